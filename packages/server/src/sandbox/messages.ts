@@ -1,0 +1,30 @@
+import type { GuestError, SandboxFailureKind, SandboxLimits, SandboxLogLine, SandboxScript } from './sandbox.ts'
+
+/** What the main thread tells a worker. Every `json` is the text of one value. */
+export type ToWorker =
+  | { type: 'open'; realm: number; scripts: readonly SandboxScript[]; limits: SandboxLimits }
+  | { type: 'call'; realm: number; json: string; cpuMsMax: number }
+  | { type: 'hostAnswer'; realm: number; hostCall: number; json: string }
+  | { type: 'hostFailure'; realm: number; hostCall: number; message: string }
+  | { type: 'close'; realm: number }
+
+/** What a worker tells the main thread. `done` answers the realm's one running `open` or `call`. */
+export type FromWorker =
+  | { type: 'done'; realm: number; json: string; cpuMs: number; memoryBytes: number }
+  | { type: 'failed'; realm: number; failure: FailureMessage }
+  | { type: 'hostCall'; realm: number; hostCall: number; name: string; json: string }
+  | { type: 'log'; realm: number; lines: readonly SandboxLogLine[] }
+
+export interface FailureMessage {
+  kind: SandboxFailureKind
+  message: string
+  guest?: GuestError
+  /** The realm is gone: nothing more can be asked of it. */
+  realmLost: boolean
+}
+
+export interface WorkerData {
+  wasm: WebAssembly.Module
+  /** Two 32-bit words that the worker keeps up to date while guest code runs: see `progress.ts`. */
+  progress: SharedArrayBuffer
+}
