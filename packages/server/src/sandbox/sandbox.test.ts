@@ -296,7 +296,7 @@ describe('hostile code', () => {
       Promise.prototype.then = Promise.prototype.then
       return JSON.parse("1")`
     expect(await run(body)).toBe('stolen')
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
     expect(await run('return [typeof ({}).polluted, [1].map(n => n + 1), JSON.parse("2")]')).toEqual([
       'undefined',
       [2],
@@ -307,7 +307,7 @@ describe('hostile code', () => {
   test('cannot pollute the host with an answer', async () => {
     const answer = (await run('return JSON.parse(`{"__proto__": {"polluted": 1}, "constructor": 2}`)')) as object
     expect(Object.getPrototypeOf(answer)).toBe(Object.prototype)
-    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
+    expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
   test('leaves other realms of the same worker alone when it is stopped by the engine', async () => {

@@ -1,0 +1,149 @@
+import { lookup as resolve } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
+import { Agent, type Dispatcher, request as send } from 'undici'
+import { type Outgoing, type OutgoingAnswer, OutgoingFailure, type OutgoingRequest } from './outgoing.ts'
+import { isPublicAddress } from './public-address.ts'
+
+export interface GuardedClientOptions {
+  /** Origins that the operator configured, as `http://registry.internal:4873`: they may be anywhere. */
+  trustedOrigins?: readonly string[]
+}
+
+const redirectStatuses = new Set([301, 302, 303, 307, 308])
+const defaultRedirectsMax = 5
+const connectMsMax = 10_000
+
+/**
+ * The address is checked where the connection is made, after the name was resolved, so a name that resolves
+ * differently the second time gains nothing. A literal address is never resolved and is checked by itself.
+ */
+export function createGuardedClient(options: GuardedClientOptions = {}): Outgoing {
+  const trusted = new Set((options.trustedOrigins ?? []).map(origin => new URL(origin).origin))
+  const anywhere = new Agent({ connect: { timeout: connectMsMax } })
+  const publicOnly = new Agent({ connect: { timeout: connectMsMax, lookup: lookupPublic } })
+
+  function chooseAgent(url: URL): Dispatcher {
+    if (trusted.has(url.origin)) return anywhere
+    const literal = url.hostname.replace(/^\[|\]$/g, '')
+    if (isIP(literal) && !isPublicAddress(literal)) throw notPublic(url.hostname)
+    return publicOnly
+  }
+
+  async function follow(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
+    let hop = firstHop(request)
+    const redirectsMax = request.redirectsMax ?? defaultRedirectsMax
+    for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
+      const { url, ...rest } = hop
+      if (request.mayVisit && !request.mayVisit(url)) throw notAllowed(url.host)
+      const answer = await send(url, { ...rest, signal, dispatcher: chooseAgent(url) })
+      const location = redirectStatuses.has(answer.statusCode) ? answer.headers.location : undefined
+      if (typeof location === 'string' && redirectsMax > 0) {
+        await answer.body.dump()
+        hop = nextHop(hop, answer.statusCode, location)
+        continue
+      }
+      const body = await readBody(answer.body, request.answerBytesMax)
+      return { status: answer.statusCode, headers: flatten(answer.headers), body, url: url.href }
+    }
+    throw new OutgoingFailure('refused', `There were more than ${redirectsMax} redirects.`)
+  }
+
+  return {
+    async request(request) {
+      const signal = AbortSignal.timeout(request.timeoutMsMax)
+      try {
+        return await follow(request, signal)
+      } catch (error) {
+        throw explain(error, request, signal)
+      }
+    },
+    async close() {
+      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
+    },
+  }
+}
+
+interface Hop {
+  url: URL
+  method: Dispatcher.HttpMethod
+  headers: Record<string, string>
+  body: string | Uint8Array | null
+}
+
+function firstHop({ url, method = 'GET', headers = {}, body }: OutgoingRequest): Hop {
+  const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+  return {
+    url: parseTarget(url),
+    method: method.toUpperCase() as Dispatcher.HttpMethod,
+    headers: { 'user-agent': 'halyard', ...lowerCase, 'accept-encoding': 'identity' },
+    body: body ?? null,
+  }
+}
+
+/** Credentials stay with the origin that they were meant for; a changed method loses its body, as browsers do it. */
+function nextHop(hop: Hop, status: number, location: string): Hop {
+  const url = parseTarget(location, hop.url)
+  const headers = { ...hop.headers }
+  if (url.origin !== hop.url.origin) {
+    delete headers.authorization
+    delete headers.cookie
+  }
+  const keepsMethod = status === 307 || status === 308 || hop.method === 'GET' || hop.method === 'HEAD'
+  return keepsMethod ? { ...hop, url, headers } : { url, headers, method: 'GET', body: null }
+}
+
+function parseTarget(text: string, base?: URL): URL {
+  const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new OutgoingFailure('refused', `Only http and https addresses can be asked: ${text.slice(0, 200)}`)
+  }
+  if (url.username || url.password) throw new OutgoingFailure('refused', 'An address must not carry credentials.')
+  return url
+}
+
+const lookupPublic: LookupFunction = (hostname, options, done) => {
+  resolve(hostname, { ...options, all: true }, (error, addresses) => {
+    if (error) return done(error, '')
+    const isSafe = addresses.length > 0 && addresses.every(({ address }) => isPublicAddress(address))
+    if (!isSafe) return done(notPublic(hostname), '')
+    if (options.all) return done(null, addresses)
+    done(null, addresses[0]!.address, addresses[0]!.family)
+  })
+}
+
+async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.byteLength
+    if (size > bytesMax) throw new OutgoingFailure('too_large', `The answer is larger than ${bytesMax} bytes.`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function flatten(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  const flat: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value
+  }
+  return flat
+}
+
+function explain(error: unknown, request: OutgoingRequest, signal: AbortSignal): OutgoingFailure {
+  if (error instanceof OutgoingFailure) return error
+  const cause = error instanceof Error ? error.cause : undefined
+  if (cause instanceof OutgoingFailure) return cause
+  const host = URL.canParse(request.url) ? new URL(request.url).host : 'the address'
+  if (signal.aborted) return new OutgoingFailure('timeout', `${host} did not answer within ${request.timeoutMsMax} ms.`)
+  const reason = error instanceof Error && error.message ? error.message : 'it broke off'
+  return new OutgoingFailure('unreachable', `${host} could not be reached: ${reason}`, error)
+}
+
+function notPublic(host: string): OutgoingFailure {
+  return new OutgoingFailure('refused', `${host} is not a public address.`)
+}
+
+function notAllowed(host: string): OutgoingFailure {
+  return new OutgoingFailure('refused', `${host} is not an allowed host.`)
+}
