@@ -1,0 +1,51 @@
+/** What a project stores, as plain JSON. `filters` stays unknown here: `parse.ts` alone knows its shape. */
+
+export interface FlagDefinition {
+  readonly id: number
+  readonly key: string
+  readonly active: boolean
+  readonly version?: number
+  readonly filters: unknown
+  readonly ensureExperienceContinuity?: boolean
+  readonly bucketingIdentifier?: 'distinct_id' | 'device_id' | null
+  readonly hasExperiment?: boolean
+}
+
+export interface CohortDefinition {
+  readonly id: number
+  readonly name?: string
+  readonly isStatic: boolean
+  /** `{properties: {type, values}}` or the bare tree `{type, values}`. */
+  readonly filters: unknown
+}
+
+export interface Definitions {
+  readonly flags: readonly FlagDefinition[]
+  readonly cohorts: readonly CohortDefinition[]
+  /** The name of each group type by its index, `'0'` to `'4'`. */
+  readonly groupTypes: Readonly<Record<string, string>>
+  readonly propertyMatchingVersion: 1 | 2
+}
+
+export interface Matcher {
+  test(text: string): boolean
+}
+
+export interface EngineOptions {
+  /** Compiles a user's pattern, and throws when it cannot run it. It should match in linear time. */
+  readonly regex: (pattern: string) => Matcher
+}
+
+/** Whom a flag is evaluated for. Everything that takes I/O has been gathered beforehand. */
+export interface Subject {
+  readonly distinctId: string
+  readonly personProperties?: Readonly<Record<string, unknown>>
+  /** The key of the subject's group, by the name of the group type. */
+  readonly groups?: Readonly<Record<string, string | number>>
+  readonly groupProperties?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
+  readonly deviceId?: string
+  readonly anonDistinctId?: string
+  /** The stored hash key by flag key, for flags with experience continuity. */
+  readonly hashKeyOverrides?: Readonly<Record<string, string>>
+  readonly inStaticCohort?: (cohortId: number) => boolean
+}

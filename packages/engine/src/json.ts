@@ -1,0 +1,35 @@
+/** Reading JSON that came from elsewhere: no prototype is ever consulted, and no depth overflows the stack. */
+
+export type JsonRecord = Readonly<Record<string, unknown>>
+
+/** Values nested deeper than this are not compared. It is far from what overflows the stack. */
+export const valueDepthMax = 500
+
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The value of an own property, or undefined. */
+export function own(record: JsonRecord, key: string): unknown {
+  return Object.hasOwn(record, key) ? record[key] : undefined
+}
+
+export function isDeeperThan(value: unknown, depthMax: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (depthMax === 0) return true
+  for (const inner of Object.values(value)) {
+    if (isDeeperThan(inner, depthMax - 1)) return true
+  }
+  return false
+}
+
+/** How JavaScript writes a value as text: a list is its items with commas. Never throws. */
+export function plainText(value: unknown): string {
+  if (typeof value === 'string') return value
+  if (typeof value !== 'object' || value === null) return String(value)
+  try {
+    return String(value)
+  } catch {
+    return ''
+  }
+}

@@ -1,0 +1,132 @@
+import type { ParsedFilters } from './parse.ts'
+
+/** One of the finitely many answers that a flag can give. Frozen and shared, so it can be compared by identity. */
+export interface Outcome {
+  readonly enabled: boolean
+  readonly variant: string | null
+  /** The variant, or whether the flag is on. */
+  readonly value: boolean | string
+  /** JSON text, or null. */
+  readonly payload: string | null
+  readonly reason: Reason
+  /** The flag could not be evaluated, and `value` is only a safe default. */
+  readonly failed: boolean
+}
+
+export interface Reason {
+  readonly code: ReasonCode
+  readonly conditionIndex: number | null
+  readonly description: string
+}
+
+export type ReasonCode =
+  | 'super_condition_value'
+  | 'holdout_condition_value'
+  | 'condition_match'
+  | 'out_of_rollout_bound'
+  | 'no_condition_match'
+  | 'no_group_type'
+  | 'flag_disabled'
+  | 'missing_dependency'
+  | 'error'
+
+/**
+ * Where an outcome stands in a flag's table. The head is the same for every flag, then follow the outcomes of each
+ * condition. A flag that is disabled or malformed has a table of one.
+ */
+export const NO_GROUP = 0
+export const ERROR = 1
+export const MISSING_DEPENDENCY = 2
+export const DEPENDENCY_CYCLE = 3
+export const HOLDOUT = 4
+export const SUPER_ON = 5
+export const SUPER_OFF = 6
+const CONDITIONS = 7
+
+/** The outcomes of a condition: no group, no match, out of the rollout, matched, matched with each variant. */
+export const SKIPPED = 0
+export const UNMATCHED = 1
+export const EXCLUDED = 2
+export const MATCHED = 3
+export const MATCHED_VARIANT = 4
+
+export function conditionOutcome(variantCount: number, condition: number): number {
+  return CONDITIONS + condition * (variantCount + MATCHED_VARIANT)
+}
+
+const descriptions: Readonly<Record<ReasonCode, string>> = {
+  super_condition_value: 'Super condition value',
+  holdout_condition_value: 'Holdout condition value',
+  condition_match: 'Matched condition set',
+  out_of_rollout_bound: 'Out of rollout bound',
+  no_condition_match: 'No matching condition set',
+  no_group_type: 'No group type',
+  flag_disabled: 'Feature flag is disabled',
+  missing_dependency: 'Flag cannot be evaluated due to missing dependency',
+  error: 'Error evaluating the flag',
+}
+
+/** Makes outcomes, each one once: flags of the same shape share theirs. */
+export class OutcomeMaker {
+  readonly #reasons = new Map<string, Reason>()
+  readonly #outcomes = new Map<string, Outcome>()
+
+  get size(): number {
+    return this.#outcomes.size
+  }
+
+  off(code: ReasonCode, conditionIndex: number | null, failed = false): Outcome {
+    return this.#make(false, null, this.#reason(code, conditionIndex), failed)
+  }
+
+  on(value: true | string, payload: string | null, code: ReasonCode, conditionIndex: number | null): Outcome {
+    return this.#make(value, payload, this.#reason(code, conditionIndex), false)
+  }
+
+  #make(value: boolean | string, payload: string | null, reason: Reason, failed: boolean): Outcome {
+    const name = `${reason.code} ${reason.conditionIndex} ${failed} ${JSON.stringify([value, payload])}`
+    const made = this.#outcomes.get(name)
+    if (made !== undefined) return made
+    const variant = typeof value === 'string' ? value : null
+    const outcome = Object.freeze({ enabled: value !== false, variant, value, payload, reason, failed })
+    this.#outcomes.set(name, outcome)
+    return outcome
+  }
+
+  #reason(code: ReasonCode, conditionIndex: number | null): Reason {
+    const name = `${code} ${conditionIndex}`
+    const made = this.#reasons.get(name)
+    if (made !== undefined) return made
+    const set = code === 'condition_match' && conditionIndex !== null ? ` ${conditionIndex + 1}` : ''
+    const reason = Object.freeze({ code, conditionIndex, description: descriptions[code] + set })
+    this.#reasons.set(name, reason)
+    return reason
+  }
+}
+
+/** The table of everything that a flag with these filters can answer. */
+export function outcomeTable(filters: ParsedFilters, maker: OutcomeMaker): Outcome[] {
+  const plainPayload = filters.payloads.get('true') ?? null
+  const table: Outcome[] = []
+  table[NO_GROUP] = maker.off('no_group_type', null)
+  table[ERROR] = maker.off('error', null, true)
+  table[MISSING_DEPENDENCY] = maker.off('missing_dependency', null)
+  table[DEPENDENCY_CYCLE] = maker.off('missing_dependency', null, true)
+  table[HOLDOUT] = holdoutOutcome(filters, maker)
+  table[SUPER_ON] = maker.on(true, plainPayload, 'super_condition_value', 0)
+  table[SUPER_OFF] = maker.off('super_condition_value', 0)
+  for (let index = 0; index < filters.conditions.length; index++) {
+    table.push(maker.off('no_group_type', index), maker.off('no_condition_match', index))
+    table.push(maker.off('out_of_rollout_bound', index), maker.on(true, plainPayload, 'condition_match', index))
+    for (const { key } of filters.variants) {
+      table.push(maker.on(key, filters.payloads.get(key) ?? null, 'condition_match', index))
+    }
+  }
+  return table
+}
+
+function holdoutOutcome(filters: ParsedFilters, maker: OutcomeMaker): Outcome {
+  const variant = filters.holdout?.variant
+  if (variant === undefined) return maker.off('holdout_condition_value', null)
+  return maker.on(variant, filters.payloads.get(variant) ?? null, 'holdout_condition_value', null)
+}

@@ -1,0 +1,182 @@
+import type { Report } from './issue.ts'
+import { isDeeperThan, isRecord, type JsonRecord, own } from './json.ts'
+import { type ParsedProperty, parseProperty } from './parse-property.ts'
+
+/** The filters of a flag, in a shape that cannot be wrong. */
+export interface ParsedFilters {
+  readonly conditions: readonly ParsedCondition[]
+  readonly variants: readonly ParsedVariant[]
+  /** JSON text by variant key, or by `true`. */
+  readonly payloads: ReadonlyMap<string, string>
+  /** The keys that `payloads` has, also those whose payload is empty. */
+  readonly payloadKeys: readonly string[]
+  /** The index of the group type that the flag is about, as text; null means persons. */
+  readonly aggregation: string | null
+  readonly enrollment: boolean
+  readonly superCondition: ParsedCondition | null
+  readonly holdout: ParsedHoldout | null
+  readonly earlyExit: boolean
+}
+
+export interface ParsedCondition {
+  readonly path: string
+  readonly properties: readonly ParsedProperty[]
+  /** Null means everybody. */
+  readonly percentage: number | null
+  readonly variant: string | null
+  /** The index of a group type as text, null for persons, or undefined for what the flag is about. */
+  readonly aggregation: string | null | undefined
+}
+
+export interface ParsedVariant {
+  readonly key: string
+  readonly percentage: number
+}
+
+export interface ParsedHoldout {
+  readonly variant: string
+  readonly percentage: number
+}
+
+/** Each pair of a condition and a variant is an outcome with a prepared answer, so their number has a limit. */
+const outcomesMax = 16_384
+const filtersDepthMax = 100
+
+/** Reads filters. Where the shape is wrong it reports and gives undefined: such a flag cannot be evaluated. */
+export function parseFilters(filters: unknown, report: Report): ParsedFilters | undefined {
+  if (filters === null || filters === undefined) return parseRecord({}, report)
+  if (!isRecord(filters)) return wrong(report, 'filters', 'Filters must be an object.')
+  if (isDeeperThan(filters, filtersDepthMax)) return wrong(report, 'filters', 'Filters are nested too deeply.')
+  return parseRecord(filters, report)
+}
+
+function parseRecord(filters: JsonRecord, report: Report): ParsedFilters | undefined {
+  const conditions = parseConditions(own(filters, 'groups'), 'filters.groups', report)
+  const superConditions = parseConditions(own(filters, 'super_groups'), 'filters.super_groups', report)
+  const variants = parseVariants(own(filters, 'multivariate'), report)
+  const payloads = parsePayloads(own(filters, 'payloads'), report)
+  const aggregation = parseGroupIndex(filters, 'filters', report)
+  const holdout = parseHoldout(own(filters, 'holdout'), report)
+  if (!conditions || !superConditions || !variants || !payloads || aggregation === false || holdout === undefined) {
+    return undefined
+  }
+  if ((conditions.length + 1) * (variants.length + 4) > outcomesMax) {
+    report('too_large', 'filters', 'There are too many conditions and variants.')
+    return undefined
+  }
+  return {
+    conditions,
+    variants,
+    ...payloads,
+    aggregation: aggregation ?? null,
+    enrollment: own(filters, 'feature_enrollment') === true,
+    superCondition: superConditions[0] ?? null,
+    holdout,
+    earlyExit: Boolean(own(filters, 'early_exit')),
+  }
+}
+
+function wrong(report: Report, path: string, message: string): undefined {
+  report('wrong_type', path, message)
+  return undefined
+}
+
+function parseConditions(value: unknown, path: string, report: Report): ParsedCondition[] | undefined {
+  if (value === null || value === undefined) return []
+  if (!Array.isArray(value)) return wrong(report, path, 'Conditions must be a list.')
+  const conditions = value.map((item, index) => parseCondition(item, `${path}[${index}]`, report))
+  return conditions.every(condition => condition !== undefined) ? conditions : undefined
+}
+
+function parseCondition(value: unknown, path: string, report: Report): ParsedCondition | undefined {
+  if (!isRecord(value)) return wrong(report, path, 'A condition must be an object.')
+  const properties = parseProperties(own(value, 'properties'), `${path}.properties`, report)
+  const percentage = own(value, 'rollout_percentage') ?? null
+  const variant = own(value, 'variant') ?? null
+  const aggregation = parseGroupIndex(value, path, report)
+  if (percentage !== null && !isFiniteNumber(percentage)) {
+    return wrong(report, `${path}.rollout_percentage`, 'A percentage must be a number.')
+  }
+  if (variant !== null && typeof variant !== 'string') {
+    return wrong(report, `${path}.variant`, 'A variant override must be the key of a variant.')
+  }
+  if (properties === undefined || aggregation === false) return undefined
+  return { path, properties, percentage, variant: variant === '' ? null : variant, aggregation }
+}
+
+function parseProperties(value: unknown, path: string, report: Report): ParsedProperty[] | undefined {
+  if (value === null || value === undefined) return []
+  if (!Array.isArray(value)) return wrong(report, path, 'Properties must be a list.')
+  const properties = value.map((item, index) => parseProperty(item, `${path}[${index}]`, report))
+  return properties.every(property => property !== undefined) ? properties : undefined
+}
+
+/** The index as text, null, undefined when the key is absent, or false when it is none. */
+function parseGroupIndex(holder: JsonRecord, path: string, report: Report): string | null | undefined | false {
+  const value = own(holder, 'aggregation_group_type_index')
+  if (value === null || value === undefined) return value
+  if (typeof value === 'number' || typeof value === 'string') return String(value)
+  report(
+    'wrong_type',
+    `${path}.aggregation_group_type_index`,
+    'The index of a group type must be a number from 0 to 4.',
+  )
+  return false
+}
+
+function parseVariants(multivariate: unknown, report: Report): ParsedVariant[] | undefined {
+  if (multivariate === null || multivariate === undefined) return []
+  if (!isRecord(multivariate)) return wrong(report, 'filters.multivariate', 'This must be an object with variants.')
+  const variants = own(multivariate, 'variants') ?? []
+  if (!Array.isArray(variants)) return wrong(report, 'filters.multivariate.variants', 'Variants must be a list.')
+  const parsed = variants.map((item, index) => parseVariant(item, `filters.multivariate.variants[${index}]`, report))
+  return parsed.every(variant => variant !== undefined) ? parsed : undefined
+}
+
+function parseVariant(value: unknown, path: string, report: Report): ParsedVariant | undefined {
+  if (!isRecord(value)) return wrong(report, path, 'A variant must be an object.')
+  const key = own(value, 'key')
+  const percentage = own(value, 'rollout_percentage')
+  if (typeof key !== 'string') return wrong(report, `${path}.key`, 'A variant needs a key.')
+  if (!isFiniteNumber(percentage)) return wrong(report, `${path}.rollout_percentage`, 'A variant needs a percentage.')
+  return { key, percentage }
+}
+
+type Payloads = Pick<ParsedFilters, 'payloads' | 'payloadKeys'>
+
+function parsePayloads(value: unknown, report: Report): Payloads | undefined {
+  if (value === null || value === undefined) return { payloads: new Map(), payloadKeys: [] }
+  if (!isRecord(value)) return wrong(report, 'filters.payloads', 'Payloads must be an object.')
+  const payloads = new Map<string, string>()
+  for (const [key, payload] of Object.entries(value)) {
+    const text = payloadText(payload)
+    if (text !== undefined) payloads.set(key, text)
+  }
+  return { payloads, payloadKeys: Object.keys(value) }
+}
+
+/** A string holds JSON already. The client libraries take 0, false, null and empty text as no payload. */
+function payloadText(payload: unknown): string | undefined {
+  if (!payload) return undefined
+  return typeof payload === 'string' ? payload : JSON.stringify(payload)
+}
+
+/** Without an id or a percentage there is no holdout; a percentage that is no number holds out nobody. */
+function parseHoldout(value: unknown, report: Report): ParsedHoldout | null | undefined {
+  if (value === null || value === undefined) return null
+  if (!isRecord(value)) return wrong(report, 'filters.holdout', 'A holdout must be an object.')
+  const id = own(value, 'id') ?? null
+  const percentage = own(value, 'exclusion_percentage') ?? null
+  if (id === null || percentage === null) return null
+  if (typeof id !== 'number' && typeof id !== 'string') {
+    return wrong(report, 'filters.holdout.id', 'The id of a holdout must be a number.')
+  }
+  if (!isFiniteNumber(percentage)) {
+    return wrong(report, 'filters.holdout.exclusion_percentage', 'A percentage must be a number.')
+  }
+  return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) }
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
+}

@@ -1,0 +1,220 @@
+import type { CohortDefinition, EngineOptions } from './definition.ts'
+import { compileTest, type Misfit, type Test } from './match.ts'
+import { acceptsNull, matchesMissing, type Operator } from './operator.ts'
+import { type ParsedGroup, parseCohortFilters } from './parse-cohort.ts'
+import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from './parse-property.ts'
+import { hasProperty, PERSON, type Predicate, propertyOf, type Run, UNKNOWN } from './run.ts'
+import {
+  doubtOf,
+  FAILED,
+  FALSE,
+  hasFailed,
+  negate,
+  REMOTE,
+  type Truth,
+  truthOf,
+  UNSURE,
+  UNSURE_FALSE,
+  UNSURE_TRUE,
+} from './truth.ts'
+
+/** What a predicate reads, so that a caller knows what to gather. */
+export type Reads =
+  | { readonly kind: 'property'; readonly bag: number; readonly fallback: number; readonly key: string }
+  | { readonly kind: 'cohort'; readonly predicates: readonly number[] }
+  | { readonly kind: 'staticCohort'; readonly id: number }
+  | { readonly kind: 'flag'; readonly reference: string }
+  | { readonly kind: 'nothing' }
+  /** It refers to a cohort that does not exist or contains itself. */
+  | { readonly kind: 'failure' }
+
+export interface PredicateOptions extends EngineOptions {
+  readonly propertyMatchingVersion: 1 | 2
+  readonly cohorts: ReadonlyMap<string, CohortDefinition>
+  /** The bag of a group type by its index as text; undefined for a type that the project does not have. */
+  readonly bagOf: (groupIndex: string) => number | undefined
+}
+
+const cohortNestingMax = 50
+
+/** Numbers every distinct filter once. The same filter in a hundred flags is decided once for a subject. */
+export class PredicatePool {
+  readonly predicates: Predicate[] = []
+  readonly reads: Reads[] = []
+  /** The filters whose value does not fit their operator. */
+  readonly misfits = new Map<number, Misfit>()
+  readonly #ids = new Map<string, number>()
+  readonly #options: PredicateOptions
+  readonly #openCohorts: string[] = []
+
+  constructor(options: PredicateOptions) {
+    this.#options = options
+  }
+
+  /** The number of the filter, as a condition about `bag` reads it. */
+  idOf(property: ParsedProperty, bag: number): number {
+    switch (property.kind) {
+      case 'value':
+        return this.#idOfValue(property, bag)
+      case 'cohort':
+        return this.#idOfCohort(property, bag)
+      case 'flag':
+        return this.#idOfFlag(property)
+    }
+  }
+
+  #intern(name: string, make: () => { predicate: Predicate; reads: Reads }): number {
+    const known = this.#ids.get(name)
+    if (known !== undefined) return known
+    const { predicate, reads } = make()
+    const id = this.predicates.push(predicate) - 1
+    this.reads.push(reads)
+    this.#ids.set(name, id)
+    return id
+  }
+
+  /**
+   * The client libraries look in the properties of what the condition is about, whatever the filter's own type. Where
+   * that has no such property, we look at what the type names.
+   */
+  #idOfValue(property: ValueProperty, bag: number): number {
+    const named = property.group === null ? PERSON : (this.#options.bagOf(property.group) ?? bag)
+    const { key, operator, value } = property
+    if (operator === undefined) return this.#constant(UNSURE_FALSE)
+    const name = `value ${bag} ${named} ${operator} ${JSON.stringify([key, value])}`
+    return this.#intern(name, () => {
+      const { test, misfit } = compileTest(operator, value, this.#options)
+      if (misfit !== undefined) this.misfits.set(this.predicates.length, misfit)
+      return {
+        predicate: valuePredicate(key, operator, test, bag, named),
+        reads: { kind: 'property', bag, fallback: named, key },
+      }
+    })
+  }
+
+  #idOfFlag({ reference, expected }: FlagProperty): number {
+    return this.#intern(`flag ${JSON.stringify([reference, expected])}`, () => ({
+      predicate: flagPredicate(reference, expected),
+      reads: { kind: 'flag', reference },
+    }))
+  }
+
+  #idOfCohort({ id, excluded }: CohortProperty, bag: number): number {
+    const member = this.#idOfMembership(id, bag)
+    if (!excluded) return member
+    return this.#intern(`not ${member}`, () => ({
+      predicate: run => negate(decide(run, this.predicates, member)),
+      reads: { kind: 'cohort', predicates: [member] },
+    }))
+  }
+
+  #idOfMembership(id: string, bag: number): number {
+    const cohort = this.#options.cohorts.get(id)
+    if (cohort === undefined || this.#openCohorts.includes(id) || this.#openCohorts.length >= cohortNestingMax) {
+      return this.#constant(FAILED)
+    }
+    if (cohort.isStatic) return this.#idOfStaticCohort(cohort.id)
+    const name = `cohort ${bag} ${id}`
+    const known = this.#ids.get(name)
+    if (known !== undefined) return known
+    this.#openCohorts.push(id)
+    const made = this.#membership(cohort, bag)
+    this.#openCohorts.pop()
+    return this.#intern(name, () => made)
+  }
+
+  #membership(cohort: CohortDefinition, bag: number): { predicate: Predicate; reads: Reads } {
+    const tree = parseCohortFilters(cohort.filters, () => {})
+    if (tree === undefined) return { predicate: () => FAILED, reads: { kind: 'failure' } }
+    const predicates: number[] = []
+    const predicate = this.#group(tree, bag, predicates)
+    return { predicate, reads: { kind: 'cohort', predicates } }
+  }
+
+  #group(group: ParsedGroup, bag: number, used: number[]): Predicate {
+    const members = group.members.map(member => {
+      if (member.kind === 'group') return this.#group(member, bag, used)
+      // Within a cohort only `negation` turns a filter round; the client libraries do not read not_in there.
+      const id = member.kind === 'cohort' ? this.#idOfMembership(member.id, bag) : this.idOf(member, bag)
+      used.push(id)
+      return member.negated
+        ? (run: Run) => negate(decide(run, this.predicates, id))
+        : (run: Run) => decide(run, this.predicates, id)
+    })
+    return members.length === 0 ? () => truthOf(true) : run => groupTruth(run, members, group.every)
+  }
+
+  #idOfStaticCohort(id: number): number {
+    return this.#intern(`static ${id}`, () => ({
+      predicate: run => staticMembership(run, id),
+      reads: { kind: 'staticCohort', id },
+    }))
+  }
+
+  #constant(truth: Truth): number {
+    const reads: Reads = { kind: truth === FAILED ? 'failure' : 'nothing' }
+    return this.#intern(`constant ${truth}`, () => ({ predicate: () => truth, reads }))
+  }
+}
+
+/** The truth of a predicate, found out at most once in a run. */
+export function decide(run: Run, predicates: readonly Predicate[], id: number): Truth {
+  const known = run.truths[id]!
+  if (known !== UNKNOWN) return known
+  const truth = predicates[id]!(run)
+  run.truths[id] = truth
+  return truth
+}
+
+function valuePredicate(key: string, operator: Operator, test: Test, bag: number, fallback: number): Predicate {
+  const missing = matchesMissing(operator) ? UNSURE_TRUE : UNSURE_FALSE
+  const readsPresence = operator === 'is_set' || operator === 'is_not_set'
+  const nullMatches = acceptsNull(operator)
+  return run => {
+    const from = hasProperty(run, bag, key) ? bag : fallback
+    if (from !== bag && !hasProperty(run, from, key)) return missing
+    const seen = propertyOf(run, from, key)
+    let truth: Truth
+    if (seen === undefined) truth = readsPresence && hasProperty(run, from, key) ? test(seen, run.now) : missing
+    else truth = seen === null && !nullMatches ? FALSE : test(seen, run.now)
+    return from === bag ? truth : truth | UNSURE
+  }
+}
+
+function staticMembership(run: Run, id: number): Truth {
+  try {
+    return truthOf(run.subject.inStaticCohort?.(id) === true) | REMOTE
+  } catch {
+    return FAILED
+  }
+}
+
+function flagPredicate(reference: string, expected: boolean | string | undefined): Predicate {
+  return run => {
+    const dependency = run.dependency(reference)
+    if (dependency === undefined) return FAILED
+    return truthOf(evaluatesTo(dependency.outcome.value, expected)) | dependency.doubt
+  }
+}
+
+function evaluatesTo(value: boolean | string, expected: boolean | string | undefined): boolean {
+  return expected === true ? value === true || (typeof value === 'string' && value !== '') : value === expected
+}
+
+/**
+ * All of the members, or any. A certain member that decides is the end, even after doubtful ones; once only the server
+ * knows a member, a client library stops asking.
+ */
+function groupTruth(run: Run, members: readonly Predicate[], every: boolean): Truth {
+  let answer = every
+  let doubt = 0
+  for (const member of members) {
+    const truth = member(run)
+    if (hasFailed(truth) && answer === every) return FAILED
+    const decides = !hasFailed(truth) && ((truth & 1) === 1) !== every
+    if (decides && doubt < REMOTE && doubtOf(truth) === 0) return truth
+    doubt = Math.max(doubt, doubtOf(truth))
+    if (decides) answer = !every
+  }
+  return truthOf(answer) | doubt
+}

@@ -1,0 +1,62 @@
+/** The order in which flags are evaluated: each one after those that it depends on. */
+export interface Ranking {
+  /** The flags' positions, dependencies first. Undefined when no flag depends on another. */
+  readonly order: Int32Array | undefined
+  /** What is wrong with the dependencies of a flag, by its position. */
+  readonly broken: ReadonlyMap<number, Breakage>
+  /** The positions that a flag depends on directly, by its position. */
+  readonly dependencies: ReadonlyMap<number, readonly number[]>
+}
+
+export type Breakage = 'missing' | 'cycle'
+
+const unranked: Ranking = { order: undefined, broken: new Map(), dependencies: new Map() }
+
+/** `dependenciesOf` gives the positions that a flag refers to, -1 for a flag that does not exist. */
+export function rank(count: number, dependenciesOf: (position: number) => readonly number[]): Ranking {
+  const dependencies = new Map<number, readonly number[]>()
+  for (let position = 0; position < count; position++) {
+    const needed = dependenciesOf(position)
+    if (needed.length > 0) dependencies.set(position, needed)
+  }
+  if (dependencies.size === 0) return unranked
+  const broken = new Map<number, Breakage>()
+  const order = new Int32Array(count)
+  let placed = 0
+  for (let position = 0; position < count; position++) {
+    if (!dependencies.has(position)) order[placed++] = position
+  }
+  for (const position of dependentsInOrder(dependencies, broken)) order[placed++] = position
+  return { order, broken, dependencies }
+}
+
+/** Kahn's algorithm over the flags that depend on others. Those that it cannot place lie on or behind a cycle. */
+function dependentsInOrder(
+  dependencies: ReadonlyMap<number, readonly number[]>,
+  broken: Map<number, Breakage>,
+): number[] {
+  const waiting = new Map<number, number>()
+  const dependents = new Map<number, number[]>()
+  for (const [position, needed] of dependencies) {
+    const open = needed.filter(other => dependencies.has(other))
+    waiting.set(position, open.length)
+    for (const other of open) dependents.set(other, [...(dependents.get(other) ?? []), position])
+  }
+  const order = [...dependencies.keys()].filter(position => waiting.get(position) === 0)
+  for (let next = 0; next < order.length; next++) {
+    const position = order[next]!
+    if (dependencies.get(position)!.some(other => other < 0 || broken.has(other))) broken.set(position, 'missing')
+    for (const dependent of dependents.get(position) ?? []) {
+      const left = waiting.get(dependent)! - 1
+      waiting.set(dependent, left)
+      if (left === 0) order.push(dependent)
+    }
+  }
+  const placed = new Set(order)
+  for (const position of dependencies.keys()) {
+    if (placed.has(position)) continue
+    broken.set(position, 'cycle')
+    order.push(position)
+  }
+  return order
+}

@@ -1,0 +1,48 @@
+import { isRecord } from './json.ts'
+import { parseFilters } from './parse.ts'
+import { type ParsedGroup, parseCohortFilters } from './parse-cohort.ts'
+import type { CohortProperty, FlagProperty, ParsedProperty } from './parse-property.ts'
+
+/** The cohorts that filters refer to directly. The filters may be a flag's or a cohort's. */
+export function usesCohorts(filters: unknown): number[] {
+  return idsOf(
+    propertiesIn(filters)
+      .filter(property => property.kind === 'cohort')
+      .map(property => property.id),
+  )
+}
+
+/** The flags that filters refer to directly. The filters may be a flag's or a cohort's. */
+export function usesFlags(filters: unknown): number[] {
+  return idsOf(
+    propertiesIn(filters)
+      .filter(property => property.kind === 'flag')
+      .map(property => property.reference),
+  )
+}
+
+function idsOf(texts: readonly string[]): number[] {
+  return [...new Set(texts.filter(text => /^\d+$/.test(text)).map(Number))]
+}
+
+/** The filters that name another flag or cohort. */
+export type Reference = CohortProperty | FlagProperty
+
+export function referencesIn(filters: unknown): Reference[] {
+  return propertiesIn(filters).filter(property => property.kind !== 'value')
+}
+
+function propertiesIn(filters: unknown): ParsedProperty[] {
+  if (isRecord(filters) && (Object.hasOwn(filters, 'properties') || Object.hasOwn(filters, 'values'))) {
+    const tree = parseCohortFilters(filters, () => {})
+    return tree === undefined ? [] : leavesOf(tree)
+  }
+  const parsed = parseFilters(filters, () => {})
+  if (parsed === undefined) return []
+  const conditions = parsed.superCondition === null ? parsed.conditions : [...parsed.conditions, parsed.superCondition]
+  return conditions.flatMap(condition => condition.properties)
+}
+
+export function leavesOf(group: ParsedGroup): ParsedProperty[] {
+  return group.members.flatMap(member => (member.kind === 'group' ? leavesOf(member) : [member]))
+}
