@@ -1,0 +1,154 @@
+import Type, { type Static } from 'typebox'
+import { activityAnswer, activityQuery } from './activity.ts'
+import { Page, pageQuery } from './page.ts'
+import { inProject, route } from './route.ts'
+import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import { UserBasic } from './users.ts'
+
+/** Contract 2.1; the last four fields are ours. */
+export const Flag = Type.Object({
+  id: Type.Integer(),
+  name: Type.String({ description: 'The description of the flag.' }),
+  key: Type.String(),
+  filters: FreeObject('Conditions, variants and payloads.'),
+  deleted: Type.Boolean(),
+  active: Type.Boolean(),
+  created_by: UserBasic,
+  created_at: Instant(),
+  is_simple_flag: Type.Boolean(),
+  rollout_percentage: Nullable(Type.Integer()),
+  ensure_experience_continuity: Type.Boolean(),
+  experiment_set: Type.Array(Type.Integer()),
+  surveys: FreeObject(),
+  features: FreeObject(),
+  rollback_conditions: FreeObject(),
+  performed_rollback: Type.Boolean(),
+  can_edit: Type.Boolean(),
+  tags: Type.Array(Type.Unknown()),
+  usage_dashboard: Type.Integer(),
+  analytics_dashboards: Type.Array(Type.Integer()),
+  has_enriched_analytics: Type.Boolean(),
+  version: Type.Integer({
+    description: 'Goes up by one with each change; send it back to be told of conflicts (409).',
+  }),
+  bucketing_identifier: Nullable(Type.String({ description: '`distinct_id` (default) or `device_id`.' })),
+  evaluation_runtime: Nullable(Type.String({ description: '`server`, `client` or `all`.' })),
+  evaluation_contexts: Type.Array(Type.String()),
+})
+export type Flag = Static<typeof Flag>
+
+export const flagKeyCharactersMax = 400
+
+/** Contract 2.1, the writable fields, in the order in which errors are reported; the last four are ours. */
+const writable = {
+  name: Type.Optional(Type.String()),
+  key: Type.Optional(Type.String({ minLength: 1, maxLength: flagKeyCharactersMax })),
+  filters: Type.Optional(FreeObject()),
+  deleted: Type.Optional(Type.Boolean()),
+  active: Type.Optional(Type.Boolean()),
+  created_at: Type.Optional(Type.String()),
+  ensure_experience_continuity: Type.Optional(Type.Boolean()),
+  rollback_conditions: Type.Optional(FreeObject()),
+  performed_rollback: Type.Optional(Type.Boolean()),
+  tags: Type.Optional(Type.Array(Type.Unknown())),
+  analytics_dashboards: Type.Optional(Type.Array(Type.Integer())),
+  has_enriched_analytics: Type.Optional(Type.Boolean()),
+  bucketing_identifier: Type.Optional(Nullable(Type.Union([Type.Literal('distinct_id'), Type.Literal('device_id')]))),
+  evaluation_runtime: Type.Optional(
+    Nullable(Type.Union([Type.Literal('server'), Type.Literal('client'), Type.Literal('all')])),
+  ),
+  evaluation_contexts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }))),
+  version: Type.Optional(Type.Integer()),
+}
+export const FlagCreate = Type.Object({
+  ...writable,
+  key: Type.String({ minLength: 1, maxLength: flagKeyCharactersMax }),
+})
+export const FlagWrite = Type.Object(writable)
+export type FlagWrite = Static<typeof FlagWrite>
+
+export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+
+const tag = 'Feature flags'
+const flags = '/api/projects/:project_id/feature_flags' as const
+const FlagActivity = Type.Object({ ...Flag.properties, ...activityAnswer })
+
+export const flagRoutes = {
+  list: route({
+    method: 'GET',
+    path: flags,
+    tag,
+    summary: 'Flags of the project, newest first',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      ...pageQuery,
+      search: Type.Optional(Type.String({ description: 'Part of the key or the name.' })),
+      active: Type.Optional(Type.String({ description: '`true`, `false` or `STALE`.' })),
+      type: Type.Optional(Type.String({ description: '`boolean`, `multivariant`, `experiment` or `remote_config`.' })),
+      created_by_id: Type.Optional(Type.String({ description: 'User id.' })),
+      tags: Type.Optional(Type.String({ description: 'JSON list of tags, any of which is enough.' })),
+      order: Type.Optional(Type.String({ description: 'Field name; `-` in front for descending.' })),
+      deleted: Type.Optional(Type.String({ description: '`true` lists the deleted flags instead.' })),
+    }),
+    answers: { 200: Page(Flag) },
+  }),
+  create: route({
+    method: 'POST',
+    path: flags,
+    tag,
+    summary: 'Create a flag, with its usage dashboard',
+    access: inProject('feature_flag:write'),
+    params: ProjectParams,
+    body: FlagCreate,
+    answers: { 201: Flag },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${flags}/:id`,
+    tag,
+    summary: 'One flag, deleted or not',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    answers: { 200: Flag },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${flags}/:id`,
+    tag,
+    summary: 'Change, delete (`deleted: true`) or restore a flag',
+    access: inProject('feature_flag:write'),
+    params: FlagParams,
+    body: FlagWrite,
+    answers: { 200: Flag },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${flags}/:id`,
+    tag,
+    summary: 'Not allowed: flags are deleted by PATCH with `deleted: true`',
+    access: inProject('feature_flag:write'),
+    params: Type.Object({ ...ProjectParams.properties, id: Type.String() }),
+    answers: { 405: null },
+  }),
+  activity: route({
+    method: 'GET',
+    path: `${flags}/:id/activity`,
+    tag,
+    summary: 'What happened to a flag, newest first',
+    access: inProject('activity_log:read', 'feature_flag:read'),
+    params: FlagParams,
+    query: Type.Object(activityQuery),
+    answers: { 200: FlagActivity },
+  }),
+  projectActivity: route({
+    method: 'GET',
+    path: `${flags}/activity`,
+    tag,
+    summary: 'What happened to the flags of the project, newest first',
+    access: inProject('activity_log:read', 'feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object(activityQuery),
+    answers: { 200: FlagActivity },
+  }),
+}

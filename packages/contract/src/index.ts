@@ -1,0 +1,45 @@
+import { apiKeyRoutes } from './api-keys.ts'
+import { flagRoutes } from './flags.ts'
+import { organizationRoutes } from './organizations.ts'
+import { projectRoutes } from './projects.ts'
+import { roleAccessRoutes } from './role-access.ts'
+import { roleRoutes } from './roles.ts'
+import type { Route } from './route.ts'
+import { sessionRoutes } from './session.ts'
+import { userRoutes } from './users.ts'
+
+export type { ActivityEntry } from './activity.ts'
+export type { ApiKey } from './api-keys.ts'
+export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
+export type { Invite, Member, Organization } from './organizations.ts'
+export { ProblemBody } from './problem.ts'
+export type { Project, ProjectBasic, ProjectSecretKey } from './projects.ts'
+export type { RoleAccess } from './role-access.ts'
+export type { ResourceAccess, Role, RoleMembership } from './roles.ts'
+export {
+  type Access,
+  type AnswerOf,
+  type BodyOf,
+  type Method,
+  type ParamsOf,
+  type QueryOf,
+  type Route,
+  type Scope,
+  type ScopeObject,
+  scopeObjects,
+} from './route.ts'
+export type { User, UserBasic } from './users.ts'
+
+/** The table of routes: everything the service answers in JSON, except the SDK paths. */
+export const routes = {
+  apiKeys: apiKeyRoutes,
+  flags: flagRoutes,
+  organizations: organizationRoutes,
+  projects: projectRoutes,
+  roleAccess: roleAccessRoutes,
+  roles: roleRoutes,
+  session: sessionRoutes,
+  users: userRoutes,
+}
+
+export const allRoutes: readonly Route[] = Object.values(routes).flatMap(group => Object.values(group) as Route[])

@@ -1,0 +1,160 @@
+import Type, { type Static } from 'typebox'
+import { Page, PageQuery } from './page.ts'
+import { ProjectBasic } from './projects.ts'
+import { asUser, inOrganization, route } from './route.ts'
+import { Instant, OrganizationParams, Uuid } from './schema.ts'
+import { UserBasic } from './users.ts'
+
+export const Organization = Type.Object({
+  id: Uuid(),
+  name: Type.String(),
+  slug: Type.String(),
+  created_at: Instant(),
+  updated_at: Instant(),
+  membership_level: Type.Integer({ description: '1 member, 8 admin, 15 owner' }),
+  plugins_access_level: Type.Integer({ description: '0 none, 3 configure, 6 install, 9 root' }),
+  teams: Type.Array(ProjectBasic),
+})
+export type Organization = Static<typeof Organization>
+const OrganizationName = Type.String({ minLength: 1, maxLength: 64 })
+
+export const Member = Type.Object({
+  id: Uuid(),
+  user: UserBasic,
+  level: Type.Integer(),
+  joined_at: Instant(),
+  updated_at: Instant(),
+})
+export type Member = Static<typeof Member>
+
+export const Invite = Type.Object({
+  id: Uuid(),
+  target_email: Type.String(),
+  first_name: Type.String(),
+  level: Type.Integer(),
+  is_expired: Type.Boolean(),
+  created_by: UserBasic,
+  created_at: Instant(),
+  expires_at: Instant(),
+  signup_path: Type.String({ description: 'The path of the page where the invitation is accepted.' }),
+})
+export type Invite = Static<typeof Invite>
+
+const tag = 'Organizations'
+const organization = '/api/organizations/:parent_lookup_organization_id' as const
+const MemberParams = Type.Object({ ...OrganizationParams.properties, user_uuid: Type.String() })
+const InviteParams = Type.Object({ ...OrganizationParams.properties, invite_id: Type.String() })
+
+export const organizationRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/organizations',
+    tag,
+    summary: 'Organizations of the caller',
+    access: asUser('organization:read'),
+    query: PageQuery,
+    answers: { 200: Page(Organization) },
+  }),
+  create: route({
+    method: 'POST',
+    path: '/api/organizations',
+    tag,
+    summary: 'Create an organization with a first project; the caller becomes its owner',
+    access: asUser('organization:write'),
+    body: Type.Object({ name: OrganizationName }),
+    answers: { 201: Organization },
+  }),
+  get: route({
+    method: 'GET',
+    path: organization,
+    tag,
+    summary: 'One organization',
+    access: inOrganization('organization:read'),
+    params: OrganizationParams,
+    answers: { 200: Organization },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: organization,
+    tag,
+    summary: 'Rename an organization, or set what its people may do with plugins (admin)',
+    access: inOrganization('organization:write'),
+    params: OrganizationParams,
+    body: Type.Object({
+      name: Type.Optional(OrganizationName),
+      plugins_access_level: Type.Optional(Type.Integer()),
+    }),
+    answers: { 200: Organization },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: organization,
+    tag,
+    summary: 'Delete an organization with everything in it (owner)',
+    access: inOrganization('organization:write'),
+    params: OrganizationParams,
+    answers: { 204: null },
+  }),
+  listMembers: route({
+    method: 'GET',
+    path: `${organization}/members`,
+    tag,
+    summary: 'Members',
+    access: inOrganization('organization_member:read', 'organization:read'),
+    params: OrganizationParams,
+    query: PageQuery,
+    answers: { 200: Page(Member) },
+  }),
+  updateMember: route({
+    method: 'PATCH',
+    path: `${organization}/members/:user_uuid`,
+    tag,
+    summary: 'Change the level of a member (admin)',
+    access: inOrganization('organization_member:write', 'organization:write'),
+    params: MemberParams,
+    body: Type.Object({ level: Type.Integer() }),
+    answers: { 200: Member },
+  }),
+  removeMember: route({
+    method: 'DELETE',
+    path: `${organization}/members/:user_uuid`,
+    tag,
+    summary: 'Remove a member (admin), or leave',
+    access: inOrganization('organization_member:write', 'organization:write'),
+    params: MemberParams,
+    answers: { 204: null },
+  }),
+  listInvites: route({
+    method: 'GET',
+    path: `${organization}/invites`,
+    tag,
+    summary: 'Open invitations',
+    access: inOrganization('organization_member:read', 'organization:read'),
+    params: OrganizationParams,
+    query: PageQuery,
+    answers: { 200: Page(Invite) },
+  }),
+  createInvite: route({
+    method: 'POST',
+    path: `${organization}/invites`,
+    tag,
+    summary: 'Invite somebody (admin)',
+    access: inOrganization('organization_member:write', 'organization:write'),
+    params: OrganizationParams,
+    body: Type.Object({
+      target_email: Type.String({ minLength: 3, maxLength: 254 }),
+      first_name: Type.Optional(Type.String({ maxLength: 150 })),
+      level: Type.Optional(Type.Integer()),
+    }),
+    answers: { 201: Invite },
+  }),
+  removeInvite: route({
+    method: 'DELETE',
+    path: `${organization}/invites/:invite_id`,
+    tag,
+    summary: 'Withdraw an invitation (admin)',
+    access: inOrganization('organization_member:write', 'organization:write'),
+    params: InviteParams,
+    answers: { 204: null },
+  }),
+}

@@ -1,0 +1,127 @@
+import Type, { type Static } from 'typebox'
+import { Page, PageQuery } from './page.ts'
+import { asUser, inProject, route } from './route.ts'
+import { Instant, ProjectParams, Uuid } from './schema.ts'
+
+export const ProjectBasic = Type.Object({
+  id: Type.Integer(),
+  uuid: Uuid(),
+  organization: Uuid(),
+  api_token: Type.String({ description: 'Public token for SDKs, `phc_…`.' }),
+  name: Type.String(),
+  timezone: Type.String(),
+})
+export const Project = Type.Object({
+  ...ProjectBasic.properties,
+  created_at: Instant(),
+  updated_at: Instant(),
+  property_matching_version: Type.Integer({ description: 'How `exact` compares; 2 for new projects.' }),
+  group_types: Type.Record(Type.String(), Type.String(), { description: 'Group type index → name.' }),
+  effective_membership_level: Type.Integer(),
+})
+export type ProjectBasic = Static<typeof ProjectBasic>
+export type Project = Static<typeof Project>
+
+export const ProjectSecretKey = Type.Object({
+  id: Type.String(),
+  label: Type.String(),
+  mask_value: Type.String(),
+  created_at: Instant(),
+  value: Type.Optional(Type.String({ description: 'Shown once, in the answer that creates the key.' })),
+})
+export type ProjectSecretKey = Static<typeof ProjectSecretKey>
+
+const tag = 'Projects'
+const project = '/api/projects/:project_id' as const
+const ProjectName = Type.String({ minLength: 1, maxLength: 200 })
+const fields = {
+  timezone: Type.Optional(Type.String({ description: 'IANA time zone.' })),
+  property_matching_version: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)])),
+}
+
+export const projectRoutes = {
+  list: route({
+    method: 'GET',
+    path: '/api/projects',
+    tag,
+    summary: 'Projects of the caller, in all organizations',
+    access: asUser('project:read'),
+    query: PageQuery,
+    answers: { 200: Page(Project) },
+  }),
+  create: route({
+    method: 'POST',
+    path: '/api/projects',
+    tag,
+    summary: 'Create a project (admin of the organization)',
+    access: asUser('project:write'),
+    body: Type.Object({ name: Type.Optional(ProjectName), organization: Type.Optional(Type.String()), ...fields }),
+    answers: { 201: Project },
+  }),
+  get: route({
+    method: 'GET',
+    path: project,
+    tag,
+    summary: 'One project',
+    access: inProject('project:read'),
+    params: ProjectParams,
+    answers: { 200: Project },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: project,
+    tag,
+    summary: 'Change a project (admin)',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    body: Type.Object({ name: Type.Optional(ProjectName), ...fields }),
+    answers: { 200: Project },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: project,
+    tag,
+    summary: 'Delete a project with everything in it (admin)',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    answers: { 204: null },
+  }),
+  resetToken: route({
+    method: 'PATCH',
+    path: `${project}/reset_token`,
+    tag,
+    summary: 'Replace the public token (admin)',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    answers: { 200: Project },
+  }),
+  listSecretKeys: route({
+    method: 'GET',
+    path: `${project}/secret_keys`,
+    tag,
+    summary: 'Project secret keys (`phs_…`), newest first, without their values',
+    access: inProject('project:read'),
+    params: ProjectParams,
+    query: PageQuery,
+    answers: { 200: Page(ProjectSecretKey) },
+  }),
+  createSecretKey: route({
+    method: 'POST',
+    path: `${project}/secret_keys`,
+    tag,
+    summary: 'Create a project secret key (admin); its value is shown once',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    body: Type.Object({ label: Type.String({ minLength: 1, maxLength: 40 }) }),
+    answers: { 201: ProjectSecretKey },
+  }),
+  removeSecretKey: route({
+    method: 'DELETE',
+    path: `${project}/secret_keys/:key_id`,
+    tag,
+    summary: 'Revoke a project secret key (admin)',
+    access: inProject('project:write'),
+    params: Type.Object({ ...ProjectParams.properties, key_id: Type.String() }),
+    answers: { 204: null },
+  }),
+}

@@ -1,0 +1,46 @@
+import { allRoutes } from '@halyard/contract'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { serveAccess } from './access/access-routes.ts'
+import type { Config } from './config.ts'
+import { serveFlags } from './flags/flag-routes.ts'
+import { serveRoleAccess } from './flags/role-access-routes.ts'
+import { createHttp } from './http/create-http.ts'
+import { serveDocs } from './http/docs-routes.ts'
+import { createRateLimiter } from './http/rate-limit.ts'
+import { createServeRoute } from './http/serve-route.ts'
+import { createGate } from './identity/gate.ts'
+import { serveIdentity } from './identity/identity-routes.ts'
+import { createLoginThrottle } from './identity/login-throttle.ts'
+import type { Instant } from './instant.ts'
+import type { Metrics } from './operations/metrics.ts'
+import { type Readiness, serveOperations } from './operations/operations-routes.ts'
+import { serveOrganizations } from './organizations/organization-routes.ts'
+import { serveProjects } from './projects/project-routes.ts'
+import type { Database } from './stores.ts'
+import { version } from './version.ts'
+
+export interface AppDeps {
+  readonly config: Pick<Config, 'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax'>
+  readonly database: Database
+  readonly log: FastifyBaseLogger
+  readonly metrics: Metrics
+  readonly readiness: Readiness
+  readonly now: () => Instant
+}
+
+/** The whole HTTP application, without a port. */
+export function createApp({ config, database, log, metrics, readiness, now }: AppDeps): FastifyInstance {
+  const gate = createGate(database, now)
+  const app = createHttp({ gate, log, ...config, onAnswer: metrics.observeRequest })
+  const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax))
+
+  serveOperations(app, readiness, metrics)
+  serveDocs(app, allRoutes, version)
+  serveIdentity(serve, { database, throttle: createLoginThrottle(), now })
+  serveOrganizations(serve, { database, now })
+  serveProjects(serve, { database, now })
+  serveAccess(serve, { database, now })
+  serveFlags(serve, { database, now })
+  serveRoleAccess(serve, { database, now })
+  return app
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env node
+import { ConfigError } from '../config.ts'
+import { Problem } from '../problem.ts'
+import { NewerDatabaseError } from '../storage/migrate.ts'
+import { backup } from './backup.ts'
+import { doctor } from './doctor.ts'
+import { keys } from './keys.ts'
+import { migrateCommand } from './migrate.ts'
+import { serve } from './serve.ts'
+import { UsageError } from './usage.ts'
+import { users } from './users.ts'
+
+const usage = `halyard: feature flags and plugins
+
+  halyard serve                                  serve (what npm start does)
+  halyard migrate                                bring the database schema up to date and stop
+  halyard keys create --email E [--label L] [--scopes a:read,b:write] [--expires-in-days N]
+  halyard keys list --email E
+  halyard keys revoke --email E <key id>
+  halyard users create --email E --first-name N [--level member|admin]
+  halyard users reset-password --email E
+  halyard backup <file>                          online, consistent copy of a SQLite database
+  halyard doctor                                 check settings, database, disk and clock
+
+Settings are environment variables: docs/reference/settings.md.`
+
+const commands: Record<string, (args: string[]) => Promise<void>> = {
+  serve,
+  migrate: migrateCommand,
+  keys,
+  users,
+  backup,
+  doctor,
+}
+
+async function main(): Promise<void> {
+  const [name = 'serve', ...args] = process.argv.slice(2)
+  if (name === 'help' || name === '--help' || name === '-h') {
+    console.log(usage)
+    return
+  }
+  const command = commands[name]
+  if (!command) throw new UsageError(`There is no command "${name}".\n\n${usage}`)
+  await command(args)
+}
+
+/** What the person at the keyboard can mend gets a sentence; a bug gets its stack. */
+main().catch(error => {
+  const isForPeople =
+    error instanceof ConfigError ||
+    error instanceof NewerDatabaseError ||
+    error instanceof Problem ||
+    error instanceof UsageError ||
+    typeof (error as { code?: unknown })?.code === 'string'
+  console.error(isForPeople ? `halyard: ${error.message}` : error)
+  process.exitCode = 1
+})

@@ -1,0 +1,56 @@
+import type { AddressInfo } from 'node:net'
+import { pino } from 'pino'
+import { type Config, readConfig } from '../config.ts'
+import { createHalyard, type Halyard } from '../halyard.ts'
+import type { FirstOwner } from '../identity/bootstrap.ts'
+
+const drainMillisecondsMax = 10_000
+
+/** `halyard serve`: until SIGTERM or SIGINT, which let requests under way finish. */
+export async function serve(): Promise<void> {
+  const config = readConfig(process.env)
+  const log = pino({
+    level: config.logLevel,
+    redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
+  })
+  const halyard = await createHalyard(config, log)
+  await halyard.app.listen({ host: config.host, port: config.port })
+  stopOnSignal(halyard, log)
+  const address = addressOf(config, halyard)
+  if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))
+  log.info({ address, database: halyard.storage.dialect }, 'Halyard is serving')
+}
+
+function addressOf(config: Config, halyard: Halyard): string {
+  if (config.publicUrl) return config.publicUrl
+  const { port } = halyard.app.server.address() as AddressInfo
+  const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+}
+
+/** Shown once: only hashes are kept. In a form that can be pasted into a shell. */
+const welcome = (address: string, owner: FirstOwner): string => `
+  Welcome to Halyard. This is shown once; keep it.
+
+    export HALYARD_URL=${address}
+    export HALYARD_KEY=${owner.key}
+    export HALYARD_PROJECT_ID=${owner.projectId}
+    export HALYARD_PROJECT_TOKEN=${owner.projectToken}
+
+  Sign in at ${address}/ as ${owner.email} with the password ${owner.password}
+`
+
+function stopOnSignal(halyard: Halyard, log: { info(message: string): void }): void {
+  let isStopping = false
+  const stop = async () => {
+    if (isStopping) return
+    isStopping = true
+    log.info('stopping: finishing what is under way')
+    halyard.drain()
+    setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
+    await halyard.close()
+    process.exit(0)
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+}

@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto'
+import { checkedEmail } from '../identity/email.ts'
+import { hashPassword } from '../identity/password.ts'
+import { newUuid } from '../identity/secret.ts'
+import { instantOf } from '../instant.ts'
+import { adminLevel, memberLevel } from '../tenancy.ts'
+import { getAccount } from './keys.ts'
+import { readOptions, required, UsageError } from './usage.ts'
+import { withDatabase } from './with-database.ts'
+
+/** `halyard users create|reset-password` */
+export async function users([action, ...args]: string[]): Promise<void> {
+  const { values } = readOptions(args, ['email', 'first-name', 'level'])
+  const email = checkedEmail(required(values.email, '--email'), 'email')
+  if (action === 'create') return create(email, values['first-name'] ?? email.split('@')[0] ?? '', values.level)
+  if (action === 'reset-password') return resetPassword(email)
+  throw new UsageError('Use: halyard users create|reset-password. See: halyard help')
+}
+
+/** Into the first organization, with a password that is shown once. */
+async function create(email: string, firstName: string, level = 'member'): Promise<void> {
+  if (level !== 'member' && level !== 'admin') throw new UsageError('--level is member or admin.')
+  const password = newPassword()
+  const passwordHash = await hashPassword(password)
+  const now = instantOf(new Date())
+  await withDatabase(database =>
+    database.transaction(async tx => {
+      const project = await tx.projects.findFirst()
+      if (!project) throw new UsageError('There is no organization yet: start Halyard once first.')
+      const account = await tx.identity.createAccount({
+        uuid: newUuid(),
+        distinctId: newUuid(),
+        firstName,
+        email,
+        isEmailVerified: true,
+        passwordHash,
+        isActive: true,
+        currentOrganizationId: project.organizationId,
+        currentProjectId: project.id,
+        dateJoined: now,
+      })
+      await tx.organizations.addMember({
+        id: newUuid(),
+        organizationId: project.organizationId,
+        userId: account.id,
+        level: level === 'admin' ? adminLevel : memberLevel,
+        joinedAt: now,
+        updatedAt: now,
+      })
+    }),
+  )
+  console.log(`Created ${email}. Password, shown once: ${password}`)
+}
+
+/** Ends every sign-in of the user; personal API keys stay. */
+async function resetPassword(email: string): Promise<void> {
+  const password = newPassword()
+  const passwordHash = await hashPassword(password)
+  await withDatabase(database =>
+    database.transaction(async tx => {
+      const account = await getAccount(tx, email)
+      await tx.identity.updateAccount(account.id, { passwordHash })
+      await tx.identity.removeKeys(account.id, 'sessions')
+    }),
+  )
+  console.log(`New password of ${email}, shown once: ${password}`)
+}
+
+const newPassword = (): string => randomBytes(12).toString('base64url')

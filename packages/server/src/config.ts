@@ -1,0 +1,133 @@
+/** Settings come from the environment, are checked once at start, and are frozen. `docs/reference/settings.md` is made from this table. */
+
+interface Setting<T> {
+  readonly variable: string
+  readonly fallback: string | undefined
+  readonly describes: string
+  /** Throws with a sentence that says what is expected. */
+  readonly read: (text: string) => T
+}
+
+const setting = <T>(definition: Setting<T>): Setting<T> => definition
+
+const text = (value: string): string => value
+
+const wholeNumber =
+  (min: number, max: number) =>
+  (value: string): number => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max)
+      throw new Error(`must be a whole number from ${min} to ${max}`)
+    return number
+  }
+
+const oneOf =
+  <const C extends readonly string[]>(...choices: C) =>
+  (value: string): C[number] => {
+    if (!choices.includes(value)) throw new Error(`must be one of ${choices.join(', ')}`)
+    return value
+  }
+
+function databaseUrl(value: string): string {
+  if (/^sqlite:.+/.test(value) || /^postgres(ql)?:\/\/.+/.test(value)) return value
+  throw new Error('must be sqlite:<path> or postgres://user:password@host/database')
+}
+
+function bootstrapKey(value: string): string {
+  if (/^phx_[0-9A-Za-z]{20,100}$/.test(value)) return value
+  throw new Error('must be phx_ followed by 20 to 100 letters and digits')
+}
+
+function trustProxy(value: string): boolean | number | string {
+  if (value === 'true' || value === 'false') return value === 'true'
+  return /^\d+$/.test(value) ? Number(value) : value
+}
+
+function httpUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if (url?.protocol === 'http:' || url?.protocol === 'https:') return value.replace(/\/+$/, '')
+  throw new Error('must be an http:// or https:// address')
+}
+
+export const settings = {
+  host: setting({
+    variable: 'HOST',
+    fallback: '127.0.0.1',
+    describes: 'Address to listen on. `0.0.0.0` or `::` opens it to the network.',
+    read: text,
+  }),
+  port: setting({
+    variable: 'PORT',
+    fallback: '8000',
+    describes: 'Port to listen on; 0 picks a free one.',
+    read: wholeNumber(0, 65_535),
+  }),
+  databaseUrl: setting({
+    variable: 'DATABASE_URL',
+    fallback: 'sqlite:data/halyard.db',
+    describes: 'Where everything is kept: `sqlite:<path>` or `postgres://…`.',
+    read: databaseUrl,
+  }),
+  bootstrapKey: setting({
+    variable: 'HALYARD_BOOTSTRAP_KEY',
+    fallback: undefined,
+    describes: "The first owner's personal API key, for scripted set-ups; used only when the database is empty.",
+    read: bootstrapKey,
+  }),
+  publicUrl: setting({
+    variable: 'HALYARD_PUBLIC_URL',
+    fallback: undefined,
+    describes: 'The address that people use, for start-up messages and invitations.',
+    read: httpUrl,
+  }),
+  trustProxy: setting({
+    variable: 'TRUST_PROXY',
+    fallback: 'false',
+    describes: 'Whose `X-Forwarded-*` headers to believe: `true`, `false`, the number of proxies, or their addresses.',
+    read: trustProxy,
+  }),
+  bodyBytesMax: setting({
+    variable: 'HALYARD_BODY_BYTES_MAX',
+    fallback: String(20 * 1024 * 1024),
+    describes: 'Largest request body in bytes; a larger one is answered 413.',
+    read: wholeNumber(1024, 1024 ** 3),
+  }),
+  requestsPerMinuteMax: setting({
+    variable: 'HALYARD_REQUESTS_PER_MINUTE_MAX',
+    fallback: undefined,
+    describes: 'Requests that one personal API key may make in a minute; unset means no limit.',
+    read: wholeNumber(1, 1_000_000_000),
+  }),
+  logLevel: setting({
+    variable: 'LOG_LEVEL',
+    fallback: 'info',
+    describes: '`fatal`, `error`, `warn`, `info`, `debug`, `trace` or `silent`.',
+    read: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  }),
+} as const
+
+export type Config = {
+  readonly [Name in keyof typeof settings]:
+    | ReturnType<(typeof settings)[Name]['read']>
+    | ((typeof settings)[Name]['fallback'] extends undefined ? undefined : never)
+}
+
+export class ConfigError extends Error {}
+
+/** Raises one ConfigError that names every setting at fault. */
+export function readConfig(environment: Readonly<Record<string, string | undefined>>): Config {
+  const faults: string[] = []
+  const values = Object.entries(settings).map(([name, { variable, fallback, read }]) => {
+    const given = environment[variable]
+    const value = given === undefined || given === '' ? fallback : given
+    if (value === undefined) return [name, undefined]
+    try {
+      return [name, read(value)]
+    } catch (error) {
+      faults.push(`${variable} ${(error as Error).message}.`)
+      return [name, undefined]
+    }
+  })
+  if (faults.length > 0) throw new ConfigError(faults.join('\n'))
+  return Object.freeze(Object.fromEntries(values)) as Config
+}

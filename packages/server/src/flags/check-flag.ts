@@ -1,0 +1,66 @@
+import { checkFlag, type FlagDefinition, usesFlags } from '@halyard/engine'
+import { flagDefinition } from '../evaluation/flag-definition.ts'
+import { linearRegex } from '../evaluation/linear-regex.ts'
+import { invalid } from '../problem.ts'
+import type { Stores } from '../stores.ts'
+import type { Project } from '../tenancy.ts'
+import type { Flag, FlagContent } from './flag.ts'
+
+const filtersBytesMax = 4 * 1024 * 1024
+
+/** Raises `invalid` for what could not be evaluated or found: the engine itself is asked, on what the flag refers to. */
+export async function checkFlagContent(
+  tx: Stores,
+  project: Project,
+  flag: FlagContent & Pick<Flag, 'id' | 'version'>,
+): Promise<void> {
+  checkKey(flag.key)
+  await checkDashboards(tx, project.id, flag.analyticsDashboards)
+  if (JSON.stringify(flag.filters).length > filtersBytesMax) {
+    throw invalid('filters', 'max_length', `Filters may have at most ${filtersBytesMax} bytes as JSON.`)
+  }
+  const [issue] = checkFlag(
+    flagDefinition(flag),
+    {
+      flags: await dependenciesOf(tx, project.id, flag),
+      cohorts: [],
+      groupTypes: project.groupTypes,
+      propertyMatchingVersion: project.propertyMatchingVersion,
+    },
+    { regex: linearRegex },
+  )
+  if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
+}
+
+function checkKey(key: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(key)) {
+    throw invalid('key', 'invalid_input', 'The key may not hold control characters.')
+  }
+}
+
+async function checkDashboards(tx: Stores, projectId: number, ids: readonly number[]): Promise<void> {
+  const existing = await tx.dashboards.existing(projectId, ids)
+  const unknown = ids.find(id => !existing.has(id))
+  if (unknown !== undefined) {
+    throw invalid('analytics_dashboards', 'does_not_exist', `There is no dashboard ${unknown} in this project.`)
+  }
+}
+
+/** The flags that this one depends on, and those that they depend on. */
+async function dependenciesOf(
+  tx: Stores,
+  projectId: number,
+  flag: FlagContent & Pick<Flag, 'id' | 'version'>,
+): Promise<readonly FlagDefinition[]> {
+  const found = new Map<number, FlagDefinition>()
+  let wanted = usesFlags(flag.filters)
+  while (wanted.length > 0) {
+    const flags = await tx.flags.findLive(projectId, wanted)
+    for (const dependency of flags) found.set(dependency.id, flagDefinition(dependency))
+    wanted = [...new Set(flags.flatMap(dependency => usesFlags(dependency.filters)))].filter(
+      id => !found.has(id) && id !== flag.id,
+    )
+  }
+  return [...found.values()]
+}

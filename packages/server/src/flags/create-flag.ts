@@ -1,0 +1,34 @@
+import type { Author } from '../activity/activity.ts'
+import { createUsageDashboard } from '../dashboards/create-usage-dashboard.ts'
+import type { Instant } from '../instant.ts'
+import type { Stores } from '../stores.ts'
+import type { Project, User } from '../tenancy.ts'
+import { checkFlagContent } from './check-flag.ts'
+import { applyPatch, type Flag, type FlagPatch, newFlagContent } from './flag.ts'
+import { recordFlag } from './record-flag.ts'
+
+/** Raises `invalid` for a taken key and for filters that cannot be evaluated. */
+export async function createFlag(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  patch: FlagPatch & { readonly key: string },
+  now: Instant,
+): Promise<Flag> {
+  const content = applyPatch(newFlagContent(patch.key, now), patch)
+  await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
+  const createdBy: User = author.user
+  const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)
+  const flag = await tx.flags.create({
+    ...content,
+    projectId: project.id,
+    createdBy,
+    usageDashboardId: dashboard.id,
+    version: 1,
+    updatedAt: now,
+    lastModifiedBy: createdBy,
+  })
+  await tx.dashboards.setFlag(dashboard.id, flag.id)
+  await recordFlag(tx, author, project, flag, { activity: 'created', changes: [] }, now)
+  return flag
+}

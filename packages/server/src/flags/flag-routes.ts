@@ -1,0 +1,90 @@
+import { routes } from '@halyard/contract'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import { activityToWire } from '../activity/activity-resource.ts'
+import { readActivityFilter } from '../activity/read-activity-filter.ts'
+import { activityBody, pageBody, readActivityWindow, readWindow } from '../http/page-links.ts'
+import { answer, type ServeRoute } from '../http/serve-route.ts'
+import type { Instant } from '../instant.ts'
+import { missing } from '../problem.ts'
+import type { Database, Stores } from '../stores.ts'
+import type { Actor, Project } from '../tenancy.ts'
+import { createFlag } from './create-flag.ts'
+import type { Flag } from './flag.ts'
+import { readFlagFilter } from './flag-filter.ts'
+import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
+import { updateFlag } from './update-flag.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+/** Contract 4.2, the flags themselves and what happened to them. */
+export function serveFlags(serve: ServeRoute, { database, now }: Deps): void {
+  const r = routes.flags
+
+  serve(r.list, ({ actor, project, query, url }) =>
+    database.read(async tx => {
+      const window = readWindow(query)
+      const page = await tx.flags.list(project.id, readFlagFilter(query), window)
+      const grants = await grantsFor(tx, actor, project)
+      return pageBody(page, window, url, flag => flagToWire(flag, canEditFlag(grants, flag)))
+    }),
+  )
+
+  serve(r.create, async ({ actor, project, body }) => {
+    const patch = { ...patchFromWire(body), key: body.key }
+    const flag = await database.transaction(tx => createFlag(tx, actor, project, patch, now()))
+    return flagToWire(flag, true)
+  })
+
+  serve(r.get, ({ actor, project, params }) =>
+    database.read(async tx => toWire(tx, actor, project, await getFlag(tx, project, params.id))),
+  )
+
+  serve(r.update, async request => {
+    const { actor, project, params } = request
+    // Looked up before the body is read: an unknown flag is 404 and a forbidden one 403, whatever is sent.
+    await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
+    const { version, ...body } = request.body
+    const update = { flagId: Number(params.id), patch: patchFromWire(body), seenVersion: version }
+    const flag = await database.transaction(tx => updateFlag(tx, actor, project, update, now()))
+    return database.read(tx => toWire(tx, actor, project, flag))
+  })
+
+  serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))
+
+  serve(r.activity, ({ actor, project, params, query, url }) =>
+    database.read(async tx => {
+      const flag = await getFlag(tx, project, params.id)
+      const window = readActivityWindow(query)
+      const filter = { ...(await readActivityFilter(tx, query)), itemId: String(flag.id) }
+      const page = await tx.activity.list({ ...flagsOf(project), ...filter }, window)
+      return { ...(await toWire(tx, actor, project, flag)), ...activityBody(page, window, url, activityToWire) }
+    }),
+  )
+
+  serve(r.projectActivity, ({ actor, project, query, url }) =>
+    database.read(async tx => {
+      const window = readActivityWindow(query)
+      const page = await tx.activity.list({ ...flagsOf(project), ...(await readActivityFilter(tx, query)) }, window)
+      return { ...blankFlag(actor, project), ...activityBody(page, window, url, activityToWire) }
+    }),
+  )
+}
+
+const flagsOf = (project: Project) => ({
+  organizationId: project.organizationId,
+  projectId: project.id,
+  scopes: ['FeatureFlag'] as const,
+})
+
+export async function getFlag(tx: Stores, project: Project, id: string): Promise<Flag> {
+  const flag = await tx.flags.find(project.id, Number(id))
+  if (!flag) throw missing('Flag')
+  return flag
+}
+
+const toWire = async (tx: Stores, actor: Actor, project: Project, flag: Flag) =>
+  flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))

@@ -1,0 +1,242 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { toUser } from '../identity/identity-store.sql.ts'
+import { invalid } from '../problem.ts'
+import { uniqueViolation } from '../storage/driver-error.ts'
+import type { FlagRow, Tables } from '../storage/tables.ts'
+import { StaleWrite } from '../stores.ts'
+import { type Flag, isMultivariant } from './flag.ts'
+import type { FlagFilter, FlagStore } from './flag-store.ts'
+
+export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
+  const flags = () =>
+    db
+      .selectFrom('flags')
+      .innerJoin('users', 'users.id', 'flags.created_by_id')
+      .leftJoin('users as editor', 'editor.id', 'flags.last_modified_by_id')
+      .selectAll('flags')
+      .select([
+        'users.uuid as creator_uuid',
+        'users.distinct_id as creator_distinct_id',
+        'users.first_name as creator_first_name',
+        'users.email as creator_email',
+        'users.is_email_verified as creator_is_email_verified',
+        'editor.uuid as editor_uuid',
+        'editor.distinct_id as editor_distinct_id',
+        'editor.first_name as editor_first_name',
+        'editor.email as editor_email',
+        'editor.is_email_verified as editor_is_email_verified',
+      ])
+
+  return {
+    async create(flag) {
+      try {
+        const { id } = await db.insertInto('flags').values(fromFlag(flag)).returning('id').executeTakeFirstOrThrow()
+        return { ...flag, id }
+      } catch (error) {
+        throw takenKey(error, flag.key)
+      }
+    },
+    async save(flag) {
+      try {
+        const result = await db
+          .updateTable('flags')
+          .set(fromFlag(flag))
+          .where('id', '=', flag.id)
+          .where('version', '=', flag.version - 1)
+          .executeTakeFirst()
+        if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      } catch (error) {
+        throw takenKey(error, flag.key)
+      }
+    },
+    async find(projectId, flagId) {
+      const row = await flags()
+        .where('flags.project_id', '=', projectId)
+        .where('flags.id', '=', flagId)
+        .executeTakeFirst()
+      return row && toFlag(row)
+    },
+    async findLiveByKey(projectId, key) {
+      const row = await flags()
+        .where('flags.project_id', '=', projectId)
+        .where('flags.key', '=', key)
+        .where('flags.deleted', '=', 0)
+        .executeTakeFirst()
+      return row && toFlag(row)
+    },
+    async findLive(projectId, flagIds) {
+      if (flagIds.length === 0) return []
+      const rows = await flags()
+        .where('flags.project_id', '=', projectId)
+        .where('flags.id', 'in', flagIds)
+        .where('flags.deleted', '=', 0)
+        .execute()
+      return rows.map(toFlag)
+    },
+    async list(projectId, filter, window) {
+      const matches = matching(projectId, filter)
+      const count = await db
+        .selectFrom('flags')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where(matches)
+        .executeTakeFirstOrThrow()
+      const order = filter.order ?? { field: 'created_at', descending: true }
+      const direction = order.descending ? 'desc' : 'asc'
+      const rows = await flags()
+        .where(matches)
+        .orderBy(`flags.${order.field}`, direction)
+        .orderBy('flags.id', direction)
+        .limit(window.limit)
+        .offset(window.offset)
+        .execute()
+      return { count: Number(count.n), items: rows.map(toFlag) }
+    },
+    async listLive(projectId) {
+      const rows = await flags()
+        .where('flags.project_id', '=', projectId)
+        .where('flags.deleted', '=', 0)
+        .orderBy('flags.key')
+        .execute()
+      return rows.map(toFlag)
+    },
+    async listDependents(projectId) {
+      const rows = await flags()
+        .where('flags.project_id', '=', projectId)
+        .where('flags.deleted', '=', 0)
+        .where('flags.active', '=', 1)
+        .where('flags.filters', 'like', '%"type":"flag"%')
+        .execute()
+      return rows.map(toFlag)
+    },
+
+    async appendVersion(version) {
+      await db
+        .insertInto('flag_versions')
+        .values({
+          flag_id: version.flagId,
+          version: version.version,
+          snapshot: JSON.stringify(version.content),
+          user_id: version.userId,
+          created_at: version.createdAt,
+        })
+        .execute()
+    },
+    async findVersion(flagId, version) {
+      const row = await db
+        .selectFrom('flag_versions')
+        .selectAll()
+        .where('flag_id', '=', flagId)
+        .where('version', '=', version)
+        .executeTakeFirst()
+      return (
+        row && {
+          flagId,
+          version,
+          content: JSON.parse(row.snapshot),
+          userId: row.user_id,
+          createdAt: row.created_at,
+        }
+      )
+    },
+  }
+}
+
+const matching = (projectId: number, filter: FlagFilter) => () => {
+  const conditions = [sql<boolean>`flags.project_id = ${projectId}`, sql`flags.deleted = ${Number(filter.deleted)}`]
+  if (filter.active !== undefined) conditions.push(sql`flags.active = ${Number(filter.active)}`)
+  if (filter.isMultivariant !== undefined) {
+    conditions.push(sql`flags.is_multivariant = ${Number(filter.isMultivariant)}`)
+  }
+  if (filter.createdById !== undefined) conditions.push(sql`flags.created_by_id = ${filter.createdById}`)
+  if (filter.search) {
+    const part = containing(filter.search)
+    conditions.push(sql`(lower(flags.key) like ${part} escape '\\' or lower(flags.name) like ${part} escape '\\')`)
+  }
+  if (filter.tags) {
+    // A tag stands in the stored JSON as its own JSON text, whatever its type.
+    const any = filter.tags.map(tag => sql`lower(flags.tags) like ${containing(JSON.stringify(tag))} escape '\\'`)
+    conditions.push(any.length > 0 ? sql`(${sql.join(any, sql` or `)})` : sql`1 = 0`)
+  }
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
+}
+
+const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
+
+type FlagJoin = Selectable<FlagRow> & {
+  [K in `creator_${'uuid' | 'distinct_id' | 'first_name' | 'email'}`]: string
+} & { [K in `editor_${'uuid' | 'distinct_id' | 'first_name' | 'email'}`]: string | null } & {
+  creator_is_email_verified: number
+  editor_is_email_verified: number | null
+}
+
+const toFlag = (row: FlagJoin): Flag => ({
+  id: row.id,
+  projectId: row.project_id,
+  key: row.key,
+  name: row.name,
+  filters: JSON.parse(row.filters),
+  deleted: row.deleted === 1,
+  active: row.active === 1,
+  createdBy: toUser({
+    id: row.created_by_id,
+    uuid: row.creator_uuid,
+    distinct_id: row.creator_distinct_id,
+    first_name: row.creator_first_name,
+    email: row.creator_email,
+    is_email_verified: row.creator_is_email_verified,
+  }),
+  createdAt: row.created_at,
+  ensureExperienceContinuity: row.ensure_experience_continuity === 1,
+  rollbackConditions: JSON.parse(row.rollback_conditions),
+  performedRollback: row.performed_rollback === 1,
+  tags: JSON.parse(row.tags),
+  usageDashboardId: row.usage_dashboard_id,
+  analyticsDashboards: JSON.parse(row.analytics_dashboards),
+  hasEnrichedAnalytics: row.has_enriched_analytics === 1,
+  bucketingIdentifier: row.bucketing_identifier as Flag['bucketingIdentifier'],
+  evaluationRuntime: row.evaluation_runtime as Flag['evaluationRuntime'],
+  evaluationContexts: JSON.parse(row.evaluation_contexts),
+  version: row.version,
+  updatedAt: row.updated_at,
+  lastModifiedBy:
+    row.last_modified_by_id === null
+      ? null
+      : toUser({
+          id: row.last_modified_by_id,
+          uuid: row.editor_uuid ?? '',
+          distinct_id: row.editor_distinct_id ?? '',
+          first_name: row.editor_first_name ?? '',
+          email: row.editor_email ?? '',
+          is_email_verified: row.editor_is_email_verified ?? 0,
+        }),
+})
+
+const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({
+  project_id: flag.projectId,
+  key: flag.key,
+  name: flag.name,
+  filters: JSON.stringify(flag.filters),
+  is_multivariant: Number(isMultivariant(flag.filters)),
+  deleted: Number(flag.deleted),
+  active: Number(flag.active),
+  created_by_id: flag.createdBy.id,
+  created_at: flag.createdAt,
+  ensure_experience_continuity: Number(flag.ensureExperienceContinuity),
+  rollback_conditions: JSON.stringify(flag.rollbackConditions),
+  performed_rollback: Number(flag.performedRollback),
+  tags: JSON.stringify(flag.tags),
+  usage_dashboard_id: flag.usageDashboardId,
+  analytics_dashboards: JSON.stringify(flag.analyticsDashboards),
+  has_enriched_analytics: Number(flag.hasEnrichedAnalytics),
+  bucketing_identifier: flag.bucketingIdentifier,
+  evaluation_runtime: flag.evaluationRuntime,
+  evaluation_contexts: JSON.stringify(flag.evaluationContexts),
+  version: flag.version,
+  updated_at: flag.updatedAt,
+  last_modified_by_id: flag.lastModifiedBy?.id ?? null,
+})
+
+const takenKey = (error: unknown, key: string): unknown =>
+  uniqueViolation(error) === undefined
+    ? error
+    : invalid('key', 'unique', `There is already a flag with the key "${key}" in this project.`)

@@ -1,0 +1,47 @@
+import type { Instant } from '../instant.ts'
+import type { PageOf, Window } from '../page.ts'
+import type { Flag, FlagContent } from './flag.ts'
+
+export interface FlagFilter {
+  readonly deleted: boolean
+  readonly search?: string
+  readonly active?: boolean
+  readonly isMultivariant?: boolean
+  readonly createdById?: number
+  /** Any of these is enough. */
+  readonly tags?: readonly unknown[]
+  readonly order?: { readonly field: FlagOrder; readonly descending: boolean }
+}
+
+export const flagOrders = ['created_at', 'updated_at', 'key', 'name', 'active', 'id', 'version'] as const
+export type FlagOrder = (typeof flagOrders)[number]
+
+export interface FlagVersion {
+  readonly flagId: number
+  readonly version: number
+  readonly content: FlagContent
+  readonly userId: number | null
+  readonly createdAt: Instant
+}
+
+export interface FlagStore {
+  /** Raises `invalid` (`unique`, `key`) when a live flag of the project has the key. */
+  create(flag: Omit<Flag, 'id'>): Promise<Flag>
+  /**
+   * Saves the flag whose version is one above the stored one. Raises StaleWrite when it is not (somebody else saved in between),
+   * and `invalid` (`unique`, `key`) when another live flag has the key.
+   */
+  save(flag: Flag): Promise<void>
+  find(projectId: number, flagId: number): Promise<Flag | undefined>
+  findLiveByKey(projectId: number, key: string): Promise<Flag | undefined>
+  /** Live flags by id; what does not exist is left out. */
+  findLive(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]>
+  list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>>
+  /** Every live flag of the project, by key. */
+  listLive(projectId: number): Promise<readonly Flag[]>
+  /** Live, active flags with a condition on another flag. */
+  listDependents(projectId: number): Promise<readonly Flag[]>
+
+  appendVersion(version: FlagVersion): Promise<void>
+  findVersion(flagId: number, version: number): Promise<FlagVersion | undefined>
+}

@@ -1,0 +1,91 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { createApp } from './app.ts'
+import type { ChangeFeed } from './changes.ts'
+import type { Config } from './config.ts'
+import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
+import { type Instant, instantOf } from './instant.ts'
+import { createMetrics } from './operations/metrics.ts'
+import { createChangeFeed } from './storage/change-feed.ts'
+import { sqlChangeLog } from './storage/change-log.sql.ts'
+import { migrate } from './storage/migrate.ts'
+import { openStorage, type Storage, type StorageOptions } from './storage/open-storage.ts'
+import { listenForChanges, notifyChanges } from './storage/postgres-notify.ts'
+import { createSqlDatabase } from './storage/sql-database.ts'
+import { sqlStores } from './stores.sql.ts'
+import type { Database } from './stores.ts'
+
+export interface Halyard {
+  readonly app: FastifyInstance
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly storage: Storage
+  /** Set when this start found an empty database. */
+  readonly firstOwner: FirstOwner | undefined
+  /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
+  drain(): void
+  close(): Promise<void>
+}
+
+const changePollMilliseconds = 1000
+
+/** Composition root: builds everything in order; `close` undoes it in reverse. */
+export async function createHalyard(
+  config: Config,
+  log: FastifyBaseLogger,
+  storageOptions: Pick<StorageOptions, 'wrapDialect'> = {},
+): Promise<Halyard> {
+  const now = (): Instant => instantOf(new Date())
+  const storage = openStorage(config.databaseUrl, {
+    ...storageOptions,
+    onConnectionError: error => log.warn({ err: error }, 'a database connection broke'),
+  })
+  try {
+    const applied = await migrate(storage.kysely, storage.dialect)
+    if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+
+    const changeLog = sqlChangeLog(storage.kysely)
+    const changes = createChangeFeed(changeLog, await changeLog.head(), error =>
+      log.error({ err: error }, 'a change listener failed'),
+    )
+    const announce = async () => {
+      if (storage.pool) notifyChanges(storage.pool).catch(() => {})
+      await changes.catchUp()
+    }
+    const database: Database = createSqlDatabase(storage.kysely, sqlStores, announce)
+    const firstOwner = await bootstrap(database, config.bootstrapKey, now())
+
+    let isDraining = false
+    const readiness = { ping: storage.ping, isDraining: () => isDraining }
+    const app = createApp({ config, database, log, metrics: createMetrics(), readiness, now })
+
+    const wake = () => {
+      changes.catchUp().catch(() => {})
+    }
+    const poll = setInterval(wake, changePollMilliseconds)
+    const listener =
+      storage.pool &&
+      listenForChanges(config.databaseUrl, wake, error =>
+        log.warn({ err: error }, 'lost the change channel; reconnecting'),
+      )
+
+    return {
+      app,
+      database,
+      changes,
+      storage,
+      firstOwner,
+      drain() {
+        isDraining = true
+      },
+      async close() {
+        await app.close()
+        clearInterval(poll)
+        await listener?.close()
+        await storage.close()
+      },
+    }
+  } catch (error) {
+    await storage.close()
+    throw error
+  }
+}

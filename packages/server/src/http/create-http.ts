@@ -1,0 +1,111 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply } from 'fastify'
+import { Problem } from '../problem.ts'
+import type { Gate } from './gate.ts'
+import { problemResponse } from './problem-response.ts'
+
+export interface HttpOptions {
+  readonly gate: Gate
+  readonly log: FastifyBaseLogger
+  readonly bodyBytesMax: number
+  readonly trustProxy: boolean | number | string
+  /** Called once for each answer to a known route. */
+  readonly onAnswer: (method: string, route: string, status: number, seconds: number) => void
+}
+
+const pathParameterCharactersMax = 4000
+const headersTimeoutMilliseconds = 15_000
+const requestTimeoutMilliseconds = 60_000
+const keepAliveTimeoutMilliseconds = 65_000
+
+/** The HTTP application before any route: how it reads, answers, fails and logs. */
+export function createHttp(options: HttpOptions): FastifyInstance {
+  const app = Fastify({
+    loggerInstance: options.log,
+    disableRequestLogging: true,
+    bodyLimit: options.bodyBytesMax,
+    trustProxy: options.trustProxy as boolean,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
+    genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
+    exposeHeadRoutes: true,
+    requestTimeout: requestTimeoutMilliseconds,
+    keepAliveTimeout: keepAliveTimeoutMilliseconds,
+    http: { headersTimeout: headersTimeoutMilliseconds },
+    frameworkErrors: (error, request, reply: FastifyReply) => {
+      const { status, body, headers } = problemResponse(error)
+      reply
+        .code(status)
+        .headers({ 'x-request-id': request.id, ...headers })
+        .send(body)
+    },
+  })
+
+  app.decorateRequest('access')
+  readBodiesAsBytes(app)
+  addHeaders(app)
+  answerProblems(app, options.gate)
+  watchAnswers(app, options)
+  return app
+}
+
+/** A request id from the client or proxy is kept, so that logs can be joined, when it is harmless text. */
+const acceptableId = (id: string | string[] | undefined): string | undefined =>
+  typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined
+
+/** Bodies stay bytes until a handler asks for them: who may not call at all is told so before anything is parsed. */
+function readBodiesAsBytes(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
+}
+
+function addHeaders(app: FastifyInstance): void {
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({
+      'x-request-id': request.id,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'cross-origin-opener-policy': 'same-origin',
+      'cache-control': 'no-store',
+    })
+  })
+}
+
+function answerProblems(app: FastifyInstance, gate: Gate): void {
+  const patterns: { method: string; pattern: RegExp }[] = []
+  app.addHook('onRoute', route => {
+    const pattern = new RegExp(`^${route.url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}/?$`)
+    for (const method of [route.method].flat()) patterns.push({ method, pattern })
+  })
+
+  app.setErrorHandler((error, request, reply) => {
+    const { status, headers, body } = problemResponse(error)
+    if (status >= 500) request.log.error({ err: error }, 'request failed')
+    return reply.code(status).headers(headers).send(body)
+  })
+
+  app.setNotFoundHandler(async request => {
+    const path = request.url.split('?', 1)[0] ?? ''
+    const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
+    if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
+    if (path.startsWith('/api/') && path !== '/api/login') await gate.authenticate(request.headers.authorization)
+    throw new Problem('method_not_allowed', `${request.method} is not allowed here.`, { allow })
+  })
+}
+
+function watchAnswers(app: FastifyInstance, { onAnswer }: HttpOptions): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'unknown'
+    onAnswer(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
+    request.log.info(
+      {
+        method: request.method,
+        route,
+        status: reply.statusCode,
+        milliseconds: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'answered',
+    )
+  })
+}

@@ -1,0 +1,154 @@
+import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Compile } from 'typebox/compile'
+import { forbidden, missing } from '../problem.ts'
+import { type Actor, hasAnyScope, type Organization, type Project } from '../tenancy.ts'
+import { bodyChecker, readJson } from './check-body.ts'
+import type { Gate } from './gate.ts'
+import type { RateLimiter } from './rate-limit.ts'
+
+/** What a handler is given. Everything in it has been checked against the route. */
+export interface RouteRequest<R extends Route> {
+  readonly params: ParamsOf<R>
+  /** Text as sent; a repeated parameter counts once, the last time. */
+  readonly query: QueryOf<R>
+  /**
+   * Read and checked when it is first asked for: a handler that looks up its object first answers 404 for an unknown id,
+   * whatever the body.
+   */
+  readonly body: BodyOf<R>
+  readonly actor: R['access'] extends { kind: 'key' } ? Actor : undefined
+  readonly project: R['access'] extends { within: 'project' } ? Project : undefined
+  readonly organization: R['access'] extends { within: 'organization' } ? Organization : undefined
+  /** The address as the client sees it, for links. */
+  readonly url: URL
+  readonly clientAddress: string
+  readonly headers: FastifyRequest['headers']
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal
+}
+
+export interface Answer<R extends Route> {
+  readonly status: keyof R['answers'] & number
+  readonly body?: AnswerOf<R> | Buffer | undefined
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<AnswerOf<R> | Answer<R>>
+
+export type ServeRoute = <const R extends Route>(route: R, handler: Handler<R>) => void
+
+/** An answer with a status, headers or body of its own; without it a handler's value is the body of the first answer listed. */
+export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonly [isAnswer]: true } => ({
+  ...given,
+  [isAnswer]: true,
+})
+const isAnswer = Symbol('answer')
+
+/** Makes the function by which feature folders serve routes of the contract. */
+export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: RateLimiter): ServeRoute {
+  return (route, handler) => {
+    const paramsCheck = route.params && Compile(route.params)
+    const checkBody = route.body && bodyChecker(route.body)
+    const status = Number(Object.keys(route.answers)[0])
+
+    app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
+      method: route.method,
+      url: route.path,
+      async onRequest(request) {
+        const access = await admit(route, request, gate, limiter)
+        request.setDecorator('access', access)
+      },
+      async handler(request, reply) {
+        if (paramsCheck && !paramsCheck.Check(request.params)) throw missing('This')
+        const given = {
+          ...request.getDecorator<Admitted>('access'),
+          params: request.params,
+          query: lastOfEach(request.query),
+          get body() {
+            return checkedBody(request, route, checkBody)
+          },
+          url: addressOf(request),
+          clientAddress: request.ip,
+          headers: request.headers,
+          signal: request.signal,
+        }
+        const result = await handler(given as unknown as RouteRequest<typeof route>)
+        return send(reply, status, result)
+      },
+    })
+  }
+}
+
+interface Admitted {
+  actor?: Actor
+  project?: Project
+  organization?: Organization
+}
+
+/** Authentication, scope, membership, rate: in this order, before the body is even read. */
+async function admit(
+  route: Route,
+  request: FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>,
+  gate: Gate,
+  limiter: RateLimiter,
+): Promise<Admitted> {
+  const { access } = route
+  if (access.kind === 'open') return {}
+  const actor = await gate.authenticate(request.headers.authorization)
+  if (!hasAnyScope(actor.key, access.scopes)) {
+    throw forbidden(`This key lacks the scope ${access.scopes.join(' or ')}.`)
+  }
+  limiter.take(actor.key.id)
+  const { params } = request
+  if (access.within === 'project') {
+    const token = route.method === 'GET' ? lastOfEach(request.query).token : undefined
+    return { actor, project: await gate.projectFor(actor, params.project_id ?? '', token) }
+  }
+  if (access.within === 'organization') {
+    return { actor, organization: await gate.organizationFor(actor, params.parent_lookup_organization_id ?? '') }
+  }
+  return { actor }
+}
+
+function checkedBody(request: FastifyRequest, route: Route, check: ((body: unknown) => void) | undefined): unknown {
+  if (!check) return undefined
+  const body = readJson(request.body as Buffer | undefined, request.headers['content-type'])
+  const value = body === undefined ? {} : body
+  if (body !== undefined || !route.bodyOptional) check(value)
+  return value
+}
+
+function lastOfEach(query: Record<string, string | string[]>): Record<string, string> {
+  const plain: Record<string, string> = {}
+  for (const [name, value] of Object.entries(query)) {
+    const last = Array.isArray(value) ? value.at(-1) : value
+    if (last !== undefined) plain[name] = last
+  }
+  return plain
+}
+
+const addressOf = (request: FastifyRequest): URL => {
+  const host = request.host || 'localhost'
+  try {
+    return new URL(request.originalUrl, `${request.protocol}://${host}`)
+  } catch {
+    return new URL(request.originalUrl, 'http://localhost')
+  }
+}
+
+function send(reply: FastifyReply, status: number, result: unknown): FastifyReply {
+  const custom = typeof result === 'object' && result !== null && isAnswer in result
+  const {
+    status: code,
+    headers,
+    body,
+  } = custom
+    ? (result as unknown as { status: number; headers?: Record<string, string>; body?: unknown })
+    : { status, headers: undefined, body: result }
+  reply.code(code)
+  if (headers) reply.headers(headers)
+  if (body === undefined) return reply.send()
+  reply.header('content-type', 'application/json; charset=utf-8')
+  return reply.send(Buffer.isBuffer(body) ? body : JSON.stringify(body))
+}

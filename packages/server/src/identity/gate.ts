@@ -1,0 +1,77 @@
+import type { Gate } from '../http/gate.ts'
+import { type Instant, plusMilliseconds } from '../instant.ts'
+import { missing, Problem } from '../problem.ts'
+import type { ProjectStore } from '../projects/project-store.ts'
+import type { Database } from '../stores.ts'
+import { type Actor, levelIn, levelInProject, type Project } from '../tenancy.ts'
+import { hashSecret } from './secret.ts'
+
+const lastUsedResolutionMilliseconds = 60 * 60 * 1000
+
+/** Lets people in by their personal API keys, and only where they belong. */
+export function createGate(database: Database, now: () => Instant): Gate {
+  return {
+    async authenticate(authorization) {
+      const key = readBearer(authorization)
+      const found = await database.read(tx => tx.identity.findActor(hashSecret(key)))
+      if (!found) throw unauthenticated('authentication_failed', 'This API key is not valid. It may have been revoked.')
+      const time = now()
+      if (found.key.expiresAt !== null && found.key.expiresAt <= time) {
+        throw unauthenticated('authentication_failed', 'This API key has expired. Sign in again or create a new one.')
+      }
+      const isNoted =
+        found.key.lastUsedAt !== null && found.key.lastUsedAt > plusMilliseconds(time, -lastUsedResolutionMilliseconds)
+      // A note of use is not worth failing a request for.
+      if (!isNoted) await database.transaction(tx => tx.identity.touchKey(found.key.id, time)).catch(() => {})
+      return found.actor
+    },
+
+    async projectFor(actor, id, token) {
+      const project = await database.read(tx => {
+        if (id === '@current' && token) return tx.projects.findByToken(token)
+        if (id === '@current') return currentProject(tx.projects, actor)
+        return /^\d{1,15}$/.test(id) ? tx.projects.find(Number(id)) : Promise.resolve(undefined)
+      })
+      if (!project || levelInProject(actor, project) === undefined) throw missing('Project')
+      return project
+    },
+
+    async organizationFor(actor, id) {
+      const organizationId = id === '@current' ? currentOrganizationId(actor) : id.toLowerCase()
+      if (organizationId === undefined || levelIn(actor, organizationId) === undefined) throw missing('Organization')
+      const organization = await database.read(tx => tx.organizations.find(organizationId))
+      if (!organization) throw missing('Organization')
+      return organization
+    },
+  }
+}
+
+/** The project that the caller works in: the one chosen, or the first that the key can see. */
+async function currentProject(projects: ProjectStore, actor: Actor): Promise<Project | undefined> {
+  const chosen = actor.currentProjectId === null ? undefined : await projects.find(actor.currentProjectId)
+  if (chosen && levelInProject(actor, chosen) !== undefined) return chosen
+  const page = await projects.list(visibleProjects(actor), { limit: 1, offset: 0 })
+  return page.items[0]
+}
+
+/** The projects that the actor can see through this key, as a filter. */
+export function visibleProjects(actor: Actor): { organizationIds: readonly string[]; projectIds?: readonly number[] } {
+  const { organizationIds, projectIds } = actor.key
+  const memberOf = [...actor.levels.keys()]
+  if (organizationIds.length > 0) return { organizationIds: memberOf.filter(id => organizationIds.includes(id)) }
+  return projectIds.length > 0 ? { organizationIds: memberOf, projectIds } : { organizationIds: memberOf }
+}
+
+export function currentOrganizationId(actor: Actor): string | undefined {
+  const chosen = actor.currentOrganizationId
+  if (chosen !== null && levelIn(actor, chosen) !== undefined) return chosen
+  return [...actor.levels.keys()].find(id => levelIn(actor, id) !== undefined)
+}
+
+function readBearer(authorization: string | undefined): string {
+  const match = /^\s*bearer\s+(\S+)\s*$/i.exec(authorization ?? '')
+  if (match?.[1]) return match[1]
+  throw unauthenticated('not_authenticated', 'Send a personal API key in the header "Authorization: Bearer <key>".')
+}
+
+const unauthenticated = (code: string, message: string): Problem => new Problem('unauthenticated', message, { code })

@@ -1,0 +1,51 @@
+/**
+ * The one error class of the server. Domain and storage throw it with a kind and a whole sentence; `http/problem-response.ts`
+ * alone knows status numbers. Anything else that is thrown is a bug and is answered 500 without detail.
+ */
+export type ProblemKind =
+  | 'invalid'
+  | 'unparsable'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'missing'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'too_large'
+  | 'unsupported_media'
+  | 'throttled'
+  | 'unavailable'
+
+interface ProblemDetails {
+  /** Machine-readable; each kind has its own default. */
+  readonly code?: string
+  /** The field at fault, nested names joined by `__`. */
+  readonly field?: string | null
+  readonly retryAfterSeconds?: number
+  readonly allow?: readonly string[]
+  readonly cause?: unknown
+}
+
+export class Problem extends Error {
+  readonly kind: ProblemKind
+  readonly code: string | undefined
+  readonly field: string | null
+  readonly retryAfterSeconds: number | undefined
+  readonly allow: readonly string[] | undefined
+
+  constructor(kind: ProblemKind, message: string, details: ProblemDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.name = 'Problem'
+    this.kind = kind
+    this.code = details.code
+    this.field = details.field ?? null
+    this.retryAfterSeconds = details.retryAfterSeconds
+    this.allow = details.allow
+  }
+}
+
+export const invalid = (field: string | null, code: string, message: string): Problem =>
+  new Problem('invalid', message, { field, code })
+
+export const missing = (what: string): Problem => new Problem('missing', `${what} not found.`)
+
+export const forbidden = (message: string): Problem => new Problem('forbidden', message)

@@ -1,0 +1,134 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { ProjectRow, SecretKeyRow, Tables } from '../storage/tables.ts'
+import type { Project } from '../tenancy.ts'
+import type { ProjectStore, SecretKey } from './project-store.ts'
+
+export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
+  async function withGroupTypes(rows: readonly Selectable<ProjectRow>[]): Promise<readonly Project[]> {
+    if (rows.length === 0) return []
+    const groupTypes = await db
+      .selectFrom('group_types')
+      .selectAll()
+      .where(
+        'project_id',
+        'in',
+        rows.map(row => row.id),
+      )
+      .orderBy('type_index')
+      .execute()
+    return rows.map(row =>
+      toProject(
+        row,
+        Object.fromEntries(
+          groupTypes.filter(type => type.project_id === row.id).map(type => [String(type.type_index), type.name]),
+        ),
+      ),
+    )
+  }
+  const one = async (row: Selectable<ProjectRow> | undefined) => (row ? (await withGroupTypes([row]))[0] : undefined)
+
+  return {
+    async create(project) {
+      const { id } = await db
+        .insertInto('projects')
+        .values(fromProject(project))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...project, id, groupTypes: {} }
+    },
+    async update(project) {
+      await db.updateTable('projects').set(fromProject(project)).where('id', '=', project.id).execute()
+    },
+    async remove(projectId) {
+      await db.deleteFrom('projects').where('id', '=', projectId).execute()
+    },
+    find: async projectId =>
+      one(await db.selectFrom('projects').selectAll().where('id', '=', projectId).executeTakeFirst()),
+    findFirst: async () => one(await db.selectFrom('projects').selectAll().orderBy('id').limit(1).executeTakeFirst()),
+    findByToken: async apiToken =>
+      one(await db.selectFrom('projects').selectAll().where('api_token', '=', apiToken).executeTakeFirst()),
+    findBySecretKey: async hash =>
+      one(
+        await db
+          .selectFrom('projects')
+          .innerJoin('secret_keys', 'secret_keys.project_id', 'projects.id')
+          .selectAll('projects')
+          .where('secret_keys.hash', '=', hash)
+          .executeTakeFirst(),
+      ),
+    async list({ organizationIds, projectIds }, window) {
+      if (organizationIds.length === 0) return { count: 0, items: [] }
+      let query = db.selectFrom('projects').where('organization_id', 'in', organizationIds)
+      if (projectIds) query = query.where('id', 'in', projectIds.length > 0 ? projectIds : [-1])
+      const count = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+      const rows = await query.selectAll().orderBy('id').limit(window.limit).offset(window.offset).execute()
+      return { count: Number(count.n), items: await withGroupTypes(rows) }
+    },
+
+    async createSecretKey(key) {
+      await db.insertInto('secret_keys').values(fromSecretKey(key)).execute()
+    },
+    async listSecretKeys(projectId, window) {
+      const query = db.selectFrom('secret_keys').where('project_id', '=', projectId)
+      const count = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+      const rows = await query
+        .selectAll()
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .limit(window.limit)
+        .offset(window.offset)
+        .execute()
+      return { count: Number(count.n), items: rows.map(toSecretKey) }
+    },
+    async removeSecretKey(projectId, keyId) {
+      const result = await db
+        .deleteFrom('secret_keys')
+        .where('project_id', '=', projectId)
+        .where('id', '=', keyId)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+  }
+}
+
+const toProject = (row: Selectable<ProjectRow>, groupTypes: Record<string, string>): Project => ({
+  id: row.id,
+  uuid: row.uuid,
+  organizationId: row.organization_id,
+  name: row.name,
+  apiToken: row.api_token,
+  timezone: row.timezone,
+  propertyMatchingVersion: row.property_matching_version === 1 ? 1 : 2,
+  groupTypes,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const fromProject = (project: Omit<Project, 'id' | 'groupTypes'>) => ({
+  uuid: project.uuid,
+  organization_id: project.organizationId,
+  name: project.name,
+  api_token: project.apiToken,
+  timezone: project.timezone,
+  property_matching_version: project.propertyMatchingVersion,
+  created_at: project.createdAt,
+  updated_at: project.updatedAt,
+})
+
+const toSecretKey = (row: SecretKeyRow): SecretKey => ({
+  id: row.id,
+  projectId: row.project_id,
+  label: row.label,
+  hash: row.hash,
+  mask: row.mask,
+  createdAt: row.created_at,
+})
+
+const fromSecretKey = (key: SecretKey): SecretKeyRow => ({
+  id: key.id,
+  project_id: key.projectId,
+  label: key.label,
+  hash: key.hash,
+  mask: key.mask,
+  created_at: key.createdAt,
+})

@@ -1,0 +1,36 @@
+import { Problem } from '../problem.ts'
+
+/** Drivers report in their own words; this is the one place that understands them. */
+
+/** The name of the unique constraint or its columns, when that is what an error is about. */
+export function uniqueViolation(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const { code, constraint } = error as Error & { code?: string; constraint?: string }
+  if (code === '23505') return constraint ?? ''
+  return /UNIQUE constraint failed: (.*)/.exec(error.message)?.[1]
+}
+
+const retryablePostgresCodes = new Set(['40001', '40P01'])
+
+/** The transaction can simply be tried again: it lost a race that the database noticed. */
+export const isRaceLost = (error: unknown): boolean =>
+  error instanceof Error &&
+  (retryablePostgresCodes.has((error as { code?: string }).code ?? '') ||
+    /database is locked|SQLITE_BUSY/.test(error.message))
+
+const awayPostgresCodes = /^(08|53|57|58)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/
+const awayMessages =
+  /terminating connection|Connection terminated|timeout exceeded when trying to connect|timeout expired|database or disk is full|disk I\/O error|attempt to write a readonly database|readonly database|unable to open database/i
+
+/** The database cannot be used now, through no fault of the request. */
+export const isDatabaseAway = (error: unknown): boolean =>
+  error instanceof Error &&
+  (awayPostgresCodes.test(String((error as { code?: unknown }).code ?? '')) || awayMessages.test(error.message))
+
+export function databaseProblem(error: unknown): unknown {
+  if (error instanceof Problem || !isDatabaseAway(error)) return error
+  return new Problem('unavailable', 'The database cannot be reached right now; nothing was changed. Try again.', {
+    cause: error,
+    retryAfterSeconds: 1,
+  })
+}

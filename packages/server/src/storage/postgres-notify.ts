@@ -1,0 +1,62 @@
+import pg from 'pg'
+
+const channel = 'halyard_changes'
+const reconnectMillisecondsMin = 100
+const reconnectMillisecondsMax = 5000
+
+export const notifyChanges = async (pool: pg.Pool): Promise<void> => {
+  await pool.query(`notify ${channel}`)
+}
+
+/**
+ * Listens for other nodes' commits on a connection of its own and reconnects for as long as it takes. After each connection it
+ * wakes the feed, since notifications sent meanwhile are lost.
+ */
+export function listenForChanges(
+  url: string,
+  onChange: () => void,
+  onError: (error: Error) => void,
+): { close(): Promise<void> } {
+  let isClosed = false
+  let client: pg.Client | undefined
+  let timer: NodeJS.Timeout | undefined
+  let delay = reconnectMillisecondsMin
+
+  async function connect(): Promise<void> {
+    const next = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'halyard-changes' })
+    client = next
+    next.on('error', error => {
+      onError(error)
+      reconnect(next)
+    })
+    next.on('end', () => reconnect(next))
+    next.on('notification', onChange)
+    try {
+      await next.connect()
+      await next.query(`listen ${channel}`)
+      delay = reconnectMillisecondsMin
+      onChange()
+    } catch (error) {
+      onError(error as Error)
+      reconnect(next)
+    }
+  }
+
+  function reconnect(lost: pg.Client): void {
+    if (isClosed || client !== lost) return
+    client = undefined
+    lost.end().catch(() => {})
+    timer = setTimeout(connect, delay)
+    timer.unref()
+    delay = Math.min(delay * 2, reconnectMillisecondsMax)
+  }
+
+  connect()
+  return {
+    async close() {
+      isClosed = true
+      clearTimeout(timer)
+      await client?.end().catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
+import { StaleWrite } from '../stores.ts'
+import { databaseProblem, isRaceLost } from './driver-error.ts'
+import type { Tables } from './tables.ts'
+
+const attemptsMax = 60
+const backOffMillisecondsMax = 40
+
+/** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
+export function createSqlDatabase<Stores>(
+  kysely: Kysely<Tables>,
+  storesOn: (db: Kysely<Tables>, onChange: () => void) => Stores,
+  /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
+  announce: () => Promise<void>,
+) {
+  async function attempt<T>(work: (stores: Stores) => Promise<T>): Promise<{ result: T; hasChanges: boolean }> {
+    for (let n = 1; ; n++) {
+      let hasChanges = false
+      const onChange = () => {
+        hasChanges = true
+      }
+      try {
+        const result = await kysely.transaction().execute(tx => work(storesOn(tx, onChange)))
+        return { result, hasChanges }
+      } catch (error) {
+        if (n >= attemptsMax || !(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error)
+        await wait(Math.random() * Math.min(n * 2, backOffMillisecondsMax))
+      }
+    }
+  }
+
+  return {
+    async transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+      const { result, hasChanges } = await attempt(work)
+      // Committed: from here on nothing may fail. A feed that cannot read now is woken again by its timer.
+      if (hasChanges) await announce().catch(() => {})
+      return result
+    },
+    async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+      try {
+        return await kysely
+          .transaction()
+          .setAccessMode('read only')
+          .setIsolationLevel('repeatable read')
+          .execute(tx => work(storesOn(tx, () => {})))
+      } catch (error) {
+        throw databaseProblem(error)
+      }
+    },
+  }
+}

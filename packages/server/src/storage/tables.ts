@@ -1,0 +1,218 @@
+import type { Generated } from 'kysely'
+
+/**
+ * The rows as they are stored. Portable columns throughout (ADR 2): integer booleans, JSON as text, instants as text that sorts.
+ * Only `*.sql.ts` files read this; they turn rows into domain values and back.
+ */
+export interface Tables {
+  users: UserRow
+  organizations: OrganizationRow
+  memberships: MembershipRow
+  invites: InviteRow
+  projects: ProjectRow
+  group_types: GroupTypeRow
+  secret_keys: SecretKeyRow
+  api_keys: ApiKeyRow
+  roles: RoleRow
+  role_memberships: RoleMembershipRow
+  resource_access: ResourceAccessRow
+  flags: FlagRow
+  flag_versions: FlagVersionRow
+  flag_role_access: FlagRoleAccessRow
+  dashboards: DashboardRow
+  activity: ActivityRow
+  changes: ChangeRow
+  change_head: { id: number; sequence: number }
+  schema_migrations: { version: number; name: string; applied_at: string }
+  instance: { name: string; value: string }
+}
+
+export interface UserRow {
+  id: Generated<number>
+  uuid: string
+  distinct_id: string
+  first_name: string
+  email: string
+  password_hash: string | null
+  is_email_verified: number
+  is_active: number
+  current_organization_id: string | null
+  current_project_id: number | null
+  date_joined: string
+}
+
+export interface OrganizationRow {
+  id: string
+  name: string
+  slug: string
+  plugins_access_level: number
+  created_at: string
+  updated_at: string
+}
+
+export interface MembershipRow {
+  id: string
+  organization_id: string
+  user_id: number
+  level: number
+  joined_at: string
+  updated_at: string
+}
+
+export interface InviteRow {
+  id: string
+  organization_id: string
+  target_email: string
+  first_name: string
+  level: number
+  created_by_id: number
+  created_at: string
+  expires_at: string
+}
+
+export interface ProjectRow {
+  id: Generated<number>
+  uuid: string
+  organization_id: string
+  name: string
+  api_token: string
+  timezone: string
+  property_matching_version: number
+  created_at: string
+  updated_at: string
+}
+
+export interface GroupTypeRow {
+  project_id: number
+  type_index: number
+  name: string
+}
+
+export interface SecretKeyRow {
+  id: string
+  project_id: number
+  label: string
+  hash: string
+  mask: string
+  created_at: string
+}
+
+export interface ApiKeyRow {
+  id: string
+  user_id: number
+  label: string
+  hash: string
+  mask: string
+  scopes: string
+  scoped_teams: string
+  scoped_organizations: string
+  is_session: number
+  created_at: string
+  last_used_at: string | null
+  expires_at: string | null
+}
+
+export interface RoleRow {
+  id: string
+  organization_id: string
+  name: string
+  name_folded: string
+  access_level: number
+  created_by_id: number
+  created_at: string
+}
+
+export interface RoleMembershipRow {
+  id: string
+  role_id: string
+  user_id: number
+  joined_at: string
+  updated_at: string
+}
+
+export interface ResourceAccessRow {
+  id: Generated<number>
+  organization_id: string
+  resource: string
+  access_level: number
+  created_by_id: number
+  created_at: string
+  updated_at: string
+}
+
+export interface FlagRow {
+  id: Generated<number>
+  project_id: number
+  key: string
+  name: string
+  filters: string
+  is_multivariant: number
+  deleted: number
+  active: number
+  created_by_id: number
+  created_at: string
+  ensure_experience_continuity: number
+  rollback_conditions: string
+  performed_rollback: number
+  tags: string
+  usage_dashboard_id: number
+  analytics_dashboards: string
+  has_enriched_analytics: number
+  bucketing_identifier: string | null
+  evaluation_runtime: string | null
+  evaluation_contexts: string
+  version: number
+  updated_at: string
+  last_modified_by_id: number | null
+}
+
+export interface FlagVersionRow {
+  flag_id: number
+  version: number
+  snapshot: string
+  user_id: number | null
+  created_at: string
+}
+
+export interface FlagRoleAccessRow {
+  id: Generated<number>
+  flag_id: number
+  role_id: string
+  added_at: string
+  updated_at: string
+}
+
+export interface DashboardRow {
+  id: Generated<number>
+  project_id: number
+  name: string
+  description: string
+  pinned: number
+  deleted: number
+  flag_id: number | null
+  is_enriched: number
+  created_by_id: number
+  created_at: string
+}
+
+export interface ActivityRow {
+  id: Generated<number>
+  organization_id: string
+  project_id: number | null
+  scope: string
+  item_id: string
+  activity: string
+  user_id: number | null
+  key_label: string | null
+  detail: string
+  created_at: string
+}
+
+export interface ChangeRow {
+  sequence: number
+  topic: string
+  organization_id: string | null
+  project_id: number | null
+  entity_id: string
+  at: string
+}

@@ -1,0 +1,22 @@
+import type { Kysely } from 'kysely'
+import { sqlAccessStore } from './access/access-store.sql.ts'
+import { sqlActivityStore } from './activity/activity-store.sql.ts'
+import { sqlDashboardStore } from './dashboards/dashboard-store.sql.ts'
+import { sqlFlagStore } from './flags/flag-store.sql.ts'
+import { sqlIdentityStore } from './identity/identity-store.sql.ts'
+import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
+import { sqlProjectStore } from './projects/project-store.sql.ts'
+import { sqlChangeLog } from './storage/change-log.sql.ts'
+import type { Tables } from './storage/tables.ts'
+import type { Stores } from './stores.ts'
+
+export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => ({
+  access: sqlAccessStore(db),
+  activity: sqlActivityStore(db),
+  changes: sqlChangeLog(db, onChange),
+  dashboards: sqlDashboardStore(db),
+  flags: sqlFlagStore(db),
+  identity: sqlIdentityStore(db),
+  organizations: sqlOrganizationStore(db),
+  projects: sqlProjectStore(db),
+})

@@ -1,0 +1,39 @@
+import type { AccessStore } from './access/access-store.ts'
+import type { ActivityStore } from './activity/activity-store.ts'
+import type { ChangeLog } from './changes.ts'
+import type { DashboardStore } from './dashboards/dashboard-store.ts'
+import type { FlagStore } from './flags/flag-store.ts'
+import type { IdentityStore } from './identity/identity-store.ts'
+import type { OrganizationStore } from './organizations/organization-store.ts'
+import type { ProjectStore } from './projects/project-store.ts'
+
+/** Everything that is kept, as seen from inside one transaction. */
+export interface Stores {
+  readonly access: AccessStore
+  readonly activity: ActivityStore
+  readonly changes: ChangeLog
+  readonly dashboards: DashboardStore
+  readonly flags: FlagStore
+  readonly identity: IdentityStore
+  readonly organizations: OrganizationStore
+  readonly projects: ProjectStore
+}
+
+export interface Database {
+  /**
+   * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must do nothing
+   * but talk to its stores. When the promise resolves, the work is durable and this node has applied its changes.
+   * Raises `unavailable` when the database is away. Must not be awaited by a listener of the change feed.
+   */
+  transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  /** Several reads that see one moment. */
+  read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+}
+
+/** Somebody else saved in between; the transaction is run again on what is there now. */
+export class StaleWrite extends Error {
+  constructor() {
+    super('The row was changed by another transaction.')
+    this.name = 'StaleWrite'
+  }
+}

@@ -1,0 +1,94 @@
+import type { Instant } from './instant.ts'
+import { forbidden } from './problem.ts'
+
+/** The nouns that every request is about: who calls, and inside which organization and project. */
+
+export const memberLevel = 1
+export const adminLevel = 8
+export const ownerLevel = 15
+export type Level = typeof memberLevel | typeof adminLevel | typeof ownerLevel
+export const isLevel = (value: number): value is Level =>
+  value === memberLevel || value === adminLevel || value === ownerLevel
+
+export interface User {
+  readonly id: number
+  readonly uuid: string
+  readonly distinctId: string
+  readonly firstName: string
+  readonly email: string
+  readonly isEmailVerified: boolean
+}
+
+export interface Organization {
+  readonly id: string
+  readonly name: string
+  readonly slug: string
+  readonly pluginsAccessLevel: number
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+export interface Project {
+  readonly id: number
+  readonly uuid: string
+  readonly organizationId: string
+  readonly name: string
+  readonly apiToken: string
+  readonly timezone: string
+  readonly propertyMatchingVersion: 1 | 2
+  /** Group type index ('0'…'4') → name. */
+  readonly groupTypes: Readonly<Record<string, string>>
+  readonly createdAt: Instant
+  readonly updatedAt: Instant
+}
+
+export interface ActorKey {
+  readonly id: string
+  readonly label: string
+  readonly scopes: readonly string[]
+  /** Empty means no restriction. */
+  readonly projectIds: readonly number[]
+  readonly organizationIds: readonly string[]
+  readonly isSession: boolean
+}
+
+/** A person acting through a personal API key. */
+export interface Actor {
+  readonly user: User
+  readonly key: ActorKey
+  readonly levels: ReadonlyMap<string, Level>
+  readonly currentOrganizationId: string | null
+  readonly currentProjectId: number | null
+}
+
+/** Undefined when the actor is not in the organization, or the key is not for it. */
+export function levelIn(actor: Actor, organizationId: string): Level | undefined {
+  const { organizationIds, projectIds } = actor.key
+  if (organizationIds.length > 0 && !organizationIds.includes(organizationId)) return undefined
+  if (projectIds.length > 0 && organizationIds.length === 0) return undefined
+  return actor.levels.get(organizationId)
+}
+
+/** Undefined when the actor cannot see the project: not in its organization, or the key is restricted to others. */
+export function levelInProject(actor: Actor, project: Pick<Project, 'id' | 'organizationId'>): Level | undefined {
+  const { organizationIds, projectIds } = actor.key
+  const isKeyFor =
+    (projectIds.length === 0 && organizationIds.length === 0) ||
+    projectIds.includes(project.id) ||
+    organizationIds.includes(project.organizationId)
+  return isKeyFor ? actor.levels.get(project.organizationId) : undefined
+}
+
+export function requireLevel(actor: Actor, organizationId: string, needed: Level, toDoWhat: string): void {
+  if ((actor.levels.get(organizationId) ?? 0) < needed) {
+    throw forbidden(
+      `You need to be ${needed === ownerLevel ? 'the owner' : 'an admin'} of the organization to ${toDoWhat}.`,
+    )
+  }
+}
+
+/** True when the key holds one of the scopes; `X:write` includes `X:read`, and `*` everything. */
+export function hasAnyScope(key: ActorKey, needed: readonly string[]): boolean {
+  if (needed.length === 0 || key.scopes.includes('*')) return true
+  return needed.some(scope => key.scopes.includes(scope) || key.scopes.includes(scope.replace(/:read$/, ':write')))
+}

@@ -1,0 +1,91 @@
+// Installs and builds what is missing or out of date, and nothing twice. Uses nothing but Node: it runs before anything is installed.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)))
+
+const installStamp = join(root, 'node_modules', '.halyard-install.json')
+const buildStamp = join(root, 'packages', 'server', 'dist', '.halyard-build.json')
+const manifests = ['package.json', 'package-lock.json', ...workspaces().map(name => `packages/${name}/package.json`)]
+
+function workspaces() {
+  return readdirSync(join(root, 'packages')).filter(name => existsSync(join(root, 'packages', name, 'package.json')))
+}
+
+/** `run`: what serving needs. `test`: that, and what only tests and checks need (PostgreSQL, a browser, other people's clients). */
+export function ensureInstalled(purpose) {
+  const hash = hashOf(manifests)
+  const installed = readJson(installStamp)
+  if (installed?.hash === hash && (installed.purpose === purpose || installed.purpose === 'test')) return
+  say(
+    purpose === 'run'
+      ? 'Installing (once; about half a minute) …'
+      : 'Installing, with everything the tests need (once) …',
+  )
+  const omit = purpose === 'run' ? ['--omit=dev'] : ['--include=dev']
+  run('npm', ['ci', ...omit, '--no-audit', '--no-fund', '--loglevel=error'])
+  writeJson(installStamp, { hash, purpose })
+}
+
+export function ensureBuilt() {
+  const hash = hashOf([...sources(), ...manifests, 'scripts/build.mjs'])
+  if (readJson(buildStamp)?.hash === hash) return
+  say('Building …')
+  run(process.execPath, [join(root, 'scripts', 'build.mjs')])
+  writeJson(buildStamp, { hash })
+}
+
+function sources() {
+  return workspaces().flatMap(name => filesBelow(`packages/${name}`).filter(file => !/\.test\.tsx?$/.test(file)))
+}
+
+function filesBelow(folder) {
+  return readdirSync(join(root, folder))
+    .filter(name => name !== 'dist' && name !== 'node_modules')
+    .sort()
+    .flatMap(name => {
+      const path = `${folder}/${name}`
+      return statSync(join(root, path)).isDirectory() ? filesBelow(path) : [path]
+    })
+}
+
+function hashOf(files) {
+  const hash = createHash('sha256')
+  for (const file of files) {
+    hash.update(file)
+    hash.update(readFileSync(join(root, file)))
+  }
+  return hash.digest('hex')
+}
+
+export function run(command, args, options = {}) {
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    shell: process.platform === 'win32' && command === 'npm',
+    ...options,
+  })
+  if (error) throw error
+  if (status !== 0) {
+    say(`${command} ${args.join(' ')} failed.`)
+    process.exit(status ?? 1)
+  }
+}
+
+export const say = message => process.stderr.write(`${message}\n`)
+
+function readJson(path) {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined
+  }
+}
+
+function writeJson(path, value) {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, JSON.stringify(value))
+}

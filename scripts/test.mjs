@@ -1,0 +1,31 @@
+// `npm test`: installs, builds, checks and runs every test, and nothing has to be started first.
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, root, run, say } from './prepare.mjs'
+
+ensureInstalled('test')
+ensureBuilt()
+
+const bin = name => join(root, 'node_modules', '.bin', name)
+const only = process.argv.slice(2)
+if (only.length === 0) {
+  say('Checking types …')
+  run(bin('tsc'), ['-p', 'tsconfig.json'])
+  run(bin('tsc'), ['-p', 'packages/engine/tsconfig.json'])
+  say('Checking style …')
+  run(bin('biome'), ['check', '--error-on-warnings', '.'])
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'halyard-test-'))
+const report = join(folder, 'report.json')
+const { status } = spawnSync(
+  bin('vitest'),
+  ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...only],
+  { cwd: root, stdio: 'inherit', env: { ...process.env, TZ: 'UTC' } },
+)
+const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+rmSync(folder, { recursive: true })
+console.log(`${numPassedTests} passed, ${numFailedTests} failed`)
+process.exit(status ?? 1)
