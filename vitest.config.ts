@@ -2,10 +2,10 @@ import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   resolve: { conditions: ['halyard-source'] },
-  ssr: { resolve: { conditions: ['halyard-source', 'node', 'import', 'default'] } },
+  ssr: { resolve: { conditions: ['halyard-source', 'node'] } },
   test: {
     include: ['packages/*/src/**/*.test.{ts,tsx}', 'tests/**/*.test.ts'],
-    globalSetup: [],
+    globalSetup: ['tests/postgres.ts'],
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },

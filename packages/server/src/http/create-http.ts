@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply } from 'fastify'
+import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { Problem } from '../problem.ts'
 import type { Gate } from './gate.ts'
 import { problemResponse } from './problem-response.ts'
@@ -22,7 +22,7 @@ const keepAliveTimeoutMilliseconds = 65_000
 export function createHttp(options: HttpOptions): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.log,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
     trustProxy: options.trustProxy as boolean,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
@@ -75,6 +75,7 @@ function addHeaders(app: FastifyInstance): void {
 function answerProblems(app: FastifyInstance, gate: Gate): void {
   const patterns: { method: string; pattern: RegExp }[] = []
   app.addHook('onRoute', route => {
+    if ((route.config as { isRefusal?: boolean } | undefined)?.isRefusal) return
     const pattern = new RegExp(`^${route.url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}/?$`)
     for (const method of [route.method].flat()) patterns.push({ method, pattern })
   })

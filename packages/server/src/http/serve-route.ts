@@ -55,6 +55,7 @@ export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: Rate
     app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
       method: route.method,
       url: route.path,
+      config: { isRefusal: status === 405 },
       async onRequest(request) {
         const access = await admit(route, request, gate, limiter)
         request.setDecorator('access', access)

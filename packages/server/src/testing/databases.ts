@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { describe, inject } from 'vitest'
+import type { DialectName } from '../storage/migration.ts'
+
+export interface TestDatabase {
+  readonly url: string
+  drop(): Promise<void>
+}
+
+let counter = 0
+
+/** A fresh database: a file of its own, or a database of its own on the test run's PostgreSQL. */
+export async function createTestDatabase(
+  dialect: DialectName,
+  kind: 'migrated' | 'empty' = 'migrated',
+): Promise<TestDatabase> {
+  if (dialect === 'sqlite') {
+    const folder = mkdtempSync(join(tmpdir(), 'halyard-sqlite-'))
+    return {
+      url: `sqlite:${join(folder, 'halyard.db')}`,
+      drop: async () => rmSync(folder, { recursive: true, force: true }),
+    }
+  }
+  const name = `halyard_${process.pid}_${Date.now().toString(36)}_${counter++}`
+  const template = kind === 'migrated' ? ` template ${inject('postgresTemplate')}` : ''
+  await administer(`create database ${name}${template}`)
+  const url = new URL(inject('postgresUrl'))
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => administer(`drop database if exists ${name} with (force)`) }
+}
+
+async function administer(statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: inject('postgresUrl') })
+  await client.connect()
+  try {
+    await client.query(statement)
+  } finally {
+    await client.end()
+  }
+}
+
+/** One suite, both databases. */
+export function onEachDatabase(title: string, suite: (dialect: DialectName) => void): void {
+  describe.each(['sqlite', 'postgres'] as const)(`${title} on %s`, suite)
+}

@@ -1,0 +1,80 @@
+import type { CompiledQuery, DatabaseConnection, Dialect, Driver } from 'kysely'
+
+export class InjectedFault extends Error {
+  constructor(statement: string) {
+    super(`injected fault at: ${statement}`)
+  }
+}
+
+/** Comes between queries and driver and makes the n-th statement fail, the way a full disk or a lost connection would. */
+export interface FaultInjector {
+  readonly wrapDialect: (dialect: Dialect) => Dialect
+  /** Fails the n-th statement from now on, counting from 1; commits count, rollbacks do not. */
+  failAt(n: number): void
+  /** Stops failing; answers whether the fault was reached. */
+  disarm(): boolean
+}
+
+export function createFaultInjector(): FaultInjector {
+  let left: number | undefined
+  let wasReached = false
+
+  function check(sql: string): void {
+    if (left === undefined || /^\s*rollback/i.test(sql)) return
+    left -= 1
+    if (left > 0) return
+    left = undefined
+    wasReached = true
+    throw new InjectedFault(sql)
+  }
+
+  return {
+    wrapDialect: dialect => ({
+      createAdapter: () => dialect.createAdapter(),
+      createDriver: () => failingDriver(dialect.createDriver(), check),
+      createIntrospector: db => dialect.createIntrospector(db),
+      createQueryCompiler: () => dialect.createQueryCompiler(),
+    }),
+    failAt(n) {
+      left = n
+      wasReached = false
+    },
+    disarm() {
+      left = undefined
+      return wasReached
+    },
+  }
+}
+
+function failingDriver(driver: Driver, check: (sql: string) => void): Driver {
+  const wrapped = new Map<DatabaseConnection, DatabaseConnection>()
+  const original = new Map<DatabaseConnection, DatabaseConnection>()
+  const unwrap = (connection: DatabaseConnection) => original.get(connection) ?? connection
+  return {
+    init: () => driver.init(),
+    async acquireConnection() {
+      const connection = await driver.acquireConnection()
+      let failing = wrapped.get(connection)
+      if (!failing) {
+        failing = {
+          async executeQuery(query: CompiledQuery) {
+            check(query.sql)
+            return connection.executeQuery(query)
+          },
+          streamQuery: (query, size) => connection.streamQuery(query, size),
+        } as DatabaseConnection
+        wrapped.set(connection, failing)
+        original.set(failing, connection)
+      }
+      return failing
+    },
+    beginTransaction: (connection, settings) => driver.beginTransaction(unwrap(connection), settings),
+    async commitTransaction(connection) {
+      check('commit')
+      await driver.commitTransaction(unwrap(connection))
+    },
+    rollbackTransaction: connection => driver.rollbackTransaction(unwrap(connection)),
+    releaseConnection: connection => driver.releaseConnection(unwrap(connection)),
+    destroy: () => driver.destroy(),
+  }
+}

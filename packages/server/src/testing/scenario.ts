@@ -1,0 +1,175 @@
+import { allRoutes, type Route } from '@halyard/contract'
+import { pino } from 'pino'
+import { Compile } from 'typebox/compile'
+import { type Config, readConfig } from '../config.ts'
+import { createHalyard, type Halyard } from '../halyard.ts'
+import type { DialectName } from '../storage/migration.ts'
+import type { StorageOptions } from '../storage/open-storage.ts'
+import { createTestDatabase } from './databases.ts'
+
+/** An answer, read. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies of every shape.
+  readonly body: any
+  readonly text: string
+}
+
+/** Somebody with a key, making requests. */
+export interface Client {
+  readonly key: string
+  get(path: string, headers?: Record<string, string>): Promise<Reply>
+  post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
+  patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
+  delete(path: string, headers?: Record<string, string>): Promise<Reply>
+  /** Anything else: raw bodies, other methods. */
+  send(path: string, init: RequestInit): Promise<Reply>
+}
+
+/** A running Halyard on a database of its own, with its owner. */
+export interface Scenario extends Client {
+  readonly url: string
+  readonly halyard: Halyard
+  readonly projectId: number
+  readonly projectToken: string
+  /** `/api/projects/{id}` of the first project. */
+  readonly project: string
+  /** `/api/organizations/{id}` of the first organization. */
+  readonly organization: string
+  as(key: string | undefined): Client
+  /** Somebody new in the first organization. */
+  join(name: string, level?: 1 | 8): Promise<Client & { uuid: string; id: number; email: string }>
+  /** Somebody in an organization of their own. */
+  stranger(name: string): Promise<Client & { project: string; organization: string }>
+  close(): Promise<void>
+}
+
+export interface ScenarioOptions {
+  readonly environment?: Record<string, string>
+  readonly storage?: Pick<StorageOptions, 'wrapDialect'>
+  /** Uses this database and leaves it there, instead of a new one. */
+  readonly databaseUrl?: string
+}
+
+const ownerKey = 'phx_ownerownerownerownerownerowner'
+
+export async function startScenario(dialect: DialectName, options: ScenarioOptions = {}): Promise<Scenario> {
+  const database = options.databaseUrl ? undefined : await createTestDatabase(dialect)
+  const config: Config = readConfig({
+    DATABASE_URL: options.databaseUrl ?? database?.url,
+    HALYARD_BOOTSTRAP_KEY: ownerKey,
+    PORT: '0',
+    LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
+    ...options.environment,
+  })
+  const halyard = await createHalyard(config, pino({ level: config.logLevel }), options.storage)
+  const url = await halyard.app.listen({ host: '127.0.0.1', port: 0 })
+  const owner = clientOf(url, ownerKey)
+  const [first] = (await owner.get('/api/projects/')).body.results
+  const organization = `/api/organizations/${first.organization}`
+
+  const signUp = async (invite: Reply, name: string) => {
+    const reply = await clientOf(url, undefined).post(`/api/signup/${invite.body.id}/`, {
+      first_name: name,
+      password: 'correct horse battery',
+    })
+    return { ...clientOf(url, reply.body.api_key), ...pick(reply.body.user) }
+  }
+
+  return {
+    ...owner,
+    url,
+    halyard,
+    projectId: first.id,
+    projectToken: first.api_token,
+    project: `/api/projects/${first.id}`,
+    organization,
+    as: key => clientOf(url, key),
+    async join(name, level = 1) {
+      const invite = await owner.post(`${organization}/invites/`, { target_email: `${name}@example.com`, level })
+      return signUp(invite, name)
+    },
+    async stranger(name) {
+      const invite = await owner.post(`${organization}/invites/`, { target_email: `${name}@elsewhere.example` })
+      const person = await signUp(invite, name)
+      const own = await person.post('/api/organizations/', { name: `${name}'s organization` })
+      await person.delete(`${organization}/members/${person.uuid}/`)
+      return {
+        ...person,
+        organization: `/api/organizations/${own.body.id}`,
+        project: `/api/projects/${own.body.teams[0].id}`,
+      }
+    },
+    async close() {
+      await halyard.close()
+      await database?.drop()
+    },
+  }
+}
+
+const pick = (user: { uuid: string; id: number; email: string }) => ({
+  uuid: user.uuid,
+  id: user.id,
+  email: user.email,
+})
+
+function clientOf(url: string, key: string | undefined): Client {
+  const send = async (path: string, init: RequestInit): Promise<Reply> => {
+    const headers = new Headers(init.headers)
+    if (key !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)
+    const response = await fetch(url + path, { ...init, headers })
+    const text = await response.text()
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false
+    const reply = { status: response.status, headers: response.headers, text, body: isJson ? JSON.parse(text) : text }
+    checkAgainstContract(init.method ?? 'GET', path, reply)
+    return reply
+  }
+  const withBody = (method: string) => (path: string, body?: unknown, headers?: Record<string, string>) =>
+    send(path, {
+      method,
+      headers: { 'content-type': 'application/json', ...headers },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  return {
+    key: key ?? '',
+    get: (path, headers) => send(path, headers ? { headers } : {}),
+    delete: (path, headers) => send(path, { method: 'DELETE', ...(headers && { headers }) }),
+    post: withBody('POST'),
+    patch: withBody('PATCH'),
+    send,
+  }
+}
+
+/** Whatever a test is about, every answer it gets is held against the table of routes. */
+function checkAgainstContract(method: string, path: string, reply: Reply): void {
+  const plain = path.split('?', 1)[0]?.replace(/\/$/, '') ?? ''
+  const route = shapes.find(shape => shape.route.method === method && shape.pattern.test(plain))
+  if (!route || reply.status >= 300) return
+  const check = route.checks.get(reply.status)
+  if (!check) return
+  const wrong = check(reply)
+  if (wrong)
+    throw new Error(
+      `${method} ${path} answered ${reply.status} off the contract: ${wrong}\n${reply.text.slice(0, 500)}`,
+    )
+}
+
+const shapes = allRoutes
+  .map(route => ({ route, pattern: new RegExp(`^${route.path.replace(/:\w+/g, '[^/]+')}$`), checks: checksOf(route) }))
+  .sort((a, b) => Number(a.route.path.includes(':id')) - Number(b.route.path.includes(':id')))
+
+function checksOf(route: Route): Map<number, (reply: Reply) => string | undefined> {
+  return new Map(
+    Object.entries(route.answers).map(([status, schema]) => {
+      const compiled = schema && Compile(schema)
+      return [
+        Number(status),
+        (reply: Reply) => {
+          if (!compiled) return reply.text === '' ? undefined : 'a body where there should be none'
+          return compiled.Check(reply.body) ? undefined : JSON.stringify(compiled.Errors(reply.body).slice(0, 3))
+        },
+      ]
+    }),
+  )
+}
