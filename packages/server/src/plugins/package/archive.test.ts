@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
+import { Problem } from '../../problem.ts'
 import { type KitEntry, makeTar, makeTgz, makeZip } from '../../testing/archive-kit.ts'
 import { readArchive } from './archive.ts'
-import { ArchiveFault, archiveLimits } from './archive-entry.ts'
+import { archiveLimits } from './archive-entry.ts'
 
 const formats = [
   ['tgz', makeTgz],
@@ -19,7 +20,7 @@ async function faultOf(work: Promise<unknown>): Promise<string> {
     () => new Error('It did not fail.'),
     reason => reason,
   )
-  if (error instanceof ArchiveFault) return error.message
+  if (error instanceof Problem) return error.message
   throw error
 }
 

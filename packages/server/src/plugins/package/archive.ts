@@ -1,14 +1,14 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { type ArchiveEntry, ArchiveFault, type ArchiveLimits, archiveLimits, tooLargeFault } from './archive-entry.ts'
+import { type ArchiveEntry, type ArchiveLimits, archiveFault, archiveLimits, tooLargeFault } from './archive-entry.ts'
 import { readTar } from './tar.ts'
 import { readZip } from './zip.ts'
 
-/** Unpacks a zip or a gzipped tar archive in memory. Raises an `ArchiveFault` that says what is wrong with it. */
+/** Unpacks a zip or a gzipped tar archive in memory. Raises `invalid` with a sentence that says what is wrong with it. */
 export async function readArchive(bytes: Buffer, limits: ArchiveLimits = archiveLimits): Promise<ArchiveEntry[]> {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) return readTar(await gunzipWithin(bytes, limits), limits)
   if (bytes[0] === 0x50 && bytes[1] === 0x4b) return readZip(bytes, limits)
-  throw new ArchiveFault('The archive is neither a zip nor a gzipped tar file.')
+  throw archiveFault('The archive is neither a zip nor a gzipped tar file.')
 }
 
 const unzip = promisify(gunzip) as (bytes: Buffer, options: { maxOutputLength: number }) => Promise<Buffer>
@@ -19,6 +19,6 @@ async function gunzipWithin(bytes: Buffer, limits: ArchiveLimits): Promise<Buffe
     return await unzip(bytes, { maxOutputLength: limits.unpackedBytesMax + headers })
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') throw tooLargeFault(limits)
-    throw new ArchiveFault('The archive is damaged.')
+    throw archiveFault('The archive is damaged.')
   }
 }

@@ -1,7 +1,7 @@
 import {
   type ArchiveEntry,
-  ArchiveFault,
   type ArchiveLimits,
+  archiveFault,
   checkPath,
   createArchiveTally,
   linkFault,
@@ -22,7 +22,7 @@ export function readTar(tar: Buffer, limits: ArchiveLimits): ArchiveEntry[] {
     if (header.every(byte => byte === 0)) break
     const { type, size, path } = readHeader(header)
     const start = offset + block
-    if (start + size > tar.length) throw new ArchiveFault('The archive ends in the middle of a file.')
+    if (start + size > tar.length) throw archiveFault('The archive ends in the middle of a file.')
     const bytes = tar.subarray(start, start + size)
     offset = start + Math.ceil(size / block) * block
     if (type === 'L') longPath = text(bytes, 0, size)
@@ -41,7 +41,7 @@ export function readTar(tar: Buffer, limits: ArchiveLimits): ArchiveEntry[] {
 function checkEntry(type: string, path: string, limits: ArchiveLimits): string | undefined {
   if (type === '5') return undefined
   if (type === '1' || type === '2') throw linkFault(path)
-  if (type !== '0' && type !== '7') throw new ArchiveFault(`The archive has an entry of unknown kind: ${path}.`)
+  if (type !== '0' && type !== '7') throw archiveFault(`The archive has an entry of unknown kind: ${path}.`)
   return checkPath(path, limits)
 }
 
@@ -60,12 +60,12 @@ function readHeader(header: Buffer): { type: string; size: number; path: string 
 function checkSum(header: Buffer): void {
   let sum = 0
   for (let i = 0; i < block; i += 1) sum += i >= 148 && i < 156 ? 32 : header[i]!
-  if (sum !== octal(header, 148, 8)) throw new ArchiveFault('The archive has a damaged header.')
+  if (sum !== octal(header, 148, 8)) throw archiveFault('The archive has a damaged header.')
 }
 
 function octal(bytes: Buffer, start: number, length: number): number {
   const digits = text(bytes, start, length).trim()
-  if (!/^[0-7]+$/.test(digits)) throw new ArchiveFault('The archive has a damaged number.')
+  if (!/^[0-7]+$/.test(digits)) throw archiveFault('The archive has a damaged number.')
   return Number.parseInt(digits, 8)
 }
 
@@ -75,10 +75,10 @@ function readPaxPath(bytes: Buffer): string | undefined {
   for (let offset = 0; offset < bytes.length; ) {
     const space = bytes.indexOf(32, offset)
     const length = space < 0 ? Number.NaN : Number(bytes.toString('latin1', offset, space))
-    if (!Number.isInteger(length) || length < 4) throw new ArchiveFault('The archive has a damaged extended header.')
+    if (!Number.isInteger(length) || length < 4) throw archiveFault('The archive has a damaged extended header.')
     const record = bytes.toString('utf8', space + 1, offset + length - 1)
     if (record.startsWith('path=')) path = record.slice('path='.length)
-    if (record.startsWith('size=')) throw new ArchiveFault('The archive has a file of extended size.')
+    if (record.startsWith('size=')) throw archiveFault('The archive has a file of extended size.')
     offset += length
   }
   return path

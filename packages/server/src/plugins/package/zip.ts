@@ -1,9 +1,10 @@
 import { promisify } from 'node:util'
 import { crc32, inflateRaw } from 'node:zlib'
+import type { Problem } from '../../problem.ts'
 import {
   type ArchiveEntry,
-  ArchiveFault,
   type ArchiveLimits,
+  archiveFault,
   checkPath,
   createArchiveTally,
   linkFault,
@@ -56,7 +57,7 @@ export async function readZip(zip: Buffer, limits: ArchiveLimits): Promise<Archi
 function* readDirectory(zip: Buffer, limits: ArchiveLimits): Generator<ZipRecord> {
   const end = findEnd(zip)
   const count = zip.readUInt16LE(end + 10)
-  if (count > limits.filesMax) throw new ArchiveFault(`The archive has more than ${limits.filesMax} files.`)
+  if (count > limits.filesMax) throw archiveFault(`The archive has more than ${limits.filesMax} files.`)
   let offset = zip.readUInt32LE(end + 16)
   for (let i = 0; i < count; i += 1) {
     if (offset + entryBytes > end || zip.readUInt32LE(offset) !== entrySignature) throw damaged()
@@ -86,7 +87,7 @@ function findEnd(zip: Buffer): number {
 
 async function unpack(zip: Buffer, record: ZipRecord, limits: ArchiveLimits): Promise<Uint8Array> {
   const { localOffset, packedBytes, unpackedBytes, method } = record
-  if (record.flags & encryptedFlag) throw new ArchiveFault(`The archive is encrypted: ${record.path}.`)
+  if (record.flags & encryptedFlag) throw archiveFault(`The archive is encrypted: ${record.path}.`)
   if (packedBytes === zip64Mark || unpackedBytes === zip64Mark) throw tooLargeFault(limits)
   if (localOffset + localBytes > zip.length || zip.readUInt32LE(localOffset) !== localSignature) throw damaged()
   const start = localOffset + localBytes + zip.readUInt16LE(localOffset + 26) + zip.readUInt16LE(localOffset + 28)
@@ -98,7 +99,7 @@ async function unpack(zip: Buffer, record: ZipRecord, limits: ArchiveLimits): Pr
 }
 
 async function inflateWithin(packed: Buffer, { method, unpackedBytes, path }: ZipRecord): Promise<Buffer> {
-  if (method !== deflated) throw new ArchiveFault(`The archive uses an unknown compression: ${path}.`)
+  if (method !== deflated) throw archiveFault(`The archive uses an unknown compression: ${path}.`)
   try {
     return await inflate(packed, { maxOutputLength: Math.max(1, unpackedBytes) })
   } catch {
@@ -106,6 +107,6 @@ async function inflateWithin(packed: Buffer, { method, unpackedBytes, path }: Zi
   }
 }
 
-function damaged(): ArchiveFault {
-  return new ArchiveFault('The archive is damaged.')
+function damaged(): Problem {
+  return archiveFault('The archive is damaged.')
 }

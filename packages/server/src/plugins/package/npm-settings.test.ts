@@ -1,0 +1,38 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { readNpmSettings } from './npm-settings.ts'
+
+const read = (files: Record<string, string>) => (file: string) => files[file] ?? ''
+const user = join(homedir(), '.npmrc')
+const project = join('/app', '.npmrc')
+
+test('the public registry is what there is when nobody says otherwise', () => {
+  const settings = readNpmSettings({}, '/app', read({}))
+  expect(settings.registryFor('x')).toEqual({ url: 'https://registry.npmjs.org', token: undefined })
+  expect(settings.origins).toEqual(['https://registry.npmjs.org'])
+})
+
+test('the nearest setting wins', () => {
+  const files = { '/etc/npmrc': 'registry=http://global/', [user]: 'registry = "http://user/" ', [project]: '' }
+  const env = { npm_config_globalconfig: '/etc/npmrc' }
+  const url = (more: Record<string, string>, extra: Record<string, string> = {}) =>
+    readNpmSettings({ ...env, ...more }, '/app', read({ ...files, ...extra })).registryFor('x').url
+  expect(url({}, { [user]: '' })).toBe('http://global')
+  expect(url({})).toBe('http://user')
+  expect(url({}, { [project]: '# registry=http://no\nregistry=http://project//' })).toBe('http://project')
+  expect(url({ npm_config_registry: 'http://env/' })).toBe('http://env')
+  expect(url({ npm_config_registry: 'http://env/', HALYARD_NPM_REGISTRY: 'http://ours/npm/' })).toBe('http://ours/npm')
+})
+
+test('a scope may have a registry and a token of its own', () => {
+  const text = [
+    '@a:registry=https://a.test/npm/',
+    '//a.test/npm/:_authToken=$' + '{TOKEN}',
+    '//registry.npmjs.org/:_authToken=pub',
+  ].join('\n')
+  const settings = readNpmSettings({ TOKEN: 't' }, '/app', read({ [user]: text }))
+  expect(settings.registryFor('@a/x')).toEqual({ url: 'https://a.test/npm', token: 't' })
+  expect(settings.registryFor('@b/x')).toEqual({ url: 'https://registry.npmjs.org', token: 'pub' })
+  expect(settings.origins).toEqual(['https://registry.npmjs.org', 'https://a.test'])
+})

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** The registry that packages of a name come from, and the token for it if the machine has one. */
+export interface NpmRegistry {
+  /** Without a slash at its end. */
+  readonly url: string
+  readonly token: string | undefined
+}
+
+export interface NpmSettings {
+  registryFor(packageName: string): NpmRegistry
+  /** Every registry that may be asked. */
+  readonly origins: readonly string[]
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+export const publicRegistry = 'https://registry.npmjs.org'
+
+/**
+ * The registry of the npm client on this machine: `HALYARD_NPM_REGISTRY` first, then what npm itself would use, from
+ * its variables and from the npmrc files of the folder, the user and the installation.
+ */
+export function readNpmSettings(env: Environment, folder: string, readText = readIfThere): NpmSettings {
+  const files = [
+    env.npm_config_globalconfig,
+    env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? join(homedir(), '.npmrc'),
+    join(folder, '.npmrc'),
+  ]
+  const lines = new Map(files.flatMap(file => (file ? parseNpmrc(readText(file), env) : [])))
+  const chosen = env.HALYARD_NPM_REGISTRY || env.npm_config_registry || env.NPM_CONFIG_REGISTRY || lines.get('registry')
+  const fallback = trimSlash(chosen || publicRegistry)
+
+  function urlFor(packageName: string): string {
+    if (env.HALYARD_NPM_REGISTRY || !packageName.startsWith('@')) return fallback
+    return trimSlash(lines.get(`${packageName.split('/')[0]}:registry`) || fallback)
+  }
+  const scoped = [...lines].filter(([key]) => key.endsWith(':registry')).map(([, url]) => url)
+  return {
+    registryFor(packageName) {
+      const url = urlFor(packageName)
+      return { url, token: findToken(lines, url) }
+    },
+    origins: [...new Set([fallback, ...scoped].filter(url => URL.canParse(url)).map(url => new URL(url).origin))],
+  }
+}
+
+/** Tokens stand under the address without its protocol, `//host/path/:_authToken`, the longest fitting path first. */
+function findToken(lines: ReadonlyMap<string, string>, registry: string): string | undefined {
+  for (let path = `${registry.replace(/^https?:/, '')}/`; path.length > 2; path = path.replace(/[^/]*\/$/, '')) {
+    const token = lines.get(`${path}:_authToken`)
+    if (token) return token
+  }
+  return undefined
+}
+
+function parseNpmrc(text: string, env: Environment): [string, string][] {
+  return text.split('\n').flatMap(line => {
+    const match = /^\s*([^#;\s][^=]*?)\s*=\s*(.*?)\s*$/.exec(line)
+    if (!match) return []
+    const value = match[2]!.replace(/^"(.*)"$/, '$1').replace(/\$\{([^}]+)\}/g, (_all, name: string) => env[name] ?? '')
+    return [[match[1]!, value]]
+  })
+}
+
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return ''
+  }
+}
+
+const trimSlash = (url: string): string => url.replace(/\/+$/, '')
