@@ -138,9 +138,9 @@ export function readJson(raw: Buffer | undefined, contentType: string | undefine
   return value
 }
 
-const nestingMax = 100
+export const nestingMax = 100
 
-function isTooDeep(value: unknown): boolean {
+export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value]
   for (let depth = 0; level.length > 0; depth++) {
     if (depth > nestingMax) return true
