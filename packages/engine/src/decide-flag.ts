@@ -24,16 +24,26 @@ import {
   FALSE,
   hasFailed,
   isAffirmed,
+  joinDoubts,
+  REGEX,
   REMOTE,
   TRUE,
   type Truth,
   UNSURE,
-  UNSURE_TRUE,
 } from './truth.ts'
 
-/** What a client library would say: nothing, because of a doubt, or only the server can. */
-export const DECLINED = -1
-export const DECLINED_FOR_SERVER = -2
+/** Instead of an outcome, why a client library does not answer. */
+const DECLINED = -1
+const DECLINED_FOR_SERVER = -2
+const DECLINED_FOR_REGEX = -3
+
+/** The doubt that a flag leaves in those that depend on it. */
+export function doubtAbout(run: Run, predicates: readonly Predicate[], flag: CompiledFlag): number {
+  const outcome = flag.plan === null ? 0 : libraryOutcome(run, predicates, flag, flag.plan)
+  if (outcome >= 0) return 0
+  if (outcome === DECLINED_FOR_SERVER) return REMOTE
+  return outcome === DECLINED_FOR_REGEX ? UNSURE | REGEX : UNSURE
+}
 
 /** The position of the flag's outcome for the subject of the run. */
 export function decideFlag(run: Run, predicates: readonly Predicate[], flag: CompiledFlag): number {
@@ -117,11 +127,11 @@ function conjunction(run: Run, predicates: readonly Predicate[], ids: readonly n
     const truth = decide(run, predicates, ids[index]!)
     if (truth === TRUE) continue
     if (hasFailed(truth)) {
-      if (failed === 0) failed = doubt === UNSURE ? FAILED_AFTER_DOUBT : FAILED
+      if (failed === 0) failed = doubt & UNSURE ? FAILED_AFTER_DOUBT : FAILED
     } else if (!isAffirmed(truth)) {
       return truth
     }
-    if (doubt === 0) doubt = doubtOf(truth)
+    doubt = joinDoubts(doubt, doubtOf(truth))
   }
   return failed === 0 ? TRUE | doubt : failed
 }
@@ -176,7 +186,7 @@ function settle(
   outcome: number,
   truth: Truth,
 ): number {
-  if (truth !== UNSURE_TRUE && truth !== FAILED_AFTER_DOUBT) return outcome
+  if (!(truth & UNSURE) && truth !== FAILED_AFTER_DOUBT) return outcome
   const local = libraryOutcome(run, predicates, flag, plan)
   if (local < 0) return outcome
   const differs = flag.outcomes[local]!.value !== flag.outcomes[outcome]!.value
@@ -184,24 +194,50 @@ function settle(
 }
 
 /** What posthog-node would answer in its own process, or that it declines. */
-export function libraryOutcome(run: Run, predicates: readonly Predicate[], flag: CompiledFlag, plan: Plan): number {
+function libraryOutcome(run: Run, predicates: readonly Predicate[], flag: CompiledFlag, plan: Plan): number {
   if (plan.continuity || plan.bag === NO_BAG) return DECLINED
   if (!isPresent(run, plan.bag)) return NO_GROUP
   if (plan.byDevice && plan.bag === PERSON && deviceIdOf(run) === undefined) return DECLINED
   if (isHeldOut(run, flag, plan)) return HOLDOUT
-  let inDoubt = false
+  let doubt = 0
+  const deferred: (boolean | string)[] = []
   for (let index = 0; index < plan.conditions.length; index++) {
     const condition = plan.conditions[index]!
     if (!isPresent(run, condition.bag)) continue
     const truth = libraryTruth(run, predicates, condition.predicates)
+    if (truth === FALSE) continue
     if (truth === REMOTE) return DECLINED_FOR_SERVER
-    if (truth === UNSURE) inDoubt = true
-    if (truth !== TRUE) continue
     const base = conditionOutcome(plan.variants.length, index)
-    if (isInRollout(run, flag, plan, condition)) return base + matched(run, flag, plan, condition)
-    if (plan.earlyExit) return inDoubt ? DECLINED : base + EXCLUDED
+    const inRollout = isInRollout(run, flag, plan, condition)
+    if (truth !== TRUE) {
+      doubt |= truth
+      if (truth & REGEX) deferred.push(deferredValue(run, flag, plan, condition, base, inRollout))
+    } else if (inRollout) {
+      const outcome = base + matched(run, flag, plan, condition)
+      const { value } = flag.outcomes[outcome]!
+      return deferred.every(other => other === value) ? outcome : declined(doubt)
+    } else if (plan.earlyExit) {
+      return doubt === 0 ? base + EXCLUDED : declined(doubt)
+    }
   }
-  return inDoubt ? DECLINED : NO_GROUP
+  return doubt === 0 ? NO_GROUP : declined(doubt)
+}
+
+function declined(doubt: number): number {
+  return doubt & REGEX ? DECLINED_FOR_REGEX : DECLINED
+}
+
+/** What a condition would give whose regular expression only the server can run. */
+function deferredValue(
+  run: Run,
+  flag: CompiledFlag,
+  plan: Plan,
+  condition: PlannedCondition,
+  base: number,
+  inRollout: boolean,
+): boolean | string {
+  if (plan.earlyExit && !inRollout) return false
+  return flag.outcomes[base + matched(run, flag, plan, condition)]!.value
 }
 
 /** FALSE, TRUE, or the kind of doubt. One certain no is enough, wherever it stands. */
@@ -210,7 +246,7 @@ function libraryTruth(run: Run, predicates: readonly Predicate[], ids: readonly 
   for (let index = 0; index < ids.length; index++) {
     const truth = decide(run, predicates, ids[index]!)
     if (truth === FALSE) return FALSE
-    if (doubt === 0) doubt = doubtOf(truth)
+    doubt = joinDoubts(doubt, doubtOf(truth))
   }
   return doubt === 0 ? TRUE : doubt
 }

@@ -35,8 +35,12 @@ afterAll(() => {
   vi.restoreAllMocks()
 })
 
-async function withLibrary(definitions: Definitions, use: (library: PostHog) => Promise<void>): Promise<void> {
-  const body = JSON.stringify(definitionsWire(definitions))
+async function withLibrary(
+  definitions: Definitions,
+  snapshot: Snapshot,
+  use: (library: PostHog) => Promise<void>,
+): Promise<void> {
+  const body = JSON.stringify(definitionsWire(definitions, snapshot))
   const library = new PostHog('phc_test', {
     host: 'http://127.0.0.1:9',
     personalApiKey: 'phx_test',
@@ -77,7 +81,7 @@ async function compare(library: PostHog, snapshot: Snapshot, subject: Subject, t
     const seen = { value: outcome.value, payload }
     const wanted = { value: expected, payload: local.featureFlagPayloads?.[flag.key] }
     if (JSON.stringify(seen) !== JSON.stringify(wanted)) {
-      expect({ ...seen, flag: flag.definition, subject }).toEqual({ ...wanted, flag: flag.definition, subject })
+      throw new Error(`they differ: ${JSON.stringify({ seen, wanted, flag: flag.definition, subject })}`)
     }
   }
 }
@@ -98,7 +102,7 @@ describe('posthog-node 5.67.0 and the engine', () => {
       const random = randomFrom(seed)
       const definitions = randomDefinitions(random, flagsPerRun)
       const snapshot = compile(definitions, options)
-      await withLibrary(definitions, async library => {
+      await withLibrary(definitions, snapshot, async library => {
         for (let count = 0; count < subjectsPerRun; count++) {
           await compare(library, snapshot, randomSubject(random), tally).catch(error => {
             error.message = `seed ${seed}: ${error.message}`

@@ -1,11 +1,12 @@
 import { parseDateFilter, parseInstant } from './dates.ts'
-import type { EngineOptions } from './definition.ts'
+import type { EngineOptions, Matcher } from './definition.ts'
 import { exactTest } from './equality.ts'
 import type { IssueCode } from './issue.ts'
 import { plainText } from './json.ts'
 import type { Operator } from './operator.ts'
+import { isSharedText, portabilityOf } from './portable-regex.ts'
 import { caretRange, compareVersions, parseVersion, tildeRange, type VersionRange, wildcardRange } from './semver.ts'
-import { FALSE, negate, TRUE, type Truth, truthOf, UNSURE_FALSE } from './truth.ts'
+import { FALSE, negate, REGEX, TRUE, type Truth, truthOf, UNSURE, UNSURE_FALSE } from './truth.ts'
 
 /** Decides about a value that is present. */
 export type Test = (value: unknown, now: number) => Truth
@@ -129,22 +130,30 @@ function containsAnyTest(target: unknown): CompiledTest {
 
 function regexTest(target: unknown, options: EngineOptions, wanted: boolean): CompiledTest {
   const pattern = plainText(target)
+  const portability = portabilityOf(pattern)
+  let matcher: Matcher
   try {
-    const matcher = options.regex(pattern)
-    const test: Test = value => regexTruth(() => matcher.test(plainText(value)) === wanted)
-    return isScalar(target) ? { test } : misfit('invalid_value', 'A regular expression is a text.', test)
+    matcher = options.regex(pattern)
   } catch (error) {
     const why = error instanceof Error ? error.message : 'it cannot be compiled'
-    return misfit('invalid_regex', `The regular expression cannot be used: ${why}`, () => FALSE)
+    const test: Test = () => (portability === 'invalid' ? FALSE : UNSURE_FALSE)
+    return misfit('invalid_regex', `The regular expression cannot be used: ${why}`, test)
   }
+  if (portability === 'invalid') return { test: () => FALSE }
+  const test = matcherTest(matcher, wanted, portability === 'shared', pattern === '')
+  return isScalar(target) ? { test } : misfit('invalid_value', 'A regular expression is a text.', test)
 }
 
 /** A matcher may give up at run time, as one with a step limit does. That is no match for either operator. */
-function regexTruth(decide: () => boolean): Truth {
-  try {
-    return decide() ? TRUE : FALSE
-  } catch {
-    return UNSURE_FALSE
+function matcherTest(matcher: Matcher, wanted: boolean, shared: boolean, empty: boolean): Test {
+  return value => {
+    const text = plainText(value)
+    const doubt = empty || (shared && isSharedText(text)) ? 0 : UNSURE | REGEX
+    try {
+      return (matcher.test(text) === wanted ? TRUE : FALSE) | doubt
+    } catch {
+      return FALSE | doubt
+    }
   }
 }
 

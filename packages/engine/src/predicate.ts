@@ -9,8 +9,10 @@ import {
   FAILED,
   FALSE,
   hasFailed,
+  joinDoubts,
   negate,
   REMOTE,
+  TRUE,
   type Truth,
   truthOf,
   UNSURE,
@@ -177,7 +179,7 @@ function valuePredicate(key: string, operator: Operator, test: Test, bag: number
     let truth: Truth
     if (seen === undefined) truth = readsPresence && hasProperty(run, from, key) ? test(seen, run.now) : missing
     else truth = seen === null && !nullMatches ? FALSE : test(seen, run.now)
-    return from === bag ? truth : truth | UNSURE
+    return from === bag ? truth : (truth & TRUE) | UNSURE
   }
 }
 
@@ -212,8 +214,8 @@ function groupTruth(run: Run, members: readonly Predicate[], every: boolean): Tr
     const truth = member(run)
     if (hasFailed(truth) && answer === every) return FAILED
     const decides = !hasFailed(truth) && ((truth & 1) === 1) !== every
-    if (decides && doubt < REMOTE && doubtOf(truth) === 0) return truth
-    doubt = Math.max(doubt, doubtOf(truth))
+    if (decides && doubt !== REMOTE && doubtOf(truth) === 0) return truth
+    doubt = doubtOf(truth) === REMOTE ? REMOTE : joinDoubts(doubt, doubtOf(truth))
     if (decides) answer = !every
   }
   return truthOf(answer) | doubt

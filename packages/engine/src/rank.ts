@@ -2,6 +2,8 @@
 export interface Ranking {
   /** The flags' positions, dependencies first. Undefined when no flag depends on another. */
   readonly order: Int32Array | undefined
+  /** The place of each flag in `order`, by its position. */
+  readonly places: Int32Array | undefined
   /** What is wrong with the dependencies of a flag, by its position. */
   readonly broken: ReadonlyMap<number, Breakage>
   /** The positions that a flag depends on directly, by its position. */
@@ -10,7 +12,7 @@ export interface Ranking {
 
 export type Breakage = 'missing' | 'cycle'
 
-const unranked: Ranking = { order: undefined, broken: new Map(), dependencies: new Map() }
+const unranked: Ranking = { order: undefined, places: undefined, broken: new Map(), dependencies: new Map() }
 
 /** `dependenciesOf` gives the positions that a flag refers to, -1 for a flag that does not exist. */
 export function rank(count: number, dependenciesOf: (position: number) => readonly number[]): Ranking {
@@ -27,7 +29,9 @@ export function rank(count: number, dependenciesOf: (position: number) => readon
     if (!dependencies.has(position)) order[placed++] = position
   }
   for (const position of dependentsInOrder(dependencies, broken)) order[placed++] = position
-  return { order, broken, dependencies }
+  const places = new Int32Array(count)
+  for (const [place, position] of order.entries()) places[position] = place
+  return { order, places, broken, dependencies }
 }
 
 /** Kahn's algorithm over the flags that depend on others. Those that it cannot place lie on or behind a cycle. */

@@ -46,18 +46,21 @@ export function openRun(
   predicateCount: number,
   dependency: Run['dependency'],
 ): Run {
-  const bags: (JsonRecord | undefined)[] = [subject.personProperties ?? {}]
+  const groups = recordOr(subject.groups)
+  const groupProperties = recordOr(subject.groupProperties)
+  const bags: (JsonRecord | undefined)[] = [recordOr(subject.personProperties)]
   const groupKeys: (string | number)[] = ['']
   for (let bag = 1; bag < groupTypes.length; bag++) {
-    const type = groupTypes[bag]
-    const key = type === undefined || subject.groups === undefined ? undefined : own(subject.groups, type)
+    const type = groupTypes[bag]!
+    const key = own(groups, type)
     groupKeys.push(typeof key === 'number' ? key : plainText(key ?? ''))
-    bags.push(key === undefined ? undefined : groupPropertiesOf(subject, type!))
+    bags.push(key === undefined ? undefined : recordOr(own(groupProperties, type)))
   }
   return { subject, now, bags, groupKeys, truths: new Uint8Array(predicateCount).fill(UNKNOWN), dependency }
 }
 
-function groupPropertiesOf(subject: Subject, type: string): JsonRecord {
-  const properties = subject.groupProperties === undefined ? undefined : own(subject.groupProperties, type)
-  return (properties as JsonRecord | undefined) ?? {}
+const nothing: JsonRecord = Object.freeze({})
+
+function recordOr(value: unknown): JsonRecord {
+  return typeof value === 'object' && value !== null ? (value as JsonRecord) : nothing
 }

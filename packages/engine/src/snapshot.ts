@@ -1,5 +1,5 @@
 import { type CompiledFlag, Compiler } from './compiler.ts'
-import { DECLINED_FOR_SERVER, decideFlag, libraryOutcome } from './decide-flag.ts'
+import { decideFlag, doubtAbout } from './decide-flag.ts'
 import type { Definitions, EngineOptions, FlagDefinition, Subject } from './definition.ts'
 import type { Issue } from './issue.ts'
 import { DEPENDENCY_CYCLE, MISSING_DEPENDENCY } from './outcome.ts'
@@ -7,7 +7,6 @@ import { type Ranking, rank } from './rank.ts'
 import { type Requirements, requirementsOf } from './requirements.ts'
 import { isAsked, Results, unasked } from './results.ts'
 import { openRun, type Run } from './run.ts'
-import { REMOTE, UNSURE } from './truth.ts'
 
 export interface EvaluateOptions {
   /** Evaluate only these flags, and what they depend on. */
@@ -55,6 +54,9 @@ interface Parts {
   readonly sizeWhenFresh: number
 }
 
+/** The first flag that a client library declines, among a flag and those it depends on. */
+type Doubts = Map<number, { readonly doubt: number; readonly place: number }>
+
 /** The flags of a project at one moment, ready to be evaluated. Nothing in it ever changes. */
 export class Snapshot {
   /** In the order of the definitions. */
@@ -100,9 +102,10 @@ export class Snapshot {
   /** Answers for one subject. Never throws, whatever the subject holds, and changes nothing. */
   evaluate(subject: Subject, { keys, now }: EvaluateOptions): Results {
     const outcomes = unasked(this.flags.length)
-    const run = this.#open(subject, now, outcomes)
-    if (keys === undefined) this.#evaluateAll(run, outcomes)
-    else this.#evaluateSome(run, outcomes, keys)
+    const doubts: Doubts = new Map()
+    const run = this.#open(subject, now, outcomes, doubts)
+    if (keys === undefined) this.#evaluateAll(run, outcomes, doubts)
+    else this.#evaluateSome(run, outcomes, doubts, keys)
     return new Results(this.flags, outcomes, key => this.#indexByKey.get(key))
   }
 
@@ -139,39 +142,33 @@ export class Snapshot {
     return this.#indexById.get(reference) ?? this.#indexByKey.get(reference)
   }
 
-  #open(subject: Subject, now: number, outcomes: Uint16Array): Run {
+  /**
+   * The keys of all flags that decide about a flag, in the order of evaluation, itself last; empty when one is missing
+   * or they go in a circle. Client libraries want it with every dependency, and the order matters to them.
+   */
+  dependencyChain(reference: string): readonly string[] {
+    const index = this.#resolve(reference)
+    if (index === undefined || this.#ranking.broken.has(index)) return []
+    return Array.from(this.#withDependencies(new Set([index])), position => this.flags[position]!.key)
+  }
+
+  #open(subject: Subject, now: number, outcomes: Uint16Array, doubts: Doubts): Run {
     const { compiler } = this.#parts
-    const doubts = this.#needed.size === 0 ? undefined : new Map<number, number>()
-    const run: Run = openRun(subject, now, compiler.groupTypes, compiler.pool.predicates.length, reference => {
+    return openRun(subject, now, compiler.groupTypes, compiler.pool.predicates.length, reference => {
       const index = this.#resolve(reference)
       if (index === undefined || !isAsked(outcomes, index)) return undefined
-      let doubt = doubts!.get(index)
-      if (doubt === undefined) {
-        doubt = this.#doubtAbout(run, index)
-        doubts!.set(index, doubt)
-      }
-      return { outcome: this.flags[index]!.outcomes[outcomes[index]!]!, doubt }
+      return { outcome: this.flags[index]!.outcomes[outcomes[index]!]!, doubt: doubts.get(index)?.doubt ?? 0 }
     })
-    return run
   }
 
-  /** Whether a client library could have answered for a flag that another one depends on. */
-  #doubtAbout(run: Run, index: number): number {
-    const flag = this.flags[index]!
-    if (flag.plan === null) return 0
-    const local = libraryOutcome(run, this.#parts.compiler.pool.predicates, flag, flag.plan)
-    if (local >= 0) return 0
-    return local === DECLINED_FOR_SERVER ? REMOTE : UNSURE
-  }
-
-  #evaluateAll(run: Run, outcomes: Uint16Array): void {
+  #evaluateAll(run: Run, outcomes: Uint16Array, doubts: Doubts): void {
     const { order } = this.#ranking
     for (let position = 0; position < this.flags.length; position++) {
-      this.#evaluateOne(run, outcomes, order === undefined ? position : order[position]!)
+      this.#evaluateOne(run, outcomes, doubts, order === undefined ? position : order[position]!)
     }
   }
 
-  #evaluateOne(run: Run, outcomes: Uint16Array, index: number): void {
+  #evaluateOne(run: Run, outcomes: Uint16Array, doubts: Doubts, index: number): void {
     const flag = this.flags[index]!
     const broken = flag.plan === null ? undefined : this.#ranking.broken.get(index)
     if (broken !== undefined) {
@@ -179,14 +176,25 @@ export class Snapshot {
       return
     }
     outcomes[index] = decideFlag(run, this.#parts.compiler.pool.predicates, flag)
-    // Asking now, in order, keeps a long chain of dependencies from going as deep as it is long.
-    if (this.#needed.has(index)) run.dependency(String(flag.id))
+    if (this.#needed.has(index)) this.#noteDoubt(run, index, doubts)
   }
 
-  #evaluateSome(run: Run, outcomes: Uint16Array, keys: readonly string[]): void {
+  /** A client library evaluates all that a flag depends on, in order, and stops at the first one that it declines. */
+  #noteDoubt(run: Run, index: number, doubts: Doubts): void {
+    const { places, dependencies } = this.#ranking
+    const doubt = doubtAbout(run, this.#parts.compiler.pool.predicates, this.flags[index]!)
+    let first = doubt === 0 ? undefined : { doubt, place: places![index]! }
+    for (const other of dependencies.get(index) ?? []) {
+      const earlier = doubts.get(other)
+      if (earlier !== undefined && (first === undefined || earlier.place < first.place)) first = earlier
+    }
+    if (first !== undefined) doubts.set(index, first)
+  }
+
+  #evaluateSome(run: Run, outcomes: Uint16Array, doubts: Doubts, keys: readonly string[]): void {
     const asked = new Set(keys.flatMap(key => this.#indexByKey.get(key) ?? []))
     const needed = this.#withDependencies(asked)
-    for (const index of needed) this.#evaluateOne(run, outcomes, index)
+    for (const index of needed) this.#evaluateOne(run, outcomes, doubts, index)
     for (const index of needed) if (!asked.has(index)) outcomes[index] = 0xffff
   }
 

@@ -16,10 +16,12 @@ export const UNSURE_FALSE = 2
 export const UNSURE_TRUE = 3
 /** The client library declines the whole flag. */
 export const REMOTE = 4
+/** Together with UNSURE: it goes on, but takes no later condition's word that would give another value. */
+export const REGEX = 8
 /** Nobody can answer: the filter names a cohort that does not exist, or that contains itself. */
-export const FAILED = 6
+export const FAILED = 16
 /** Failed, but the client library had met a doubt before it and goes on. */
-export const FAILED_AFTER_DOUBT = 7
+export const FAILED_AFTER_DOUBT = 17
 
 export function isAffirmed(truth: Truth): boolean {
   return (truth & 1) === 1 && truth < FAILED
@@ -30,7 +32,13 @@ export function hasFailed(truth: Truth): boolean {
 }
 
 export function doubtOf(truth: Truth): number {
-  return truth >= FAILED ? REMOTE : truth & 6
+  return truth >= FAILED ? REMOTE : truth & ~1
+}
+
+/** The doubt about several filters: what was met first decides whether the library goes on. */
+export function joinDoubts(first: number, second: number): number {
+  if (first === 0) return second
+  return first & UNSURE && second & UNSURE ? first | second : first
 }
 
 export function negate(truth: Truth): Truth {

@@ -156,6 +156,52 @@ const patterns = [
 const oddPatterns = ['(?i)PRO', '\\bpro', 'é', '(?=a)a', 'a++', '(?<name>a)', '^*']
 const numbers = [0, 1, 5, -3, 10, 5.5, 1.5, -0.25, 1e21, 1e-7, 1700000000000, 18.0]
 
+const patternPieces = [
+  'a',
+  'pro',
+  '.',
+  '\\d',
+  '\\w',
+  '\\.',
+  '\\-',
+  '\\_',
+  '\\<',
+  '[a-z]',
+  '[^a-z]',
+  '[\\d.]',
+  '[]',
+  '[a-',
+  '[\\s-9]',
+  '[--a]',
+  '(a|b)',
+  '(?:x)',
+  '()',
+  '(',
+  ')',
+  '|',
+  '^',
+  '$',
+  '*',
+  '+',
+  '?',
+  '{2}',
+  '{1,3}',
+  '{',
+  '}',
+  '\\x41',
+  '\\xg',
+  '\\1',
+  '\\b',
+  '5',
+  '@',
+  'e',
+]
+
+function randomPattern(random: Random): string {
+  if (random.chance(0.1)) return random.pick(oddPatterns)
+  return random.chance(0.6) ? random.pick(patterns) : random.list(5, () => random.pick(patternPieces)).join('')
+}
+
 function randomValue(random: Random, depth = 0): unknown {
   switch (random.below(depth > 2 ? 6 : 9)) {
     case 0:
@@ -202,7 +248,7 @@ function randomFilterValue(random: Random, operator: string): unknown {
   if (operator.startsWith('semver_wildcard')) return random.pick(wildcards)
   if (operator.startsWith('semver')) return random.chance(0.1) ? random.pick(numbers) : random.pick(versions)
   if (operator.startsWith('is_date')) return random.chance(0.1) ? randomValue(random) : random.pick(dates)
-  if (operator.endsWith('regex')) return random.chance(0.1) ? random.pick(oddPatterns) : random.pick(patterns)
+  if (operator.endsWith('regex')) return randomPattern(random)
   if (operator.endsWith('between')) return [random.pick(numbers), random.pick(numbers)].sort((a, b) => a - b)
   if (operator.endsWith('_multi')) return random.list(3, () => random.pick(texts))
   if (/^[gl]te?$/.test(operator)) return random.chance(0.6) ? random.pick(numbers) : random.pick(texts)

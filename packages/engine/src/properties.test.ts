@@ -1,0 +1,262 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  type CohortDefinition,
+  checkCohort,
+  checkFlag,
+  compile,
+  type Definitions,
+  type FlagDefinition,
+} from './index.ts'
+import { randomFrom } from './testing/random.ts'
+import { randomDefinitions, randomSubject } from './testing/random-project.ts'
+
+const options = { regex: (pattern: string) => new RegExp(pattern) }
+const now = Date.parse('2024-06-15T12:00:00Z')
+
+function project(flags: readonly FlagDefinition[], cohorts: readonly CohortDefinition[] = []): Definitions {
+  return { flags, cohorts, groupTypes: { '0': 'company' }, propertyMatchingVersion: 2 }
+}
+
+function rolledOut(key: string, rollout_percentage: number, multivariate?: unknown): FlagDefinition {
+  return { id: 1, key, active: true, filters: { groups: [{ rollout_percentage }], multivariate } }
+}
+
+function freeze<T>(value: T): T {
+  if (typeof value === 'object' && value !== null) {
+    for (const inner of Object.values(value)) freeze(inner)
+    Object.freeze(value)
+  }
+  return value
+}
+
+describe('a rollout', () => {
+  const percentage = fc.double({ min: 0, max: 100, noNaN: true })
+
+  it('removes nobody when it is raised', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.string(), percentage, percentage, (key, distinctId, one, other) => {
+        const isOn = (share: number) =>
+          compile(project([rolledOut(key, share)]), options)
+            .evaluate({ distinctId }, { now })
+            .get(key)!.enabled
+        return !isOn(Math.min(one, other)) || isOn(Math.max(one, other))
+      }),
+    )
+  })
+
+  it('takes its share of people, and so does each variant', () => {
+    const count = 20_000
+    const variants = [12.5, 37.5, 50].map((share, index) => ({ key: `v${index}`, rollout_percentage: share }))
+    const snapshot = compile(project([rolledOut('share', 30, { variants })]), options)
+    const seen = new Map<unknown, number>()
+    for (let person = 0; person < count; person++) {
+      const { value } = snapshot.evaluate({ distinctId: `person-${person}` }, { now }).get('share')!
+      seen.set(value, (seen.get(value) ?? 0) + 1)
+    }
+    const within = (value: unknown, share: number) => {
+      const deviation = Math.sqrt(count * share * (1 - share))
+      expect(Math.abs(seen.get(value)! - count * share)).toBeLessThan(5 * deviation)
+    }
+    within(false, 0.7)
+    within('v0', 0.3 * 0.125)
+    within('v1', 0.3 * 0.375)
+    within('v2', 0.3 * 0.5)
+  })
+})
+
+describe('evaluation', () => {
+  const seeds = fc.integer({ min: 0, max: 0x7fffffff })
+
+  it('gives the same answers to the same questions, and changes nothing', () => {
+    fc.assert(
+      fc.property(seeds, seed => {
+        const random = randomFrom(seed)
+        const definitions = freeze(randomDefinitions(random, 20))
+        const snapshot = compile(definitions, options)
+        const subject = freeze(randomSubject(random))
+        const first = [...snapshot.evaluate(subject, { now })].map(([, outcome]) => outcome)
+        const again = [...snapshot.evaluate(subject, { now })].map(([, outcome]) => outcome)
+        const elsewhere = [...compile(definitions, options).evaluate(subject, { now })].map(([, outcome]) => outcome)
+        expect(again).toEqual(first)
+        expect(elsewhere).toEqual(first)
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('of some flags is that of all flags', () => {
+    fc.assert(
+      fc.property(seeds, seed => {
+        const random = randomFrom(seed)
+        const snapshot = compile(randomDefinitions(random, 20), options)
+        const subject = randomSubject(random)
+        const all = snapshot.evaluate(subject, { now })
+        const keys = random.list(4, () => random.pick(snapshot.flags).key)
+        const some = snapshot.evaluate(subject, { now, keys })
+        expect([...some].map(([flag]) => flag.key).sort()).toEqual([...new Set(keys)].sort())
+        for (const key of keys) expect(some.get(key)).toBe(all.get(key))
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('after an update is that of a fresh snapshot', () => {
+    fc.assert(
+      fc.property(seeds, seed => {
+        const random = randomFrom(seed)
+        const before = randomDefinitions(random, 15)
+        const other = randomDefinitions(random, 18)
+        const flags = other.flags.filter(() => random.chance(0.3))
+        const removed = random.list(3, () => 1 + random.below(15))
+        const updated = compile(before, options).update({ flags, removed })
+        const definitions = { ...before, flags: updated.flags.map(({ definition }) => definition) }
+        const fresh = compile(definitions, options)
+        expect(updated.issues).toEqual(fresh.issues)
+        for (const id of removed) expect(updated.flags.some(flag => flag.id === id)).toBe(false)
+        for (let count = 0; count < 5; count++) {
+          const subject = randomSubject(random)
+          const answers = (snapshot: typeof fresh) =>
+            [...snapshot.evaluate(subject, { now })].map(([flag, outcome]) => [flag.key, outcome])
+          expect(answers(updated)).toEqual(answers(fresh))
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('starts afresh when many updates have left filters behind', () => {
+    let snapshot = compile(project([rolledOut('a', 50)]), options)
+    for (let round = 0; round < 12_000; round++) {
+      const value = `value ${round}`
+      const filters = { groups: [{ properties: [{ key: 'name', type: 'person', value }] }] }
+      snapshot = snapshot.update({ flags: [{ id: 1, key: 'a', active: true, filters }] })
+    }
+    const subject = { distinctId: 'x', personProperties: { name: 'value 11999' } }
+    expect(snapshot.evaluate(subject, { now }).get('a')?.value).toBe(true)
+  })
+})
+
+describe('anything that JSON can hold', () => {
+  /** JSON with the words of filters in it, so that it gets past the first check. */
+  const words = [
+    'groups',
+    'properties',
+    'rollout_percentage',
+    'variant',
+    'type',
+    'value',
+    'key',
+    'operator',
+    'multivariate',
+  ]
+  const moreWords = [
+    'variants',
+    'payloads',
+    'super_groups',
+    'holdout',
+    'id',
+    'values',
+    'negation',
+    '__proto__',
+    'constructor',
+  ]
+  const text = fc.oneof(
+    fc.constantFrom('person', 'cohort', 'flag', 'group', 'AND', 'OR', 'regex', 'in', '1', '-7d'),
+    fc.string(),
+  )
+  const json = fc.letrec(tie => ({
+    value: fc.oneof(
+      { maxDepth: 6, depthSize: 'medium' },
+      fc.constant(null),
+      fc.boolean(),
+      fc.integer({ min: -1, max: 6 }),
+      fc.double(),
+      text,
+      fc.array(tie('value'), { maxLength: 4 }),
+      fc.dictionary(fc.constantFrom(...words, ...moreWords), tie('value'), { maxKeys: 6 }),
+    ),
+  })).value
+  const filters = fc.oneof(
+    json,
+    fc.record({
+      groups: fc.array(fc.record({ properties: fc.array(json) }, { requiredKeys: [] })),
+      multivariate: json,
+    }),
+  )
+
+  it('can be compiled, checked and evaluated', () => {
+    fc.assert(
+      fc.property(
+        fc.array(filters, { maxLength: 3 }),
+        fc.array(json, { maxLength: 3 }),
+        json,
+        json,
+        (each, trees, bag, groups) => {
+          const flags = each.map((filter, index) => ({
+            id: index + 1,
+            key: `f${index + 1}`,
+            active: true,
+            filters: filter,
+          }))
+          const cohorts = trees.map((tree, index) => ({ id: index + 1, isStatic: false, filters: tree }))
+          const definitions = project([...flags, rolledOut('neighbour', 100)], cohorts)
+          const snapshot = compile(definitions, options)
+          const subject = { distinctId: 'x', personProperties: bag, groups, groupProperties: { company: bag } }
+          expect(snapshot.evaluate(subject as never, { now }).get('neighbour')?.value).toBe(true)
+          for (const flag of flags) checkFlag(flag, definitions, options)
+          for (const cohort of cohorts) checkCohort(cohort, definitions, options)
+          expect(snapshot.requirements).toBeDefined()
+          expect(snapshot.issues).toBeDefined()
+        },
+      ),
+      { numRuns: 500 },
+    )
+  })
+
+  it('may be nested without end', () => {
+    let deep: unknown = 'x'
+    for (let depth = 0; depth < 50_000; depth++) deep = depth % 2 ? [deep] : { type: 'AND', values: [deep] }
+    const filter = { key: 'deep', type: 'person', operator: 'exact', value: 'x' }
+    const cohorts = [{ id: 1, isStatic: false, filters: deep }]
+    const flags = [
+      { id: 1, key: 'deep-filters', active: true, filters: deep },
+      {
+        id: 2,
+        key: 'deep-cohort',
+        active: true,
+        filters: { groups: [{ properties: [{ type: 'cohort', value: 1 }] }] },
+      },
+      { id: 3, key: 'deep-property', active: true, filters: { groups: [{ properties: [filter] }] } },
+    ]
+    const snapshot = compile(project(flags, cohorts), options)
+    const results = snapshot.evaluate({ distinctId: 'x', personProperties: { deep } }, { now })
+    expect([...results].map(([, outcome]) => outcome.value)).toEqual([false, false, false])
+  })
+
+  it('may hold a chain of flags or cohorts of any length', () => {
+    const count = 5000
+    const flags = Array.from({ length: count }, (_, index) => {
+      const property = { key: String(index + 2), type: 'flag', operator: 'flag_evaluates_to', value: true }
+      return { id: index + 1, key: `f${index + 1}`, active: true, filters: { groups: [{ properties: [property] }] } }
+    })
+    const end = { id: count + 1, key: 'end', active: true, filters: { groups: [{}] } }
+    const results = compile(project([...flags, end]), options).evaluate({ distinctId: 'x' }, { now })
+    expect(results.get('f1')?.value).toBe(true)
+    const cohorts = Array.from({ length: count }, (_, index) => ({
+      id: index + 1,
+      isStatic: false,
+      filters: { type: 'AND', values: [{ type: 'cohort', value: index + 2 }] },
+    }))
+    const flag = {
+      id: 1,
+      key: 'f',
+      active: true,
+      filters: { groups: [{ properties: [{ type: 'cohort', value: 1 }] }] },
+    }
+    const outcome = compile(project([flag], cohorts), options)
+      .evaluate({ distinctId: 'x' }, { now })
+      .get('f')
+    expect(outcome?.reason.code).toBe('error')
+  })
+})
