@@ -1,0 +1,17 @@
+// `npm run test:faults` and `npm run test:load`: the same tests as in `npm test`, for as long as it takes to believe them.
+import { say } from './prepare.mjs'
+
+const lengths = {
+  faults: { HALYARD_KILL_ROUNDS: '300', HALYARD_FUZZ_REQUESTS: '100000', HALYARD_PROPAGATION_CHANGES: '2000' },
+  load: { HALYARD_LOAD_SECONDS: '300' },
+}
+
+const [kind, ...only] = process.argv.slice(2)
+const length = lengths[kind]
+if (!length) {
+  say('Use: npm run test:faults or npm run test:load')
+  process.exit(1)
+}
+for (const [name, value] of Object.entries(length)) process.env[name] ??= value
+process.argv.splice(2, process.argv.length, ...(only.length > 0 ? only : [`tests/${kind}`]))
+await import('./test.mjs')

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+
+export const root = fileURLToPath(new URL('../..', import.meta.url))
+const program = join(root, 'packages/server/dist/halyard.js')
+
+/** The first owner's key in every fault test. */
+export const ownerKey = 'phx_faultsfaultsfaultsfaultsfaults'
+
+export interface ServerProcess {
+  readonly url: string
+  readonly pid: number
+  /** Everything it has printed, line by line. */
+  readonly lines: readonly string[]
+  /** Resolves with the exit code or the signal. */
+  readonly ended: Promise<number | string>
+  signal(name: NodeJS.Signals): void
+  /** Ends it at once, as a power cut would, and waits until it is gone. */
+  kill(): Promise<void>
+  /** Asks it to stop and waits. */
+  stop(): Promise<number | string>
+}
+
+/** Starts the built server as a process of its own and resolves when it serves. Rejects with its output when it does not. */
+export async function startServer(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Promise<ServerProcess> {
+  const { child, lines, ended } = run([], {
+    DATABASE_URL: databaseUrl,
+    HALYARD_BOOTSTRAP_KEY: ownerKey,
+    HOST: '127.0.0.1',
+    PORT: '0',
+    LOG_LEVEL: 'info',
+    ...environment,
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout! }).on('line', line => {
+      const found = addressIn(line)
+      if (found) resolve(found)
+    })
+    ended.then(code => reject(new Error(`The server ended with ${code} before it served:\n${lines.join('\n')}`)))
+  })
+  return {
+    url,
+    pid: child.pid ?? 0,
+    lines,
+    ended,
+    signal: name => void child.kill(name),
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+    async stop() {
+      child.kill('SIGTERM')
+      return ended
+    },
+  }
+}
+
+/** Runs a command of the built program to its end. */
+export async function runCommand(
+  args: readonly string[],
+  environment: Record<string, string> = {},
+): Promise<{ readonly code: number | string; readonly output: string }> {
+  const { lines, ended } = run(args, environment)
+  const code = await ended
+  return { code, output: lines.join('\n') }
+}
+
+function run(args: readonly string[], environment: Record<string, string>) {
+  if (!existsSync(program)) throw new Error('The server is not built: npm run build')
+  const child: ChildProcess = spawn(process.execPath, [program, ...args], {
+    env: { PATH: process.env.PATH, NODE_NO_WARNINGS: '1', ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const lines: string[] = []
+  for (const stream of [child.stdout!, child.stderr!]) {
+    createInterface({ input: stream }).on('line', line => {
+      lines.push(line)
+      if (lines.length > linesMax) lines.splice(0, lines.length - linesMax)
+    })
+  }
+  const ended = new Promise<number | string>((resolve, reject) => {
+    child.on('error', reject)
+    child.on('close', (code, signal) => resolve(code ?? signal ?? 'unknown'))
+  })
+  return { child, lines, ended }
+}
+
+const linesMax = 5000
+
+function addressIn(line: string): string | undefined {
+  if (!line.includes('Halyard is serving')) return undefined
+  return (JSON.parse(line) as { address?: string }).address
+}
