@@ -23,9 +23,15 @@ writeFileSync(path, `${JSON.stringify(lock, null, 2)}\n`)
 
 function platformOf(name) {
   const words = name.split(/[/-]/)
-  const os = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32', 'windows'].find(word => words.includes(word))
+  const os = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32', 'windows'].find(word =>
+    words.includes(word),
+  )
   const cpu = ['arm64', 'arm', 'ia32', 'ppc64', 's390x', 'wasm32', 'x64'].find(word => words.includes(word))
-  const libc = words.includes('musl') ? 'musl' : words.includes('gnu') || words.includes('gnueabihf') ? 'glibc' : undefined
+  const libc = words.includes('musl')
+    ? 'musl'
+    : words.includes('gnu') || words.includes('gnueabihf')
+      ? 'glibc'
+      : undefined
   return {
     ...(cpu && { cpu: [cpu] }),
     ...(os && { os: [os === 'windows' ? 'win32' : os] }),

@@ -2,7 +2,7 @@ import type { ProblemBody } from '@halyard/contract'
 import { Problem, type ProblemKind } from '../problem.ts'
 
 /** The one table from kind to status. A kind without a row does not compile. */
-const table: Record<ProblemKind, { status: number; type: string; code: string }> = {
+export const problemTable: Record<ProblemKind, { status: number; type: string; code: string }> = {
   invalid: { status: 400, type: 'validation_error', code: 'invalid_input' },
   unparsable: { status: 400, type: 'invalid_request', code: 'parse_error' },
   unauthenticated: { status: 401, type: 'authentication_error', code: 'authentication_failed' },
@@ -37,7 +37,7 @@ const unexpected: ProblemResponse = {
 export function problemResponse(error: unknown): ProblemResponse {
   const problem = error instanceof Problem ? error : frameworkProblem(error)
   if (!problem) return unexpected
-  const { status, type, code } = table[problem.kind]
+  const { status, type, code } = problemTable[problem.kind]
   return {
     status,
     headers: {

@@ -1,0 +1,129 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** The house rules of docs/ARCHITECTURE.md, held by reading every import. */
+
+const root = resolve(import.meta.dirname, '..')
+const packages = ['engine', 'contract', 'server', 'web'].filter(name => existsSync(join(root, 'packages', name, 'src')))
+const sourcePattern = /\.tsx?$/
+const importPattern =
+  /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
+
+interface SourceFile {
+  /** From the package's `src`, as `server/flags/flag.ts`. */
+  readonly name: string
+  readonly imports: readonly { readonly target: string; readonly isTypeOnly: boolean }[]
+}
+
+const files = packages.flatMap(name => filesBelow(join(root, 'packages', name, 'src')).map(path => read(name, path)))
+const production = files.filter(file => !/\.test\.tsx?$|^server\/testing\//.test(file.name))
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true }).flatMap(entry => {
+    const path = join(folder, entry.name)
+    if (entry.isDirectory()) return filesBelow(path)
+    return sourcePattern.test(entry.name) ? [path] : []
+  })
+}
+
+function read(packageName: string, path: string): SourceFile {
+  const source = join(root, 'packages', packageName, 'src')
+  const text = readFileSync(path, 'utf8')
+  const imports = [...text.matchAll(importPattern)].map(([, type, from, dynamic]) => {
+    const target = (from ?? dynamic)!
+    return {
+      isTypeOnly: type !== undefined,
+      target: target.startsWith('.') ? `${packageName}/${relative(source, resolve(dirname(path), target))}` : target,
+    }
+  })
+  return { name: `${packageName}/${relative(source, path)}`, imports }
+}
+
+const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, target: string) => boolean): string[] =>
+  files.flatMap(file =>
+    file.imports.filter(({ target }) => isOffence(file, target)).map(({ target }) => `${file.name} → ${target}`),
+  )
+
+const technicalFolders = ['storage', 'http', 'sandbox', 'testing', 'cli', 'operations']
+const featureOf = (name: string): string | undefined => {
+  const [, folder, file] = /^server\/([^/]+)\/(.+)$/.exec(name) ?? []
+  return file && folder && !technicalFolders.includes(folder) ? folder : undefined
+}
+
+describe('who imports whom', () => {
+  it('the engine imports nothing but itself', () => {
+    const engine = production.filter(file => file.name.startsWith('engine/'))
+    expect(offences(engine, (_, target) => !target.startsWith('engine/'))).toEqual([])
+    expect(JSON.parse(readFileSync(join(root, 'packages/engine/package.json'), 'utf8')).dependencies ?? {}).toEqual({})
+  })
+
+  it('the contract imports typebox alone', () => {
+    const contract = production.filter(file => file.name.startsWith('contract/'))
+    expect(offences(contract, (_, target) => !/^(contract\/|typebox)/.test(target))).toEqual([])
+  })
+
+  it('the page never imports the server', () => {
+    const web = production.filter(file => file.name.startsWith('web/'))
+    expect(offences(web, (_, target) => /^(@halyard\/server|server\/|node:)/.test(target))).toEqual([])
+  })
+
+  it('only *.sql.ts, storage/ and the composition see Kysely', () => {
+    const others = production.filter(file => !/\.sql\.ts$|^server\/(storage|cli)\//.test(file.name))
+    expect(offences(others, (_, target) => target === 'kysely')).toEqual([])
+  })
+
+  it('only *-routes.ts, http/, operations/ and the composition see Fastify', () => {
+    const others = production.filter(
+      file => !/-routes\.ts$|^server\/(http|operations)\/|^server\/(app|halyard)\.ts$/.test(file.name),
+    )
+    expect(offences(others, (_, target) => target === 'fastify')).toEqual([])
+  })
+
+  it('storage/, http/ and sandbox/ never import a feature', () => {
+    const technical = production.filter(file => /^server\/(storage|http|sandbox)\//.test(file.name))
+    expect(offences(technical, (_, target) => featureOf(target) !== undefined)).toEqual([])
+  })
+
+  it('the composition is imported by the command line alone', () => {
+    const others = production.filter(file => !/^server\/(cli\/|halyard\.ts$)/.test(file.name))
+    expect(offences(others, (_, target) => /^server\/(app|halyard)\.ts$/.test(target))).toEqual([])
+  })
+
+  it('no test code in the product', () => {
+    expect(offences(production, (_, target) => /^server\/testing\/|\.test\.ts$/.test(target))).toEqual([])
+  })
+
+  it('no drawers and no barrels', () => {
+    const names = production.map(file => file.name)
+    expect(
+      names.filter(name => /(^|[/-])(utils?|helpers?|common|shared|manager|factory|base)([./-]|$)/.test(name)),
+    ).toEqual([])
+    expect(names.filter(name => /^[^/]+\/.+\/index\.ts$/.test(name))).toEqual([])
+  })
+
+  it('no cycles', () => {
+    expect(cycles(production)).toEqual([])
+  })
+})
+
+/** Cycles of imports that exist at run time; a type alone ties no knot when the program runs. */
+function cycles(files: readonly SourceFile[]): string[] {
+  const byName = new Map(files.map(file => [file.name, file]))
+  const state = new Map<string, 'open' | 'done'>()
+  const found: string[] = []
+  const visit = (name: string, path: readonly string[]) => {
+    if (state.get(name) === 'done') return
+    if (state.get(name) === 'open') {
+      found.push([...path.slice(path.indexOf(name)), name].join(' → '))
+      return
+    }
+    state.set(name, 'open')
+    for (const { target, isTypeOnly } of byName.get(name)?.imports ?? []) {
+      if (!isTypeOnly && byName.has(target)) visit(target, [...path, name])
+    }
+    state.set(name, 'done')
+  }
+  for (const file of files) visit(file.name, [])
+  return found
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { allRoutes } from '@halyard/contract'
+import { describe, expect, it } from 'vitest'
+import { settings } from '../packages/server/src/config.ts'
+import { openApiDocument } from '../packages/server/src/http/openapi.ts'
+import { problemTable } from '../packages/server/src/http/problem-response.ts'
+import { version } from '../packages/server/src/version.ts'
+
+/** docs/reference/ is made from the code: `npm run docs` writes it, and here it is held equal. */
+
+const reference = (name: string) => join(import.meta.dirname, '../docs/reference', name)
+
+describe('docs/reference', () => {
+  it('openapi.json', async () => {
+    const document = openApiDocument(allRoutes, version)
+    await expect(`${JSON.stringify(document, null, 1)}\n`).toMatchFileSnapshot(reference('openapi.json'))
+  })
+
+  it('settings.md', async () => {
+    const rows = Object.values(settings).map(
+      ({ variable, fallback, describes }) =>
+        `| \`${variable}\` | ${fallback === undefined ? 'unset' : `\`${fallback}\``} | ${describes} |`,
+    )
+    const text = `# Settings
+
+Environment variables, checked once at start. An unknown value stops the start with a message that names the variable.
+
+| variable | default | meaning |
+|---|---|---|
+${rows.join('\n')}
+`
+    await expect(text).toMatchFileSnapshot(reference('settings.md'))
+  })
+
+  it('errors.md', async () => {
+    const rows = Object.values(problemTable).map(
+      ({ status, type, code }) => `| ${status} | \`${type}\` | \`${code}\` |`,
+    )
+    const text = `# Errors
+
+Every error is JSON: \`{"type", "code", "detail", "attr"}\`. \`detail\` is a sentence for people, \`attr\` the field at fault or null. Only the first
+error is reported. Every answer carries \`X-Request-Id\`, which finds it in the log. A 400 about a field has a code of its own, such as
+\`required\`, \`null\`, \`blank\`, \`max_length\`, \`invalid_input\`, \`invalid_choice\`, \`not_a_dict\`, \`not_a_list\`, \`does_not_exist\`, \`unique\`.
+
+| status | type | code |
+|---|---|---|
+${rows.join('\n')}
+| 500 | \`server_error\` | \`error\` |
+
+429 and 503 carry \`Retry-After\`, 405 \`Allow\`, and 401 \`WWW-Authenticate: Bearer\`. \`DELETE\` on a flag is 405 without a body.
+`
+    await expect(text).toMatchFileSnapshot(reference('errors.md'))
+  })
+
+  it('one version number', () => {
+    const root = join(import.meta.dirname, '..')
+    for (const file of [
+      'package.json',
+      ...['engine', 'contract', 'server', 'web'].map(name => `packages/${name}/package.json`),
+    ]) {
+      expect(JSON.parse(readFileSync(join(root, file), 'utf8')).version, file).toBe(version)
+    }
+  })
+
+  it('the lock file serves every platform and names no host', () => {
+    const lock = JSON.parse(readFileSync(join(import.meta.dirname, '../package-lock.json'), 'utf8'))
+    const entries = Object.entries<{ resolved?: string; optionalDependencies?: Record<string, string> }>(lock.packages)
+    expect(entries.filter(([, entry]) => entry.resolved?.startsWith('http'))).toEqual([])
+    const absent = entries.flatMap(([folder, entry]) =>
+      Object.keys(entry.optionalDependencies ?? {}).filter(
+        name => !lock.packages[`node_modules/${name}`] && !lock.packages[`${folder}/node_modules/${name}`],
+      ),
+    )
+    expect(absent).toEqual([])
+  })
+})
