@@ -2,6 +2,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import type { Config } from './config.ts'
+import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
 import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { createMetrics } from './operations/metrics.ts'
@@ -19,6 +20,7 @@ export interface Halyard {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly storage: Storage
+  readonly snapshots: Snapshots
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
   /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
@@ -52,6 +54,7 @@ export async function createHalyard(
       await changes.catchUp()
     }
     const database: Database = createSqlDatabase(storage.kysely, sqlStores, announce)
+    const snapshots = createSnapshots({ database, changes, listCohorts: async () => [] })
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
     let isDraining = false
@@ -73,6 +76,7 @@ export async function createHalyard(
       database,
       changes,
       storage,
+      snapshots,
       firstOwner,
       drain() {
         isDraining = true
@@ -80,6 +84,7 @@ export async function createHalyard(
       async close() {
         await app.close()
         clearInterval(poll)
+        snapshots.close()
         await listener?.close()
         await storage.close()
       },

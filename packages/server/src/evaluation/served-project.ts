@@ -1,0 +1,37 @@
+import { type CohortDefinition, compile, type Snapshot } from '@halyard/engine'
+import type { Flag } from '../flags/flag.ts'
+import type { Project } from '../tenancy.ts'
+import { flagDefinition } from './flag-definition.ts'
+import { linearRegex } from './linear-regex.ts'
+
+/** A project as it is served at one moment. Never changes: a committed write makes a new one in its place. */
+export interface ServedProject {
+  readonly project: Project
+  readonly snapshot: Snapshot
+  /** The live flags, active or not, by id. */
+  readonly flags: ReadonlyMap<number, Flag>
+  readonly cohorts: readonly CohortDefinition[]
+}
+
+/** What is read from the database, all at one moment. */
+export interface ProjectContent {
+  readonly project: Project
+  readonly flags: readonly Flag[]
+  readonly cohorts: readonly CohortDefinition[]
+}
+
+export function servedProject({ project, flags, cohorts }: ProjectContent): ServedProject {
+  const { groupTypes, propertyMatchingVersion } = project
+  const definitions = { flags: flags.map(flagDefinition), cohorts, groupTypes, propertyMatchingVersion }
+  const snapshot = compile(definitions, { regex: linearRegex })
+  return { project, snapshot, flags: new Map(flags.map(flag => [flag.id, flag])), cohorts }
+}
+
+/** The same project with some flags looked up again: those found have changed or are new, the others are gone. */
+export function withFlags(served: ServedProject, lookedUp: Iterable<number>, found: readonly Flag[]): ServedProject {
+  const flags = new Map(served.flags)
+  for (const id of lookedUp) flags.delete(id)
+  for (const flag of found) flags.set(flag.id, flag)
+  const removed = [...lookedUp].filter(id => !flags.has(id))
+  return { ...served, flags, snapshot: served.snapshot.update({ flags: found.map(flagDefinition), removed }) }
+}

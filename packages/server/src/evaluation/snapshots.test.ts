@@ -1,0 +1,181 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Change, ChangeListener } from '../changes.ts'
+import { hashSecret } from '../identity/secret.ts'
+import { Problem } from '../problem.ts'
+import type { Database } from '../stores.ts'
+import { onEachDatabase } from '../testing/databases.ts'
+import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { createSnapshots, type SnapshotsOptions } from './snapshots.ts'
+
+onEachDatabase('snapshots', dialect => {
+  let s: Scenario
+  let flags: string
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+    flags = `${s.project}/feature_flags/`
+  })
+  afterAll(() => s.close())
+
+  const value = async (key: string) =>
+    (await s.halyard.snapshots.forToken(s.projectToken))?.snapshot
+      .evaluate({ distinctId: 'somebody' }, { now: 0 })
+      .get(key)?.value
+
+  /** Snapshots of their own over the same database, which can be counted and taken away. */
+  function separate(options: Partial<SnapshotsOptions> = {}) {
+    let reads = 0
+    let isAway = false
+    const listeners = new Set<ChangeListener>()
+    const database: Pick<Database, 'read'> = {
+      async read(work) {
+        reads += 1
+        if (isAway) throw new Problem('unavailable', 'The database is away.')
+        return s.halyard.database.read(work)
+      },
+    }
+    const snapshots = createSnapshots({
+      database,
+      changes: {
+        subscribe(listener) {
+          listeners.add(listener)
+          return () => listeners.delete(listener)
+        },
+      },
+      listCohorts: async () => [],
+      ...options,
+    })
+    return {
+      snapshots,
+      reads: () => reads,
+      setAway(away: boolean) {
+        isAway = away
+      },
+      async tell(change: Partial<Change>) {
+        const whole = { sequence: 1, topic: 'flag', organizationId: null, projectId: s.projectId, entityId: '', at: '' }
+        for (const listener of listeners) await listener([{ ...whole, ...change } as Change])
+      },
+    }
+  }
+
+  it('follows every committed change before the writer is answered', async () => {
+    const { body: flag } = await s.post(flags, { key: 'followed' })
+    expect(await value('followed')).toBe(true)
+    await s.patch(`${flags}${flag.id}/`, { active: false })
+    expect(await value('followed')).toBe(false)
+    await s.patch(`${flags}${flag.id}/`, { active: true, key: 'renamed' })
+    expect([await value('followed'), await value('renamed')]).toEqual([undefined, true])
+    await s.patch(`${flags}${flag.id}/`, { deleted: true })
+    expect(await value('renamed')).toBeUndefined()
+    await s.patch(`${flags}${flag.id}/`, { deleted: false })
+    expect(await value('renamed')).toBe(true)
+  })
+
+  it('recompiles nothing but the flag that changed', async () => {
+    const { body: first } = await s.post(flags, { key: 'untouched' })
+    const { body: second } = await s.post(flags, { key: 'touched' })
+    const before = (await s.halyard.snapshots.forProject(s.projectId))!
+    await s.patch(`${flags}${second.id}/`, { name: 'changed' })
+    const after = (await s.halyard.snapshots.forProject(s.projectId))!
+    const compiled = (served: typeof before, key: string) => served.snapshot.flags[served.snapshot.indexOf(key)!]
+    expect(compiled(after, 'untouched')).toBe(compiled(before, 'untouched'))
+    expect(compiled(after, 'touched')).not.toBe(compiled(before, 'touched'))
+    expect(after.flags.get(first.id)).toBe(before.flags.get(first.id))
+    expect(before.flags.get(second.id)?.name).toBe('')
+  })
+
+  it('loads a cold project once, however many ask', async () => {
+    const { snapshots, reads } = separate()
+    const all = await Promise.all(Array.from({ length: 1000 }, () => snapshots.forToken(s.projectToken)))
+    expect(new Set(all).size).toBe(1)
+    expect(all[0]?.project.id).toBe(s.projectId)
+    expect(reads()).toBe(2)
+    expect(snapshots.known(s.projectToken)).toBe(all[0])
+  })
+
+  it("asks once about a token that is nobody's, and not at all about nonsense", async () => {
+    const { snapshots, reads } = separate()
+    for (let n = 0; n < 3; n++) expect(await snapshots.forToken('phc_nobody')).toBeUndefined()
+    expect(reads()).toBe(1)
+    for (const odd of ['', 'a\u0000b', 'ключ', 'x'.repeat(1000)]) expect(await snapshots.forToken(odd)).toBeUndefined()
+    expect(reads()).toBe(1)
+  })
+
+  it('takes up the change that commits while the project is being read', async () => {
+    const { body: flag } = await s.post(flags, { key: 'overtaken' })
+    let letGo = () => {}
+    const gate = new Promise<void>(resolve => {
+      letGo = resolve
+    })
+    const { snapshots, tell } = separate({
+      listCohorts: async () => {
+        await gate
+        return []
+      },
+    })
+    // On SQLite the reader holds the one connection, so the change itself is committed before.
+    const loading = snapshots.forProject(s.projectId)
+    await tell({ entityId: String(flag.id) })
+    letGo()
+    expect((await loading)?.flags.get(flag.id)?.key).toBe('overtaken')
+  })
+
+  it('keeps answering while the database is away, and catches up by itself', async () => {
+    const { body: flag } = await s.post(flags, { key: 'outage' })
+    const { snapshots, setAway, tell } = separate()
+    const before = await snapshots.forToken(s.projectToken)
+    setAway(true)
+    await s.patch(`${flags}${flag.id}/`, { active: false })
+    await tell({ entityId: String(flag.id) })
+    expect(await snapshots.forToken(s.projectToken)).toBe(before)
+    expect(snapshots.known(s.projectToken)).toBe(before)
+    await expect(snapshots.forToken('phc_notyetseen')).rejects.toMatchObject({ kind: 'unavailable' })
+    const cold = separate()
+    cold.setAway(true)
+    await expect(cold.snapshots.forToken(s.projectToken)).rejects.toMatchObject({ kind: 'unavailable' })
+    const swapped = new Promise(resolve => snapshots.onSwap((_before, after) => resolve(after)))
+    setAway(false)
+    expect(await swapped).toMatchObject({ project: { id: s.projectId } })
+    expect((await snapshots.forToken(s.projectToken))?.flags.get(flag.id)?.active).toBe(false)
+    cold.setAway(false)
+    expect((await cold.snapshots.forToken(s.projectToken))?.project.id).toBe(s.projectId)
+    snapshots.close()
+  })
+
+  it('lets the projects leave that were not asked for the longest', async () => {
+    const others = []
+    for (const name of ['b', 'c']) others.push((await s.post('/api/projects/', { name })).body)
+    const { snapshots } = separate({ projectsMax: 2 })
+    await snapshots.forToken(s.projectToken)
+    await snapshots.forToken(others[0].api_token)
+    snapshots.known(s.projectToken)
+    await snapshots.forToken(others[1].api_token)
+    expect(snapshots.size).toBe(2)
+    expect(snapshots.known(others[0].api_token)).toBeUndefined()
+    expect(snapshots.known(s.projectToken)).toBeDefined()
+    expect((await snapshots.forToken(others[0].api_token))?.project.id).toBe(others[0].id)
+  })
+
+  describe('credentials', () => {
+    it('stop with the token that was replaced and begin with the new one', async () => {
+      const { body: project } = await s.post('/api/projects/', { name: 'Token' })
+      const { snapshots } = s.halyard
+      expect((await snapshots.forToken(project.api_token))?.project.id).toBe(project.id)
+      const { body: changed } = await s.patch(`/api/projects/${project.id}/reset_token/`, {})
+      expect(changed.api_token).not.toBe(project.api_token)
+      expect(await snapshots.forToken(project.api_token)).toBeUndefined()
+      expect(snapshots.known(project.api_token)).toBeUndefined()
+      expect((await snapshots.forToken(changed.api_token))?.project.id).toBe(project.id)
+      await s.delete(`/api/projects/${project.id}/`)
+      expect(await snapshots.forToken(changed.api_token)).toBeUndefined()
+    })
+
+    it('stop with the secret key that was revoked', async () => {
+      const { body: key } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
+      const hash = hashSecret(key.value)
+      const { snapshots } = s.halyard
+      expect((await snapshots.forSecretKey(hash))?.project.id).toBe(s.projectId)
+      await s.delete(`${s.project}/secret_keys/${key.id}/`)
+      expect(await snapshots.forSecretKey(hash)).toBeUndefined()
+    })
+  })
+})

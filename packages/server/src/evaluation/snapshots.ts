@@ -1,0 +1,243 @@
+import type { CohortDefinition } from '@halyard/engine'
+import type { Change, ChangeFeed } from '../changes.ts'
+import type { Database, Stores } from '../stores.ts'
+import { type ServedProject, servedProject, withFlags } from './served-project.ts'
+import { createTokenIndex } from './token-index.ts'
+
+/** What is held in memory to answer evaluations, kept up to date by the change feed. */
+export interface Snapshots {
+  /** What is in memory for a project's token. Undefined says nothing: the token may be unknown, or not loaded yet. */
+  known(token: string): ServedProject | undefined
+  /** Undefined when no project has the token. Raises `unavailable` when it must be loaded and the database is away. */
+  forToken(token: string): Promise<ServedProject | undefined>
+  /** By the hash of one of the project's secret keys; otherwise as `forToken`. */
+  forSecretKey(hash: string): Promise<ServedProject | undefined>
+  /** Undefined when there is no such project; otherwise as `forToken`. */
+  forProject(projectId: number): Promise<ServedProject | undefined>
+  /** Told after a project in memory has changed; `after` is undefined when it is gone. */
+  onSwap(listener: SwapListener): () => void
+  /** The number of projects in memory. */
+  readonly size: number
+  close(): void
+}
+
+export type SwapListener = (before: ServedProject, after: ServedProject | undefined) => void
+
+export interface SnapshotsOptions {
+  readonly database: Pick<Database, 'read'>
+  readonly changes: Pick<ChangeFeed, 'subscribe'>
+  readonly listCohorts: (tx: Stores, projectId: number) => Promise<readonly CohortDefinition[]>
+  /** Beyond either of these, the projects that were not asked for the longest leave. */
+  readonly projectsMax?: number
+  readonly flagsMax?: number
+}
+
+/** A project in memory, or on its way there. */
+interface Entry {
+  readonly projectId: number
+  current: ServedProject | undefined
+  loading: Promise<ServedProject | undefined> | undefined
+  refreshing: Promise<void> | undefined
+  retry: NodeJS.Timeout | undefined
+  /** What has been told to have changed and is not yet in `current`. */
+  readonly staleFlags: Set<number>
+  isStale: boolean
+  lastUse: number
+}
+
+const projectsMaxDefault = 5_000
+const flagsMaxDefault = 200_000
+/** Beyond this many changed flags at once, everything is read again. */
+const flagsLookedUpMax = 200
+const retryMilliseconds = 500
+
+export function createSnapshots({
+  database,
+  changes,
+  listCohorts,
+  projectsMax = projectsMaxDefault,
+  flagsMax = flagsMaxDefault,
+}: SnapshotsOptions): Snapshots {
+  const entries = new Map<number, Entry>()
+  const listeners = new Set<SwapListener>()
+  const tokens = createTokenIndex(token => database.read(async tx => (await tx.projects.findByToken(token))?.id))
+  const secretKeys = createTokenIndex(hash => database.read(async tx => (await tx.projects.findBySecretKey(hash))?.id))
+  let uses = 0
+  let isClosed = false
+
+  const readWhole = (projectId: number): Promise<ServedProject | undefined> =>
+    database.read(async tx => {
+      const project = await tx.projects.find(projectId)
+      if (!project) return undefined
+      const cohorts = await listCohorts(tx, projectId)
+      return servedProject({ project, flags: await tx.flags.listLive(projectId), cohorts })
+    })
+
+  /** One load a project, however many ask for it. */
+  function load(projectId: number): Promise<ServedProject | undefined> {
+    const entry: Entry = entries.get(projectId) ?? newEntry(projectId)
+    entries.set(projectId, entry)
+    entry.loading ??= readWhole(projectId).then(
+      served => settle(entry, served),
+      error => {
+        entries.delete(projectId)
+        throw error
+      },
+    )
+    return entry.loading
+  }
+
+  /** What changed while it was being read is read again before anybody sees it. */
+  async function settle(entry: Entry, served: ServedProject | undefined): Promise<ServedProject | undefined> {
+    if (served) entry.current = served
+    else remove(entry)
+    await refresh(entry)
+    entry.loading = undefined
+    makeRoom(entry)
+    return entry.current
+  }
+
+  function refresh(entry: Entry): Promise<void> {
+    entry.refreshing ??= readStale(entry).finally(() => {
+      entry.refreshing = undefined
+    })
+    return entry.refreshing
+  }
+
+  async function readStale(entry: Entry): Promise<void> {
+    while (entry.current && (entry.isStale || entry.staleFlags.size > 0)) {
+      const wasStale = entry.isStale || entry.staleFlags.size > flagsLookedUpMax
+      const ids = [...entry.staleFlags]
+      entry.isStale = false
+      entry.staleFlags.clear()
+      try {
+        const after = wasStale ? await readWhole(entry.projectId) : await readFlags(entry.current, ids)
+        swap(entry, after)
+      } catch {
+        // The database is away: what is in memory goes on being served, and this is tried again.
+        entry.isStale ||= wasStale
+        for (const id of ids) entry.staleFlags.add(id)
+        retryLater(entry)
+        return
+      }
+    }
+  }
+
+  async function readFlags(served: ServedProject, ids: readonly number[]): Promise<ServedProject> {
+    return withFlags(served, ids, await database.read(tx => tx.flags.findLive(served.project.id, ids)))
+  }
+
+  function retryLater(entry: Entry): void {
+    if (isClosed || entry.retry) return
+    entry.retry = setTimeout(() => {
+      entry.retry = undefined
+      refresh(entry).catch(() => {})
+    }, retryMilliseconds)
+    entry.retry.unref()
+  }
+
+  function swap(entry: Entry, after: ServedProject | undefined): void {
+    const before = entry.current
+    if (!before) return
+    entry.current = after
+    if (after?.project.apiToken !== before.project.apiToken) tokens.forget(entry.projectId)
+    if (!after) remove(entry)
+    for (const listener of listeners) listener(before, after)
+  }
+
+  function remove(entry: Entry): void {
+    clearTimeout(entry.retry)
+    entry.current = undefined
+    entries.delete(entry.projectId)
+    tokens.forget(entry.projectId)
+    secretKeys.forget(entry.projectId)
+  }
+
+  /** The projects that were not asked for the longest leave; the one just loaded stays. */
+  function makeRoom(loaded: Entry): void {
+    let flags = 0
+    for (const entry of entries.values()) flags += entry.current?.flags.size ?? 0
+    if (entries.size <= projectsMax && flags <= flagsMax) return
+    const byUse = [...entries.values()].filter(entry => entry !== loaded).sort((a, b) => a.lastUse - b.lastUse)
+    for (const entry of byUse) {
+      if (entries.size <= projectsMax && flags <= flagsMax) return
+      if (entry.loading) continue
+      flags -= entry.current?.flags.size ?? 0
+      remove(entry)
+    }
+  }
+
+  async function find(projectId: number): Promise<ServedProject | undefined> {
+    const entry = entries.get(projectId)
+    if (!entry?.current || entry.loading) return load(projectId)
+    entry.lastUse = ++uses
+    return entry.current
+  }
+
+  const unsubscribe = changes.subscribe(async batch => {
+    if (batch.some(change => change.topic === 'project')) {
+      tokens.forgetUnknown()
+      secretKeys.forgetUnknown()
+    }
+    const touched = new Set<Entry>()
+    for (const change of batch) {
+      if (change.topic === 'project' && change.projectId !== null) secretKeys.forget(change.projectId)
+      const entry = change.projectId === null ? undefined : entries.get(change.projectId)
+      if (entry && note(entry, change)) touched.add(entry)
+    }
+    // One that is being loaded looks at what was noted when it has been read.
+    await Promise.all([...touched].filter(entry => !entry.loading).map(refresh))
+  })
+
+  return {
+    known(token) {
+      const projectId = tokens.get(token)
+      const entry = projectId === undefined ? undefined : entries.get(projectId)
+      if (!entry?.current || entry.loading) return undefined
+      entry.lastUse = ++uses
+      return entry.current
+    },
+    async forToken(token) {
+      const projectId = await tokens.find(token)
+      const served = projectId === undefined ? undefined : await find(projectId)
+      // The token may have been replaced between the two look-ups.
+      return served?.project.apiToken === token ? served : undefined
+    },
+    async forSecretKey(hash) {
+      const projectId = await secretKeys.find(hash)
+      return projectId === undefined ? undefined : find(projectId)
+    },
+    forProject: find,
+    onSwap(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    get size() {
+      return entries.size
+    },
+    close() {
+      isClosed = true
+      unsubscribe()
+      for (const entry of entries.values()) clearTimeout(entry.retry)
+    },
+  }
+}
+
+const newEntry = (projectId: number): Entry => ({
+  projectId,
+  current: undefined,
+  loading: undefined,
+  refreshing: undefined,
+  retry: undefined,
+  staleFlags: new Set(),
+  isStale: false,
+  lastUse: 0,
+})
+
+/** Answers whether the change concerns what is served. */
+function note(entry: Entry, change: Change): boolean {
+  if (change.topic === 'flag') entry.staleFlags.add(Number(change.entityId))
+  else if (change.topic === 'cohort' || change.topic === 'project') entry.isStale = true
+  else return false
+  return true
+}
