@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { sqlAccessStore } from './access/access-store.sql.ts'
 import { sqlActivityStore } from './activity/activity-store.sql.ts'
+import { sqlCohortStore } from './cohorts/cohort-store.sql.ts'
 import { sqlDashboardStore } from './dashboards/dashboard-store.sql.ts'
 import { sqlFlagStore } from './flags/flag-store.sql.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
@@ -14,6 +15,7 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   access: sqlAccessStore(db),
   activity: sqlActivityStore(db),
   changes: sqlChangeLog(db, onChange),
+  cohorts: sqlCohortStore(db),
   dashboards: sqlDashboardStore(db),
   flags: sqlFlagStore(db),
   identity: sqlIdentityStore(db),

@@ -1,6 +1,7 @@
 import type { AccessStore } from './access/access-store.ts'
 import type { ActivityStore } from './activity/activity-store.ts'
 import type { ChangeLog } from './changes.ts'
+import type { CohortStore } from './cohorts/cohort-store.ts'
 import type { DashboardStore } from './dashboards/dashboard-store.ts'
 import type { FlagStore } from './flags/flag-store.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
@@ -12,6 +13,7 @@ export interface Stores {
   readonly access: AccessStore
   readonly activity: ActivityStore
   readonly changes: ChangeLog
+  readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
   readonly flags: FlagStore
   readonly identity: IdentityStore

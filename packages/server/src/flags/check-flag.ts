@@ -1,5 +1,6 @@
-import { checkFlag, type FlagDefinition, usesFlags } from '@halyard/engine'
+import { checkFlag } from '@halyard/engine'
 import { flagDefinition } from '../evaluation/flag-definition.ts'
+import { gatherReferences } from '../evaluation/gather-references.ts'
 import { linearRegex } from '../evaluation/linear-regex.ts'
 import { invalid } from '../problem.ts'
 import type { Stores } from '../stores.ts'
@@ -22,8 +23,7 @@ export async function checkFlagContent(
   const [issue] = checkFlag(
     flagDefinition(flag),
     {
-      flags: await dependenciesOf(tx, project.id, flag),
-      cohorts: [],
+      ...(await gatherReferences(tx, project.id, [flag.filters])),
       groupTypes: project.groupTypes,
       propertyMatchingVersion: project.propertyMatchingVersion,
     },
@@ -45,22 +45,4 @@ async function checkDashboards(tx: Stores, projectId: number, ids: readonly numb
   if (unknown !== undefined) {
     throw invalid('analytics_dashboards', 'does_not_exist', `There is no dashboard ${unknown} in this project.`)
   }
-}
-
-/** The flags that this one depends on, and those that they depend on. */
-async function dependenciesOf(
-  tx: Stores,
-  projectId: number,
-  flag: FlagContent & Pick<Flag, 'id' | 'version'>,
-): Promise<readonly FlagDefinition[]> {
-  const found = new Map<number, FlagDefinition>()
-  let wanted = usesFlags(flag.filters)
-  while (wanted.length > 0) {
-    const flags = await tx.flags.findLive(projectId, wanted)
-    for (const dependency of flags) found.set(dependency.id, flagDefinition(dependency))
-    wanted = [...new Set(flags.flatMap(dependency => usesFlags(dependency.filters)))].filter(
-      id => !found.has(id) && id !== flag.id,
-    )
-  }
-  return [...found.values()]
 }

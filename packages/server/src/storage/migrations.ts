@@ -1,5 +1,6 @@
 import type { Migration } from './migration.ts'
 import { foundation } from './migrations/0001-foundation.ts'
+import { cohorts } from './migrations/0003-cohorts.ts'
 
 /** The one list, in order. Append only. */
-export const migrations: readonly Migration[] = [foundation]
+export const migrations: readonly Migration[] = [foundation, cohorts]

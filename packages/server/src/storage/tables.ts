@@ -20,6 +20,10 @@ export interface Tables {
   flag_versions: FlagVersionRow
   flag_role_access: FlagRoleAccessRow
   dashboards: DashboardRow
+  cohorts: CohortRow
+  cohort_people: CohortPersonRow
+  cohort_jobs: CohortJobRow
+  cohort_imports: CohortImportRow
   activity: ActivityRow
   changes: ChangeRow
   change_head: { id: number; sequence: number }
@@ -215,4 +219,46 @@ export interface ChangeRow {
   project_id: number | null
   entity_id: string
   at: string
+}
+
+export interface CohortRow {
+  id: Generated<number>
+  project_id: number
+  name: string
+  description: string
+  filters: string
+  is_static: number
+  deleted: number
+  created_by_id: number
+  created_at: string
+  updated_at: string
+  version: number
+  people_count: number | null
+  last_calculation: string | null
+  errors_calculating: number
+  last_error: string | null
+}
+
+export interface CohortPersonRow {
+  cohort_id: number
+  person_id: number
+}
+
+export interface CohortJobRow {
+  cohort_id: number
+  task: string
+  position: number
+  processed: number
+  total: number | null
+  attempts: number
+  due_at: string
+  claimed_by: string | null
+  claimed_until: string | null
+  revision: number
+}
+
+export interface CohortImportRow {
+  id: Generated<number>
+  cohort_id: number
+  distinct_ids: string
 }

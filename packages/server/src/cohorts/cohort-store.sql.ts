@@ -1,0 +1,149 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { toUser } from '../identity/identity-store.sql.ts'
+import type { CohortRow, Tables } from '../storage/tables.ts'
+import { StaleWrite } from '../stores.ts'
+import { type Cohort, notCalculated } from './cohort.ts'
+import type { CohortFilter, CohortStore } from './cohort-store.ts'
+
+export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
+  const cohorts = () =>
+    db
+      .selectFrom('cohorts')
+      .innerJoin('users', 'users.id', 'cohorts.created_by_id')
+      .leftJoin('cohort_jobs', 'cohort_jobs.cohort_id', 'cohorts.id')
+      .selectAll('cohorts')
+      .select([
+        'users.uuid as creator_uuid',
+        'users.distinct_id as creator_distinct_id',
+        'users.first_name as creator_first_name',
+        'users.email as creator_email',
+        'users.is_email_verified as creator_is_email_verified',
+        'cohort_jobs.processed as job_processed',
+        'cohort_jobs.total as job_total',
+      ])
+
+  return {
+    async create(cohort) {
+      const { id } = await db
+        .insertInto('cohorts')
+        .values({
+          project_id: cohort.projectId,
+          ...contentColumns(cohort),
+          is_static: Number(cohort.isStatic),
+          created_by_id: cohort.createdBy.id,
+          created_at: cohort.createdAt,
+          errors_calculating: 0,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...cohort, id, calculation: notCalculated }
+    },
+    async save(cohort) {
+      const result = await db
+        .updateTable('cohorts')
+        .set(contentColumns(cohort))
+        .where('id', '=', cohort.id)
+        .where('version', '=', cohort.version - 1)
+        .executeTakeFirst()
+      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+    },
+    async find(projectId, cohortId) {
+      const row = await cohorts()
+        .where('cohorts.project_id', '=', projectId)
+        .where('cohorts.id', '=', cohortId)
+        .executeTakeFirst()
+      return row && toCohort(row)
+    },
+    async findLive(projectId, cohortIds) {
+      if (cohortIds.length === 0) return []
+      const rows = await cohorts()
+        .where('cohorts.project_id', '=', projectId)
+        .where('cohorts.id', 'in', cohortIds)
+        .where('cohorts.deleted', '=', 0)
+        .execute()
+      return rows.map(toCohort)
+    },
+    async list(projectId, filter, window) {
+      const matches = matching(projectId, filter)
+      const count = await db
+        .selectFrom('cohorts')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where(matches)
+        .executeTakeFirstOrThrow()
+      const rows = await cohorts()
+        .where(matches)
+        .orderBy('cohorts.created_at', 'desc')
+        .orderBy('cohorts.id', 'desc')
+        .limit(window.limit)
+        .offset(window.offset)
+        .execute()
+      return { count: Number(count.n), items: rows.map(toCohort) }
+    },
+    async listDefinitions(projectId) {
+      const rows = await db
+        .selectFrom('cohorts')
+        .select(['id', 'name', 'is_static', 'filters'])
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .orderBy('id')
+        .execute()
+      return rows.map(row => ({
+        id: row.id,
+        name: row.name,
+        isStatic: row.is_static === 1,
+        filters: JSON.parse(row.filters),
+      }))
+    },
+  }
+}
+
+const matching = (projectId: number, filter: CohortFilter) => () => {
+  const conditions = [sql<boolean>`cohorts.project_id = ${projectId}`, sql`cohorts.deleted = ${Number(filter.deleted)}`]
+  if (filter.isStatic !== undefined) conditions.push(sql`cohorts.is_static = ${Number(filter.isStatic)}`)
+  if (filter.search) {
+    const part = `%${filter.search.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
+    conditions.push(sql`lower(cohorts.name) like ${part} escape '\\'`)
+  }
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
+}
+
+const contentColumns = (cohort: Omit<Cohort, 'id' | 'calculation'>) => ({
+  name: cohort.name,
+  description: cohort.description,
+  filters: JSON.stringify(cohort.filters),
+  deleted: Number(cohort.deleted),
+  updated_at: cohort.updatedAt,
+  version: cohort.version,
+})
+
+type CohortJoin = Selectable<CohortRow> & {
+  [K in `creator_${'uuid' | 'distinct_id' | 'first_name' | 'email'}`]: string
+} & { creator_is_email_verified: number; job_processed: number | null; job_total: number | null }
+
+const toCohort = (row: CohortJoin): Cohort => ({
+  id: row.id,
+  projectId: row.project_id,
+  name: row.name,
+  description: row.description,
+  filters: JSON.parse(row.filters),
+  isStatic: row.is_static === 1,
+  deleted: row.deleted === 1,
+  createdBy: toUser({
+    id: row.created_by_id,
+    uuid: row.creator_uuid,
+    distinct_id: row.creator_distinct_id,
+    first_name: row.creator_first_name,
+    email: row.creator_email,
+    is_email_verified: row.creator_is_email_verified,
+  }),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  version: row.version,
+  calculation: {
+    count: row.people_count,
+    lastCalculation: row.last_calculation,
+    errors: row.errors_calculating,
+    lastError: row.last_error,
+    job: row.job_processed === null ? undefined : { processed: row.job_processed, total: row.job_total },
+  },
+})
