@@ -98,6 +98,13 @@ export const settings = {
     describes: 'Requests that one personal API key may make in a minute; unset means no limit.',
     read: wholeNumber(1, 1_000_000_000),
   }),
+  schedulerSeconds: setting({
+    variable: 'HALYARD_SCHEDULER_SECONDS',
+    fallback: '5',
+    describes:
+      'How often this node looks for scheduled changes and rollbacks that are due; 0 leaves them to other nodes.',
+    read: wholeNumber(0, 3600),
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     fallback: 'info',

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
@@ -5,6 +6,7 @@ import type { Config } from './config.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
 import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
+import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
@@ -21,6 +23,7 @@ export interface Halyard {
   readonly changes: ChangeFeed
   readonly storage: Storage
   readonly snapshots: Snapshots
+  readonly jobs: JobRunner
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
   /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
@@ -71,18 +74,29 @@ export async function createHalyard(
         log.warn({ err: error }, 'lost the change channel; reconnecting'),
       )
 
+    const jobs = createJobRunner({
+      database,
+      node: randomUUID(),
+      jobs: [],
+      now,
+      everyMilliseconds: config.schedulerSeconds * 1000,
+      onError: (job, error) => log.error({ err: error, job }, 'a job failed'),
+    })
+
     return {
       app,
       database,
       changes,
       storage,
       snapshots,
+      jobs,
       firstOwner,
       drain() {
         isDraining = true
       },
       async close() {
         await app.close()
+        await jobs.close()
         clearInterval(poll)
         snapshots.close()
         await listener?.close()

@@ -5,6 +5,7 @@ import { sqlCohortStore } from './cohorts/cohort-store.sql.ts'
 import { sqlDashboardStore } from './dashboards/dashboard-store.sql.ts'
 import { sqlFlagStore } from './flags/flag-store.sql.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
+import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
 import { sqlProjectStore } from './projects/project-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
@@ -19,6 +20,7 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   dashboards: sqlDashboardStore(db),
   flags: sqlFlagStore(db),
   identity: sqlIdentityStore(db),
+  leases: sqlLeaseStore(db),
   organizations: sqlOrganizationStore(db),
   projects: sqlProjectStore(db),
 })

@@ -5,6 +5,7 @@ import type { CohortStore } from './cohorts/cohort-store.ts'
 import type { DashboardStore } from './dashboards/dashboard-store.ts'
 import type { FlagStore } from './flags/flag-store.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
+import type { LeaseStore } from './jobs/lease-store.ts'
 import type { OrganizationStore } from './organizations/organization-store.ts'
 import type { ProjectStore } from './projects/project-store.ts'
 
@@ -17,6 +18,7 @@ export interface Stores {
   readonly dashboards: DashboardStore
   readonly flags: FlagStore
   readonly identity: IdentityStore
+  readonly leases: LeaseStore
   readonly organizations: OrganizationStore
   readonly projects: ProjectStore
 }

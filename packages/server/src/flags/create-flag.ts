@@ -27,6 +27,7 @@ export async function createFlag(
     version: 1,
     updatedAt: now,
     lastModifiedBy: createdBy,
+    activeSince: now,
   })
   await tx.dashboards.setFlag(dashboard.id, flag.id)
   await recordFlag(tx, author, project, flag, { activity: 'created', changes: [] }, now)

@@ -4,7 +4,7 @@ import { invalid } from '../problem.ts'
 import { uniqueViolation } from '../storage/driver-error.ts'
 import type { FlagRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
-import { type Flag, isMultivariant } from './flag.ts'
+import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
 import type { FlagFilter, FlagStore } from './flag-store.ts'
 
 export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
@@ -209,6 +209,7 @@ const toFlag = (row: FlagJoin): Flag => ({
           email: row.editor_email ?? '',
           is_email_verified: row.editor_is_email_verified ?? 0,
         }),
+  activeSince: row.active_since,
 })
 
 const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({
@@ -234,6 +235,8 @@ const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({
   version: flag.version,
   updated_at: flag.updatedAt,
   last_modified_by_id: flag.lastModifiedBy?.id ?? null,
+  active_since: flag.activeSince,
+  is_fully_rolled_out: Number(isFullyRolledOut(flag.filters)),
 })
 
 const takenKey = (error: unknown, key: string): unknown =>

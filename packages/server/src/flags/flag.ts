@@ -11,6 +11,8 @@ export interface Flag extends FlagContent {
   readonly version: number
   readonly updatedAt: Instant
   readonly lastModifiedBy: User | null
+  /** When it was last switched on; a new flag starts with its making. */
+  readonly activeSince: Instant
 }
 
 /** What a writer decides; a version keeps exactly this. */
@@ -120,3 +122,22 @@ export function isMultivariant(filters: FreeObject): boolean {
   const variants = multivariate?.variants
   return Array.isArray(variants) && variants.length > 0
 }
+
+/** Everybody gets one and the same answer: a condition without properties lets all through, and with variants one of them takes all. */
+export function isFullyRolledOut(filters: FreeObject): boolean {
+  const { groups, multivariate } = filters as {
+    groups?: unknown
+    multivariate?: { variants?: { rollout_percentage?: unknown }[] } | null
+  }
+  if (!Array.isArray(groups)) return false
+  const open = (groups as (Condition & { variant?: unknown })[]).find(
+    condition => isEmptyList(condition?.properties) && isEverybody(condition?.rollout_percentage),
+  )
+  if (!open) return false
+  if (!isMultivariant(filters)) return true
+  return typeof open.variant === 'string' || (multivariate?.variants ?? []).some(v => v.rollout_percentage === 100)
+}
+
+const isEmptyList = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0)
+const isEverybody = (percentage: unknown): boolean =>
+  percentage === undefined || percentage === null || percentage === 100

@@ -42,6 +42,7 @@ export async function updateFlag(
     version: stored.version + 1,
     updatedAt: now,
     lastModifiedBy: author?.user ?? null,
+    activeSince: content.active && !stored.active ? now : stored.activeSince,
   }
   await checkFlagContent(tx, project, flag)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)

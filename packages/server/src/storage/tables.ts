@@ -24,6 +24,9 @@ export interface Tables {
   cohort_people: CohortPersonRow
   cohort_jobs: CohortJobRow
   cohort_imports: CohortImportRow
+  flag_metrics: FlagMetricRow
+  leases: LeaseRow
+  scheduled_changes: ScheduledChangeRow
   activity: ActivityRow
   changes: ChangeRow
   change_head: { id: number; sequence: number }
@@ -168,6 +171,8 @@ export interface FlagRow {
   version: number
   updated_at: string
   last_modified_by_id: number | null
+  active_since: string
+  is_fully_rolled_out: number
 }
 
 export interface FlagVersionRow {
@@ -197,6 +202,44 @@ export interface DashboardRow {
   is_enriched: number
   created_by_id: number
   created_at: string
+  tags: Generated<string>
+  tiles: Generated<string>
+}
+
+export interface FlagMetricRow {
+  flag_id: number
+  series: string
+  active_since: string
+  minute: string
+  samples: number
+  total: number
+  lowest: number
+  highest: number
+}
+
+export interface LeaseRow {
+  name: string
+  holder: string
+  token: number
+  expires_at: string
+}
+
+export interface ScheduledChangeRow {
+  id: Generated<number>
+  project_id: number
+  flag_id: number
+  payload: string
+  scheduled_at: string
+  status: string
+  steps_done: number
+  due_at: string
+  attempts: number
+  failure_reason: string | null
+  executed_at: string | null
+  created_by_id: number
+  created_at: string
+  updated_at: string
+  version: number
 }
 
 export interface ActivityRow {

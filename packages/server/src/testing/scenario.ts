@@ -60,6 +60,8 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     DATABASE_URL: options.databaseUrl ?? database?.url,
     HALYARD_BOOTSTRAP_KEY: ownerKey,
     PORT: '0',
+    // Jobs run when a test says so.
+    HALYARD_SCHEDULER_SECONDS: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...options.environment,
   })

@@ -1,0 +1,93 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Instant, plusMilliseconds } from '../instant.ts'
+import { onEachDatabase } from '../testing/databases.ts'
+import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { createJobRunner, type Job, type JobRunner, LeaseLost, type Turn } from './job-runner.ts'
+
+const start: Instant = '2026-03-01T12:00:00.000000Z'
+const minute = 60_000
+
+onEachDatabase('jobs', dialect => {
+  let s: Scenario
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+  })
+  afterAll(() => s.close())
+
+  const errors: unknown[] = []
+  const runner = (node: string, run: Job['run'], name = node): JobRunner =>
+    createJobRunner({
+      database: s.halyard.database,
+      node,
+      jobs: [{ name, run }],
+      now: () => start,
+      everyMilliseconds: 0,
+      onError: (_, error) => errors.push(error),
+    })
+
+  it('lets one of many nodes do a job, and another once the first is gone', async () => {
+    const done: string[] = []
+    const nodes = Array.from({ length: 8 }, (_, n) =>
+      runner(`once-${n}`, async () => void done.push(`once-${n}`), 'once'),
+    )
+    await Promise.all(nodes.map(node => node.runDue(start)))
+    expect(done).toHaveLength(1)
+    const [holder] = done
+    await Promise.all(nodes.map(node => node.runDue(plusMilliseconds(start, minute / 2))))
+    expect(done).toEqual([holder, holder])
+    await nodes[Number(holder?.split('-')[1])]?.close()
+    await Promise.all(nodes.map(node => node.runDue(plusMilliseconds(start, minute / 2))))
+    expect(done).toHaveLength(3)
+  })
+
+  it('lets another node take over when the holder says nothing for a minute', async () => {
+    const done: string[] = []
+    const first = runner('silent-1', async () => void done.push('first'), 'silent')
+    const second = runner('silent-2', async () => void done.push('second'), 'silent')
+    await first.runDue(start)
+    await second.runDue(plusMilliseconds(start, minute - 1))
+    await second.runDue(plusMilliseconds(start, minute))
+    await first.runDue(plusMilliseconds(start, minute + 1))
+    expect(done).toEqual(['first', 'second'])
+  })
+
+  it('writes nothing for a node that has lost its lease while it was busy', async () => {
+    let late: Turn | undefined
+    await runner(
+      'late-1',
+      async turn => {
+        late = turn
+      },
+      'late',
+    ).runDue(start)
+    await runner('late-2', async () => {}, 'late').runDue(plusMilliseconds(start, 2 * minute))
+    const write = late?.transaction(tx => tx.leases.acquire('proof', 'late-1', start, start))
+    await expect(write).rejects.toBeInstanceOf(LeaseLost)
+    const proof = await s.halyard.storage.kysely
+      .selectFrom('leases')
+      .select('name')
+      .where('name', '=', 'proof')
+      .execute()
+    expect(proof).toEqual([])
+  })
+
+  it('does not start a job twice on one node, and reports what a job throws', async () => {
+    let runs = 0
+    let finish = () => {}
+    const busy = runner('busy', () => {
+      runs += 1
+      return new Promise<void>(resolve => {
+        finish = resolve
+      })
+    })
+    const first = busy.runDue(start)
+    const second = busy.runDue(start)
+    await expect.poll(() => runs).toBe(1)
+    finish()
+    await Promise.all([first, second])
+    expect(runs).toBe(1)
+    await runner('throws', () => Promise.reject(new Error('no'))).runDue(start)
+    expect(errors).toEqual([new Error('no')])
+    errors.length = 0
+  })
+})

@@ -1,0 +1,90 @@
+import { type Instant, plusMilliseconds } from '../instant.ts'
+import type { Database, Stores } from '../stores.ts'
+
+/** Work that comes back by itself, and that one node at a time does for all of them. */
+export interface Job {
+  /** Names the lease; two jobs of one name exclude each other on all nodes. */
+  readonly name: string
+  run(turn: Turn): Promise<void>
+}
+
+/** What a job is given while its node holds the lease. */
+export interface Turn {
+  readonly now: Instant
+  /** As `Database.transaction`, but raises `LeaseLost` and writes nothing when another node has taken over meanwhile. */
+  transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  /** As `Database.read`. */
+  read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+}
+
+export class LeaseLost extends Error {
+  constructor(name: string) {
+    super(`Another node has taken over the job "${name}".`)
+    this.name = 'LeaseLost'
+  }
+}
+
+export interface JobRunner {
+  /** Runs every job whose lease this node gets, and resolves when they are done. Failures are reported, never thrown. */
+  runDue(now: Instant): Promise<void>
+  /** Finishes what is under way and frees the leases. */
+  close(): Promise<void>
+}
+
+interface JobRunnerOptions {
+  readonly database: Database
+  /** Who holds the leases; unique among the nodes of a database. */
+  readonly node: string
+  readonly jobs: readonly Job[]
+  readonly now: () => Instant
+  /** How often to look; 0 means that only `runDue` does. */
+  readonly everyMilliseconds: number
+  readonly onError: (job: string, error: unknown) => void
+}
+
+const leaseMilliseconds = 60_000
+
+export function createJobRunner(options: JobRunnerOptions): JobRunner {
+  const { database, node, jobs, everyMilliseconds, onError } = options
+  const running = new Map<string, Promise<void>>()
+
+  async function take(job: Job, now: Instant): Promise<void> {
+    const until = () => plusMilliseconds(now, leaseMilliseconds)
+    const lease = await database.transaction(tx => tx.leases.acquire(job.name, node, now, until()))
+    if (!lease) return
+    await job.run({
+      now,
+      read: work => database.read(work),
+      transaction: work =>
+        database.transaction(async tx => {
+          if (!(await tx.leases.keep(lease, until()))) throw new LeaseLost(job.name)
+          return work(tx)
+        }),
+    })
+  }
+
+  /** A job that is still busy is not started a second time on this node. */
+  const runOnce = (job: Job, now: Instant): Promise<void> => {
+    const busy = running.get(job.name)
+    if (busy) return busy
+    const run = take(job, now)
+      .catch(error => onError(job.name, error))
+      .finally(() => running.delete(job.name))
+    running.set(job.name, run)
+    return run
+  }
+
+  const runDue = async (now: Instant): Promise<void> => {
+    await Promise.all(jobs.map(job => runOnce(job, now)))
+  }
+  const timer = everyMilliseconds > 0 ? setInterval(() => runDue(options.now()), everyMilliseconds) : undefined
+
+  return {
+    runDue,
+    async close() {
+      clearInterval(timer)
+      await Promise.all(running.values())
+      await database.transaction(tx => tx.leases.releaseAll(node)).catch(error => onError('release', error))
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../storage/tables.ts'
+import type { LeaseStore } from './lease-store.ts'
+
+const longAgo = '0001-01-01T00:00:00.000000Z'
+
+export function sqlLeaseStore(db: Kysely<Tables>): LeaseStore {
+  return {
+    async acquire(name, holder, now, until) {
+      await db
+        .insertInto('leases')
+        .values({ name, holder: '', token: 0, expires_at: longAgo })
+        .onConflict(conflict => conflict.column('name').doNothing())
+        .execute()
+      const row = await db
+        .updateTable('leases')
+        .set(({ eb, case: when }) => ({
+          token: when()
+            .when('holder', '=', holder)
+            .then(eb.ref('token'))
+            .else(eb('token', '+', 1))
+            .end(),
+          holder,
+          expires_at: until,
+        }))
+        .where('name', '=', name)
+        .where(({ or, eb }) => or([eb('holder', '=', holder), eb('expires_at', '<=', now)]))
+        .returning('token')
+        .executeTakeFirst()
+      return row && { name, holder, token: row.token, expiresAt: until }
+    },
+    async keep(lease, until) {
+      const result = await db
+        .updateTable('leases')
+        .set({ expires_at: until })
+        .where('name', '=', lease.name)
+        .where('holder', '=', lease.holder)
+        .where('token', '=', lease.token)
+        .executeTakeFirst()
+      return result.numUpdatedRows > 0n
+    },
+    async releaseAll(holder) {
+      await db.updateTable('leases').set({ holder: '', expires_at: longAgo }).where('holder', '=', holder).execute()
+    },
+  }
+}
