@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module'
+import { setTimeout as wait } from 'node:timers/promises'
 import {
   CompiledQuery,
   type DatabaseConnection,
@@ -24,18 +25,24 @@ interface SqliteStatement {
 }
 
 const preparedStatementsMax = 400
-const busyTimeoutMilliseconds = 5000
+/** How long a writer waits for another process to finish, without blocking this one's event loop. */
+const writeLockMillisecondsMax = 10_000
+const writeLockRetryMilliseconds = 5
+/** What a statement itself may wait for a lock: this does block, so it is short. */
+const busyTimeoutMilliseconds = 20
+const openTimeoutMilliseconds = 5000
 
 /** Opens a SQLite file so that an acknowledged write survives `kill -9` and a power cut. */
 export function openSqlite(path: string, options: { readOnly?: boolean } = {}): SqliteHandle {
   const { DatabaseSync } = sqliteModule()
   const handle = new DatabaseSync(path, { readOnly: options.readOnly ?? false }) as SqliteHandle
   try {
-    handle.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`)
+    handle.exec(`pragma busy_timeout = ${openTimeoutMilliseconds}`)
     if (!options.readOnly) handle.exec('pragma journal_mode = wal')
     handle.exec(
       'pragma synchronous = full; pragma foreign_keys = on; pragma temp_store = memory; pragma cache_size = -16000',
     )
+    handle.exec(`pragma busy_timeout = ${busyTimeoutMilliseconds}`)
   } catch (error) {
     handle.close()
     throw error
@@ -90,7 +97,17 @@ class SingleConnectionDriver implements Driver {
 
   /** A writing transaction takes the write lock at once: one that starts by reading could not upgrade while another process writes. */
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw(settings.accessMode === 'read only' ? 'begin' : 'begin immediate'))
+    const begin = CompiledQuery.raw(settings.accessMode === 'read only' ? 'begin' : 'begin immediate')
+    const deadline = Date.now() + writeLockMillisecondsMax
+    for (;;) {
+      try {
+        await connection.executeQuery(begin)
+        return
+      } catch (error) {
+        if (!isLocked(error) || Date.now() > deadline) throw error
+        await wait(Math.random() * writeLockRetryMilliseconds)
+      }
+    }
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -105,6 +122,8 @@ class SingleConnectionDriver implements Driver {
     this.#handle.close()
   }
 }
+
+const isLocked = (error: unknown): boolean => error instanceof Error && /database is locked/.test(error.message)
 
 const returnsRows = /^\s*(select|with|pragma|explain)\b|\breturning\b/i
 
