@@ -7,6 +7,8 @@ import { sqlFlagStore } from './flags/flag-store.sql.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
+import { sqlGroupStore } from './persons/group-store.sql.ts'
+import { sqlPersonStore } from './persons/person-store.sql.ts'
 import { sqlProjectStore } from './projects/project-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import type { Tables } from './storage/tables.ts'
@@ -19,8 +21,10 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   cohorts: sqlCohortStore(db),
   dashboards: sqlDashboardStore(db),
   flags: sqlFlagStore(db),
+  groups: sqlGroupStore(db),
   identity: sqlIdentityStore(db),
   leases: sqlLeaseStore(db),
   organizations: sqlOrganizationStore(db),
+  persons: sqlPersonStore(db),
   projects: sqlProjectStore(db),
 })

@@ -7,6 +7,8 @@ import type { FlagStore } from './flags/flag-store.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { OrganizationStore } from './organizations/organization-store.ts'
+import type { GroupStore } from './persons/group-store.ts'
+import type { PersonStore } from './persons/person-store.ts'
 import type { ProjectStore } from './projects/project-store.ts'
 
 /** Everything that is kept, as seen from inside one transaction. */
@@ -17,9 +19,11 @@ export interface Stores {
   readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
   readonly flags: FlagStore
+  readonly groups: GroupStore
   readonly identity: IdentityStore
   readonly leases: LeaseStore
   readonly organizations: OrganizationStore
+  readonly persons: PersonStore
   readonly projects: ProjectStore
 }
 

@@ -28,6 +28,14 @@ export interface Tables {
   leases: LeaseRow
   scheduled_changes: ScheduledChangeRow
   activity: ActivityRow
+  persons: PersonRow
+  person_distinct_ids: PersonDistinctIdRow
+  hash_key_overrides: HashKeyOverrideRow
+  groups: GroupRow
+  flag_usage: FlagUsageRow
+  flag_usage_users: { usage_id: number; user_hash: number }
+  flag_last_used: FlagLastUsedRow
+  event_counts: EventCountRow
   changes: ChangeRow
   change_head: { id: number; sequence: number }
   schema_migrations: { version: number; name: string; applied_at: string }
@@ -304,4 +312,69 @@ export interface CohortImportRow {
   id: Generated<number>
   cohort_id: number
   distinct_ids: string
+}
+
+export interface PersonRow {
+  id: Generated<number>
+  project_id: number
+  uuid: string
+  properties: string
+  /** The property `email`, when it is text: for finding people by it. */
+  email: string | null
+  is_identified: number
+  distinct_id_count: number
+  version: number
+  created_at: string
+}
+
+export interface PersonDistinctIdRow {
+  project_id: number
+  distinct_id: string
+  person_id: number
+}
+
+export interface HashKeyOverrideRow {
+  person_id: number
+  flag_key: string
+  hash_key: string
+}
+
+export interface GroupRow {
+  id: Generated<number>
+  project_id: number
+  type_index: number
+  key: string
+  properties: string
+  version: number
+  created_at: string
+}
+
+export interface FlagUsageRow {
+  id: Generated<number>
+  project_id: number
+  flag_key: string
+  kind: string
+  variant: string
+  day: string
+  calls: number
+  kept_users: number
+  sampling_level: number
+}
+
+export interface FlagLastUsedRow {
+  project_id: number
+  flag_key: string
+  kind: string
+  at: string
+}
+
+export interface EventCountRow {
+  project_id: number
+  event: string
+  /** Empty for all events of the name, whatever flags the sender had. */
+  flag_key: string
+  flag_value: string
+  /** Minutes since 1970. */
+  minute: number
+  count: number
 }
