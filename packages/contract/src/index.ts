@@ -1,4 +1,6 @@
 import { apiKeyRoutes } from './api-keys.ts'
+import { flagBulkRoutes } from './flag-bulk.ts'
+import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
 import { organizationRoutes } from './organizations.ts'
 import { projectRoutes } from './projects.ts'
@@ -10,6 +12,8 @@ import { userRoutes } from './users.ts'
 
 export type { ActivityEntry } from './activity.ts'
 export type { ApiKey } from './api-keys.ts'
+export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
+export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export type { Invite, Member, Organization } from './organizations.ts'
 export { ProblemBody } from './problem.ts'
@@ -33,6 +37,8 @@ export type { User, UserBasic } from './users.ts'
 /** The table of routes: everything the service answers in JSON, except the SDK paths. */
 export const routes = {
   apiKeys: apiKeyRoutes,
+  flagBulk: flagBulkRoutes,
+  flagVersions: flagVersionRoutes,
   flags: flagRoutes,
   organizations: organizationRoutes,
   projects: projectRoutes,

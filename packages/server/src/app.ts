@@ -2,6 +2,8 @@ import { allRoutes } from '@halyard/contract'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
 import type { Config } from './config.ts'
+import { serveBulkFlags } from './flag-bulk/bulk-routes.ts'
+import { serveFlagVersions } from './flag-versions/version-routes.ts'
 import { serveFlags } from './flags/flag-routes.ts'
 import { serveRoleAccess } from './flags/role-access-routes.ts'
 import { createHttp } from './http/create-http.ts'
@@ -41,6 +43,8 @@ export function createApp({ config, database, log, metrics, readiness, now }: Ap
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, now })
+  serveFlagVersions(serve, { database, now })
+  serveBulkFlags(serve, { database, now })
   serveRoleAccess(serve, { database, now })
   return app
 }

@@ -49,8 +49,10 @@ export function serveFlags(serve: ServeRoute, { database, now }: Deps): void {
     await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
     const { version, ...body } = request.body
     const update = { flagId: Number(params.id), patch: patchFromWire(body), seenVersion: version }
-    const flag = await database.transaction(tx => updateFlag(tx, actor, project, update, now()))
-    return database.read(tx => toWire(tx, actor, project, flag))
+    // The answer is put together inside: nothing may fail after the commit.
+    return database.transaction(async tx =>
+      toWire(tx, actor, project, await updateFlag(tx, actor, project, update, now())),
+    )
   })
 
   serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))

@@ -2,10 +2,10 @@ import { type Kysely, type Selectable, sql } from 'kysely'
 import { toUser } from '../identity/identity-store.sql.ts'
 import { invalid } from '../problem.ts'
 import { uniqueViolation } from '../storage/driver-error.ts'
-import type { FlagRow, Tables } from '../storage/tables.ts'
+import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
-import type { FlagFilter, FlagStore } from './flag-store.ts'
+import type { FlagFilter, FlagStore, FlagVersion } from './flag-store.ts'
 
 export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
   const flags = () =>
@@ -26,6 +26,14 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
         'editor.email as editor_email',
         'editor.is_email_verified as editor_is_email_verified',
       ])
+
+  const versions = (flagId: number) =>
+    db
+      .selectFrom('flag_versions')
+      .leftJoin('users', 'users.id', 'flag_versions.user_id')
+      .selectAll('flag_versions')
+      .select(['users.uuid', 'users.distinct_id', 'users.first_name', 'users.email', 'users.is_email_verified'])
+      .where('flag_versions.flag_id', '=', flagId)
 
   return {
     async create(flag) {
@@ -116,27 +124,27 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
           flag_id: version.flagId,
           version: version.version,
           snapshot: JSON.stringify(version.content),
-          user_id: version.userId,
+          user_id: version.user?.id ?? null,
           created_at: version.createdAt,
         })
         .execute()
     },
     async findVersion(flagId, version) {
-      const row = await db
+      const row = await versions(flagId).where('flag_versions.version', '=', version).executeTakeFirst()
+      return row && toVersion(row)
+    },
+    async listVersions(flagId, window) {
+      const count = await db
         .selectFrom('flag_versions')
-        .selectAll()
+        .select(({ fn }) => fn.countAll<number>().as('n'))
         .where('flag_id', '=', flagId)
-        .where('version', '=', version)
-        .executeTakeFirst()
-      return (
-        row && {
-          flagId,
-          version,
-          content: JSON.parse(row.snapshot),
-          userId: row.user_id,
-          createdAt: row.created_at,
-        }
-      )
+        .executeTakeFirstOrThrow()
+      const rows = await versions(flagId)
+        .orderBy('flag_versions.version', 'desc')
+        .limit(window.limit)
+        .offset(window.offset)
+        .execute()
+      return { count: Number(count.n), items: rows.map(toVersion) }
     },
   }
 }
@@ -210,6 +218,28 @@ const toFlag = (row: FlagJoin): Flag => ({
           is_email_verified: row.editor_is_email_verified ?? 0,
         }),
   activeSince: row.active_since,
+})
+
+type VersionJoin = FlagVersionRow & {
+  [K in 'uuid' | 'distinct_id' | 'first_name' | 'email']: string | null
+} & { is_email_verified: number | null }
+
+const toVersion = (row: VersionJoin): FlagVersion => ({
+  flagId: row.flag_id,
+  version: row.version,
+  content: JSON.parse(row.snapshot),
+  user:
+    row.user_id === null
+      ? null
+      : toUser({
+          id: row.user_id,
+          uuid: row.uuid ?? '',
+          distinct_id: row.distinct_id ?? '',
+          first_name: row.first_name ?? '',
+          email: row.email ?? '',
+          is_email_verified: row.is_email_verified ?? 0,
+        }),
+  createdAt: row.created_at,
 })
 
 const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({

@@ -1,5 +1,6 @@
 import type { Instant } from '../instant.ts'
 import type { PageOf, Window } from '../page.ts'
+import type { User } from '../tenancy.ts'
 import type { Flag, FlagContent } from './flag.ts'
 
 export interface FlagFilter {
@@ -20,7 +21,8 @@ export interface FlagVersion {
   readonly flagId: number
   readonly version: number
   readonly content: FlagContent
-  readonly userId: number | null
+  /** Null when Halyard itself acted. */
+  readonly user: User | null
   readonly createdAt: Instant
 }
 
@@ -44,4 +46,6 @@ export interface FlagStore {
 
   appendVersion(version: FlagVersion): Promise<void>
   findVersion(flagId: number, version: number): Promise<FlagVersion | undefined>
+  /** Newest first. */
+  listVersions(flagId: number, window: Window): Promise<PageOf<FlagVersion>>
 }

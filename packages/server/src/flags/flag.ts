@@ -125,19 +125,46 @@ export function isMultivariant(filters: FreeObject): boolean {
 
 /** Everybody gets one and the same answer: a condition without properties lets all through, and with variants one of them takes all. */
 export function isFullyRolledOut(filters: FreeObject): boolean {
-  const { groups, multivariate } = filters as {
-    groups?: unknown
-    multivariate?: { variants?: { rollout_percentage?: unknown }[] } | null
-  }
-  if (!Array.isArray(groups)) return false
-  const open = (groups as (Condition & { variant?: unknown })[]).find(
-    condition => isEmptyList(condition?.properties) && isEverybody(condition?.rollout_percentage),
+  const open = openCondition(filters)
+  if (!open || !isMultivariant(filters)) return open !== undefined
+  const { multivariate } = filters as { multivariate: { variants: { rollout_percentage?: unknown }[] } }
+  return typeof open.variant === 'string' || multivariate.variants.some(variant => variant.rollout_percentage === 100)
+}
+
+/** The first condition that asks for nothing and lets everybody through. */
+function openCondition(filters: FreeObject): (Condition & { readonly variant?: unknown }) | undefined {
+  const { groups } = filters as { groups?: unknown }
+  if (!Array.isArray(groups)) return undefined
+  return groups.find(
+    (condition: Condition | null) =>
+      condition !== null && isEmptyList(condition.properties) && isEverybody(condition.rollout_percentage),
   )
-  if (!open) return false
-  if (!isMultivariant(filters)) return true
-  return typeof open.variant === 'string' || (multivariate?.variants ?? []).some(v => v.rollout_percentage === 100)
 }
 
 const isEmptyList = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0)
 const isEverybody = (percentage: unknown): boolean =>
   percentage === undefined || percentage === null || percentage === 100
+
+interface Served {
+  readonly active: boolean
+  readonly filters: FreeObject
+}
+
+/** How far a flag has come, in the words of PostHog. */
+export function rolloutState({ active, filters }: Served): 'fully_rolled_out' | 'not_rolled_out' | 'partial' {
+  const groups = (filters as { groups?: unknown }).groups
+  const conditions: Condition[] = Array.isArray(groups) ? groups : []
+  if (!active || conditions.every(condition => condition?.rollout_percentage === 0)) return 'not_rolled_out'
+  return isFullyRolledOut(filters) ? 'fully_rolled_out' : 'partial'
+}
+
+/** The variant that everybody gets; null when there is no such variant. */
+export function activeVariant(flag: Served): string | null {
+  if (rolloutState(flag) !== 'fully_rolled_out' || !isMultivariant(flag.filters)) return null
+  const { multivariate } = flag.filters as {
+    multivariate: { variants: { key: string; rollout_percentage?: unknown }[] }
+  }
+  const override = openCondition(flag.filters)?.variant
+  if (typeof override === 'string') return override
+  return multivariate.variants.find(variant => variant.rollout_percentage === 100)?.key ?? null
+}

@@ -23,7 +23,7 @@ export async function recordFlag(
     flagId: flag.id,
     version: flag.version,
     content: contentOf(flag),
-    userId: author?.user.id ?? null,
+    user: author?.user ?? null,
     createdAt: now,
   })
   await appendFlagActivity(tx, author, project, flag, record, now)

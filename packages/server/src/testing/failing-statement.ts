@@ -20,7 +20,7 @@ export function createFaultInjector(): FaultInjector {
   let wasReached = false
 
   function check(sql: string): void {
-    if (left === undefined || /^\s*rollback/i.test(sql)) return
+    if (left === undefined || /^\s*rollback/i.test(sql) || isChangeFeed(sql)) return
     left -= 1
     if (left > 0) return
     left = undefined
@@ -45,6 +45,9 @@ export function createFaultInjector(): FaultInjector {
     },
   }
 }
+
+/** The change feed reads by its own clock, so its statements would make the count differ from run to run. */
+const isChangeFeed = (sql: string): boolean => /^select .* from "changes"/.test(sql)
 
 function failingDriver(driver: Driver, check: (sql: string) => void): Driver {
   const wrapped = new Map<DatabaseConnection, DatabaseConnection>()

@@ -1,0 +1,100 @@
+import Type, { type Static } from 'typebox'
+import { FlagParams } from './flags.ts'
+import { inProject, route } from './route.ts'
+import { FreeObject, Nullable, ProjectParams } from './schema.ts'
+
+/** At most this many flags at once. */
+export const bulkFlagsMax = 500
+
+const FlagName = Type.Object({ id: Type.Integer(), key: Type.String(), name: Type.String() })
+const BulkError = Type.Object({ id: Type.Integer(), key: Type.Optional(Type.String()), reason: Type.String() })
+export type BulkError = Static<typeof BulkError>
+
+const tag = 'Many flags at once'
+const flags = '/api/projects/:project_id/feature_flags' as const
+const Ids = Type.Array(Type.Integer({ minimum: 1 }), { description: `Flag ids, at most ${bulkFlagsMax}.` })
+
+export const flagBulkRoutes = {
+  dependents: route({
+    method: 'GET',
+    path: `${flags}/:id/dependent_flags`,
+    tag,
+    summary: 'Active flags with a condition on this one',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    answers: { 200: Type.Array(FlagName) },
+  }),
+  keys: route({
+    method: 'POST',
+    path: `${flags}/bulk_keys`,
+    tag,
+    summary: 'The keys of flags by id',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    body: Type.Object({ ids: Type.Optional(Type.Array(Type.Unknown())) }),
+    bodyOptional: true,
+    answers: {
+      200: Type.Object({
+        keys: Type.Record(Type.String(), Type.String()),
+        warning: Type.Optional(Type.String()),
+      }),
+    },
+  }),
+  remove: route({
+    method: 'POST',
+    path: `${flags}/bulk_delete`,
+    tag,
+    summary: 'Delete flags softly in one transaction; those that must stay are named with the reason',
+    access: inProject('feature_flag:write'),
+    params: ProjectParams,
+    body: Type.Object({
+      ids: Type.Optional(Ids),
+      filters: Type.Optional(FreeObject('The filters of the list, instead of ids.')),
+    }),
+    answers: {
+      200: Type.Object({
+        deleted: Type.Array(
+          Type.Object({
+            id: Type.Integer(),
+            key: Type.String(),
+            rollout_state: Type.String({ description: '`fully_rolled_out`, `not_rolled_out` or `partial`.' }),
+            active_variant: Nullable(Type.String()),
+          }),
+        ),
+        errors: Type.Array(BulkError),
+      }),
+    },
+  }),
+  update: route({
+    method: 'POST',
+    path: `${flags}/bulk_update`,
+    tag,
+    summary: 'Switch flags on or off and change their tags in one transaction',
+    access: inProject('feature_flag:write'),
+    params: ProjectParams,
+    body: Type.Object({
+      ids: Ids,
+      active: Type.Optional(Type.Boolean()),
+      tags: Type.Optional(Type.Array(Type.Unknown())),
+      tags_action: Type.Optional(
+        Type.Union([Type.Literal('add'), Type.Literal('remove'), Type.Literal('set')], {
+          description: 'What to do with `tags`; `set` by default.',
+        }),
+      ),
+    }),
+    answers: {
+      200: Type.Object({
+        updated: Type.Array(
+          Type.Object({
+            id: Type.Integer(),
+            key: Type.String(),
+            active: Type.Boolean(),
+            tags: Type.Array(Type.Unknown()),
+            version: Type.Integer(),
+          }),
+        ),
+        errors: Type.Array(BulkError),
+      }),
+    },
+  }),
+}

@@ -1,0 +1,62 @@
+import Type, { type Static } from 'typebox'
+import { ActivityChange } from './activity.ts'
+import { Flag, FlagParams } from './flags.ts'
+import { Page, PageQuery } from './page.ts'
+import { inProject, route } from './route.ts'
+import { Instant, Nullable } from './schema.ts'
+import { UserBasic } from './users.ts'
+
+/** The fields of a flag that a version keeps: what a writer decides. */
+const { id, created_by, is_simple_flag, rollout_percentage, experiment_set, surveys, features, ...decided } =
+  Flag.properties
+const { can_edit, usage_dashboard, version, ...content } = decided
+
+export const FlagVersion = Type.Object({
+  version: Type.Integer(),
+  is_current: Type.Boolean(),
+  content: Type.Object(content, { description: 'The flag as it was: every field that can be written.' }),
+  compared_to: Nullable(Type.Integer({ description: 'The version that `changes` start from; null for the first.' })),
+  changes: Type.Array(ActivityChange, { description: 'Field by field, from `compared_to` to this version.' }),
+  created_by: Nullable(UserBasic),
+  created_at: Instant(),
+})
+export type FlagVersion = Static<typeof FlagVersion>
+
+const tag = 'Flag versions'
+const flag = '/api/projects/:project_id/feature_flags/:id' as const
+const VersionParams = Type.Object({ ...FlagParams.properties, version: Type.String({ pattern: '^[0-9]{1,9}$' }) })
+
+export const flagVersionRoutes = {
+  list: route({
+    method: 'GET',
+    path: `${flag}/versions`,
+    tag,
+    summary: 'Every state the flag has had, newest first, each compared to the one before',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    query: PageQuery,
+    answers: { 200: Page(FlagVersion) },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${flag}/versions/:version`,
+    tag,
+    summary: 'One state, compared to the one before or to any other',
+    access: inProject('feature_flag:read'),
+    params: VersionParams,
+    query: Type.Object({
+      compare_to: Type.Optional(Type.String({ description: 'Another version of the flag to compare to.' })),
+    }),
+    answers: { 200: FlagVersion },
+  }),
+  restore: route({
+    method: 'POST',
+    path: `${flag}/restore`,
+    tag,
+    summary: 'Put an earlier state back, as a new version',
+    access: inProject('feature_flag:write'),
+    params: FlagParams,
+    body: Type.Object({ version: Type.Integer({ minimum: 1 }) }),
+    answers: { 200: Flag },
+  }),
+}
