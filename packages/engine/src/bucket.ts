@@ -1,16 +1,61 @@
-import { unitHash } from './sha1.ts'
+import {
+  blockCount,
+  identifierWords,
+  layWords,
+  messageLength,
+  type PackedIdentifier,
+  type PackedPrefix,
+  packIdentifier,
+  packPrefix,
+} from './pack.ts'
+import { compress, initialState } from './sha1.ts'
 
-/** The number from 0 to 1 that is held against a condition's percentage. */
+/**
+ * A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. The text is
+ * a prefix, the identifier of whom the flag is evaluated for, and a salt that tells the choice of a variant from the
+ * choice of people.
+ */
+export type Salt = typeof PLAIN | typeof VARIANT
+
+export const PLAIN = 0
+export const VARIANT = 1
+
+const message = new Int32Array(64)
+const state = new Int32Array(5)
+
+export function bucketOf(prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt): number {
+  const length = messageLength(prefix, identifier, salt)
+  const blocks = blockCount(length)
+  const words = blocks * 16 <= message.length ? message : new Int32Array(blocks * 16)
+  layWords(prefix, identifierWords(identifier, prefix, salt), length * 8, blocks, words, 0, 1)
+  state.set(initialState)
+  for (let block = 0; block < blocks; block++) compress(state, words, block * 16)
+  return unitOf(state[0]!, state[1]!)
+}
+
+/** Exact up to the one rounding that the libraries have too: 60 bits do not fit into a double. */
+export function unitOf(first: number, second: number): number {
+  return ((first >>> 0) * 0x10000000 + (second >>> 4)) / 0x1000000000000000
+}
+
+/** What stands before the identifier where a holdout is hashed. It is the same for all flags. */
+export const holdoutPrefix: PackedPrefix = packPrefix('holdout-')
+
+export function flagPrefix(flagKey: string): PackedPrefix {
+  return packPrefix(`${flagKey}.`)
+}
+
+/** The number that is held against a condition's percentage. */
 export function rolloutBucket(flagKey: string, identifier: string): number {
-  return unitHash(`${flagKey}.${identifier}`)
+  return bucketOf(flagPrefix(flagKey), packIdentifier(identifier), PLAIN)
 }
 
-/** The number from 0 to 1 that picks a variant. */
+/** The number that picks a variant. */
 export function variantBucket(flagKey: string, identifier: string): number {
-  return unitHash(`${flagKey}.${identifier}variant`)
+  return bucketOf(flagPrefix(flagKey), packIdentifier(identifier), VARIANT)
 }
 
-/** The number from 0 to 1 that is held against a holdout's percentage. It is the same for all flags. */
+/** The number that is held against a holdout's percentage. */
 export function holdoutBucket(identifier: string): number {
-  return unitHash(`holdout-${identifier}`)
+  return bucketOf(holdoutPrefix, packIdentifier(identifier), PLAIN)
 }

@@ -47,11 +47,16 @@ const CONDITIONS = 7
 export const SKIPPED = 0
 export const UNMATCHED = 1
 export const EXCLUDED = 2
-export const MATCHED = 3
-export const MATCHED_VARIANT = 4
+const MATCHED = 3
+const MATCHED_VARIANT = 4
 
 export function conditionOutcome(variantCount: number, condition: number): number {
   return CONDITIONS + condition * (variantCount + MATCHED_VARIANT)
+}
+
+/** The outcome within a condition that has matched, given the position of a variant or -1. */
+export function matchedOutcome(variant: number): number {
+  return variant < 0 ? MATCHED : MATCHED_VARIANT + variant
 }
 
 const descriptions: Readonly<Record<ReasonCode, string>> = {

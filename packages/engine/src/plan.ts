@@ -1,5 +1,7 @@
+import { flagPrefix } from './bucket.ts'
 import type { FlagDefinition } from './definition.ts'
 import type { Report } from './issue.ts'
+import type { PackedPrefix } from './pack.ts'
 import type { ParsedCondition, ParsedFilters } from './parse.ts'
 import type { ParsedProperty } from './parse-property.ts'
 import type { PredicatePool } from './predicate.ts'
@@ -7,6 +9,8 @@ import { PERSON } from './run.ts'
 
 /** How a flag is evaluated. Null in its place means that the flag has but one outcome. */
 export interface Plan {
+  /** What stands before the identifier in what is hashed. */
+  readonly prefix: PackedPrefix
   readonly conditions: readonly PlannedCondition[]
   readonly variants: readonly VariantSpan[]
   /** Whose flag it is: `PERSON`, the bag of a group type, or `NO_BAG`. */
@@ -51,6 +55,7 @@ export function planFlag(definition: FlagDefinition, filters: ParsedFilters, opt
   const bag = filters.aggregation === null ? PERSON : (options.bagOf(filters.aggregation) ?? NO_BAG)
   const plan = (condition: ParsedCondition) => planCondition(condition, bag, filters, options)
   return {
+    prefix: flagPrefix(definition.key),
     conditions: filters.conditions.map(plan),
     variants: variantSpans(filters),
     bag,

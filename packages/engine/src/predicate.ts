@@ -3,7 +3,7 @@ import { compileTest, type Misfit, type Test } from './match.ts'
 import { acceptsNull, matchesMissing, type Operator } from './operator.ts'
 import { type ParsedGroup, parseCohortFilters } from './parse-cohort.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from './parse-property.ts'
-import { hasProperty, PERSON, type Predicate, propertyOf, type Run, UNKNOWN } from './run.ts'
+import { PERSON, type Predicate, type Run } from './run.ts'
 import {
   doubtOf,
   FAILED,
@@ -105,7 +105,7 @@ export class PredicatePool {
     const member = this.#idOfMembership(id, bag)
     if (!excluded) return member
     return this.#intern(`not ${member}`, () => ({
-      predicate: run => negate(decide(run, this.predicates, member)),
+      predicate: run => negate(run.decide(member)),
       reads: { kind: 'cohort', predicates: [member] },
     }))
   }
@@ -139,9 +139,7 @@ export class PredicatePool {
       // Within a cohort only `negation` turns a filter round; the client libraries do not read not_in there.
       const id = member.kind === 'cohort' ? this.#idOfMembership(member.id, bag) : this.idOf(member, bag)
       used.push(id)
-      return member.negated
-        ? (run: Run) => negate(decide(run, this.predicates, id))
-        : (run: Run) => decide(run, this.predicates, id)
+      return member.negated ? (run: Run) => negate(run.decide(id)) : (run: Run) => run.decide(id)
     })
     return members.length === 0 ? () => truthOf(true) : run => groupTruth(run, members, group.every)
   }
@@ -159,25 +157,16 @@ export class PredicatePool {
   }
 }
 
-/** The truth of a predicate, found out at most once in a run. */
-export function decide(run: Run, predicates: readonly Predicate[], id: number): Truth {
-  const known = run.truths[id]!
-  if (known !== UNKNOWN) return known
-  const truth = predicates[id]!(run)
-  run.truths[id] = truth
-  return truth
-}
-
 function valuePredicate(key: string, operator: Operator, test: Test, bag: number, fallback: number): Predicate {
   const missing = matchesMissing(operator) ? UNSURE_TRUE : UNSURE_FALSE
   const readsPresence = operator === 'is_set' || operator === 'is_not_set'
   const nullMatches = acceptsNull(operator)
   return run => {
-    const from = hasProperty(run, bag, key) ? bag : fallback
-    if (from !== bag && !hasProperty(run, from, key)) return missing
-    const seen = propertyOf(run, from, key)
+    const from = run.hasProperty(bag, key) ? bag : fallback
+    if (from !== bag && !run.hasProperty(from, key)) return missing
+    const seen = run.property(from, key)
     let truth: Truth
-    if (seen === undefined) truth = readsPresence && hasProperty(run, from, key) ? test(seen, run.now) : missing
+    if (seen === undefined) truth = readsPresence && run.hasProperty(from, key) ? test(seen, run.now) : missing
     else truth = seen === null && !nullMatches ? FALSE : test(seen, run.now)
     return from === bag ? truth : (truth & TRUE) | UNSURE
   }

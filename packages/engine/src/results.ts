@@ -1,49 +1,43 @@
 import type { CompiledFlag } from './compiler.ts'
 import type { Outcome } from './outcome.ts'
+import type { Project } from './project.ts'
 
-const NOT_ASKED = 0xffff
-
-/** The outcomes of one evaluation: a thin view of one number for each flag of the snapshot. */
+/** The outcomes of one evaluation: a thin view of one number for each flag. */
 export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
-  readonly #flags: readonly CompiledFlag[]
+  readonly #project: Project
   readonly #outcomes: Uint16Array
-  readonly #find: (key: string) => number | undefined
+  /** The positions of the flags that were asked for, ascending; undefined when all were. */
+  readonly #asked: readonly number[] | undefined
 
-  constructor(flags: readonly CompiledFlag[], outcomes: Uint16Array, find: (key: string) => number | undefined) {
-    this.#flags = flags
+  constructor(project: Project, outcomes: Uint16Array, asked?: readonly number[]) {
+    this.#project = project
     this.#outcomes = outcomes
-    this.#find = find
+    this.#asked = asked
   }
 
   /** The position of the outcome in the flag's table, or -1 when the flag was not asked for. */
   outcomeIndex(flagIndex: number): number {
-    const outcome = this.#outcomes[flagIndex]
-    return outcome === undefined || outcome === NOT_ASKED ? -1 : outcome
+    const place = this.#asked === undefined ? flagIndex : this.#asked.indexOf(flagIndex)
+    return this.#outcomes[place] ?? -1
   }
 
   outcome(flagIndex: number): Outcome | undefined {
     const index = this.outcomeIndex(flagIndex)
-    return index === -1 ? undefined : this.#flags[flagIndex]!.outcomes[index]
+    return index === -1 ? undefined : this.#project.flags[flagIndex]!.outcomes[index]
   }
 
   get(key: string): Outcome | undefined {
-    const flagIndex = this.#find(key)
+    const flagIndex = this.#project.indexByKey.get(key)
     return flagIndex === undefined ? undefined : this.outcome(flagIndex)
+  }
+
+  /** The positions of the flags that were asked for, in the order of the definitions. */
+  get flagIndexes(): readonly number[] {
+    return this.#asked ?? Array.from(this.#outcomes.keys())
   }
 
   /** The flags that were asked for, in the order of the definitions. */
   *[Symbol.iterator](): Iterator<readonly [CompiledFlag, Outcome]> {
-    for (let index = 0; index < this.#flags.length; index++) {
-      const outcome = this.outcome(index)
-      if (outcome !== undefined) yield [this.#flags[index]!, outcome]
-    }
+    for (const index of this.flagIndexes) yield [this.#project.flags[index]!, this.outcome(index)!]
   }
-}
-
-export function unasked(count: number): Uint16Array {
-  return new Uint16Array(count).fill(NOT_ASKED)
-}
-
-export function isAsked(outcomes: Uint16Array, flagIndex: number): boolean {
-  return outcomes[flagIndex] !== NOT_ASKED
 }

@@ -1,66 +1,131 @@
 import type { Subject } from './definition.ts'
 import { type JsonRecord, own, plainText } from './json.ts'
 import type { Outcome } from './outcome.ts'
+import { type PackedIdentifier, packIdentifier } from './pack.ts'
 import type { Truth } from './truth.ts'
 
 /** The person is bag 0; each group type that a snapshot knows is another. */
 export const PERSON = 0
 
-/** What is known while one subject is evaluated. */
-export interface Run {
-  readonly subject: Subject
-  readonly now: number
-  /** The properties by bag; undefined when the subject has no such group. */
-  readonly bags: readonly (JsonRecord | undefined)[]
-  /** What takes the part of the distinct id in each bag: the key of the group. */
-  readonly groupKeys: readonly (string | number)[]
-  /** The truths that are known by predicate, `UNKNOWN` elsewhere. */
-  readonly truths: Uint8Array
-  /** The outcome of another flag that has been evaluated before, with how sure a client library is of it. */
-  dependency(reference: string): { readonly outcome: Outcome; readonly doubt: number } | undefined
-}
-
+/** The truth of a predicate that nobody has asked for yet. */
 export const UNKNOWN = 255
 
 export type Predicate = (run: Run) => Truth
 
-/** The person's properties, or one group's, with what the engine adds: `distinct_id` and `$group_key`. */
-export function propertyOf(run: Run, bag: number, key: string): unknown {
-  const properties = run.bags[bag]
-  if (properties === undefined) return undefined
-  if (Object.hasOwn(properties, key)) return properties[key]
-  if (bag === PERSON) return key === 'distinct_id' ? run.subject.distinctId : undefined
-  return key === '$group_key' ? run.groupKeys[bag] : undefined
+/** What a predicate may want to know about another flag. */
+export interface Dependency {
+  readonly outcome: Outcome
+  /** How sure a client library is of it. */
+  readonly doubt: number
 }
 
-export function hasProperty(run: Run, bag: number, key: string): boolean {
-  const properties = run.bags[bag]
-  if (properties === undefined) return false
-  return Object.hasOwn(properties, key) || key === (bag === PERSON ? 'distinct_id' : '$group_key')
-}
-
-export function openRun(
-  subject: Subject,
-  now: number,
-  groupTypes: readonly (string | undefined)[],
-  predicateCount: number,
-  dependency: Run['dependency'],
-): Run {
-  const groups = recordOr(subject.groups)
-  const groupProperties = recordOr(subject.groupProperties)
-  const bags: (JsonRecord | undefined)[] = [recordOr(subject.personProperties)]
-  const groupKeys: (string | number)[] = ['']
-  for (let bag = 1; bag < groupTypes.length; bag++) {
-    const type = groupTypes[bag]!
-    const key = own(groups, type)
-    groupKeys.push(typeof key === 'number' ? key : plainText(key ?? ''))
-    bags.push(key === undefined ? undefined : recordOr(own(groupProperties, type)))
-  }
-  return { subject, now, bags, groupKeys, truths: new Uint8Array(predicateCount).fill(UNKNOWN), dependency }
+export interface RunOptions {
+  readonly predicates: readonly Predicate[]
+  readonly predicateCount: number
+  readonly flagCount: number
+  /** The name of the group type by bag. */
+  readonly groupTypes: readonly (string | undefined)[]
+  /** Finds a flag that has been evaluated before. */
+  readonly dependency: (run: Run, reference: string) => Dependency | undefined
 }
 
 const nothing: JsonRecord = Object.freeze({})
 
 function recordOr(value: unknown): JsonRecord {
   return typeof value === 'object' && value !== null ? (value as JsonRecord) : nothing
+}
+
+/** What is known while one subject is evaluated. A run can be opened again for the next subject. */
+export class Run {
+  subject: Subject = { distinctId: '' }
+  distinctId = ''
+  now = 0
+  /** The position of the flag that is being decided. */
+  position = 0
+  /** The properties by bag; undefined when the subject has no such group. */
+  readonly bags: (JsonRecord | undefined)[] = [nothing]
+  /** The key of the subject's group by bag. */
+  readonly groupKeys: (string | number)[] = ['']
+  /** The truths that are known by predicate, `UNKNOWN` elsewhere. */
+  readonly truths: Uint8Array
+  /** The outcome of each flag that has been decided, by position. */
+  outcomes: Uint16Array
+  /** Of a flag and all that it depends on, the first one that a client library declines. */
+  readonly doubts = new Map<number, { readonly doubt: number; readonly place: number }>()
+  readonly predicates: readonly Predicate[]
+  readonly #options: RunOptions
+  readonly #packed = new Map<string, PackedIdentifier>()
+
+  constructor(options: RunOptions) {
+    this.#options = options
+    this.predicates = options.predicates
+    this.truths = new Uint8Array(options.predicateCount)
+    this.outcomes = new Uint16Array(options.flagCount)
+  }
+
+  open(subject: Subject, now: number): void {
+    this.subject = subject
+    this.distinctId = plainText(subject.distinctId)
+    this.now = now
+    this.truths.fill(UNKNOWN)
+    this.bags[PERSON] = recordOr(subject.personProperties)
+    const { groupTypes } = this.#options
+    if (groupTypes.length > 1) this.#openGroups(groupTypes)
+  }
+
+  #openGroups(groupTypes: readonly (string | undefined)[]): void {
+    const groups = recordOr(this.subject.groups)
+    const properties = recordOr(this.subject.groupProperties)
+    for (let bag = 1; bag < groupTypes.length; bag++) {
+      const type = groupTypes[bag]!
+      const key = own(groups, type)
+      this.groupKeys[bag] = typeof key === 'number' ? key : plainText(key ?? '')
+      this.bags[bag] = key === undefined ? undefined : recordOr(own(properties, type))
+    }
+  }
+
+  /** Lets go of the subject. */
+  close(): void {
+    this.subject = { distinctId: '' }
+    this.bags.fill(undefined)
+    this.#packed.clear()
+    this.doubts.clear()
+  }
+
+  /** The truth of a predicate, found out at most once in a run. */
+  decide(id: number): Truth {
+    const known = this.truths[id]!
+    if (known !== UNKNOWN) return known
+    const truth = this.predicates[id]!(this)
+    this.truths[id] = truth
+    return truth
+  }
+
+  dependency(reference: string): Dependency | undefined {
+    return this.#options.dependency(this, reference)
+  }
+
+  /** The properties of the person or of a group, with what the engine adds: `distinct_id` and `$group_key`. */
+  property(bag: number, key: string): unknown {
+    const properties = this.bags[bag]
+    if (properties === undefined) return undefined
+    if (Object.hasOwn(properties, key)) return properties[key]
+    if (bag === PERSON) return key === 'distinct_id' ? this.distinctId : undefined
+    return key === '$group_key' ? this.groupKeys[bag] : undefined
+  }
+
+  hasProperty(bag: number, key: string): boolean {
+    const properties = this.bags[bag]
+    if (properties === undefined) return false
+    return Object.hasOwn(properties, key) || key === (bag === PERSON ? 'distinct_id' : '$group_key')
+  }
+
+  /** An identifier ready to be hashed. */
+  packed(identifier: string): PackedIdentifier {
+    const known = this.#packed.get(identifier)
+    if (known !== undefined) return known
+    const packed = packIdentifier(identifier)
+    this.#packed.set(identifier, packed)
+    return packed
+  }
 }

@@ -1,12 +1,11 @@
 import { type CompiledFlag, Compiler } from './compiler.ts'
-import { decideFlag, doubtAbout } from './decide-flag.ts'
 import type { Definitions, EngineOptions, FlagDefinition, Subject } from './definition.ts'
+import { evaluateAll, evaluateSome, newRun } from './evaluate.ts'
 import type { Issue } from './issue.ts'
-import { DEPENDENCY_CYCLE, MISSING_DEPENDENCY } from './outcome.ts'
-import { type Ranking, rank } from './rank.ts'
+import { linkProject, type Project, withDependencies } from './project.ts'
 import { type Requirements, requirementsOf } from './requirements.ts'
-import { isAsked, Results, unasked } from './results.ts'
-import { openRun, type Run } from './run.ts'
+import { Results } from './results.ts'
+import type { Run } from './run.ts'
 
 export interface EvaluateOptions {
   /** Evaluate only these flags, and what they depend on. */
@@ -27,7 +26,7 @@ export function compile(definitions: Definitions, options: EngineOptions): Snaps
   const compiler = new Compiler(definitions, options)
   const issues = new Map<number, readonly Issue[]>()
   const flags = definitions.flags.map(flag => compileInto(flag, compiler, issues))
-  return new Snapshot({ compiler, definitions, flags, issues, sizeWhenFresh: compiler.size })
+  return new Snapshot({ project: linkProject(compiler, flags), definitions, issues, sizeWhenFresh: compiler.size })
 }
 
 function compileInto(
@@ -47,45 +46,33 @@ function compileInto(
 }
 
 interface Parts {
-  readonly compiler: Compiler
+  readonly project: Project
   readonly definitions: Omit<Definitions, 'flags'>
-  readonly flags: readonly CompiledFlag[]
   readonly issues: ReadonlyMap<number, readonly Issue[]>
+  /** What the compiler held when it was new. */
   readonly sizeWhenFresh: number
 }
-
-/** The first flag that a client library declines, among a flag and those it depends on. */
-type Doubts = Map<number, { readonly doubt: number; readonly place: number }>
 
 /** The flags of a project at one moment, ready to be evaluated. Nothing in it ever changes. */
 export class Snapshot {
   /** In the order of the definitions. */
   readonly flags: readonly CompiledFlag[]
   readonly #parts: Parts
-  readonly #indexByKey = new Map<string, number>()
-  readonly #indexById = new Map<string, number>()
-  readonly #ranking: Ranking
-  /** The flags that others depend on. */
-  readonly #needed: ReadonlySet<number>
+  readonly #project: Project
   #requirements: Requirements | undefined
   #issues: ReadonlyMap<number, readonly Issue[]> | undefined
+  /** Room to work in, kept from one evaluation to the next. */
+  #idle: Run | undefined
 
   constructor(parts: Parts) {
     this.#parts = parts
-    this.flags = parts.flags
-    for (const [index, flag] of parts.flags.entries()) {
-      this.#indexByKey.set(flag.key, index)
-      this.#indexById.set(String(flag.id), index)
-    }
-    this.#ranking = rank(parts.flags.length, index =>
-      parts.flags[index]!.references.map(reference => this.#resolve(reference) ?? -1),
-    )
-    this.#needed = new Set([...this.#ranking.dependencies.values()].flat())
+    this.#project = parts.project
+    this.flags = parts.project.flags
   }
 
   /** The position of the flag with this key in `flags`. */
   indexOf(key: string): number | undefined {
-    return this.#indexByKey.get(key)
+    return this.#project.indexByKey.get(key)
   }
 
   /** What is wrong with which flag, by its id. */
@@ -95,23 +82,50 @@ export class Snapshot {
   }
 
   get requirements(): Requirements {
-    this.#requirements ??= requirementsOf(this.flags, this.#parts.compiler)
+    this.#requirements ??= requirementsOf(this.flags, this.#project.compiler)
     return this.#requirements
   }
 
   /** Answers for one subject. Never throws, whatever the subject holds, and changes nothing. */
   evaluate(subject: Subject, { keys, now }: EvaluateOptions): Results {
-    const outcomes = unasked(this.flags.length)
-    const doubts: Doubts = new Map()
-    const run = this.#open(subject, now, outcomes, doubts)
-    if (keys === undefined) this.#evaluateAll(run, outcomes, doubts)
-    else this.#evaluateSome(run, outcomes, doubts, keys)
-    return new Results(this.flags, outcomes, key => this.#indexByKey.get(key))
+    return this.#with(subject, now, run => {
+      if (keys !== undefined) return this.#evaluateKeys(run, keys)
+      run.outcomes = new Uint16Array(this.flags.length)
+      evaluateAll(this.#project, run)
+      return new Results(this.#project, run.outcomes)
+    })
+  }
+
+  #evaluateKeys(run: Run, keys: readonly string[]): Results {
+    const asked = new Set<number>()
+    for (const key of keys) {
+      const index = this.#project.indexByKey.get(key)
+      if (index !== undefined) asked.add(index)
+    }
+    evaluateSome(this.#project, run, asked)
+    const positions = asked.size > 1 ? [...asked].sort((left, right) => left - right) : [...asked]
+    return new Results(
+      this.#project,
+      Uint16Array.from(positions, index => run.outcomes[index]!),
+      positions,
+    )
+  }
+
+  /** A caller that asks again from within, as a lookup of static cohorts may, gets a run of its own. */
+  #with<T>(subject: Subject, now: number, use: (run: Run) => T): T {
+    const run = this.#idle ?? newRun(this.#project)
+    this.#idle = undefined
+    run.open(subject, now)
+    const used = use(run)
+    run.close()
+    this.#idle = run
+    return used
   }
 
   /** A snapshot with some flags changed. Only these are compiled; everything else is shared. */
   update({ flags: changed = [], removed = [] }: Changes): Snapshot {
-    const { compiler, definitions, sizeWhenFresh } = this.#parts
+    const { definitions, sizeWhenFresh } = this.#parts
+    const { compiler } = this.#project
     const gone = new Set(removed)
     const replacements = new Map(changed.map(flag => [flag.id, flag]))
     if (compiler.size > 2 * sizeWhenFresh + leftoversMax) return this.#afresh(gone, replacements)
@@ -124,7 +138,7 @@ export class Snapshot {
       else flags.push(replacement === undefined ? flag : compileInto(replacement, compiler, issues))
     }
     for (const flag of replacements.values()) if (!gone.has(flag.id)) flags.push(compileInto(flag, compiler, issues))
-    return new Snapshot({ compiler, definitions, flags, issues, sizeWhenFresh })
+    return new Snapshot({ project: linkProject(compiler, flags), definitions, issues, sizeWhenFresh })
   }
 
   /** Filters that no flag uses any more stay numbered; now and then we start over without them. */
@@ -135,11 +149,7 @@ export class Snapshot {
       return gone.has(id) ? [] : [replacement ?? definition]
     })
     const added = [...replacements.values()].filter(flag => !gone.has(flag.id))
-    return compile({ ...this.#parts.definitions, flags: [...definitions, ...added] }, this.#parts.compiler.options)
-  }
-
-  #resolve(reference: string): number | undefined {
-    return this.#indexById.get(reference) ?? this.#indexByKey.get(reference)
+    return compile({ ...this.#parts.definitions, flags: [...definitions, ...added] }, this.#project.compiler.options)
   }
 
   /**
@@ -147,72 +157,13 @@ export class Snapshot {
    * or they go in a circle. Client libraries want it with every dependency, and the order matters to them.
    */
   dependencyChain(reference: string): readonly string[] {
-    const index = this.#resolve(reference)
-    if (index === undefined || this.#ranking.broken.has(index)) return []
-    return Array.from(this.#withDependencies(new Set([index])), position => this.flags[position]!.key)
-  }
-
-  #open(subject: Subject, now: number, outcomes: Uint16Array, doubts: Doubts): Run {
-    const { compiler } = this.#parts
-    return openRun(subject, now, compiler.groupTypes, compiler.pool.predicates.length, reference => {
-      const index = this.#resolve(reference)
-      if (index === undefined || !isAsked(outcomes, index)) return undefined
-      return { outcome: this.flags[index]!.outcomes[outcomes[index]!]!, doubt: doubts.get(index)?.doubt ?? 0 }
-    })
-  }
-
-  #evaluateAll(run: Run, outcomes: Uint16Array, doubts: Doubts): void {
-    const { order } = this.#ranking
-    for (let position = 0; position < this.flags.length; position++) {
-      this.#evaluateOne(run, outcomes, doubts, order === undefined ? position : order[position]!)
-    }
-  }
-
-  #evaluateOne(run: Run, outcomes: Uint16Array, doubts: Doubts, index: number): void {
-    const flag = this.flags[index]!
-    const broken = flag.plan === null ? undefined : this.#ranking.broken.get(index)
-    if (broken !== undefined) {
-      outcomes[index] = broken === 'cycle' ? DEPENDENCY_CYCLE : MISSING_DEPENDENCY
-      return
-    }
-    outcomes[index] = decideFlag(run, this.#parts.compiler.pool.predicates, flag)
-    if (this.#needed.has(index)) this.#noteDoubt(run, index, doubts)
-  }
-
-  /** A client library evaluates all that a flag depends on, in order, and stops at the first one that it declines. */
-  #noteDoubt(run: Run, index: number, doubts: Doubts): void {
-    const { places, dependencies } = this.#ranking
-    const doubt = doubtAbout(run, this.#parts.compiler.pool.predicates, this.flags[index]!)
-    let first = doubt === 0 ? undefined : { doubt, place: places![index]! }
-    for (const other of dependencies.get(index) ?? []) {
-      const earlier = doubts.get(other)
-      if (earlier !== undefined && (first === undefined || earlier.place < first.place)) first = earlier
-    }
-    if (first !== undefined) doubts.set(index, first)
-  }
-
-  #evaluateSome(run: Run, outcomes: Uint16Array, doubts: Doubts, keys: readonly string[]): void {
-    const asked = new Set(keys.flatMap(key => this.#indexByKey.get(key) ?? []))
-    const needed = this.#withDependencies(asked)
-    for (const index of needed) this.#evaluateOne(run, outcomes, doubts, index)
-    for (const index of needed) if (!asked.has(index)) outcomes[index] = 0xffff
-  }
-
-  /** The flags with all that they depend on, in the order of evaluation. */
-  #withDependencies(asked: ReadonlySet<number>): Iterable<number> {
-    const { order, dependencies } = this.#ranking
-    if (order === undefined) return asked
-    const all = new Set(asked)
-    for (const index of all) {
-      for (const other of dependencies.get(index) ?? []) if (other >= 0) all.add(other)
-    }
-    return all.size === asked.size && ![...asked].some(index => dependencies.has(index))
-      ? asked
-      : order.filter(index => all.has(index))
+    const index = this.#project.find(reference)
+    if (index === undefined || this.#project.ranking.broken.has(index)) return []
+    return Array.from(withDependencies(this.#project, new Set([index])), position => this.flags[position]!.key)
   }
 
   #allIssues(): ReadonlyMap<number, readonly Issue[]> {
-    const { broken } = this.#ranking
+    const { broken } = this.#project.ranking
     if (broken.size === 0) return this.#parts.issues
     const issues = new Map(this.#parts.issues)
     for (const [index, breakage] of broken) {

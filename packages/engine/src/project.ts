@@ -1,0 +1,44 @@
+import type { CompiledFlag, Compiler } from './compiler.ts'
+import { type Ranking, rank } from './rank.ts'
+
+/** The compiled flags of a project, each knowing its place among the others. */
+export interface Project {
+  readonly compiler: Compiler
+  readonly flags: readonly CompiledFlag[]
+  readonly indexByKey: ReadonlyMap<string, number>
+  readonly ranking: Ranking
+  /** The positions of the flags that others depend on. */
+  readonly needed: ReadonlySet<number>
+  /** The number of filters that these flags refer to. The compiler's list may grow later. */
+  readonly predicateCount: number
+  /** The position of the flag that a filter names by its id. A key will do as well. */
+  find(reference: string): number | undefined
+}
+
+export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[]): Project {
+  const indexByKey = new Map<string, number>()
+  const indexById = new Map<number, number>()
+  for (let index = 0; index < flags.length; index++) {
+    indexByKey.set(flags[index]!.key, index)
+    indexById.set(flags[index]!.id, index)
+  }
+  const find = (reference: string) => {
+    const id = Number(reference)
+    return (String(id) === reference ? indexById.get(id) : undefined) ?? indexByKey.get(reference)
+  }
+  const ranking = rank(flags.length, index => flags[index]!.references.map(reference => find(reference) ?? -1))
+  const needed = new Set([...ranking.dependencies.values()].flat())
+  return { compiler, flags, indexByKey, ranking, needed, predicateCount: compiler.pool.predicates.length, find }
+}
+
+/** The flags with all that they depend on, in the order of evaluation. */
+export function withDependencies({ ranking }: Project, asked: ReadonlySet<number>): Iterable<number> {
+  const { order, dependencies } = ranking
+  if (order === undefined) return asked
+  const all = new Set(asked)
+  for (const index of all) {
+    for (const other of dependencies.get(index) ?? []) if (other >= 0) all.add(other)
+  }
+  const alone = all.size === 1 || ![...asked].some(index => dependencies.has(index))
+  return alone ? asked : order.filter(index => all.has(index))
+}
