@@ -45,12 +45,17 @@ export function isHeldOut(run: Run, flag: CompiledFlag, plan: Plan): boolean {
   return plan.holdout >= 1 || holdoutBucketOf(run, flag, plan) <= plan.holdout
 }
 
+/** A condition about another bag than its flag's is hashed apart; all others share the flag's own bucket. */
 export function rolloutBucketOf(run: Run, flag: CompiledFlag, plan: Plan, bag: number): number {
-  return bucketOf(plan.prefix, run.packed(identifierOf(run, flag, plan, bag)), PLAIN)
+  const identifier = run.packed(identifierOf(run, flag, plan, bag))
+  if (bag !== plan.bag) return bucketOf(plan.prefix, identifier, PLAIN)
+  return run.buckets.rollout(run.position, plan.prefix, identifier)
 }
 
 export function variantBucketOf(run: Run, flag: CompiledFlag, plan: Plan, bag: number): number {
-  return bucketOf(plan.prefix, run.packed(identifierOf(run, flag, plan, bag)), VARIANT)
+  const identifier = run.packed(identifierOf(run, flag, plan, bag))
+  if (bag !== plan.bag) return bucketOf(plan.prefix, identifier, VARIANT)
+  return run.buckets.variant(run.position, plan.prefix, identifier)
 }
 
 export function holdoutBucketOf(run: Run, flag: CompiledFlag, plan: Plan): number {

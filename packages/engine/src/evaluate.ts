@@ -22,12 +22,41 @@ function dependencyIn({ flags, find }: Project, run: Run, reference: string): De
   return { outcome: flags[index]!.outcomes[run.outcomes[index]!]!, doubt: run.doubts.get(index)?.doubt ?? 0 }
 }
 
+/** With fewer flags than this, gathering costs more than it saves. */
+const gatherFlagsMin = 4
+
 /** Decides all flags, into `run.outcomes`. */
 export function evaluateAll(project: Project, run: Run): void {
+  const { order, dependencies } = project.ranking
+  const independent = project.flags.length - dependencies.size
+  if (independent >= gatherFlagsMin && run.buckets.gather()) evaluateGathering(project, run, independent)
+  else for (let place = 0; place < independent; place++) evaluateOne(project, run, order?.[place] ?? place)
+  for (let place = independent; place < project.flags.length; place++) evaluateOne(project, run, order![place]!)
+}
+
+/**
+ * Decides the flags that depend on no other. Where a hash decides, a flag is left until the hashes of all flags have been
+ * computed together: first those of rollouts, then those of variants.
+ */
+function evaluateGathering(project: Project, run: Run, independent: number): void {
   const { order } = project.ranking
-  for (let place = 0; place < project.flags.length; place++) {
-    evaluateOne(project, run, order === undefined ? place : order[place]!)
-  }
+  const { buckets } = run
+  let waiting: number[] = []
+  for (let place = 0; place < independent; place++) evaluateOrWait(project, run, order?.[place] ?? place, waiting)
+  buckets.hashGathered()
+  const again = waiting
+  waiting = []
+  for (const index of again) evaluateOrWait(project, run, index, waiting)
+  buckets.hashGathered()
+  buckets.stopGathering()
+  for (const index of waiting) evaluateOne(project, run, index)
+}
+
+function evaluateOrWait(project: Project, run: Run, index: number, waiting: number[]): void {
+  evaluateOne(project, run, index)
+  if (!run.buckets.awaited) return
+  run.buckets.awaited = false
+  waiting.push(index)
 }
 
 /** Decides some flags and what they depend on, into `run.outcomes`. The rest of it is left over from earlier runs. */
@@ -45,7 +74,7 @@ function evaluateOne(project: Project, run: Run, index: number): void {
   }
   run.position = index
   run.outcomes[index] = decideFlag(run, flag)
-  if (project.needed.has(index)) noteDoubt(project, run, index)
+  if (project.needed.has(index) && !run.buckets.awaited) noteDoubt(project, run, index)
 }
 
 /** A client library evaluates all that a flag depends on, in order, and stops at the first one that it declines. */

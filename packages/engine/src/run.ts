@@ -1,3 +1,4 @@
+import { Buckets } from './buckets.ts'
 import type { Subject } from './definition.ts'
 import { type JsonRecord, own, plainText } from './json.ts'
 import type { Outcome } from './outcome.ts'
@@ -54,6 +55,7 @@ export class Run {
   readonly doubts = new Map<number, { readonly doubt: number; readonly place: number }>()
   readonly predicates: readonly Predicate[]
   readonly #options: RunOptions
+  readonly buckets: Buckets
   readonly #packed = new Map<string, PackedIdentifier>()
 
   constructor(options: RunOptions) {
@@ -61,6 +63,7 @@ export class Run {
     this.predicates = options.predicates
     this.truths = new Uint8Array(options.predicateCount)
     this.outcomes = new Uint16Array(options.flagCount)
+    this.buckets = new Buckets(options.flagCount)
   }
 
   open(subject: Subject, now: number): void {
@@ -90,6 +93,7 @@ export class Run {
     this.bags.fill(undefined)
     this.#packed.clear()
     this.doubts.clear()
+    this.buckets.clear()
   }
 
   /** The truth of a predicate, found out at most once in a run. */

@@ -1,0 +1,72 @@
+import { bucketOf, PLAIN, type Salt, VARIANT } from './bucket.ts'
+import { type HashBatch, openBatch } from './hash-batch.ts'
+import type { PackedIdentifier, PackedPrefix } from './pack.ts'
+
+/** One batch serves all runs: it is empty whenever an evaluation has ended. Undefined until the first one begins. */
+let sharedBatch: HashBatch | null | undefined
+
+/**
+ * The buckets of one subject, two for each flag, each computed once.
+ *
+ * While `gathering`, a bucket that is not known is put in line instead, to be hashed together with others: the answer is
+ * NaN and `awaited` is set, and the flag has to be decided again after `hashGathered`.
+ */
+export class Buckets {
+  awaited = false
+  readonly #known: Float64Array
+  readonly #slots: Int32Array
+  #slotCount = 0
+  #batch: HashBatch | undefined
+
+  constructor(flagCount: number) {
+    this.#known = new Float64Array(flagCount * 2).fill(Number.NaN)
+    this.#slots = new Int32Array(flagCount * 2)
+  }
+
+  /** Whether buckets can be gathered at all. */
+  gather(): boolean {
+    if (sharedBatch === undefined) sharedBatch = openBatch() ?? null
+    this.#batch = sharedBatch ?? undefined
+    return this.#batch !== undefined
+  }
+
+  hashGathered(): void {
+    this.#batch?.flush(this.#deliver)
+  }
+
+  stopGathering(): void {
+    this.#batch = undefined
+    this.awaited = false
+  }
+
+  rollout(position: number, prefix: PackedPrefix, identifier: PackedIdentifier): number {
+    return this.#bucket(position * 2, prefix, identifier, PLAIN)
+  }
+
+  variant(position: number, prefix: PackedPrefix, identifier: PackedIdentifier): number {
+    return this.#bucket(position * 2 + 1, prefix, identifier, VARIANT)
+  }
+
+  #bucket(slot: number, prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt): number {
+    const known = this.#known[slot]!
+    if (!Number.isNaN(known)) return known
+    if (this.#batch === undefined) {
+      this.#deliver(slot, bucketOf(prefix, identifier, salt))
+      return this.#known[slot]!
+    }
+    if (!this.awaited) this.#batch.add(prefix, identifier, salt, slot, this.#deliver)
+    this.awaited = true
+    return Number.NaN
+  }
+
+  readonly #deliver = (slot: number, bucket: number): void => {
+    this.#known[slot] = bucket
+    this.#slots[this.#slotCount++] = slot
+  }
+
+  /** Forgets everything. */
+  clear(): void {
+    for (let index = 0; index < this.#slotCount; index++) this.#known[this.#slots[index]!] = Number.NaN
+    this.#slotCount = 0
+  }
+}

@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { bucketOf, flagPrefix, PLAIN, unitOf, VARIANT } from './bucket.ts'
+import { blockCount, identifierWords, layWords, messageLength, packIdentifier } from './pack.ts'
+import { groupWords, lanesModule, messagesStart, openLanes } from './sha1-lanes.ts'
+import { utf8 } from './utf8.ts'
+
+function reference(text: string): number {
+  const digest = createHash('sha1').update(text, 'utf8').digest('hex')
+  return Number.parseInt(digest.slice(0, 15), 16) / 2 ** 60
+}
+
+const key = fc.string({ unit: 'binary', maxLength: 80 })
+const identifier = fc.string({ unit: 'binary', maxLength: 200 })
+
+describe('a bucket', () => {
+  it('is what the digest of the text gives, of any length', () => {
+    fc.assert(
+      fc.property(key, identifier, (flagKey, id) => {
+        const packed = packIdentifier(id)
+        expect(bucketOf(flagPrefix(flagKey), packed, PLAIN)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketOf(flagPrefix(flagKey), packed, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
+      }),
+    )
+    for (let length = 0; length < 300; length++) {
+      const id = 'x'.repeat(length)
+      expect(bucketOf(flagPrefix('key'), packIdentifier(id), PLAIN)).toBe(reference(`key.${id}`))
+    }
+  })
+})
+
+describe('four lanes', () => {
+  it('come in a module that browsers compile at once', () => {
+    expect(lanesModule().length).toBeLessThan(4096)
+  })
+
+  it('give what plain JavaScript gives', () => {
+    const lanes = openLanes()!
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(key, identifier), { minLength: 4, maxLength: 4 }),
+        fc.constantFrom(1, 2, 3),
+        (messages, blocks) => {
+          const fitting = messages.map(([flagKey, id]) => ({
+            prefix: flagPrefix(flagKey),
+            identifier: packIdentifier(id),
+          }))
+          for (const [lane, { prefix, identifier: id }] of fitting.entries()) {
+            const length = messageLength(prefix, id, PLAIN)
+            if (blockCount(length) !== blocks) continue
+            const words = identifierWords(id, prefix, PLAIN)
+            layWords(prefix, words, length * 8, blocks, lanes.memory, messagesStart + groupWords * blocks + lane, 4)
+          }
+          lanes.hash(messagesStart, 2, blocks)
+          for (const [lane, { prefix, identifier: id }] of fitting.entries()) {
+            if (blockCount(messageLength(prefix, id, PLAIN)) !== blocks) continue
+            const at = messagesStart + groupWords * blocks + lane
+            expect(unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)).toBe(bucketOf(prefix, id, PLAIN))
+          }
+        },
+      ),
+    )
+  })
+})
+
+describe('utf8', () => {
+  it('is what TextEncoder writes', () => {
+    fc.assert(
+      fc.property(fc.array(fc.integer({ min: 0, max: 0xffff })), units => {
+        const text = String.fromCharCode(...units)
+        expect([...utf8(text)]).toEqual([...new TextEncoder().encode(text)])
+      }),
+    )
+    const ends = String.fromCharCode(0, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xffff, 0xd83d, 0xde00, 0xd800)
+    expect([...utf8(ends)]).toEqual([...new TextEncoder().encode(ends)])
+  })
+})

@@ -1,0 +1,64 @@
+/** As much of the WebAssembly binary format as `sha1-lanes.ts` needs, under the names that the text format has. */
+export type Code = readonly number[]
+
+const unsigned = (value: number): number[] =>
+  value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
+
+const signed = (value: number): number[] => {
+  const rest = value >> 7
+  const done = (rest === 0 && (value & 0x40) === 0) || (rest === -1 && (value & 0x40) !== 0)
+  return done ? [value & 0x7f] : [(value & 0x7f) | 0x80, ...signed(rest)]
+}
+
+const vector = (opcode: number): Code => [0xfd, ...unsigned(opcode)]
+
+/** A 16-byte access has the alignment 2^4. */
+const access = (opcode: number, offset: number): Code => [...vector(opcode), 4, ...unsigned(offset)]
+
+export const get = (local: number): Code => [0x20, ...unsigned(local)]
+export const set = (local: number): Code => [0x21, ...unsigned(local)]
+export const i32Const = (value: number): Code => [0x41, ...signed(value)]
+export const i32Add: Code = [0x6a]
+export const i32Sub: Code = [0x6b]
+export const i32LessUnsigned: Code = [0x49]
+export const load = (offset: number): Code => access(0x00, offset)
+export const store = (offset: number): Code => access(0x0b, offset)
+export const splat: Code = vector(0x11)
+export const or: Code = vector(0x50)
+export const xor: Code = vector(0x51)
+/** Takes the bits of the first where the third has ones, else those of the second. */
+export const bitselect: Code = vector(0x52)
+export const shiftLeft: Code = vector(0xab)
+export const shiftRightUnsigned: Code = vector(0xad)
+export const add: Code = vector(0xae)
+
+/** Repeats the body as long as it leaves a number other than 0. */
+export const loop = (...body: readonly Code[]): Code => [0x03, 0x40, ...body.flat(), 0x0d, 0x00, 0x0b]
+
+const sized = (bytes: Code): number[] => [...unsigned(bytes.length), ...bytes]
+const section = (id: number, bytes: Code): number[] => [id, ...sized(bytes)]
+const name = (text: string): number[] => sized(Array.from(text, character => character.charCodeAt(0)))
+
+export interface WasmFunction {
+  readonly name: string
+  readonly parameters: number
+  /** How many more locals follow the parameters: integers first, then vectors. */
+  readonly integers: number
+  readonly vectors: number
+  readonly code: Code
+}
+
+/** A module with one function of integer parameters, and one page of memory; both are exported. */
+export function assembleModule(fn: WasmFunction): Uint8Array {
+  const i32 = 0x7f
+  const v128 = 0x7b
+  const body = [2, ...unsigned(fn.integers), i32, ...unsigned(fn.vectors), v128, ...fn.code, 0x0b]
+  return Uint8Array.from([
+    ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+    ...section(1, [1, 0x60, fn.parameters, ...Array(fn.parameters).fill(i32), 0]),
+    ...section(3, [1, 0]),
+    ...section(5, [1, 0, 1]),
+    ...section(7, [2, ...name(fn.name), 0, 0, ...name('memory'), 2, 0]),
+    ...section(10, [1, ...sized(body)]),
+  ])
+}
