@@ -19,14 +19,21 @@ const subjects = people(1000)
 
 let sink = 0
 
+/** Nanoseconds. On a crowded machine BENCH_CLOCK=cpu counts only the time that this process had. */
+function clock(): number {
+  if (process.env.BENCH_CLOCK !== 'cpu') return Number(process.hrtime.bigint())
+  const { user, system } = process.cpuUsage()
+  return (user + system) * 1000
+}
+
 /** The nanoseconds of one call, as the median over turns. */
 function measure(contestants: Readonly<Record<string, () => number>>): Record<string, number> {
   const times = new Map<string, number[]>()
   for (let turn = 0; turn < turns + 5; turn++) {
     for (const [name, run] of Object.entries(contestants)) {
-      const start = process.hrtime.bigint()
+      const start = clock()
       const calls = run()
-      const each = Number(process.hrtime.bigint() - start) / calls
+      const each = (clock() - start) / calls
       if (turn >= 5) times.set(name, [...(times.get(name) ?? []), each])
     }
   }
