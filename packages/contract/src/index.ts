@@ -3,6 +3,8 @@ import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
 import { organizationRoutes } from './organizations.ts'
+import { pluginConfigRoutes } from './plugin-configs.ts'
+import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
 import { roleRoutes } from './roles.ts'
@@ -16,6 +18,8 @@ export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export type { Invite, Member, Organization } from './organizations.ts'
+export type { PluginConfig, PluginConfigWrite, PluginLogEntry, PluginMetrics } from './plugin-configs.ts'
+export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
 export { ProblemBody } from './problem.ts'
 export type { Project, ProjectBasic, ProjectSecretKey } from './projects.ts'
 export type { RoleAccess } from './role-access.ts'
@@ -41,6 +45,8 @@ export const routes = {
   flagVersions: flagVersionRoutes,
   flags: flagRoutes,
   organizations: organizationRoutes,
+  pluginConfigs: pluginConfigRoutes,
+  plugins: pluginRoutes,
   projects: projectRoutes,
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,

@@ -17,6 +17,8 @@ import type { Instant } from './instant.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { type Readiness, serveOperations } from './operations/operations-routes.ts'
 import { serveOrganizations } from './organizations/organization-routes.ts'
+import { servePlugins } from './plugins/plugin-routes.ts'
+import type { PluginSystem } from './plugins/plugin-system.ts'
 import { serveProjects } from './projects/project-routes.ts'
 import type { Database } from './stores.ts'
 import { version } from './version.ts'
@@ -26,12 +28,13 @@ export interface AppDeps {
   readonly database: Database
   readonly log: FastifyBaseLogger
   readonly metrics: Metrics
+  readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly now: () => Instant
 }
 
 /** The whole HTTP application, without a port. */
-export function createApp({ config, database, log, metrics, readiness, now }: AppDeps): FastifyInstance {
+export function createApp({ config, database, log, metrics, plugins, readiness, now }: AppDeps): FastifyInstance {
   const gate = createGate(database, now)
   const app = createHttp({ gate, log, ...config, onAnswer: metrics.observeRequest })
   const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax))
@@ -46,5 +49,6 @@ export function createApp({ config, database, log, metrics, readiness, now }: Ap
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
   serveRoleAccess(serve, { database, now })
+  servePlugins(serve, { database, workshop: plugins.workshop, now })
   return app
 }

@@ -49,6 +49,18 @@ function httpUrl(value: string): string {
   throw new Error('must be an http:// or https:// address')
 }
 
+function secretKey(value: string): string {
+  if (value.length >= 16) return value
+  throw new Error('must be at least 16 characters, better 32 random bytes in base64')
+}
+
+const origins = (value: string): readonly string[] =>
+  value
+    .split(',')
+    .map(part => part.trim())
+    .filter(part => part !== '')
+    .map(httpUrl)
+
 export const settings = {
   host: setting({
     variable: 'HOST',
@@ -104,6 +116,62 @@ export const settings = {
     describes:
       'How often this node looks for scheduled changes and rollbacks that are due; 0 leaves them to other nodes.',
     read: wholeNumber(0, 3600),
+  }),
+  secretKey: setting({
+    variable: 'HALYARD_SECRET_KEY',
+    fallback: undefined,
+    describes:
+      'Encrypts the secret settings of plugins. Unset: made at the first start and kept in `halyard.key` beside the SQLite file, or in the PostgreSQL database.',
+    read: secretKey,
+  }),
+  pluginDirectory: setting({
+    variable: 'HALYARD_PLUGIN_DIR',
+    fallback: 'examples/plugins',
+    describes: 'Folder whose sub-folders are the plugins of type `local`.',
+    read: text,
+  }),
+  pluginWorkers: setting({
+    variable: 'HALYARD_PLUGIN_WORKERS',
+    fallback: undefined,
+    describes: 'Threads that run plugin code; unset means one less than the cores, 2 to 4.',
+    read: wholeNumber(1, 64),
+  }),
+  npmRegistry: setting({
+    variable: 'HALYARD_NPM_REGISTRY',
+    fallback: undefined,
+    describes: 'Where plugins are installed from; unset means the registry that the npm client is configured with.',
+    read: httpUrl,
+  }),
+  gitHubApi: setting({
+    variable: 'HALYARD_GITHUB_API',
+    fallback: undefined,
+    describes: 'Programming interface of a GitHub of your own; unset means https://api.github.com.',
+    read: httpUrl,
+  }),
+  gitHubToken: setting({
+    variable: 'HALYARD_GITHUB_TOKEN',
+    fallback: undefined,
+    describes: 'Token for GitHub when a plugin address has none.',
+    read: text,
+  }),
+  gitLabApi: setting({
+    variable: 'HALYARD_GITLAB_API',
+    fallback: undefined,
+    describes: 'Programming interface of a GitLab of your own; unset means https://gitlab.com/api/v4.',
+    read: httpUrl,
+  }),
+  gitLabToken: setting({
+    variable: 'HALYARD_GITLAB_TOKEN',
+    fallback: undefined,
+    describes: 'Token for GitLab when a plugin address has none.',
+    read: text,
+  }),
+  trustedOrigins: setting({
+    variable: 'HALYARD_TRUSTED_ORIGINS',
+    fallback: '',
+    describes:
+      'Origins in private networks that plugins may be allowed to ask, separated by commas, as `http://chat.internal:8080`.',
+    read: origins,
   }),
   logLevel: setting({
     variable: 'LOG_LEVEL',

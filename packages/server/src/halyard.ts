@@ -8,8 +8,11 @@ import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { createMetrics } from './operations/metrics.ts'
+import { createPluginSystem } from './plugins/plugin-system.ts'
+import { findSecretKey } from './plugins/secret-key.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
+import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import { migrate } from './storage/migrate.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage/open-storage.ts'
 import { listenForChanges, notifyChanges } from './storage/postgres-notify.ts'
@@ -60,9 +63,12 @@ export async function createHalyard(
     const snapshots = createSnapshots({ database, changes, listCohorts: async () => [] })
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
+    const instance = sqlInstanceStore(storage.kysely)
+    const plugins = createPluginSystem(config, await findSecretKey(config.secretKey, storage.sqlite?.path, instance))
+
     let isDraining = false
     const readiness = { ping: storage.ping, isDraining: () => isDraining }
-    const app = createApp({ config, database, log, metrics: createMetrics(), readiness, now })
+    const app = createApp({ config, database, log, metrics: createMetrics(), plugins, readiness, now })
 
     const wake = () => {
       changes.catchUp().catch(() => {})
@@ -100,6 +106,7 @@ export async function createHalyard(
         clearInterval(poll)
         snapshots.close()
         await listener?.close()
+        await plugins.close()
         await storage.close()
       },
     }

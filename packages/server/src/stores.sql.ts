@@ -9,6 +9,7 @@ import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './persons/group-store.sql.ts'
 import { sqlPersonStore } from './persons/person-store.sql.ts'
+import { sqlPluginStore } from './plugins/plugin-store.sql.ts'
 import { sqlProjectStore } from './projects/project-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import type { Tables } from './storage/tables.ts'
@@ -26,5 +27,6 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   leases: sqlLeaseStore(db),
   organizations: sqlOrganizationStore(db),
   persons: sqlPersonStore(db),
+  plugins: sqlPluginStore(db),
   projects: sqlProjectStore(db),
 })

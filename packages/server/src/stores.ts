@@ -9,6 +9,7 @@ import type { LeaseStore } from './jobs/lease-store.ts'
 import type { OrganizationStore } from './organizations/organization-store.ts'
 import type { GroupStore } from './persons/group-store.ts'
 import type { PersonStore } from './persons/person-store.ts'
+import type { PluginStore } from './plugins/plugin-store.ts'
 import type { ProjectStore } from './projects/project-store.ts'
 
 /** Everything that is kept, as seen from inside one transaction. */
@@ -24,6 +25,7 @@ export interface Stores {
   readonly leases: LeaseStore
   readonly organizations: OrganizationStore
   readonly persons: PersonStore
+  readonly plugins: PluginStore
   readonly projects: ProjectStore
 }
 

@@ -85,7 +85,7 @@ describe('what the packages say of themselves', () => {
     const { manifest, tag, files } = get(name)
     expect(tag).toBe('0.0.7')
     expect(manifest.name).toBe(title)
-    expect(manifest.description.startsWith(description)).toBe(true)
+    expect((manifest.description ?? '').startsWith(description)).toBe(true)
     expect(Object.keys(manifest.configSchema)).toEqual(fields)
     expect(manifest.icon).toMatch(/^https:\/\/.*logo\.png$/)
     expect([...files.keys()]).toEqual(['plugin.json', 'index.ts'])

@@ -3,6 +3,7 @@ import { foundation } from './migrations/0001-foundation.ts'
 import { persons } from './migrations/0002-persons.ts'
 import { cohorts } from './migrations/0003-cohorts.ts'
 import { flagActions } from './migrations/0004-flag-actions.ts'
+import { plugins } from './migrations/0010-plugins.ts'
 
 /** The one list, in order. Append only. */
-export const migrations: readonly Migration[] = [foundation, persons, cohorts, flagActions]
+export const migrations: readonly Migration[] = [foundation, persons, cohorts, flagActions, plugins]

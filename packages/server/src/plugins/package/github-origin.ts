@@ -37,7 +37,7 @@ export function createGitHubOrigin(
 
 export interface GitOriginOptions {
   /** Where the host's programming interface is; another one for an installation of one's own. */
-  api?: string
+  api?: string | undefined
   /** Used when the address carries no token of its own. */
   token?: string | undefined
   limits?: OriginLimits

@@ -53,8 +53,8 @@ describe('plugin.json', () => {
   test('has defaults for all of it', () => {
     expect(parse({})).toEqual({
       name: undefined,
-      description: '',
-      icon: null,
+      description: undefined,
+      icon: undefined,
       main: undefined,
       configSchema: {},
       publicJobs: {},

@@ -5,8 +5,8 @@ import { isVersionInRange } from './version-range.ts'
 /** What a `plugin.json` says about a plugin. */
 export interface Manifest {
   readonly name: string | undefined
-  readonly description: string
-  readonly icon: string | null
+  readonly description: string | undefined
+  readonly icon: string | undefined
   /** The file with the code, as written; see `plugin-package.ts` for what stands in when it is absent. */
   readonly main: string | undefined
   readonly configSchema: Record<string, unknown>
@@ -35,8 +35,8 @@ export function parseManifest(text: string): Manifest {
   }
   return {
     name: optionalText(json, 'name', nameCharactersMax),
-    description: optionalText(json, 'description') ?? '',
-    icon: optionalText(json, 'icon', iconCharactersMax) ?? null,
+    description: optionalText(json, 'description'),
+    icon: optionalText(json, 'icon', iconCharactersMax),
     main: optionalText(json, 'main'),
     configSchema,
     publicJobs: checkPublicJobs(json.publicJobs ?? {}),

@@ -1,0 +1,174 @@
+import Type, { type Static } from 'typebox'
+import { Page, PageQuery } from './page.ts'
+import { Plugin } from './plugins.ts'
+import { inProject, route } from './route.ts'
+import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+
+/** A plugin as one project uses it. */
+export const PluginConfig = Type.Object({
+  id: Type.Integer(),
+  plugin: Type.Integer({ description: 'Plugin id.' }),
+  enabled: Type.Boolean(),
+  order: Type.Integer({ description: 'Place in the chain of event processing.' }),
+  config: FreeObject('Values by setting; secrets are masked, attachments described.'),
+  error: Nullable(FreeObject('Why it was switched off.')),
+  team_id: Type.Integer({ description: 'Project id.' }),
+  plugin_info: Nullable(Plugin),
+  delivery_rate_24h: Nullable(Type.Number({ description: 'Share of calls that succeeded, 0 to 1.' })),
+  created_at: Instant(),
+  updated_at: Instant(),
+  name: Nullable(Type.String()),
+  description: Nullable(Type.String()),
+  deleted: Type.Boolean(),
+  allowed_hosts: Type.Array(Type.String(), { description: 'Hosts that the plugin may ask, granted by an admin.' }),
+})
+export type PluginConfig = Static<typeof PluginConfig>
+
+const Attachment = Type.Object({
+  file_name: Type.String({ minLength: 1, maxLength: 200 }),
+  content_type: Type.Optional(Type.String({ maxLength: 200 })),
+  contents_base64: Type.String(),
+})
+
+const writable = {
+  enabled: Type.Optional(Type.Boolean()),
+  order: Type.Optional(Type.Integer()),
+  config: Type.Optional(FreeObject()),
+  name: Type.Optional(Nullable(Type.String({ maxLength: 400 }))),
+  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
+  deleted: Type.Optional(Type.Boolean()),
+  allowed_hosts: Type.Optional(Type.Array(Type.String())),
+  attachments: Type.Optional(Type.Record(Type.String(), Nullable(Attachment))),
+}
+export const PluginConfigWrite = Type.Object(writable)
+export type PluginConfigWrite = Static<typeof PluginConfigWrite>
+
+export const PluginLogEntry = Type.Object({
+  id: Type.Integer(),
+  team_id: Type.Integer(),
+  plugin_id: Type.Integer(),
+  plugin_config_id: Type.Integer(),
+  timestamp: Instant(),
+  source: Type.Union([Type.Literal('SYSTEM'), Type.Literal('PLUGIN'), Type.Literal('CONSOLE')]),
+  type: Type.Union([
+    Type.Literal('DEBUG'),
+    Type.Literal('LOG'),
+    Type.Literal('INFO'),
+    Type.Literal('WARN'),
+    Type.Literal('ERROR'),
+  ]),
+  message: Type.String(),
+  instance_id: Type.String({ description: 'The node that ran the plugin.' }),
+})
+export type PluginLogEntry = Static<typeof PluginLogEntry>
+
+export const PluginMetrics = Type.Object({
+  calls: Type.Integer(),
+  failures: Type.Integer(),
+  dropped_events: Type.Integer(),
+  cpu_seconds: Type.Number(),
+  memory_bytes: Type.Integer(),
+})
+export type PluginMetrics = Static<typeof PluginMetrics>
+
+const ConfigParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+const tag = 'Plugin configurations'
+const configs = '/api/projects/:project_id/plugin_configs' as const
+
+export const pluginConfigRoutes = {
+  list: route({
+    method: 'GET',
+    path: configs,
+    tag,
+    summary: 'Plugins of the project, in their order',
+    access: inProject('plugin:read'),
+    params: ProjectParams,
+    query: PageQuery,
+    answers: { 200: Page(PluginConfig) },
+  }),
+  create: route({
+    method: 'POST',
+    path: configs,
+    tag,
+    summary: 'Configure a plugin; an existing configuration of it is changed instead (admin)',
+    access: inProject('plugin:write'),
+    params: ProjectParams,
+    body: Type.Object({ plugin: Type.Integer(), ...writable }),
+    answers: { 201: PluginConfig },
+  }),
+  rearrange: route({
+    method: 'PATCH',
+    path: `${configs}/rearrange`,
+    tag,
+    summary: 'Give plugins their places (admin)',
+    access: inProject('plugin:write'),
+    params: ProjectParams,
+    body: Type.Object({ orders: Type.Record(Type.String(), Type.Integer(), { description: 'Plugin id → place.' }) }),
+    answers: { 200: Type.Array(PluginConfig) },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${configs}/:id`,
+    tag,
+    summary: 'One configuration',
+    access: inProject('plugin:read'),
+    params: ConfigParams,
+    answers: { 200: PluginConfig },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${configs}/:id`,
+    tag,
+    summary: 'Change a configuration; secrets that are left out stay (admin)',
+    access: inProject('plugin:write'),
+    params: ConfigParams,
+    body: PluginConfigWrite,
+    answers: { 200: PluginConfig },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${configs}/:id`,
+    tag,
+    summary: 'Switch a plugin off; its configuration stays (admin)',
+    access: inProject('plugin:write'),
+    params: ConfigParams,
+    answers: { 204: null },
+  }),
+  job: route({
+    method: 'POST',
+    path: `${configs}/:id/job`,
+    tag,
+    summary: 'Start one of the plugin’s public jobs (admin)',
+    access: inProject('plugin:write'),
+    params: ConfigParams,
+    body: Type.Object({
+      job: Type.Object({ type: Type.String({ minLength: 1 }), payload: Type.Optional(FreeObject()) }),
+    }),
+    answers: { 200: null },
+  }),
+  logs: route({
+    method: 'GET',
+    path: `${configs}/:id/logs`,
+    tag,
+    summary: 'What the plugin logged, newest first',
+    access: inProject('plugin:read'),
+    params: ConfigParams,
+    query: Type.Object({
+      ...PageQuery.properties,
+      before: Type.Optional(Type.String({ description: 'Only entries before this instant.' })),
+      after: Type.Optional(Type.String({ description: 'Only entries after this instant.' })),
+      search: Type.Optional(Type.String({ description: 'Part of the message.' })),
+      type_filter: Type.Optional(Type.String({ description: 'DEBUG, LOG, INFO, WARN or ERROR; several by commas.' })),
+    }),
+    answers: { 200: Page(PluginLogEntry) },
+  }),
+  metrics: route({
+    method: 'GET',
+    path: `${configs}/:id/metrics`,
+    tag,
+    summary: 'How the plugin did in the last 24 hours',
+    access: inProject('plugin:read'),
+    params: ConfigParams,
+    answers: { 200: PluginMetrics },
+  }),
+}

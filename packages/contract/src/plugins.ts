@@ -1,0 +1,211 @@
+import Type, { type Static, type TSchema } from 'typebox'
+import { activityAnswer, activityQuery } from './activity.ts'
+import { Page, PageQuery } from './page.ts'
+import { inOrganization, route } from './route.ts'
+import { FreeObject, IdParam, Nullable, OrganizationParams, Uuid } from './schema.ts'
+
+export const pluginTypes = ['local', 'custom', 'repository', 'source'] as const
+const PluginType = Type.Union([
+  Type.Literal('local'),
+  Type.Literal('custom'),
+  Type.Literal('repository'),
+  Type.Literal('source'),
+])
+
+/** Contract 2.5. */
+export const Plugin = Type.Object({
+  id: Type.Integer(),
+  plugin_type: PluginType,
+  name: Type.String(),
+  description: Type.String(),
+  url: Nullable(Type.String()),
+  icon: Nullable(Type.String()),
+  config_schema: FreeObject('Settings by their key.'),
+  tag: Nullable(Type.String({ description: 'The installed version.' })),
+  latest_tag: Nullable(Type.String({ description: 'The newest version known.' })),
+  is_global: Type.Boolean(),
+  organization_id: Uuid(),
+  organization_name: Type.String(),
+  capabilities: FreeObject('What the code offers: `methods`, `scheduled_tasks`, `jobs`.'),
+  metrics: FreeObject('Calls, failures, time and memory.'),
+  public_jobs: FreeObject('Jobs that people can start, by name.'),
+})
+export type Plugin = Static<typeof Plugin>
+
+export const pluginNameCharactersMax = 200
+
+/** Contract 2.5, the writable fields, in the order in which errors are reported. */
+const writable = {
+  plugin_type: Type.Optional(PluginType),
+  name: Type.Optional(Type.String({ minLength: 1, maxLength: pluginNameCharactersMax })),
+  description: Type.Optional(Type.String()),
+  icon: Type.Optional(Nullable(Type.String({ maxLength: 800 }))),
+  config_schema: Type.Optional(FreeObject()),
+  tag: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
+  is_global: Type.Optional(Type.Boolean()),
+  capabilities: Type.Optional(FreeObject()),
+  metrics: Type.Optional(FreeObject()),
+  public_jobs: Type.Optional(FreeObject()),
+}
+export const PluginWrite = Type.Object(writable)
+export type PluginWrite = Static<typeof PluginWrite>
+
+export const CatalogueEntry = Type.Object({
+  name: Type.String(),
+  url: Type.String(),
+  description: Type.String(),
+  verified: Type.Boolean({ description: 'Tried with this version.' }),
+  maintainer: Type.Union([Type.Literal('official'), Type.Literal('community')]),
+  type: Type.String({ description: '`data_in`, `data_out`, `ingestion_filtering` or `flags`.' }),
+  displayOnWebsiteLib: Type.Boolean(),
+})
+export type CatalogueEntry = Static<typeof CatalogueEntry>
+
+const PluginParams = Type.Object({ ...OrganizationParams.properties, id: IdParam() })
+
+const sourceAnswer = {
+  source: Type.Record(Type.String(), Type.String(), { description: 'File name → text.' }),
+}
+const updateAnswer = {
+  plugin: Plugin,
+  update_available: Nullable(Type.Boolean({ description: 'Null when it could not be found out.' })),
+  warning: Type.Optional(Type.String()),
+}
+const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
+
+const tag = 'Plugins'
+const plugins = '/api/organizations/:parent_lookup_organization_id/plugins' as const
+
+export const pluginRoutes = {
+  list: route({
+    method: 'GET',
+    path: plugins,
+    tag,
+    summary: 'Plugins that the organization can use',
+    access: inOrganization('plugin:read'),
+    params: OrganizationParams,
+    query: PageQuery,
+    answers: { 200: Page(Plugin) },
+  }),
+  create: route({
+    method: 'POST',
+    path: plugins,
+    tag,
+    summary: 'Register a plugin; nothing is fetched (admin)',
+    access: inOrganization('plugin:write'),
+    params: OrganizationParams,
+    body: PluginWrite,
+    bodyOptional: true,
+    answers: { 201: Plugin },
+  }),
+  install: route({
+    method: 'POST',
+    path: `${plugins}/install`,
+    tag,
+    summary: 'Fetch a plugin from npm, GitHub or GitLab and install it, all or nothing (admin)',
+    access: inOrganization('plugin:write'),
+    params: OrganizationParams,
+    body: Type.Object({
+      url: Type.String({ minLength: 1, maxLength: 800, description: 'May carry `?private_token=`.' }),
+      plugin_type: Type.Optional(PluginType),
+      is_global: Type.Optional(Type.Boolean()),
+    }),
+    answers: { 201: Plugin },
+  }),
+  activity: route({
+    method: 'GET',
+    path: `${plugins}/activity`,
+    tag,
+    summary: 'What happened to the plugins of the organization, newest first',
+    access: inOrganization('activity_log:read', 'plugin:read'),
+    params: OrganizationParams,
+    query: Type.Object(activityQuery),
+    answers: { 200: withPlugin(activityAnswer) },
+  }),
+  repository: route({
+    method: 'GET',
+    path: `${plugins}/repository`,
+    tag,
+    summary: 'The catalogue of known plugins',
+    access: inOrganization('plugin:read'),
+    params: OrganizationParams,
+    answers: { 200: withPlugin({ results: Type.Array(CatalogueEntry) }) },
+  }),
+  unused: route({
+    method: 'GET',
+    path: `${plugins}/unused`,
+    tag,
+    summary: 'Ids of own plugins that no project has switched on',
+    access: inOrganization('plugin:read'),
+    params: OrganizationParams,
+    answers: { 200: withPlugin({ results: Type.Array(Type.Integer()) }) },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${plugins}/:id`,
+    tag,
+    summary: 'One plugin',
+    access: inOrganization('plugin:read'),
+    params: PluginParams,
+    answers: { 200: Plugin },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${plugins}/:id`,
+    tag,
+    summary: 'Change what a plugin says of itself (admin)',
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    body: PluginWrite,
+    answers: { 200: Plugin },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${plugins}/:id`,
+    tag,
+    summary: 'Uninstall a plugin with its source and its configurations (admin)',
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    answers: { 204: null },
+  }),
+  checkForUpdates: route({
+    method: 'GET',
+    path: `${plugins}/:id/check_for_updates`,
+    tag,
+    summary: 'Ask where the plugin comes from for its newest version',
+    access: inOrganization('plugin:read'),
+    params: PluginParams,
+    answers: { 200: withPlugin(updateAnswer) },
+  }),
+  source: route({
+    method: 'GET',
+    path: `${plugins}/:id/source`,
+    tag,
+    summary: 'The source files of a plugin',
+    access: inOrganization('plugin:read'),
+    params: PluginParams,
+    answers: { 200: withPlugin(sourceAnswer) },
+  }),
+  updateSource: route({
+    method: 'PATCH',
+    path: `${plugins}/:id/update_source`,
+    tag,
+    summary: 'Write source files (file name → text, or null to delete) and compile them at once (admin)',
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    body: PluginWrite,
+    bodyOptional: true,
+    answers: { 200: withPlugin(sourceAnswer) },
+  }),
+  upgrade: route({
+    method: 'POST',
+    path: `${plugins}/:id/upgrade`,
+    tag,
+    summary: 'Install the newest version, or the one that `tag` names (admin)',
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    body: PluginWrite,
+    bodyOptional: true,
+    answers: { 200: withPlugin(updateAnswer) },
+  }),
+}

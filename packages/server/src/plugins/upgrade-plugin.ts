@@ -1,0 +1,44 @@
+import { diffFields } from '../activity/activity.ts'
+import type { Instant } from '../instant.ts'
+import type { Stores } from '../stores.ts'
+import type { Actor, Organization } from '../tenancy.ts'
+import { contentOfPackage } from './install-plugin.ts'
+import { applyPatch, contentOf, type Plugin } from './plugin.ts'
+import { getOwn, requireCanWrite } from './plugin-access.ts'
+import { contentToWire } from './plugin-resource.ts'
+import { recordPlugin } from './record-plugin.ts'
+import { contentOfFiles } from './update-source.ts'
+import type { ReadyPackage } from './workshop.ts'
+
+/**
+ * Puts a package that was made ready in the place of the plugin's present one. `latestTag` is what is known of the
+ * newest version; undefined leaves what was known. Raises `missing` and `forbidden`.
+ */
+export async function upgradePlugin(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  pluginId: number,
+  ready: ReadyPackage,
+  latestTag: string | undefined,
+  now: Instant,
+): Promise<Plugin> {
+  requireCanWrite(actor, organization)
+  const stored = await getOwn(tx, organization, pluginId)
+  const isInPlace = stored.pluginType === 'source'
+  const content = isInPlace ? contentOfFiles(ready, true) : contentOfPackage(ready)
+  const plugin: Plugin = {
+    ...applyPatch(stored, content),
+    tag: ready.tag ?? stored.tag,
+    latestTag: latestTag ?? stored.latestTag,
+    allowedHosts: ready.manifest.allowedHosts,
+    version: stored.version + 1,
+    updatedAt: now,
+  }
+  const changes = diffFields({ ...contentToWire(contentOf(stored)) }, { ...contentToWire(contentOf(plugin)) })
+  if (isInPlace && changes.length === 0) return stored
+  await tx.plugins.save(plugin)
+  await tx.plugins.replaceFiles(plugin.id, ready.files, ready.code)
+  await recordPlugin(tx, actor, plugin, { activity: 'upgraded', changes }, now)
+  return plugin
+}
