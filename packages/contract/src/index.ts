@@ -3,7 +3,6 @@ import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
 import { organizationRoutes } from './organizations.ts'
-import { pluginConfigRoutes } from './plugin-configs.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
@@ -18,7 +17,6 @@ export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export type { Invite, Member, Organization } from './organizations.ts'
-export type { PluginConfig, PluginConfigWrite, PluginLogEntry, PluginMetrics } from './plugin-configs.ts'
 export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
 export { ProblemBody } from './problem.ts'
 export type { Project, ProjectBasic, ProjectSecretKey } from './projects.ts'
@@ -45,7 +43,6 @@ export const routes = {
   flagVersions: flagVersionRoutes,
   flags: flagRoutes,
   organizations: organizationRoutes,
-  pluginConfigs: pluginConfigRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,
   roleAccess: roleAccessRoutes,
