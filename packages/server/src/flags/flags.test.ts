@@ -114,6 +114,11 @@ onEachDatabase('flags', dialect => {
       expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type'])
       const deep = await s.send(flags, { method: 'POST', headers: json, body: `${'['.repeat(200)}${']'.repeat(200)}` })
       expect(deep.status).toBe(400)
+      for (const number of ['9007199254740993', '1e999', '-123456789012345678901']) {
+        const body = `{"key": "numbers", "filters": {"groups": [], "n": ${number}, "text": "${number}"}}`
+        const rounded = await s.send(flags, { method: 'POST', headers: json, body })
+        expect([rounded.status, rounded.body.code]).toEqual([400, 'parse_error'])
+      }
     })
   })
 
@@ -215,6 +220,7 @@ onEachDatabase('flags', dialect => {
       ['PUT', flags],
       ['DELETE', flags],
       ['POST', `${flags}activity/`],
+      ['PATCH', `${flags}activity/`],
     ] as const) {
       const reply = await s.send(path, { method })
       expect([method, path, reply.status]).toEqual([method, path, 405])

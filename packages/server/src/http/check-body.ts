@@ -134,11 +134,25 @@ export function readJson(raw: Buffer | undefined, contentType: string | undefine
   } catch {
     throw new Problem('unparsable', 'The body is not valid JSON.')
   }
+  checkNumbers(text)
   if (isTooDeep(value)) throw new Problem('unparsable', `The body is nested deeper than ${nestingMax} levels.`)
   return value
 }
 
 export const nestingMax = 100
+
+/** What was written is what is read: a number that JavaScript would round is refused, not changed. */
+function checkNumbers(text: string): void {
+  if (!/\d{16}|\d[eE]/.test(text)) return
+  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)) {
+    if (token.startsWith('"')) continue
+    const number = Number(token)
+    const isKept = Number.isFinite(number) && (!/^-?\d+$/.test(token) || BigInt(token) === BigInt(number))
+    if (!isKept) {
+      throw new Problem('unparsable', `The number ${token.slice(0, 40)} cannot be kept exactly; send it as a string.`)
+    }
+  }
+}
 
 export function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value]

@@ -75,9 +75,15 @@ function addHeaders(app: FastifyInstance): void {
 function answerProblems(app: FastifyInstance, gate: Gate): void {
   const patterns: { method: string; pattern: RegExp }[] = []
   app.addHook('onRoute', route => {
-    if ((route.config as { isRefusal?: boolean } | undefined)?.isRefusal) return
-    const pattern = new RegExp(`^${route.url.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/:\w+/g, '[^/]+')}/?$`)
-    for (const method of [route.method].flat()) patterns.push({ method, pattern })
+    const { isRefusal, paramPatterns = {} } = (route.config ?? {}) as {
+      isRefusal?: boolean
+      paramPatterns?: Record<string, string>
+    }
+    if (isRefusal) return
+    const source = route.url
+      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+      .replace(/:(\w+)/g, (_, name: string) => paramPatterns[name] ?? '[^/]+')
+    for (const method of [route.method].flat()) patterns.push({ method, pattern: new RegExp(`^${source}/?$`) })
   })
 
   app.setErrorHandler((error, request, reply) => {

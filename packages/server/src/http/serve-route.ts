@@ -1,7 +1,7 @@
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Compile } from 'typebox/compile'
-import { forbidden, missing } from '../problem.ts'
+import { forbidden } from '../problem.ts'
 import { type Actor, hasAnyScope, type Organization, type Project } from '../tenancy.ts'
 import { bodyChecker, readJson } from './check-body.ts'
 import type { Gate } from './gate.ts'
@@ -55,13 +55,13 @@ export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: Rate
     app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
       method: route.method,
       url: route.path,
-      config: { isRefusal: status === 405 },
+      config: { isRefusal: status === 405, paramPatterns: paramPatterns(route) },
       async onRequest(request) {
         const access = await admit(route, request, gate, limiter)
         request.setDecorator('access', access)
       },
       async handler(request, reply) {
-        if (paramsCheck && !paramsCheck.Check(request.params)) throw missing('This')
+        if (paramsCheck && !paramsCheck.Check(request.params)) return reply.callNotFound()
         const given = {
           ...request.getDecorator<Admitted>('access'),
           params: request.params,
@@ -79,6 +79,14 @@ export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: Rate
       },
     })
   }
+}
+
+/** What the parameters of a path may look like, for telling "nothing here" from "not with this method". */
+function paramPatterns(route: Route): Record<string, string> {
+  const properties = Object.entries((route.params?.properties ?? {}) as Record<string, { pattern?: string }>)
+  return Object.fromEntries(
+    properties.flatMap(([name, { pattern }]) => (pattern ? [[name, pattern.slice(1, -1)]] : [])),
+  )
 }
 
 interface Admitted {
