@@ -12,25 +12,24 @@ export function uniqueViolation(error: unknown): string | undefined {
 
 const retryablePostgresCodes = new Set(['40001', '40P01'])
 
-/** The transaction can simply be tried again: it lost a race that the database noticed. */
+/** The transaction can simply be tried again: it lost a race that PostgreSQL noticed. SQLite's writers wait in the driver. */
 export const isRaceLost = (error: unknown): boolean =>
-  error instanceof Error &&
-  (retryablePostgresCodes.has((error as { code?: string }).code ?? '') ||
-    /database is locked|SQLITE_BUSY/.test(error.message))
+  error instanceof Error && retryablePostgresCodes.has((error as { code?: string }).code ?? '')
 
 const awayPostgresCodes = /^(08|53|57|58)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/
 const awayMessages =
-  /terminating connection|Connection terminated|timeout exceeded when trying to connect|timeout expired|database or disk is full|disk I\/O error|attempt to write a readonly database|readonly database|unable to open database/i
+  /terminating connection|Connection terminated|timeout exceeded when trying to connect|timeout expired|database or disk is full|disk I\/O error|attempt to write a readonly database|readonly database|unable to open database|database is locked|database schema is locked|malformed|not a database/i
 
 /** The database cannot be used now, through no fault of the request. */
 export const isDatabaseAway = (error: unknown): boolean =>
   error instanceof Error &&
   (awayPostgresCodes.test(String((error as { code?: unknown }).code ?? '')) || awayMessages.test(error.message))
 
-export function databaseProblem(error: unknown): unknown {
+/** `isCommitting`: the answer to a commit was lost, so nobody can know whether it happened. */
+export function databaseProblem(error: unknown, isCommitting = false): unknown {
   if (error instanceof Problem || !isDatabaseAway(error)) return error
-  return new Problem('unavailable', 'The database cannot be reached right now; nothing was changed. Try again.', {
-    cause: error,
-    retryAfterSeconds: 1,
-  })
+  const message = isCommitting
+    ? 'The database was lost while it saved. Look whether the change is there before you repeat it.'
+    : 'The database cannot be reached right now; nothing was changed. Try again.'
+  return new Problem('unavailable', message, { cause: error, retryAfterSeconds: 1 })
 }

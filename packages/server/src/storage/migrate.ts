@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { instantOf } from '../instant.ts'
 import { type DialectName, type Migration, schemaKit } from './migration.ts'
 import { migrations } from './migrations.ts'
+import { liftStatementLimit } from './postgres-driver.ts'
 import type { Tables } from './tables.ts'
 
 /** Any number will do, as long as every Halyard uses the same. */
@@ -27,7 +28,11 @@ export async function migrate(
   steps: readonly Migration[] = migrations,
 ): Promise<readonly string[]> {
   return db.transaction().execute(async tx => {
-    if (dialect === 'postgres') await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx)
+    if (dialect === 'postgres') {
+      // A step on a grown table, or the other node's, may take longer than a request ever could.
+      await sql.raw(liftStatementLimit).execute(tx)
+      await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx)
+    }
     const kit = schemaKit(tx as unknown as Kysely<never>, dialect)
     await tx.schema
       .createTable('schema_migrations')

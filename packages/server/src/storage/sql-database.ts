@@ -4,7 +4,7 @@ import { StaleWrite } from '../stores.ts'
 import { databaseProblem, isRaceLost } from './driver-error.ts'
 import type { Tables } from './tables.ts'
 
-const attemptsMax = 60
+const attemptsMillisecondsMax = 10_000
 const backOffMillisecondsMax = 40
 
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
@@ -15,16 +15,23 @@ export function createSqlDatabase<Stores>(
   announce: () => Promise<void>,
 ) {
   async function attempt<T>(work: (stores: Stores) => Promise<T>): Promise<{ result: T; hasChanges: boolean }> {
+    const start = performance.now()
     for (let n = 1; ; n++) {
       let hasChanges = false
+      let isCommitting = false
       const onChange = () => {
         hasChanges = true
       }
       try {
-        const result = await kysely.transaction().execute(tx => work(storesOn(tx, onChange)))
+        const result = await kysely.transaction().execute(async tx => {
+          const done = await work(storesOn(tx, onChange))
+          isCommitting = true
+          return done
+        })
         return { result, hasChanges }
       } catch (error) {
-        if (n >= attemptsMax || !(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error)
+        const isOver = performance.now() - start > attemptsMillisecondsMax
+        if (isOver || !(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error, isCommitting)
         await wait(Math.random() * Math.min(n * 2, backOffMillisecondsMax))
       }
     }

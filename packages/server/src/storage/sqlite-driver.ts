@@ -115,7 +115,12 @@ class SingleConnectionDriver implements Driver {
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    await connection.executeQuery(CompiledQuery.raw('rollback'))
+    try {
+      await connection.executeQuery(CompiledQuery.raw('rollback'))
+    } catch (error) {
+      // After some failures (a full disk) SQLite has rolled back already; complaining would hide the first error.
+      if (!/no transaction is active/.test((error as Error).message)) throw error
+    }
   }
 
   async destroy(): Promise<void> {
