@@ -25,8 +25,10 @@ export function createMixedWrites(random: () => number): MixedWrites {
   const writes: Write[] = []
   let counter = 0
   let shared: number | undefined
+  let isGone = false
 
   async function run(url: string, stop: AbortSignal): Promise<void> {
+    isGone = false
     const { project, organization } = await addressesOf(url)
     const record = createRecorder(url, writes, stop)
     const flags = `${project}/feature_flags/`
@@ -38,7 +40,7 @@ export function createMixedWrites(random: () => number): MixedWrites {
     const writer = async () => {
       let own: number | undefined
       let role: string | undefined
-      while (!stop.aborted) {
+      while (!stop.aborted && !isGone) {
         const dice = random()
         if (own === undefined || dice < 0.25) {
           own = (await record('flag', 'POST', flags, marker => ({ key: marker, name: marker })))?.id as number
@@ -70,7 +72,7 @@ export function createMixedWrites(random: () => number): MixedWrites {
       bodyFor: (marker: string) => unknown,
       marker = `w${++counter}`,
     ): Promise<Record<string, unknown> | undefined> => {
-      if (stop.aborted) return undefined
+      if (stop.aborted || isGone) return undefined
       const write: Write = { kind, marker, outcome: 'unknown' }
       into.push(write)
       try {
@@ -86,6 +88,7 @@ export function createMixedWrites(random: () => number): MixedWrites {
         write.outcome = response.ok ? 'acknowledged' : 'refused'
         return response.ok ? (JSON.parse(text) as Record<string, unknown>) : undefined
       } catch {
+        isGone = true
         return undefined
       }
     }

@@ -80,6 +80,31 @@ export const settings = {
     describes: 'Where everything is kept: `sqlite:<path>` or `postgres://…`.',
     read: databaseUrl,
   }),
+  databaseWaitSeconds: setting({
+    variable: 'HALYARD_DATABASE_WAIT_SECONDS',
+    fallback: '30',
+    describes: 'How long a start waits for a PostgreSQL that does not answer yet.',
+    read: wholeNumber(0, 86_400),
+  }),
+  statementMillisecondsMax: setting({
+    variable: 'HALYARD_STATEMENT_MILLISECONDS_MAX',
+    fallback: '15000',
+    describes: 'PostgreSQL: a statement that takes longer is ended and its request is answered 503.',
+    read: wholeNumber(100, 3_600_000),
+  }),
+  changeChannel: setting({
+    variable: 'HALYARD_CHANGE_CHANNEL',
+    fallback: 'notify',
+    describes:
+      "PostgreSQL: how nodes hear of each other's changes. `notify` uses LISTEN/NOTIFY; `poll` only asks, for databases and poolers without it.",
+    read: oneOf('notify', 'poll'),
+  }),
+  changePollMilliseconds: setting({
+    variable: 'HALYARD_CHANGE_POLL_MILLISECONDS',
+    fallback: undefined,
+    describes: 'How often a node asks for changes it was not told of: 1000 with `notify`, 50 with `poll`.',
+    read: wholeNumber(5, 60_000),
+  }),
   bootstrapKey: setting({
     variable: 'HALYARD_BOOTSTRAP_KEY',
     fallback: undefined,

@@ -17,6 +17,7 @@ import { migrate } from './storage/migrate.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage/open-storage.ts'
 import { listenForChanges, notifyChanges } from './storage/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
+import { untilDatabaseAnswers } from './storage/until-database-answers.ts'
 import { sqlStores } from './stores.sql.ts'
 import type { Database } from './stores.ts'
 
@@ -34,7 +35,8 @@ export interface Halyard {
   close(): Promise<void>
 }
 
-const changePollMilliseconds = 1000
+/** By how nodes hear of changes: behind LISTEN/NOTIFY, asking only makes up for what was lost. */
+const changePollMilliseconds = { notify: 1000, poll: 50 }
 
 /** Composition root: builds everything in order; `close` undoes it in reverse. */
 export async function createHalyard(
@@ -45,9 +47,11 @@ export async function createHalyard(
   const now = (): Instant => instantOf(new Date())
   const storage = openStorage(config.databaseUrl, {
     ...storageOptions,
+    statementMillisecondsMax: config.statementMillisecondsMax,
     onConnectionError: error => log.warn({ err: error }, 'a database connection broke'),
   })
   try {
+    await untilDatabaseAnswers(storage.ping, config.databaseWaitSeconds, log)
     const applied = await migrate(storage.kysely, storage.dialect)
     if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
 
@@ -55,8 +59,9 @@ export async function createHalyard(
     const changes = createChangeFeed(changeLog, await changeLog.head(), error =>
       log.error({ err: error }, 'a change listener failed'),
     )
+    const isNotifying = config.changeChannel === 'notify'
     const announce = async () => {
-      if (storage.pool) notifyChanges(storage.pool).catch(() => {})
+      if (isNotifying && storage.pool) notifyChanges(storage.pool).catch(() => {})
       await changes.catchUp()
     }
     const database: Database = createSqlDatabase(storage.kysely, sqlStores, announce)
@@ -73,8 +78,9 @@ export async function createHalyard(
     const wake = () => {
       changes.catchUp().catch(() => {})
     }
-    const poll = setInterval(wake, changePollMilliseconds)
+    const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
     const listener =
+      isNotifying &&
       storage.pool &&
       listenForChanges(config.databaseUrl, wake, error =>
         log.warn({ err: error }, 'lost the change channel; reconnecting'),
@@ -105,7 +111,7 @@ export async function createHalyard(
         await jobs.close()
         clearInterval(poll)
         snapshots.close()
-        await listener?.close()
+        if (listener) await listener.close()
         await plugins.close()
         await storage.close()
       },

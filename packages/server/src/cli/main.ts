@@ -2,6 +2,7 @@
 import { ConfigError } from '../config.ts'
 import { Problem } from '../problem.ts'
 import { NewerDatabaseError } from '../storage/migrate.ts'
+import { DatabaseFileError } from '../storage/sqlite-file.ts'
 import { backup } from './backup.ts'
 import { doctor } from './doctor.ts'
 import { keys } from './keys.ts'
@@ -49,6 +50,7 @@ main().catch(error => {
   const isForPeople =
     error instanceof ConfigError ||
     error instanceof NewerDatabaseError ||
+    error instanceof DatabaseFileError ||
     error instanceof Problem ||
     error instanceof UsageError ||
     typeof (error as { code?: unknown })?.code === 'string'

@@ -1,10 +1,9 @@
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { type Dialect, Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import type { DialectName } from './migration.ts'
 import { openPostgresPool, postgresDialect } from './postgres-driver.ts'
-import { openSqlite, type SqliteHandle, sqliteDialect } from './sqlite-driver.ts'
+import { type SqliteHandle, sqliteDialect } from './sqlite-driver.ts'
+import { openSqliteFile } from './sqlite-file.ts'
 import type { Tables } from './tables.ts'
 
 export interface Storage {
@@ -21,6 +20,8 @@ export interface Storage {
 export interface StorageOptions {
   /** Reports a broken idle connection; the pool opens a new one by itself. */
   readonly onConnectionError?: (error: Error) => void
+  /** PostgreSQL only: a statement that takes longer is ended. */
+  readonly statementMillisecondsMax?: number | undefined
   /** Lets the test kit come between queries and driver. */
   readonly wrapDialect?: (dialect: Dialect) => Dialect
 }
@@ -28,29 +29,31 @@ export interface StorageOptions {
 export function openStorage(url: string, options: StorageOptions = {}): Storage {
   const wrap = options.wrapDialect ?? (dialect => dialect)
   if (url.startsWith('sqlite:')) return openSqliteStorage(url.slice('sqlite:'.length), wrap)
-  return openPostgresStorage(url, options.onConnectionError ?? (() => {}), wrap)
+  return openPostgresStorage(url, options, wrap)
 }
 
 function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): Storage {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-  const handle = openSqlite(path)
+  const handle = openSqliteFile(path)
   const kysely = new Kysely<Tables>({ dialect: wrap(sqliteDialect(handle)) })
-  return { dialect: 'sqlite', kysely, sqlite: { path, handle }, pool: undefined, ...lifeOf(kysely) }
+  return { dialect: 'sqlite', kysely, sqlite: { path, handle }, pool: undefined, ...lifeOf(kysely, touchFile) }
 }
 
 function openPostgresStorage(
   url: string,
-  onError: (error: Error) => void,
+  { onConnectionError = () => {}, statementMillisecondsMax }: StorageOptions,
   wrap: (dialect: Dialect) => Dialect,
 ): Storage {
-  const pool = openPostgresPool(url, onError)
-  const kysely = new Kysely<Tables>({ dialect: wrap(postgresDialect(pool)) })
-  return { dialect: 'postgres', kysely, sqlite: undefined, pool, ...lifeOf(kysely) }
+  const pool = openPostgresPool(url, onConnectionError, statementMillisecondsMax)
+  const kysely = new Kysely<Tables>({ dialect: wrap(postgresDialect(pool, statementMillisecondsMax)) })
+  return { dialect: 'postgres', kysely, sqlite: undefined, pool, ...lifeOf(kysely, 'select 1') }
 }
 
-const lifeOf = (kysely: Kysely<Tables>) => ({
+/** SQLite answers `select 1` without its file; this makes it look. */
+const touchFile = 'select count(*) from sqlite_master'
+
+const lifeOf = (kysely: Kysely<Tables>, question: string) => ({
   ping: async () => {
-    await sql`select 1`.execute(kysely)
+    await sql.raw(question).execute(kysely)
   },
   close: () => kysely.destroy(),
 })

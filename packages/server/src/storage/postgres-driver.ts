@@ -1,4 +1,10 @@
-import { type Dialect, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely'
+import {
+  type Dialect,
+  PostgresDialect,
+  type PostgresPool,
+  type PostgresPoolClient,
+  type PostgresQueryResult,
+} from 'kysely'
 import pg from 'pg'
 import { isDatabaseAway } from './driver-error.ts'
 
@@ -41,10 +47,8 @@ export function openPostgresPool(
   return pool
 }
 
-export const postgresDialect = (
-  pool: pg.Pool,
-  statementMillisecondsMax = statementMillisecondsMaxDefault,
-): Dialect => new PostgresDialect({ pool: guarded(pool, statementMillisecondsMax + statementGraceMilliseconds) })
+export const postgresDialect = (pool: pg.Pool, statementMillisecondsMax = statementMillisecondsMaxDefault): Dialect =>
+  new PostgresDialect({ pool: guarded(pool, statementMillisecondsMax + statementGraceMilliseconds) })
 
 /** Lends connections that notice a dead server, and throws broken ones away instead of lending them again. */
 const guarded = (pool: pg.Pool, millisecondsMax: number): PostgresPool => ({
@@ -64,7 +68,8 @@ function guardedClient(client: pg.PoolClient, millisecondsMax: number): Postgres
     try {
       const result = await inTime(client.query(sql, [...parameters]), limit)
       // A transaction in which a statement has failed is rolled back by `commit`, without an error.
-      if (sql === 'commit' && result.command === 'ROLLBACK') throw new Error('The transaction had failed before its commit.')
+      if (sql === 'commit' && result.command === 'ROLLBACK')
+        throw new Error('The transaction had failed before its commit.')
       return result as unknown as PostgresQueryResult<unknown>
     } catch (error) {
       if (isDatabaseAway(error)) isBroken = true
@@ -87,4 +92,5 @@ async function inTime<T>(work: Promise<T>, millisecondsMax: number | undefined):
   return Promise.race([work, late]).finally(() => clearTimeout(timer))
 }
 
-const connectionLost = (why: string): Error => Object.assign(new Error(`Lost the database: ${why}.`), { code: 'ETIMEDOUT' })
+const connectionLost = (why: string): Error =>
+  Object.assign(new Error(`Lost the database: ${why}.`), { code: 'ETIMEDOUT' })

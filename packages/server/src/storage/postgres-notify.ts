@@ -3,6 +3,8 @@ import pg from 'pg'
 const channel = 'halyard_changes'
 const reconnectMillisecondsMin = 100
 const reconnectMillisecondsMax = 5000
+const connectMillisecondsMax = 5000
+const heartbeatMilliseconds = 5000
 
 export const notifyChanges = async (pool: pg.Pool): Promise<void> => {
   await pool.query(`notify ${channel}`)
@@ -20,10 +22,17 @@ export function listenForChanges(
   let isClosed = false
   let client: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
+  let heartbeat: NodeJS.Timeout | undefined
   let delay = reconnectMillisecondsMin
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({ connectionString: url, keepAlive: true, application_name: 'halyard-changes' })
+    const next = new pg.Client({
+      connectionString: url,
+      keepAlive: true,
+      connectionTimeoutMillis: connectMillisecondsMax,
+      query_timeout: heartbeatMilliseconds,
+      application_name: 'halyard-changes',
+    })
     client = next
     next.on('error', error => {
       onError(error)
@@ -36,15 +45,29 @@ export function listenForChanges(
       await next.query(`listen ${channel}`)
       delay = reconnectMillisecondsMin
       onChange()
+      watch(next)
     } catch (error) {
       onError(error as Error)
       reconnect(next)
     }
   }
 
+  /** A connection that was cut without a word looks alive; asking finds out. */
+  function watch(listening: pg.Client): void {
+    clearInterval(heartbeat)
+    heartbeat = setInterval(() => {
+      listening.query('select 1').catch(error => {
+        onError(error as Error)
+        reconnect(listening)
+      })
+    }, heartbeatMilliseconds)
+    heartbeat.unref()
+  }
+
   function reconnect(lost: pg.Client): void {
     if (isClosed || client !== lost) return
     client = undefined
+    clearInterval(heartbeat)
     lost.end().catch(() => {})
     timer = setTimeout(connect, delay)
     timer.unref()
@@ -56,6 +79,7 @@ export function listenForChanges(
     async close() {
       isClosed = true
       clearTimeout(timer)
+      clearInterval(heartbeat)
       await client?.end().catch(() => {})
     },
   }

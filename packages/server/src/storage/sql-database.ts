@@ -1,11 +1,18 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import { Problem } from '../problem.ts'
 import { StaleWrite } from '../stores.ts'
 import { databaseProblem, isRaceLost } from './driver-error.ts'
 import type { Tables } from './tables.ts'
 
 const attemptsMillisecondsMax = 10_000
 const backOffMillisecondsMax = 40
+
+const crowded = (cause: unknown): Problem =>
+  new Problem('unavailable', 'Too many writers want to change the same thing; nothing was changed. Try again.', {
+    cause,
+    retryAfterSeconds: 1,
+  })
 
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
@@ -30,8 +37,8 @@ export function createSqlDatabase<Stores>(
         })
         return { result, hasChanges }
       } catch (error) {
-        const isOver = performance.now() - start > attemptsMillisecondsMax
-        if (isOver || !(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error, isCommitting)
+        if (!(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error, isCommitting)
+        if (performance.now() - start > attemptsMillisecondsMax) throw crowded(error)
         await wait(Math.random() * Math.min(n * 2, backOffMillisecondsMax))
       }
     }

@@ -1,0 +1,65 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { openSqlite, type SqliteHandle } from './sqlite-driver.ts'
+
+/** The database file cannot be used as it is; the message says what to do. */
+export class DatabaseFileError extends Error {
+  constructor(message: string, cause: unknown) {
+    super(message, { cause })
+    this.name = 'DatabaseFileError'
+  }
+}
+
+/** A larger file is not read through at every start: `halyard doctor` does that when asked. */
+const checkedAtStartBytesMax = 256 * 1024 * 1024
+
+/** Opens the file, which is created when it is not there, and refuses one that is damaged or cannot be written. Raises DatabaseFileError. */
+export function openSqliteFile(path: string): SqliteHandle {
+  if (path === ':memory:') return openSqlite(path)
+  let handle: SqliteHandle | undefined
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    const isWorthChecking = existsSync(path) && statSync(path).size <= checkedAtStartBytesMax
+    handle = openSqlite(path)
+    if (isWorthChecking) check(handle)
+    return handle
+  } catch (error) {
+    handle?.close()
+    throw explained(resolve(path), error as Error)
+  }
+}
+
+function check(handle: SqliteHandle): void {
+  const [row] = handle.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
+  if (row?.quick_check !== 'ok') throw new Error(`malformed: ${row?.quick_check}`)
+}
+
+function explained(path: string, error: Error): Error {
+  const { message } = error
+  if (/malformed|not a database|disk image/.test(message)) {
+    return new DatabaseFileError(
+      `The database file ${path} is damaged or no SQLite file (${message}). Nothing was changed. Put a backup in its place ` +
+        `with "halyard restore <backup>", or move the file (and the files ${path}-wal and ${path}-shm) away to start empty.`,
+      error,
+    )
+  }
+  if (/readonly|read-only|EROFS/i.test(message)) {
+    return new DatabaseFileError(
+      `The database file ${path} cannot be written (${message}). Make the file and its folder writable for this user, or set DATABASE_URL to another path.`,
+      error,
+    )
+  }
+  if (/unable to open|EACCES|ENOENT|ENOTDIR|EPERM/.test(message)) {
+    return new DatabaseFileError(
+      `The database file ${path} cannot be opened (${message}). Check that its folder exists and belongs to this user, or set DATABASE_URL to another path.`,
+      error,
+    )
+  }
+  if (/full|ENOSPC/.test(message)) {
+    return new DatabaseFileError(
+      `There is no room left for the database file ${path} (${message}). Free some space and start again.`,
+      error,
+    )
+  }
+  return error
+}
