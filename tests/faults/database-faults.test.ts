@@ -1,0 +1,260 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { createTestDatabase, onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import { createFaultInjector } from '../../packages/server/src/testing/failing-statement.ts'
+import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { type PostgresServer, startPostgres } from '../postgres-server.ts'
+import { findFaults } from './consistency.ts'
+import { runCommand } from './server-process.ts'
+import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'
+
+const patience = { timeout: 25_000, interval: 100 }
+/** So short that a test need not wait long for a database that is paused. */
+const impatient = { HALYARD_STATEMENT_MILLISECONDS_MAX: '500' }
+
+const isReady = async (s: Scenario) => (await s.get('/_readyz')).status === 200
+const createFlag = (s: Scenario, key: string) => s.post(`${s.project}/feature_flags/`, { key })
+
+/** The same whatever the fault was: nothing was mended by hand, and the next write works. */
+async function expectRecovery(s: Scenario, key: string): Promise<void> {
+  await vi.waitFor(async () => expect((await createFlag(s, key)).status).toBe(201), patience)
+  await vi.waitFor(async () => expect(await isReady(s)).toBe(true), patience)
+}
+
+onEachDatabase('a database that fails every n-th statement', dialect => {
+  it('answers every request, tears nothing and goes on', async () => {
+    const injector = createFaultInjector()
+    const database = await createTestDatabase(dialect)
+    const s = await startScenario(dialect, { storage: injector, databaseUrl: database.url })
+    try {
+      const statuses = new Map<number, number>()
+      for (const n of [13, 7, 5, 3, 2]) {
+        injector.failEvery(n)
+        const replies = await Promise.all(
+          Array.from({ length: 24 }, async (_, index) => {
+            const created = await createFlag(s, `flag-${n}-${index}`)
+            if (created.status !== 201) return [created]
+            const path = `${s.project}/feature_flags/${created.body.id}/`
+            return [created, await s.patch(path, { name: `changed ${index}` }), await s.get(path)]
+          }),
+        )
+        injector.disarm()
+        for (const { status } of replies.flat()) statuses.set(status, (statuses.get(status) ?? 0) + 1)
+      }
+      expect(
+        [...statuses.keys()].every(status => [200, 201, 503].includes(status)),
+        JSON.stringify([...statuses]),
+      ).toBe(true)
+      expect(statuses.get(503)).toBeGreaterThan(0)
+      await expectRecovery(s, 'afterwards')
+      expect(await findFaults(database.url, [])).toEqual([])
+    } finally {
+      await s.close()
+      await database.drop()
+    }
+  })
+})
+
+describe('PostgreSQL behind a network that fails', () => {
+  it('is paused: readiness says so, requests are answered, and it recovers by itself', async () => {
+    const database = await createTestDatabase('postgres')
+    const proxy = await startTcpProxy(addressOf(database.url))
+    const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
+    try {
+      expect(await isReady(s)).toBe(true)
+      proxy.freeze()
+      const [ready, write, live] = await Promise.all([s.get('/_readyz'), createFlag(s, 'paused'), s.get('/_livez')])
+      expect(ready.status).toBe(503)
+      expect(ready.body.database).toBe('away')
+      expect(write.status).toBe(503)
+      expect(write.headers.get('retry-after')).toBe('1')
+      expect(live.status).toBe(200)
+      proxy.thaw()
+      await expectRecovery(s, 'thawed')
+      expect(await findFaults(database.url, [])).toEqual([])
+    } finally {
+      proxy.thaw()
+      await s.close()
+      await proxy.close()
+      await database.drop()
+    }
+  })
+
+  it('is cut off again and again: no acknowledged write is missing', async () => {
+    const database = await createTestDatabase('postgres')
+    const proxy = await startTcpProxy(addressOf(database.url))
+    const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
+    try {
+      const acknowledged: string[] = []
+      for (let round = 0; round < 10; round++) {
+        const writing = Array.from({ length: 8 }, async (_, index) => {
+          const key = `cut-${round}-${index}`
+          const reply = await createFlag(s, key)
+          expect([201, 503]).toContain(reply.status)
+          if (reply.status === 201) acknowledged.push(key)
+        })
+        await Promise.race(writing)
+        proxy.cut()
+        await Promise.all(writing)
+      }
+      await expectRecovery(s, 'mended')
+      const listed = await s.get(`${s.project}/feature_flags/?limit=1000`)
+      const keys = listed.body.results.map((flag: { key: string }) => flag.key)
+      expect(acknowledged.filter(key => !keys.includes(key))).toEqual([])
+      expect(await findFaults(database.url, [])).toEqual([])
+    } finally {
+      await s.close()
+      await proxy.close()
+      await database.drop()
+    }
+  })
+})
+
+describe('a PostgreSQL of its own', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres()
+  })
+  afterAll(() => server.stop())
+
+  it('is restarted: requests meanwhile are answered 503, afterwards everything is there', async () => {
+    const s = await startScenario('postgres', { databaseUrl: server.url })
+    try {
+      expect((await createFlag(s, 'before')).status).toBe(201)
+      const restarting = server.restart()
+      let isBack = false
+      void restarting.then(() => {
+        isBack = true
+      })
+      const statuses = new Set<number>()
+      while (!isBack) statuses.add((await createFlag(s, `during-${statuses.size}-${Math.random()}`)).status)
+      await restarting
+      expect(
+        [...statuses].every(status => status === 201 || status === 503),
+        [...statuses].join(' '),
+      ).toBe(true)
+      await expectRecovery(s, 'after')
+      expect((await s.get(`${s.project}/feature_flags/?search=before`)).body.count).toBe(1)
+      expect(await findFaults(server.url, [])).toEqual([])
+    } finally {
+      await s.close()
+    }
+  })
+
+  it('has no connection left: 503 until there is one', async () => {
+    const admin = new pg.Client({ connectionString: server.url })
+    await admin.connect()
+    await admin.query(`create role crowded login password 'crowded'`)
+    await admin.query('create database crowded owner crowded')
+    const url = new URL(server.url)
+    Object.assign(url, { username: 'crowded', password: 'crowded', pathname: '/crowded' })
+    const s = await startScenario('postgres', { databaseUrl: url.href })
+    try {
+      await admin.query('alter role crowded connection limit 0')
+      await admin.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'crowded'`)
+      await vi.waitFor(async () => expect((await createFlag(s, 'crowded')).status).toBe(503), patience)
+      expect(await isReady(s)).toBe(false)
+      await admin.query('alter role crowded connection limit -1')
+      await expectRecovery(s, 'room')
+    } finally {
+      await s.close()
+      await admin.end()
+    }
+  })
+})
+
+describe('a start before the database', () => {
+  it('waits for it', async () => {
+    const proxy = await startTcpProxy(addressOf(inject('postgresUrl')))
+    const database = await createTestDatabase('postgres')
+    proxy.freeze()
+    const starting = startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
+    proxy.cut()
+    proxy.thaw()
+    const s = await starting
+    expect(await isReady(s)).toBe(true)
+    await s.close()
+    await proxy.close()
+    await database.drop()
+  })
+
+  it('gives up with a sentence when there is none', async () => {
+    const { code, output } = await runCommand(['serve'], {
+      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      HALYARD_DATABASE_WAIT_SECONDS: '0',
+      LOG_LEVEL: 'silent',
+    })
+    expect(code).toBe(1)
+    expect(output).toMatch(/^halyard: .*ECONNREFUSED/m)
+  })
+})
+
+describe('a SQLite file', () => {
+  it('on a full disk: reads go on, writes are answered 503, and room is enough to recover', async () => {
+    const database = await createTestDatabase('sqlite')
+    const s = await startScenario('sqlite', { databaseUrl: database.url })
+    const handle = s.halyard.storage.sqlite!.handle
+    try {
+      const { id } = (await createFlag(s, 'first')).body
+      const pages = (handle.prepare('pragma page_count').all() as { page_count: number }[])[0]!.page_count
+      handle.exec(`pragma max_page_count = ${pages}`)
+      const big = { filters: { groups: [], note: 'x'.repeat(200_000) } }
+      const refused = await s.patch(`${s.project}/feature_flags/${id}/`, big)
+      expect(refused.status).toBe(503)
+      expect(refused.body.code).toBe('unavailable')
+      expect((await s.get(`${s.project}/feature_flags/${id}/`)).body.version).toBe(1)
+      expect(await isReady(s)).toBe(true)
+      handle.exec('pragma max_page_count = 1000000')
+      expect((await s.patch(`${s.project}/feature_flags/${id}/`, big)).status).toBe(200)
+      expect(await findFaults(database.url, [])).toEqual([])
+    } finally {
+      await s.close()
+      await database.drop()
+    }
+  })
+
+  it('that became read-only: reads go on, writes are answered 503', async () => {
+    const s = await startScenario('sqlite')
+    const handle = s.halyard.storage.sqlite!.handle
+    try {
+      const { id } = (await createFlag(s, 'first')).body
+      handle.exec('pragma query_only = on')
+      expect((await createFlag(s, 'second')).status).toBe(503)
+      expect((await s.get(`${s.project}/feature_flags/${id}/`)).status).toBe(200)
+      handle.exec('pragma query_only = off')
+      await expectRecovery(s, 'second')
+    } finally {
+      await s.close()
+    }
+  })
+
+  it('that is damaged is refused at start with what to do, and is left alone', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'halyard-damaged-'))
+    const path = join(folder, 'halyard.db')
+    const s = await startScenario('sqlite', { databaseUrl: `sqlite:${path}` })
+    for (let index = 0; index < 20; index++) await createFlag(s, `flag-${index}`)
+    await s.close()
+    const sound = readFileSync(path)
+    const damages = {
+      'no SQLite file at all': Buffer.from('this is a letter to my aunt\n'.repeat(100)),
+      'pages overwritten': Buffer.concat([sound.subarray(0, 8192), Buffer.alloc(40_960, 0xab), sound.subarray(49_152)]),
+      'cut short': sound.subarray(0, Math.floor(sound.length / 2)),
+    }
+    for (const [name, bytes] of Object.entries(damages)) {
+      writeFileSync(path, bytes)
+      const { code, output } = await runCommand(['serve'], {
+        DATABASE_URL: `sqlite:${path}`,
+        PORT: '0',
+        LOG_LEVEL: 'silent',
+      })
+      expect(code, name).toBe(1)
+      expect(output, name).toContain('is damaged or no SQLite file')
+      expect(output, name).toContain('halyard restore <backup>')
+      expect(readFileSync(path).equals(bytes), name).toBe(true)
+    }
+    rmSync(folder, { recursive: true })
+  })
+})
