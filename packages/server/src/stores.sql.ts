@@ -3,6 +3,8 @@ import { sqlAccessStore } from './access/access-store.sql.ts'
 import { sqlActivityStore } from './activity/activity-store.sql.ts'
 import { sqlCohortStore } from './cohorts/cohort-store.sql.ts'
 import { sqlDashboardStore } from './dashboards/dashboard-store.sql.ts'
+import { sqlEventCounts } from './events/event-counts.sql.ts'
+import { sqlUsageStore } from './events/usage-store.sql.ts'
 import { sqlFlagStore } from './flags/flag-store.sql.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
@@ -21,6 +23,7 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   changes: sqlChangeLog(db, onChange),
   cohorts: sqlCohortStore(db),
   dashboards: sqlDashboardStore(db),
+  eventCounts: sqlEventCounts(db),
   flags: sqlFlagStore(db),
   groups: sqlGroupStore(db),
   identity: sqlIdentityStore(db),
@@ -29,4 +32,5 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   persons: sqlPersonStore(db),
   plugins: sqlPluginStore(db),
   projects: sqlProjectStore(db),
+  usage: sqlUsageStore(db),
 })

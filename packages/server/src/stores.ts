@@ -3,6 +3,8 @@ import type { ActivityStore } from './activity/activity-store.ts'
 import type { ChangeLog } from './changes.ts'
 import type { CohortStore } from './cohorts/cohort-store.ts'
 import type { DashboardStore } from './dashboards/dashboard-store.ts'
+import type { EventCountStore } from './events/event-counts.ts'
+import type { UsageStore } from './events/usage-store.ts'
 import type { FlagStore } from './flags/flag-store.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
@@ -19,6 +21,7 @@ export interface Stores {
   readonly changes: ChangeLog
   readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
+  readonly eventCounts: EventCountStore
   readonly flags: FlagStore
   readonly groups: GroupStore
   readonly identity: IdentityStore
@@ -27,6 +30,7 @@ export interface Stores {
   readonly persons: PersonStore
   readonly plugins: PluginStore
   readonly projects: ProjectStore
+  readonly usage: UsageStore
 }
 
 export interface Database {
