@@ -2,8 +2,9 @@ import { bucketOf, PLAIN, type Salt, VARIANT } from './bucket.ts'
 import { type HashBatch, openBatch } from './hash-batch.ts'
 import type { PackedIdentifier, PackedPrefix } from './pack.ts'
 
-/** One batch serves all runs: it is empty whenever an evaluation has ended. Undefined until the first one begins. */
+/** One batch serves all runs, one at a time. It is opened by the first; null stands for one that cannot be had. */
 let sharedBatch: HashBatch | null | undefined
+let isBatchTaken = false
 
 /**
  * The buckets of one subject, two for each flag, each computed once.
@@ -23,11 +24,13 @@ export class Buckets {
     this.#slots = new Int32Array(flagCount * 2)
   }
 
-  /** Whether buckets can be gathered at all. */
+  /** Begins to gather, unless it cannot be done or an evaluation around this one is at it. */
   gather(): boolean {
     if (sharedBatch === undefined) sharedBatch = openBatch() ?? null
-    this.#batch = sharedBatch ?? undefined
-    return this.#batch !== undefined
+    if (sharedBatch === null || isBatchTaken) return false
+    isBatchTaken = true
+    this.#batch = sharedBatch
+    return true
   }
 
   hashGathered(): void {
@@ -35,7 +38,9 @@ export class Buckets {
   }
 
   stopGathering(): void {
+    this.#batch?.discard()
     this.#batch = undefined
+    isBatchTaken = false
     this.awaited = false
   }
 

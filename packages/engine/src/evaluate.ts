@@ -40,16 +40,17 @@ export function evaluateAll(project: Project, run: Run): void {
  */
 function evaluateGathering(project: Project, run: Run, independent: number): void {
   const { order } = project.ranking
-  const { buckets } = run
-  let waiting: number[] = []
-  for (let place = 0; place < independent; place++) evaluateOrWait(project, run, order?.[place] ?? place, waiting)
-  buckets.hashGathered()
-  const again = waiting
-  waiting = []
-  for (const index of again) evaluateOrWait(project, run, index, waiting)
-  buckets.hashGathered()
-  buckets.stopGathering()
-  for (const index of waiting) evaluateOne(project, run, index)
+  const waiting: number[] = []
+  const waitingAgain: number[] = []
+  try {
+    for (let place = 0; place < independent; place++) evaluateOrWait(project, run, order?.[place] ?? place, waiting)
+    run.buckets.hashGathered()
+    for (const index of waiting) evaluateOrWait(project, run, index, waitingAgain)
+    run.buckets.hashGathered()
+  } finally {
+    run.buckets.stopGathering()
+  }
+  for (const index of waitingAgain) evaluateOne(project, run, index)
 }
 
 function evaluateOrWait(project: Project, run: Run, index: number, waiting: number[]): void {

@@ -18,6 +18,8 @@ export interface HashBatch {
   add(prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt, slot: number, deliver: Deliver): void
   /** Hashes what is in line. */
   flush(deliver: Deliver): void
+  /** Forgets what is in line. */
+  discard(): void
 }
 
 /** Undefined where hashing four at a time is not to be had. */
@@ -39,6 +41,10 @@ export function openBatch(lanes: Lanes | undefined = openLanes()): HashBatch | u
     flush(deliver) {
       single.flush(deliver)
       double.flush(deliver)
+    },
+    discard() {
+      single.discard()
+      double.discard()
     },
   }
 }
@@ -71,6 +77,10 @@ class Queue {
       const at = this.#wordOf(index)
       deliver(this.#slots[index]!, unitOf(memory[at]!, memory[at + 4]!))
     }
+    this.discard()
+  }
+
+  discard(): void {
     this.#count = 0
   }
 

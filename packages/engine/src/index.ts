@@ -7,4 +7,18 @@ export type { Outcome, Reason, ReasonCode } from './outcome.ts'
 export { usesCohorts, usesFlags } from './references.ts'
 export type { Requirements } from './requirements.ts'
 export type { Results } from './results.ts'
-export { type Changes, compile, type EvaluateOptions, type Snapshot } from './snapshot.ts'
+export { type Changes, compile, type EvaluateOptions, type ExplainOptions, type Snapshot } from './snapshot.ts'
+export type {
+  CohortTrace,
+  ConditionTrace,
+  EnrollmentTrace,
+  FilterTrace,
+  FlagTrace,
+  GroupTrace,
+  HoldoutTrace,
+  IdentifierTrace,
+  PropertyTrace,
+  RolloutTrace,
+  Trace,
+  VariantTrace,
+} from './trace.ts'

@@ -37,7 +37,8 @@ export interface PredicateOptions extends EngineOptions {
   readonly bagOf: (groupIndex: string) => number | undefined
 }
 
-const cohortNestingMax = 50
+/** Cohorts within cohorts beyond this depth cannot be evaluated. */
+export const cohortNestingMax = 50
 
 /** Numbers every distinct filter once. The same filter in a hundred flags is decided once for a subject. */
 export class PredicatePool {

@@ -101,6 +101,17 @@ describe('evaluation', () => {
     )
   })
 
+  it('may be asked for again while static cohorts are looked up', () => {
+    const asks = { groups: [{ properties: [{ key: 'id', type: 'cohort', value: 1 }], rollout_percentage: 50 }] }
+    const flags = Array.from({ length: 40 }, (_, index) => ({ ...rolledOut(`f${index}`, 50), id: index + 1 }))
+    flags.splice(20, 0, { id: 99, key: 'asks', active: true, filters: asks })
+    const snapshot = compile(project(flags, [{ id: 1, isStatic: true, filters: {} }]), options)
+    const values = (distinctId: string, inStaticCohort: () => boolean) =>
+      [...snapshot.evaluate({ distinctId, inStaticCohort }, { now })].map(([, outcome]) => outcome.value)
+    const alone = values('outer', () => true)
+    expect(values('outer', () => values('inner', () => false).length > 0)).toEqual(alone)
+  })
+
   it('after an update is that of a fresh snapshot', () => {
     fc.assert(
       fc.property(seeds, seed => {
@@ -202,10 +213,12 @@ describe('anything that JSON can hold', () => {
           const cohorts = trees.map((tree, index) => ({ id: index + 1, isStatic: false, filters: tree }))
           const definitions = project([...flags, rolledOut('neighbour', 100)], cohorts)
           const snapshot = compile(definitions, options)
-          const subject = { distinctId: 'x', personProperties: bag, groups, groupProperties: { company: bag } }
+          const ids = { distinctId: bag, deviceId: groups, anonDistinctId: bag, hashKeyOverrides: groups }
+          const subject = { ...ids, personProperties: bag, groups, groupProperties: { company: bag } }
           expect(snapshot.evaluate(subject as never, { now }).get('neighbour')?.value).toBe(true)
           for (const flag of flags) checkFlag(flag, definitions, options)
           for (const cohort of cohorts) checkCohort(cohort, definitions, options)
+          for (const { key } of flags) expect(snapshot.explain(subject as never, { key, now })).toBeDefined()
           expect(snapshot.requirements).toBeDefined()
           expect(snapshot.issues).toBeDefined()
         },

@@ -1,15 +1,23 @@
 import { type CompiledFlag, Compiler } from './compiler.ts'
 import type { Definitions, EngineOptions, FlagDefinition, Subject } from './definition.ts'
 import { evaluateAll, evaluateSome, newRun } from './evaluate.ts'
+import { explainFlag } from './explain.ts'
 import type { Issue } from './issue.ts'
 import { linkProject, type Project, withDependencies } from './project.ts'
 import { type Requirements, requirementsOf } from './requirements.ts'
 import { Results } from './results.ts'
 import type { Run } from './run.ts'
+import type { Trace } from './trace.ts'
 
 export interface EvaluateOptions {
   /** Evaluate only these flags, and what they depend on. */
   readonly keys?: readonly string[]
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
+export interface ExplainOptions {
+  readonly key: string
   /** Milliseconds since 1970. */
   readonly now: number
 }
@@ -109,6 +117,16 @@ export class Snapshot {
       Uint16Array.from(positions, index => run.outcomes[index]!),
       positions,
     )
+  }
+
+  /** Why a flag gives its answer to a subject; undefined when there is no such flag. */
+  explain(subject: Subject, { key, now }: ExplainOptions): Trace | undefined {
+    const index = this.#project.indexByKey.get(key)
+    if (index === undefined) return undefined
+    return this.#with(subject, now, run => {
+      evaluateSome(this.#project, run, new Set([index]))
+      return explainFlag(this.#project, run, index)
+    })
   }
 
   /** A caller that asks again from within, as a lookup of static cohorts may, gets a run of its own. */
