@@ -71,6 +71,14 @@ export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam
 
 const tag = 'Feature flags'
 const flags = '/api/projects/:project_id/feature_flags' as const
+const LocalEvaluation = Type.Object({
+  ...Flag.properties,
+  flags: Type.Array(FreeObject()),
+  group_type_mapping: FreeObject('The name of each group type by its index.'),
+  cohorts: FreeObject('The filters of each cohort that is not static, by its id; empty without `send_cohorts`.'),
+  minimal_flag_called_events: Type.Boolean(),
+  property_matching_version: Type.Integer(),
+})
 const FlagActivity = Type.Object({ ...Flag.properties, ...activityAnswer })
 
 export const flagRoutes = {
@@ -150,5 +158,18 @@ export const flagRoutes = {
     params: ProjectParams,
     query: Type.Object(activityQuery),
     answers: { 200: FlagActivity },
+  }),
+  localEvaluation: route({
+    method: 'GET',
+    path: `${flags}/local_evaluation`,
+    tag,
+    summary: 'Definitions for libraries that evaluate by themselves; honours If-None-Match',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      send_cohorts: Type.Optional(Type.String({ description: 'Also send the cohorts that flags use.' })),
+      token: Type.Optional(Type.String({ description: 'With `@current`: the token of the project.' })),
+    }),
+    answers: { 200: LocalEvaluation, 304: null },
   }),
 }

@@ -20,12 +20,16 @@ import { serveOrganizations } from './organizations/organization-routes.ts'
 import { servePlugins } from './plugins/plugin-routes.ts'
 import type { PluginSystem } from './plugins/plugin-system.ts'
 import { serveProjects } from './projects/project-routes.ts'
+import { serveLocalEvaluation } from './sdk/local-evaluation-routes.ts'
+import { serveSdk } from './sdk/sdk-routes.ts'
+import type { Serving } from './sdk/serving.ts'
 import type { Database } from './stores.ts'
 import { version } from './version.ts'
 
 export interface AppDeps {
   readonly config: Pick<Config, 'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax'>
   readonly database: Database
+  readonly serving: Serving
   readonly log: FastifyBaseLogger
   readonly metrics: Metrics
   readonly plugins: PluginSystem
@@ -34,7 +38,16 @@ export interface AppDeps {
 }
 
 /** The whole HTTP application, without a port. */
-export function createApp({ config, database, log, metrics, plugins, readiness, now }: AppDeps): FastifyInstance {
+export function createApp({
+  config,
+  database,
+  log,
+  metrics,
+  plugins,
+  readiness,
+  serving,
+  now,
+}: AppDeps): FastifyInstance {
   const gate = createGate(database, now)
   const app = createHttp({ gate, log, ...config, onAnswer: metrics.observeRequest })
   const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax))
@@ -50,5 +63,7 @@ export function createApp({ config, database, log, metrics, plugins, readiness, 
   serveBulkFlags(serve, { database, now })
   serveRoleAccess(serve, { database, now })
   servePlugins(serve, { database, workshop: plugins.workshop, now })
+  serveLocalEvaluation(serve, serving)
+  serveSdk(app, serving)
   return app
 }

@@ -3,13 +3,13 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import type { Config } from './config.ts'
-import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
 import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { createPluginSystem } from './plugins/plugin-system.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
+import { createServing, type Serving } from './sdk/serving.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
@@ -26,7 +26,7 @@ export interface Halyard {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly storage: Storage
-  readonly snapshots: Snapshots
+  readonly serving: Serving
   readonly jobs: JobRunner
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
@@ -65,7 +65,7 @@ export async function createHalyard(
       await changes.catchUp()
     }
     const database: Database = createSqlDatabase(storage.kysely, sqlStores, announce)
-    const snapshots = createSnapshots({ database, changes, listCohorts: async () => [] })
+    const serving = createServing({ database, changes, listCohorts: (tx, id) => tx.cohorts.listDefinitions(id), now })
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
     const instance = sqlInstanceStore(storage.kysely)
@@ -73,7 +73,7 @@ export async function createHalyard(
 
     let isDraining = false
     const readiness = { ping: storage.ping, isDraining: () => isDraining }
-    const app = createApp({ config, database, log, metrics: createMetrics(), plugins, readiness, now })
+    const app = createApp({ config, database, log, metrics: createMetrics(), plugins, readiness, serving, now })
 
     const wake = () => {
       changes.catchUp().catch(() => {})
@@ -100,7 +100,7 @@ export async function createHalyard(
       database,
       changes,
       storage,
-      snapshots,
+      serving,
       jobs,
       firstOwner,
       drain() {
@@ -110,7 +110,7 @@ export async function createHalyard(
         await app.close()
         await jobs.close()
         clearInterval(poll)
-        snapshots.close()
+        serving.close()
         if (listener) await listener.close()
         await plugins.close()
         await storage.close()

@@ -1,3 +1,4 @@
+import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkScopes } from '../identity/api-key.ts'
 import { storeNewKey } from '../identity/create-key.ts'
 import type { Account } from '../identity/identity-store.ts'
@@ -63,6 +64,7 @@ async function list(tx: Stores, account: Account): Promise<void> {
 
 async function revoke(tx: Stores, account: Account, keyId: string): Promise<void> {
   if (!(await tx.identity.removeKey(account.id, keyId))) throw missing(`Key ${keyId}`)
+  await announceIdentity(tx, account.id, instantOf(new Date()))
   console.log(`Revoked ${keyId}.`)
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
 import { hashPassword } from '../identity/password.ts'
 import { newUuid } from '../identity/secret.ts'
@@ -61,6 +62,7 @@ async function resetPassword(email: string): Promise<void> {
       const account = await getAccount(tx, email)
       await tx.identity.updateAccount(account.id, { passwordHash })
       await tx.identity.removeKeys(account.id, 'sessions')
+      await announceIdentity(tx, account.id, instantOf(new Date()))
     }),
   )
   console.log(`New password of ${email}, shown once: ${password}`)

@@ -17,7 +17,7 @@ onEachDatabase('snapshots', dialect => {
   afterAll(() => s.close())
 
   const value = async (key: string) =>
-    (await s.halyard.snapshots.forToken(s.projectToken))?.snapshot
+    (await s.halyard.serving.snapshots.forToken(s.projectToken))?.snapshot
       .evaluate({ distinctId: 'somebody' }, { now: 0 })
       .get(key)?.value
 
@@ -73,9 +73,9 @@ onEachDatabase('snapshots', dialect => {
   it('recompiles nothing but the flag that changed', async () => {
     const { body: first } = await s.post(flags, { key: 'untouched' })
     const { body: second } = await s.post(flags, { key: 'touched' })
-    const before = (await s.halyard.snapshots.forProject(s.projectId))!
+    const before = (await s.halyard.serving.snapshots.forProject(s.projectId))!
     await s.patch(`${flags}${second.id}/`, { name: 'changed' })
-    const after = (await s.halyard.snapshots.forProject(s.projectId))!
+    const after = (await s.halyard.serving.snapshots.forProject(s.projectId))!
     const compiled = (served: typeof before, key: string) => served.snapshot.flags[served.snapshot.indexOf(key)!]
     expect(compiled(after, 'untouched')).toBe(compiled(before, 'untouched'))
     expect(compiled(after, 'touched')).not.toBe(compiled(before, 'touched'))
@@ -158,7 +158,7 @@ onEachDatabase('snapshots', dialect => {
   describe('credentials', () => {
     it('stop with the token that was replaced and begin with the new one', async () => {
       const { body: project } = await s.post('/api/projects/', { name: 'Token' })
-      const { snapshots } = s.halyard
+      const { snapshots } = s.halyard.serving
       expect((await snapshots.forToken(project.api_token))?.project.id).toBe(project.id)
       const { body: changed } = await s.patch(`/api/projects/${project.id}/reset_token/`, {})
       expect(changed.api_token).not.toBe(project.api_token)
@@ -172,7 +172,7 @@ onEachDatabase('snapshots', dialect => {
     it('stop with the secret key that was revoked', async () => {
       const { body: key } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
       const hash = hashSecret(key.value)
-      const { snapshots } = s.halyard
+      const { snapshots } = s.halyard.serving
       expect((await snapshots.forSecretKey(hash))?.project.id).toBe(s.projectId)
       await s.delete(`${s.project}/secret_keys/${key.id}/`)
       expect(await snapshots.forSecretKey(hash)).toBeUndefined()

@@ -6,6 +6,7 @@ import { forbidden, invalid, missing, Problem } from '../problem.ts'
 import { projectToWire } from '../projects/project-resource.ts'
 import type { Database, Stores } from '../stores.ts'
 import { type Actor, levelIn, levelInProject } from '../tenancy.ts'
+import { announceIdentity } from './announce-identity.ts'
 import type { ApiKey } from './api-key.ts'
 import { keyToWire, sessionToWire } from './api-key-resource.ts'
 import { checkKeyFields, createKey } from './create-key.ts'
@@ -40,7 +41,10 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
     if (!actor.key.isSession) {
       throw forbidden('This key was not made by signing in. Revoke it at /api/personal_api_keys/.')
     }
-    await database.transaction(tx => tx.identity.removeKey(actor.user.id, actor.key.id))
+    await database.transaction(async tx => {
+      await tx.identity.removeKey(actor.user.id, actor.key.id)
+      await announceIdentity(tx, actor.user.id, now())
+    })
     return undefined
   })
 
@@ -59,6 +63,7 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
         ...place,
       })
       if (passwordHash !== undefined) await tx.identity.removeKeys(actor.user.id, 'sessions')
+      await announceIdentity(tx, actor.user.id, now())
     })
     return database.read(tx => meToWire(tx, actor))
   })
@@ -99,6 +104,7 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
         }
         await checkKeyFields(tx, actor, key, now())
         await tx.identity.updateKey(key)
+        await announceIdentity(tx, actor.user.id, now())
         return key
       }),
     ),
@@ -108,6 +114,7 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
     database.transaction(async tx => {
       const key = await ownKey(tx, actor, params.key_id)
       await tx.identity.removeKey(actor.user.id, key.id)
+      await announceIdentity(tx, actor.user.id, now())
       return answer({ status: 204 })
     }),
   )

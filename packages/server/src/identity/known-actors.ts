@@ -1,0 +1,72 @@
+import type { ChangeFeed } from '../changes.ts'
+import type { Instant } from '../instant.ts'
+import { Problem } from '../problem.ts'
+import type { Database } from '../stores.ts'
+import type { Actor } from '../tenancy.ts'
+import { hashSecret } from './secret.ts'
+
+/** Who is behind a personal API key, remembered for a while so that polling clients do not cost a query each. */
+export interface KnownActors {
+  /** Raises `unauthenticated` for a key that is not valid, and `unavailable` when it is not remembered and the database is away. */
+  find(key: string): Promise<Actor>
+  close(): void
+}
+
+interface Known {
+  readonly actor: Actor
+  readonly expiresAt: Instant | null
+  /** Milliseconds; when it is past, the database is asked again, and only its absence lets the memory stand. */
+  readonly freshUntil: number
+}
+
+const actorsMax = 10_000
+const freshMilliseconds = 30_000
+
+/** Any change to people, their memberships or keys empties the memory; age is the second guard. */
+export function createKnownActors(
+  database: Pick<Database, 'read'>,
+  changes: Pick<ChangeFeed, 'subscribe'>,
+  now: () => Instant,
+): KnownActors {
+  const known = new Map<string, Known>()
+  let generation = 0
+  const unsubscribe = changes.subscribe(batch => {
+    if (!batch.some(({ topic }) => topic === 'identity')) return
+    generation += 1
+    known.clear()
+  })
+
+  async function lookUp(hash: string, remembered: Known | undefined): Promise<Known | undefined> {
+    const begun = generation
+    try {
+      const found = await database.read(tx => tx.identity.findActor(hash))
+      if (!found) {
+        known.delete(hash)
+        return undefined
+      }
+      const { actor, key } = found
+      const fresh = { actor, expiresAt: key.expiresAt, freshUntil: Date.now() + freshMilliseconds }
+      if (known.size >= actorsMax) known.clear()
+      if (begun === generation) known.set(hash, fresh)
+      return fresh
+    } catch (error) {
+      if (remembered && error instanceof Problem && error.kind === 'unavailable') return remembered
+      throw error
+    }
+  }
+
+  return {
+    async find(key) {
+      const hash = hashSecret(key)
+      const remembered = known.get(hash)
+      const isFresh = remembered && remembered.freshUntil > Date.now()
+      const found = isFresh ? remembered : await lookUp(hash, remembered)
+      if (!found) throw invalidKey('This API key is not valid. It may have been revoked.')
+      if (found.expiresAt !== null && found.expiresAt <= now()) throw invalidKey('This API key has expired.')
+      return found.actor
+    },
+    close: unsubscribe,
+  }
+}
+
+const invalidKey = (message: string): Problem => new Problem('unauthenticated', message)

@@ -1,0 +1,34 @@
+import type { Properties } from '../evaluation/evaluation-request.ts'
+
+/**
+ * What the browser library wants to know before it begins. It says no to everything that Halyard does not do, so that nothing is
+ * loaded in vain. `surveys` is left out on purpose: any value there, false too, makes the library load a script.
+ */
+export const remoteConfig = (token: string): Properties => ({
+  token,
+  supportedCompression: ['gzip', 'gzip-js'],
+  hasFeatureFlags: true,
+  analytics: { endpoint: '/i/v0/e/' },
+  sessionRecording: false,
+  heatmaps: false,
+  capturePerformance: false,
+  autocaptureExceptions: false,
+  captureDeadClicks: false,
+  autocapture_opt_out: true,
+  elementsChainAsString: true,
+  defaultIdentifiedOnly: true,
+  siteApps: [],
+})
+
+/** What the libraries of the time of `/decide/` look for beside it. */
+export const olderConfig = { config: { enable_collect_everything: true }, toolbarParams: {}, isAuthenticated: false }
+
+/** The configuration as a script. The token in it is known, and JSON within a script must not end it. */
+export function remoteConfigScript(token: string): string {
+  const name = scriptText(token)
+  const entry = scriptText({ config: remoteConfig(token), siteApps: [] })
+  return `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${name}]=${entry}})();`
+}
+
+const scriptText = (value: unknown): string =>
+  JSON.stringify(value).replace(/[<\u2028\u2029]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

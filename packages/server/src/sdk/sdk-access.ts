@@ -1,0 +1,77 @@
+import type { ServedProject } from '../evaluation/served-project.ts'
+import type { Snapshots } from '../evaluation/snapshots.ts'
+import type { KnownActors } from '../identity/known-actors.ts'
+import { hashSecret } from '../identity/secret.ts'
+import { forbidden, Problem } from '../problem.ts'
+import { type Actor, hasAnyScope, levelInProject } from '../tenancy.ts'
+
+/** Lets in by the keys that client libraries hold: the project's secret key, a personal API key, and where it is enough its public token. */
+export interface SdkAccess {
+  /** The project whose definitions the key may read. Raises `unauthenticated`, `forbidden`, `unavailable`. */
+  toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
+  /** The project whose flags the key may evaluate: its public token is enough. Raises alike. */
+  toEvaluation(key: string | undefined): Promise<ServedProject>
+}
+
+interface Deps {
+  readonly snapshots: Snapshots
+  readonly actors: KnownActors
+  /** The project that a person works in. Raises `missing`. */
+  readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
+}
+
+export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): SdkAccess {
+  async function bySecretKey(key: string, token: string | undefined): Promise<ServedProject> {
+    const served = await snapshots.forSecretKey(hashSecret(key))
+    if (!served) throw refused('This secret key is not valid. It may have been revoked.')
+    if (token !== undefined && served.project.apiToken !== token) {
+      throw refused('The secret key and the token are of different projects.')
+    }
+    return served
+  }
+
+  async function byPersonalKey(key: string, token: string | undefined): Promise<ServedProject> {
+    const actor = await actors.find(key)
+    if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw forbidden('This key lacks the scope feature_flag:read.')
+    const served =
+      token === undefined
+        ? await snapshots.forProject((await currentProjectOf(actor)).id)
+        : await snapshots.forToken(token)
+    // Whether a token that the caller has no business with exists is not told.
+    if (!served || levelInProject(actor, served.project) === undefined) {
+      throw refused('There is no project with this token that the key can see.')
+    }
+    return served
+  }
+
+  return {
+    async toDefinitions(key, token) {
+      if (key === undefined) {
+        throw refused('Send a personal API key or a project secret key in the header "Authorization: Bearer <key>".')
+      }
+      if (key.startsWith('phc_')) {
+        throw refused('The project token is public; definitions need a personal API key or a project secret key.')
+      }
+      return key.startsWith('phs_') ? bySecretKey(key, token) : byPersonalKey(key, token)
+    },
+    async toEvaluation(key) {
+      if (key === undefined) {
+        throw refused('Send the project token, a secret key or a personal API key as "Authorization: Bearer <key>".')
+      }
+      if (key.startsWith('phs_')) return bySecretKey(key, undefined)
+      if (key.startsWith('phx_')) return byPersonalKey(key, undefined)
+      const served = snapshots.known(key) ?? (await snapshots.forToken(key))
+      if (!served) throw refused('No project has this token.')
+      return served
+    },
+  }
+}
+
+/** The credential of a request: `Authorization: Bearer` or `X-API-Key`. */
+export function credentialOf(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
+  const bearer = /^\s*bearer\s+(\S+)\s*$/i.exec(String(headers.authorization ?? ''))?.[1]
+  const key = headers['x-api-key']
+  return bearer ?? (typeof key === 'string' && key !== '' ? key : undefined)
+}
+
+const refused = (message: string): Problem => new Problem('unauthenticated', message)
