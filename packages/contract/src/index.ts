@@ -2,6 +2,7 @@ import { apiKeyRoutes } from './api-keys.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
+import { organizationFlagRoutes } from './organization-flags.ts'
 import { organizationRoutes } from './organizations.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
@@ -16,6 +17,7 @@ export type { ApiKey } from './api-keys.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
+export { copyTargetsMax } from './organization-flags.ts'
 export type { Invite, Member, Organization } from './organizations.ts'
 export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
 export { ProblemBody } from './problem.ts'
@@ -42,6 +44,7 @@ export const routes = {
   flagBulk: flagBulkRoutes,
   flagVersions: flagVersionRoutes,
   flags: flagRoutes,
+  organizationFlags: organizationFlagRoutes,
   organizations: organizationRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,

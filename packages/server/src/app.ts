@@ -3,6 +3,7 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
 import type { Config } from './config.ts'
 import { serveBulkFlags } from './flag-bulk/bulk-routes.ts'
+import { serveOrganizationFlags } from './flag-copies/organization-flag-routes.ts'
 import { serveFlagVersions } from './flag-versions/version-routes.ts'
 import { serveFlags } from './flags/flag-routes.ts'
 import { serveRoleAccess } from './flags/role-access-routes.ts'
@@ -61,6 +62,7 @@ export function createApp({
   serveFlags(serve, { database, now })
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
+  serveOrganizationFlags(serve, { database, now })
   serveRoleAccess(serve, { database, now })
   servePlugins(serve, { database, workshop: plugins.workshop, now })
   serveLocalEvaluation(serve, serving)

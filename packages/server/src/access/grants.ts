@@ -3,7 +3,11 @@ import type { Stores } from '../stores.ts'
 import type { Actor, Project } from '../tenancy.ts'
 import { canEditFlag, type FlagGrants } from './access.ts'
 
-export const grantsFor = async (tx: Stores, actor: Actor, project: Project): Promise<FlagGrants> => ({
+export const grantsFor = async (
+  tx: Stores,
+  actor: Actor,
+  project: Pick<Project, 'organizationId'>,
+): Promise<FlagGrants> => ({
   ...(await tx.access.grantsOf(project.organizationId, actor.user.id)),
   level: actor.levels.get(project.organizationId),
 })

@@ -5,7 +5,7 @@ import type { Stores } from '../stores.ts'
 import type { Project, User } from '../tenancy.ts'
 import { checkFlagContent } from './check-flag.ts'
 import { applyPatch, type Flag, type FlagPatch, newFlagContent } from './flag.ts'
-import { recordFlag } from './record-flag.ts'
+import { type FlagRecord, recordFlag } from './record-flag.ts'
 
 /** Raises `invalid` for a taken key and for filters that cannot be evaluated. */
 export async function createFlag(
@@ -14,6 +14,7 @@ export async function createFlag(
   project: Project,
   patch: FlagPatch & { readonly key: string },
   now: Instant,
+  trigger: FlagRecord['trigger'] = null,
 ): Promise<Flag> {
   const content = applyPatch(newFlagContent(patch.key, now), patch)
   await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
@@ -30,6 +31,6 @@ export async function createFlag(
     activeSince: now,
   })
   await tx.dashboards.setFlag(dashboard.id, flag.id)
-  await recordFlag(tx, author, project, flag, { activity: 'created', changes: [] }, now)
+  await recordFlag(tx, author, project, flag, { activity: 'created', changes: [], trigger }, now)
   return flag
 }

@@ -72,6 +72,16 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
         .executeTakeFirst()
       return row && toFlag(row)
     },
+    async listLiveByKey(organizationId, key) {
+      const rows = await flags()
+        .innerJoin('projects', 'projects.id', 'flags.project_id')
+        .where('projects.organization_id', '=', organizationId)
+        .where('flags.key', '=', key)
+        .where('flags.deleted', '=', 0)
+        .orderBy('flags.project_id')
+        .execute()
+      return rows.map(toFlag)
+    },
     async findLive(projectId, flagIds) {
       if (flagIds.length === 0) return []
       const rows = await flags()

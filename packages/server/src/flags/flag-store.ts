@@ -36,6 +36,8 @@ export interface FlagStore {
   save(flag: Flag): Promise<void>
   find(projectId: number, flagId: number): Promise<Flag | undefined>
   findLiveByKey(projectId: number, key: string): Promise<Flag | undefined>
+  /** Live flags with this key in all projects of an organization, by project. */
+  listLiveByKey(organizationId: string, key: string): Promise<readonly Flag[]>
   /** Live flags by id; what does not exist is left out. */
   findLive(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]>
   list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>>
