@@ -31,9 +31,6 @@ export interface StoredSubject {
   readonly hashKeyOverrides?: Readonly<Record<string, string>>
 }
 
-/** Evaluates by what the request itself says, for an installation that stores no persons. */
-export const nobodyStored: StoredSubjects = { find: async () => ({}) }
-
 /** A request that names somebody. */
 export type Asking = EvaluationRequest & { readonly distinctId: string }
 

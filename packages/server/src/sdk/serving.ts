@@ -1,7 +1,7 @@
 import type { ChangeFeed } from '../changes.ts'
 import { createEvaluator, type Evaluator } from '../evaluation/evaluator.ts'
-import { nobodyStored, type StoredSubjects } from '../evaluation/gather-subject.ts'
 import { createSnapshots, type Snapshots, type SnapshotsOptions } from '../evaluation/snapshots.ts'
+import { storedSubjects } from '../evaluation/stored-subjects.ts'
 import { createGate } from '../identity/gate.ts'
 import { createKnownActors } from '../identity/known-actors.ts'
 import type { Instant } from '../instant.ts'
@@ -27,15 +27,14 @@ interface Deps {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly listCohorts: SnapshotsOptions['listCohorts']
-  readonly subjects?: StoredSubjects
   readonly now: () => Instant
 }
 
-export function createServing({ database, changes, listCohorts, subjects = nobodyStored, now }: Deps): Serving {
+export function createServing({ database, changes, listCohorts, now }: Deps): Serving {
   const snapshots = createSnapshots({ database, changes, listCohorts })
   const actors = createKnownActors(database, changes, now)
   const counts = createEvaluationCounts()
-  const evaluator = createEvaluator(subjects)
+  const evaluator = createEvaluator(storedSubjects(database))
   return {
     snapshots,
     evaluator,

@@ -1,0 +1,60 @@
+import { compile, type FlagDefinition } from '@halyard/engine'
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { linearRegex } from '../evaluation/linear-regex.ts'
+import type { ServedProject } from '../evaluation/served-project.ts'
+import { createFastAnswers } from './fast-answer.ts'
+import { plainAnswer } from './plain-answer.ts'
+
+const condition = fc.record({
+  properties: fc.array(
+    fc.record({ key: fc.constantFrom('a', 'b'), value: fc.constantFrom('x', 'y'), type: fc.constant('person') }),
+    {
+      maxLength: 2,
+    },
+  ),
+  rollout_percentage: fc.constantFrom(null, 0, 30, 100),
+})
+const filters = fc.oneof(
+  fc.record({ groups: fc.array(condition, { maxLength: 3 }), payloads: fc.record({ true: fc.string() }) }),
+  fc.record({
+    groups: fc.array(condition, { minLength: 1, maxLength: 3 }),
+    multivariate: fc.constant({
+      variants: [
+        { key: 'ü "quoted"', rollout_percentage: 40 },
+        { key: 'b', rollout_percentage: 60 },
+      ],
+    }),
+    payloads: fc.record({ b: fc.json() }),
+  }),
+  // Malformed: told as failed.
+  fc.constant({ groups: 'nonsense' }),
+)
+const definitions = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), filters, fc.boolean()), {
+  selector: ([key]) => key,
+  maxLength: 40,
+})
+
+it('copies the very answer that the plain way writes', () => {
+  const fastAnswers = createFastAnswers()
+  fc.assert(
+    fc.property(definitions, fc.array(fc.string(), { minLength: 1, maxLength: 5 }), (flags, people) => {
+      const list = flags.map(
+        ([key, filters, active], index): FlagDefinition => ({ id: index + 1, key, active, version: 3, filters }),
+      )
+      const snapshot = compile(
+        { flags: list, cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 },
+        { regex: linearRegex },
+      )
+      const served = { snapshot } as ServedProject
+      const eligible = snapshot.flags.flatMap((flag, index) => (flag.active ? [index] : []))
+      for (const distinctId of people) {
+        const results = snapshot.evaluate({ distinctId, personProperties: { a: 'x', b: distinctId } }, { now: 0 })
+        const envelope = { requestId: 'r', evaluatedAt: 7, hasErrors: false }
+        const plain = plainAnswer(snapshot.flags, results, eligible, 'details', envelope)
+        const fast = fastAnswers(served)(results, eligible, envelope)
+        expect(JSON.parse(fast.toString())).toEqual(JSON.parse(JSON.stringify(plain)))
+      }
+    }),
+  )
+})
