@@ -1,5 +1,6 @@
 import { apiKeyRoutes } from './api-keys.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
+import { flagEvaluationRoutes } from './flag-evaluation.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
 import { organizationFlagRoutes } from './organization-flags.ts'
@@ -15,6 +16,7 @@ import { userRoutes } from './users.ts'
 export type { ActivityEntry } from './activity.ts'
 export type { ApiKey } from './api-keys.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
+export type { EvaluationReason } from './flag-evaluation.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export { copyTargetsMax } from './organization-flags.ts'
@@ -42,6 +44,7 @@ export type { User, UserBasic } from './users.ts'
 export const routes = {
   apiKeys: apiKeyRoutes,
   flagBulk: flagBulkRoutes,
+  flagEvaluation: flagEvaluationRoutes,
   flagVersions: flagVersionRoutes,
   flags: flagRoutes,
   organizationFlags: organizationFlagRoutes,

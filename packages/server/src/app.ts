@@ -2,6 +2,7 @@ import { allRoutes } from '@halyard/contract'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
 import type { Config } from './config.ts'
+import { serveEvaluation } from './evaluation/evaluation-routes.ts'
 import { serveBulkFlags } from './flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './flag-copies/organization-flag-routes.ts'
 import { serveFlagVersions } from './flag-versions/version-routes.ts'
@@ -62,6 +63,7 @@ export function createApp({
   serveFlags(serve, { database, now })
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
+  serveEvaluation(serve, { database, ...serving, now })
   serveOrganizationFlags(serve, { database, now })
   serveRoleAccess(serve, { database, now })
   servePlugins(serve, { database, workshop: plugins.workshop, now })

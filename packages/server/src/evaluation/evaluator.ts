@@ -18,6 +18,8 @@ export interface Evaluation {
   /** The flags to be told, as positions in the snapshot. */
   readonly eligible: readonly number[]
   readonly outcomes: Outcomes
+  /** Whom it was about, with what was looked up. */
+  readonly subject: Subject
   /** Something that is stored could not be looked up. */
   readonly isIncomplete: boolean
 }
@@ -61,7 +63,8 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
     const view = viewOf(served)
     view.inDoubt ??= flagsInDoubt(served)
     const isInDoubt = view.inDoubt(asking)
-    const known = run(served, asking, subjectOf(asking, undefined))
+    const subject = subjectOf(asking, undefined)
+    const known = run(served, asking, subject)
     const { flags } = served.snapshot
     const outcomes: Outcomes = {
       outcomeIndex(index) {
@@ -69,7 +72,7 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
         return outcome !== -1 && isInDoubt(index) ? failureOf(flags[index]!) : outcome
       },
     }
-    return { eligible, outcomes, isIncomplete: true }
+    return { eligible, outcomes, subject, isIncomplete: true }
   }
 
   async function lookUp(served: ServedProject, wanted: WantedSubject): Promise<StoredSubject> {
@@ -83,11 +86,10 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
   return {
     evaluate(served, asking, { onlySurveys = false } = {}) {
       const eligible = viewOf(served).eligible.for({ ...asking, onlySurveys })
-      const complete = (stored: StoredSubject | undefined): Evaluation => ({
-        eligible,
-        outcomes: run(served, asking, subjectOf(asking, stored)),
-        isIncomplete: false,
-      })
+      const complete = (stored: StoredSubject | undefined): Evaluation => {
+        const subject = subjectOf(asking, stored)
+        return { eligible, outcomes: run(served, asking, subject), subject, isIncomplete: false }
+      }
       const wanted = wantedSubject(served, asking)
       if (!wanted) return complete(undefined)
       if (now() < pausedUntil) return withoutLookUp(served, asking, eligible)
@@ -98,8 +100,9 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
     },
     evaluateAtOnce(served, asking) {
       if (wantedSubject(served, asking)) return undefined
-      const outcomes = run(served, asking, subjectOf(asking, undefined))
-      return { eligible: viewOf(served).eligible.for(asking), outcomes, isIncomplete: false }
+      const subject = subjectOf(asking, undefined)
+      const outcomes = run(served, asking, subject)
+      return { eligible: viewOf(served).eligible.for(asking), outcomes, subject, isIncomplete: false }
     },
   }
 }

@@ -88,7 +88,12 @@ export function createAnswerEvaluation({ snapshots, evaluator, counts, now = Dat
   }
 }
 
-const nothingEvaluated: Evaluation = { eligible: [], outcomes: { outcomeIndex: () => -1 }, isIncomplete: false }
+const nothingEvaluated: Evaluation = {
+  eligible: [],
+  outcomes: { outcomeIndex: () => -1 },
+  subject: { distinctId: '' },
+  isIncomplete: false,
+}
 
 function named(request: EvaluationRequest): Asking {
   if (isAsking(request)) return request
