@@ -51,9 +51,10 @@ export function createApp({
   now,
 }: AppDeps): FastifyInstance {
   const gate = createGate(database, now)
-  const app = createHttp({ gate, log, ...config, onAnswer: metrics.observeRequest })
+  const app = createHttp({ gate, log, ...config, takeFirst: serving.takeFirst, onAnswer: metrics.observeRequest })
   const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax))
 
+  metrics.watchEvaluations(() => serving.counts.totals)
   serveOperations(app, readiness, metrics)
   serveDocs(app, allRoutes, version)
   serveIdentity(serve, { database, throttle: createLoginThrottle(), now })

@@ -65,7 +65,13 @@ export async function createHalyard(
       await changes.catchUp()
     }
     const database: Database = createSqlDatabase(storage.kysely, sqlStores, announce)
-    const serving = createServing({ database, changes, listCohorts: (tx, id) => tx.cohorts.listDefinitions(id), now })
+    const serving = createServing({
+      database,
+      changes,
+      listCohorts: (tx, id) => tx.cohorts.listDefinitions(id),
+      now,
+      onError: error => log.error({ err: error }, 'request failed'),
+    })
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
     const instance = sqlInstanceStore(storage.kysely)
@@ -105,8 +111,10 @@ export async function createHalyard(
       firstOwner,
       drain() {
         isDraining = true
+        serving.beginClosing()
       },
       async close() {
+        serving.beginClosing()
         await app.close()
         await jobs.close()
         clearInterval(poll)

@@ -12,6 +12,8 @@ export interface Snapshots {
   forToken(token: string): Promise<ServedProject | undefined>
   /** By the hash of one of the project's secret keys; otherwise as `forToken`. */
   forSecretKey(hash: string): Promise<ServedProject | undefined>
+  /** Whether it is remembered that the secret key with this hash is the project's. */
+  isSecretKeyOf(served: ServedProject, hash: string): boolean
   /** Undefined when there is no such project; otherwise as `forToken`. */
   forProject(projectId: number): Promise<ServedProject | undefined>
   /** Told after a project in memory has changed; `after` is undefined when it is gone. */
@@ -207,6 +209,7 @@ export function createSnapshots({
       const projectId = await secretKeys.find(hash)
       return projectId === undefined ? undefined : find(projectId)
     },
+    isSecretKeyOf: (served, hash) => secretKeys.get(hash) === served.project.id,
     forProject: find,
     onSwap(listener) {
       listeners.add(listener)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { Problem } from '../problem.ts'
 import type { Gate } from './gate.ts'
@@ -9,9 +10,13 @@ export interface HttpOptions {
   readonly log: FastifyBaseLogger
   readonly bodyBytesMax: number
   readonly trustProxy: boolean | number | string
+  /** Sees every request first; true means that it answers it, and the router never hears of it. */
+  readonly takeFirst?: TakeFirst
   /** Called once for each answer to a known route. */
   readonly onAnswer: (method: string, route: string, status: number, seconds: number) => void
 }
+
+export type TakeFirst = (request: IncomingMessage, response: ServerResponse) => boolean
 
 const pathParameterCharactersMax = 4000
 const headersTimeoutMilliseconds = 15_000
@@ -28,9 +33,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
     genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: true,
-    requestTimeout: requestTimeoutMilliseconds,
-    keepAliveTimeout: keepAliveTimeoutMilliseconds,
-    http: { headersTimeout: headersTimeoutMilliseconds },
+    serverFactory: route => createNodeServer(route, options.takeFirst),
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const { status, body, headers } = problemResponse(error)
       reply
@@ -46,6 +49,17 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   answerProblems(app, options.gate)
   watchAnswers(app, options)
   return app
+}
+
+function createNodeServer(route: (request: IncomingMessage, response: ServerResponse) => void, takeFirst?: TakeFirst) {
+  const limits = {
+    headersTimeout: headersTimeoutMilliseconds,
+    requestTimeout: requestTimeoutMilliseconds,
+    keepAliveTimeout: keepAliveTimeoutMilliseconds,
+  }
+  return createServer(limits, (request, response) => {
+    if (!takeFirst?.(request, response)) route(request, response)
+  })
 }
 
 /** A request id from the client or proxy is kept, so that logs can be joined, when it is harmless text. */

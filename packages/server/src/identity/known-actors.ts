@@ -9,6 +9,8 @@ import { hashSecret } from './secret.ts'
 export interface KnownActors {
   /** Raises `unauthenticated` for a key that is not valid, and `unavailable` when it is not remembered and the database is away. */
   find(key: string): Promise<Actor>
+  /** Who is remembered, without asking anybody. */
+  known(key: string): Actor | undefined
   close(): void
 }
 
@@ -64,6 +66,11 @@ export function createKnownActors(
       if (!found) throw invalidKey('This API key is not valid. It may have been revoked.')
       if (found.expiresAt !== null && found.expiresAt <= now()) throw invalidKey('This API key has expired.')
       return found.actor
+    },
+    known(key) {
+      const remembered = known.get(hashSecret(key))
+      if (!remembered || remembered.freshUntil <= Date.now()) return undefined
+      return remembered.expiresAt !== null && remembered.expiresAt <= now() ? undefined : remembered.actor
     },
     close: unsubscribe,
   }

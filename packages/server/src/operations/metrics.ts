@@ -3,6 +3,15 @@ import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client
 export interface Metrics {
   readonly registry: Registry
   observeRequest(method: string, route: string, status: number, seconds: number): void
+  /** Evaluations are counted as plain numbers and read here only when somebody asks. */
+  watchEvaluations(totals: () => EvaluationTotals): void
+}
+
+export interface EvaluationTotals {
+  readonly requests: number
+  readonly flags: number
+  readonly seconds: number
+  readonly unchanged: number
 }
 
 export function createMetrics(): Metrics {
@@ -21,11 +30,31 @@ export function createMetrics(): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers: [registry],
   })
+  const total = (name: string, help: string, read: () => number) =>
+    new Counter({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset()
+        this.inc(read())
+      },
+    })
   return {
     registry,
     observeRequest(method, route, status, seconds) {
       requests.inc({ method, route, status: String(status) })
       durations.observe({ method, route }, seconds)
+    },
+    watchEvaluations(totals) {
+      total('halyard_evaluation_requests_total', 'Requests that flags were evaluated for.', () => totals().requests)
+      total('halyard_flags_evaluated_total', 'Flags told in evaluations.', () => totals().flags)
+      total('halyard_evaluation_seconds_total', 'Time taken by evaluations answered at once.', () => totals().seconds)
+      total(
+        'halyard_definitions_unchanged_total',
+        'Polls for definitions answered 304 at once.',
+        () => totals().unchanged,
+      )
     },
   }
 }

@@ -1,23 +1,31 @@
-/** How much has been evaluated on this node since it started. */
+/** How much has been evaluated on this node since it started: plain numbers, which the metrics read when they are asked for. */
 export interface EvaluationCounts {
-  readonly requests: number
-  readonly flags: number
+  readonly totals: {
+    readonly requests: number
+    readonly flags: number
+    /** Time taken by evaluations that were answered at once. */
+    readonly seconds: number
+    /** Definitions that were asked for and had not changed. */
+    readonly unchanged: number
+  }
   add(flags: number): void
+  addSeconds(seconds: number): void
+  addUnchanged(): void
 }
 
 export function createEvaluationCounts(): EvaluationCounts {
-  let requests = 0
-  let flags = 0
+  const totals = { requests: 0, flags: 0, seconds: 0, unchanged: 0 }
   return {
-    get requests() {
-      return requests
+    totals,
+    add(flags) {
+      totals.requests += 1
+      totals.flags += flags
     },
-    get flags() {
-      return flags
+    addSeconds(seconds) {
+      totals.seconds += seconds
     },
-    add(count) {
-      requests += 1
-      flags += count
+    addUnchanged() {
+      totals.unchanged += 1
     },
   }
 }

@@ -9,6 +9,8 @@ import { type Actor, hasAnyScope, levelInProject } from '../tenancy.ts'
 export interface SdkAccess {
   /** The project whose definitions the key may read. Raises `unauthenticated`, `forbidden`, `unavailable`. */
   toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
+  /** The same, when everything about key and token is in memory; else undefined. */
+  knownToDefinitions(key: string, token: string): ServedProject | undefined
   /** The project whose flags the key may evaluate: its public token is enough. Raises alike. */
   toEvaluation(key: string | undefined): Promise<ServedProject>
 }
@@ -53,6 +55,15 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
         throw refused('The project token is public; definitions need a personal API key or a project secret key.')
       }
       return key.startsWith('phs_') ? bySecretKey(key, token) : byPersonalKey(key, token)
+    },
+    knownToDefinitions(key, token) {
+      const served = snapshots.known(token)
+      if (!served) return undefined
+      if (key.startsWith('phs_')) return snapshots.isSecretKeyOf(served, hashSecret(key)) ? served : undefined
+      const actor = actors.known(key)
+      const isAllowed =
+        actor && hasAnyScope(actor.key, ['feature_flag:read']) && levelInProject(actor, served.project) !== undefined
+      return isAllowed ? served : undefined
     },
     async toEvaluation(key) {
       if (key === undefined) {

@@ -10,6 +10,7 @@ import type { Actor } from '../tenancy.ts'
 import { type AnswerEvaluation, createAnswerEvaluation } from './answer-evaluation.ts'
 import { createDefinitions, type Definitions } from './definitions.ts'
 import { createEvaluationCounts, type EvaluationCounts } from './evaluation-counts.ts'
+import { createFastLane, type FastLane } from './fast-lane.ts'
 import { createSdkAccess, type SdkAccess } from './sdk-access.ts'
 
 /** Everything that answers evaluations from memory, put together. */
@@ -20,6 +21,10 @@ export interface Serving {
   readonly definitions: Definitions
   readonly access: SdkAccess
   readonly counts: EvaluationCounts
+  /** Sees every request before the router does. */
+  readonly takeFirst: FastLane
+  /** From now on answers ask clients to open a new connection, elsewhere. */
+  beginClosing(): void
   close(): void
 }
 
@@ -28,20 +33,38 @@ interface Deps {
   readonly changes: ChangeFeed
   readonly listCohorts: SnapshotsOptions['listCohorts']
   readonly now: () => Instant
+  readonly onError: (error: unknown) => void
 }
 
-export function createServing({ database, changes, listCohorts, now }: Deps): Serving {
+export function createServing({ database, changes, listCohorts, now, onError }: Deps): Serving {
   const snapshots = createSnapshots({ database, changes, listCohorts })
   const actors = createKnownActors(database, changes, now)
   const counts = createEvaluationCounts()
   const evaluator = createEvaluator(storedSubjects(database))
+  const answerEvaluation = createAnswerEvaluation({ snapshots, evaluator, counts })
+  const definitions = createDefinitions()
+  const access = createSdkAccess({ snapshots, actors, currentProjectOf: rememberedPlace(database, now) })
+  let isClosing = false
   return {
     snapshots,
     evaluator,
     counts,
-    answerEvaluation: createAnswerEvaluation({ snapshots, evaluator, counts }),
-    definitions: createDefinitions(),
-    access: createSdkAccess({ snapshots, actors, currentProjectOf: rememberedPlace(database, now) }),
+    answerEvaluation,
+    definitions,
+    access,
+    takeFirst: createFastLane({
+      answerEvaluation,
+      knownDefinitions(key, token, withCohorts) {
+        const served = access.knownToDefinitions(key, token)
+        return served && definitions.bodyOf(served, withCohorts)
+      },
+      counts,
+      isClosing: () => isClosing,
+      onError,
+    }),
+    beginClosing() {
+      isClosing = true
+    },
     close() {
       snapshots.close()
       actors.close()
