@@ -1,6 +1,7 @@
 import {
   blockCount,
   identifierWords,
+  layText,
   layWords,
   messageLength,
   type PackedIdentifier,
@@ -20,16 +21,27 @@ export type Salt = typeof PLAIN | typeof VARIANT
 export const PLAIN = 0
 export const VARIANT = 1
 
-const message = new Int32Array(64)
+const words = new Int32Array(64)
 const state = new Int32Array(5)
 
-export function bucketOf(prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt): number {
+export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
+  const length = layText(prefix, identifier, salt, words)
+  return length === undefined
+    ? bucketOfPacked(prefix, packIdentifier(identifier), salt)
+    : hashWords(words, blockCount(length))
+}
+
+export function bucketOfPacked(prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt): number {
   const length = messageLength(prefix, identifier, salt)
   const blocks = blockCount(length)
-  const words = blocks * 16 <= message.length ? message : new Int32Array(blocks * 16)
-  layWords(prefix, identifierWords(identifier, prefix, salt), length * 8, blocks, words, 0, 1)
-  state.set(initialState)
-  for (let block = 0; block < blocks; block++) compress(state, words, block * 16)
+  const message = new Int32Array(blocks * 16)
+  layWords(prefix, identifierWords(identifier, prefix, salt), length * 8, blocks, message, 0, 1)
+  return hashWords(message, blocks)
+}
+
+function hashWords(message: Int32Array, blocks: number): number {
+  for (let index = 0; index < 5; index++) state[index] = initialState[index]!
+  for (let block = 0; block < blocks; block++) compress(state, message, block * 16)
   return unitOf(state[0]!, state[1]!)
 }
 
@@ -47,15 +59,15 @@ export function flagPrefix(flagKey: string): PackedPrefix {
 
 /** The number that is held against a condition's percentage. */
 export function rolloutBucket(flagKey: string, identifier: string): number {
-  return bucketOf(flagPrefix(flagKey), packIdentifier(identifier), PLAIN)
+  return bucketOf(flagPrefix(flagKey), identifier, PLAIN)
 }
 
 /** The number that picks a variant. */
 export function variantBucket(flagKey: string, identifier: string): number {
-  return bucketOf(flagPrefix(flagKey), packIdentifier(identifier), VARIANT)
+  return bucketOf(flagPrefix(flagKey), identifier, VARIANT)
 }
 
 /** The number that is held against a holdout's percentage. */
 export function holdoutBucket(identifier: string): number {
-  return bucketOf(holdoutPrefix, packIdentifier(identifier), PLAIN)
+  return bucketOf(holdoutPrefix, identifier, PLAIN)
 }

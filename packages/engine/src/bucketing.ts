@@ -36,8 +36,11 @@ export function isInRollout(run: Run, flag: CompiledFlag, plan: Plan, condition:
 export function variantOf(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): number {
   if (condition.override !== NO_VARIANT || plan.variants.length === 0) return condition.override
   const bucket = variantBucketOf(run, flag, plan, condition.bag)
-  const variant = plan.variants.findIndex(span => bucket >= span.from && bucket < span.to)
-  return variant === -1 || plan.variants[variant]!.key === '' ? NO_VARIANT : variant
+  for (let variant = 0; variant < plan.variants.length; variant++) {
+    const { key, from, to } = plan.variants[variant]!
+    if (bucket >= from && bucket < to) return key === '' ? NO_VARIANT : variant
+  }
+  return NO_VARIANT
 }
 
 export function isHeldOut(run: Run, flag: CompiledFlag, plan: Plan): boolean {
@@ -47,17 +50,17 @@ export function isHeldOut(run: Run, flag: CompiledFlag, plan: Plan): boolean {
 
 /** A condition about another bag than its flag's is hashed apart; all others share the flag's own bucket. */
 export function rolloutBucketOf(run: Run, flag: CompiledFlag, plan: Plan, bag: number): number {
-  const identifier = run.packed(identifierOf(run, flag, plan, bag))
+  const identifier = identifierOf(run, flag, plan, bag)
   if (bag !== plan.bag) return bucketOf(plan.prefix, identifier, PLAIN)
   return run.buckets.rollout(run.position, plan.prefix, identifier)
 }
 
 export function variantBucketOf(run: Run, flag: CompiledFlag, plan: Plan, bag: number): number {
-  const identifier = run.packed(identifierOf(run, flag, plan, bag))
+  const identifier = identifierOf(run, flag, plan, bag)
   if (bag !== plan.bag) return bucketOf(plan.prefix, identifier, VARIANT)
   return run.buckets.variant(run.position, plan.prefix, identifier)
 }
 
 export function holdoutBucketOf(run: Run, flag: CompiledFlag, plan: Plan): number {
-  return bucketOf(holdoutPrefix, run.packed(identifierOf(run, flag, plan, plan.bag)), PLAIN)
+  return bucketOf(holdoutPrefix, identifierOf(run, flag, plan, plan.bag), PLAIN)
 }

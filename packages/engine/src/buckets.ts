@@ -1,6 +1,6 @@
 import { bucketOf, PLAIN, type Salt, VARIANT } from './bucket.ts'
 import { type HashBatch, openBatch } from './hash-batch.ts'
-import type { PackedIdentifier, PackedPrefix } from './pack.ts'
+import { type PackedIdentifier, type PackedPrefix, packIdentifier } from './pack.ts'
 
 /** One batch serves all runs, one at a time. It is opened by the first; null stands for one that cannot be had. */
 let sharedBatch: HashBatch | null | undefined
@@ -18,6 +18,8 @@ export class Buckets {
   readonly #slots: Int32Array
   #slotCount = 0
   #batch: HashBatch | undefined
+  #lastIdentifier = ''
+  #lastPacked: PackedIdentifier | undefined
 
   constructor(flagCount: number) {
     this.#known = new Float64Array(flagCount * 2).fill(Number.NaN)
@@ -44,24 +46,33 @@ export class Buckets {
     this.awaited = false
   }
 
-  rollout(position: number, prefix: PackedPrefix, identifier: PackedIdentifier): number {
+  rollout(position: number, prefix: PackedPrefix, identifier: string): number {
     return this.#bucket(position * 2, prefix, identifier, PLAIN)
   }
 
-  variant(position: number, prefix: PackedPrefix, identifier: PackedIdentifier): number {
+  variant(position: number, prefix: PackedPrefix, identifier: string): number {
     return this.#bucket(position * 2 + 1, prefix, identifier, VARIANT)
   }
 
-  #bucket(slot: number, prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt): number {
+  #bucket(slot: number, prefix: PackedPrefix, identifier: string, salt: Salt): number {
     const known = this.#known[slot]!
     if (!Number.isNaN(known)) return known
     if (this.#batch === undefined) {
       this.#deliver(slot, bucketOf(prefix, identifier, salt))
       return this.#known[slot]!
     }
-    if (!this.awaited) this.#batch.add(prefix, identifier, salt, slot, this.#deliver)
+    if (!this.awaited) this.#batch.add(prefix, this.#pack(identifier), salt, slot, this.#deliver)
     this.awaited = true
     return Number.NaN
+  }
+
+  /** Nearly all flags are about the same identifier. */
+  #pack(identifier: string): PackedIdentifier {
+    if (identifier !== this.#lastIdentifier || this.#lastPacked === undefined) {
+      this.#lastPacked = packIdentifier(identifier)
+      this.#lastIdentifier = identifier
+    }
+    return this.#lastPacked
   }
 
   readonly #deliver = (slot: number, bucket: number): void => {
@@ -73,5 +84,7 @@ export class Buckets {
   clear(): void {
     for (let index = 0; index < this.#slotCount; index++) this.#known[this.#slots[index]!] = Number.NaN
     this.#slotCount = 0
+    this.#lastPacked = undefined
+    this.#lastIdentifier = ''
   }
 }

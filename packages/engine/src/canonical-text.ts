@@ -13,9 +13,11 @@ export interface CanonicalText {
 
 const loneSurrogate = /\p{Surrogate}/u
 
-export function isWellFormed(text: string): boolean {
-  return !loneSurrogate.test(text)
-}
+/** Newer JavaScript has a method for it, which is much faster. */
+export const isWellFormed: (text: string) => boolean =
+  'isWellFormed' in String.prototype
+    ? text => (text as unknown as { isWellFormed(): boolean }).isWellFormed()
+    : text => !loneSurrogate.test(text)
 
 export function canonicalText(value: unknown): CanonicalText {
   if (typeof value === 'string') return { text: value, certain: isWellFormed(value) }

@@ -22,6 +22,8 @@ export interface CompiledFlag {
   readonly references: readonly string[]
 }
 
+const noReferences: readonly string[] = []
+
 /** What the flags of a project have in common: numbered filters, shared outcomes, bags of group properties. */
 export class Compiler {
   readonly options: EngineOptions
@@ -75,23 +77,24 @@ export class Compiler {
       definition,
       outcomes: this.#outcomesOf(definition, filters),
       plan,
-      references: plan === null ? [] : this.#referencesOf(plan),
+      references: plan === null ? noReferences : this.#referencesOf(plan),
     }
     return { flag, filters }
   }
 
   #outcomesOf(definition: FlagDefinition, filters: ParsedFilters | undefined): readonly Outcome[] {
     if (!definition.active) return [this.#outcomes.off('flag_disabled', null)]
-    if (filters === undefined) return [this.#outcomes.off('error', null, true)]
+    if (filters === undefined) return [this.#outcomes.failed('error')]
     return outcomeTable(filters, this.#outcomes)
   }
 
   /** Whether a cohort that the flag uses does not exist or contains itself. */
   isFailing(plan: Plan): boolean {
-    return this.#readsOf(plan).some(({ kind }) => kind === 'failure')
+    return this.pool.hasFailures && this.#readsOf(plan).some(({ kind }) => kind === 'failure')
   }
 
   #referencesOf(plan: Plan): readonly string[] {
+    if (!this.pool.hasReferences) return noReferences
     return this.#readsOf(plan).flatMap(reads => (reads.kind === 'flag' ? [reads.reference] : []))
   }
 

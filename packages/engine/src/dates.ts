@@ -1,4 +1,5 @@
 import { plainText } from './json.ts'
+import { rememberingLast } from './remembering.ts'
 
 /** An instant, or a distance into the past that becomes one when `now` is known. */
 export interface DateFilter {
@@ -30,13 +31,18 @@ export interface Instant {
  * the server knows.
  */
 export function parseInstant(value: unknown): Instant | undefined {
-  if (typeof value !== 'string' && typeof value !== 'number' && !(value instanceof Date)) return undefined
-  const time = value instanceof Date ? value.getTime() : new Date(value).getTime()
-  if (!Number.isNaN(time)) return { time, certain: true }
-  if (typeof value !== 'string' || !secondsText.test(value)) return undefined
-  const seconds = new Date(Number(value) * 1000).getTime()
-  return Number.isNaN(seconds) ? undefined : { time: seconds, certain: false }
+  if (typeof value === 'string') return parseInstantText(value)
+  if (typeof value !== 'number' && !(value instanceof Date)) return undefined
+  const time = new Date(value).getTime()
+  return Number.isNaN(time) ? undefined : { time, certain: true }
 }
+
+const parseInstantText = rememberingLast((text: string): Instant | undefined => {
+  const time = new Date(text).getTime()
+  if (!Number.isNaN(time)) return { time, certain: true }
+  const seconds = secondsText.test(text) ? new Date(Number(text) * 1000).getTime() : Number.NaN
+  return Number.isNaN(seconds) ? undefined : { time: seconds, certain: false }
+})
 
 /** Months and years overflow as `Date` does: a month before the 31st of March is the 2nd or 3rd of March. */
 function stepBack(count: number, unit: string): ((now: number) => number) | undefined {

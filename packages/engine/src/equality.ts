@@ -1,4 +1,4 @@
-import { canonicalText } from './canonical-text.ts'
+import { canonicalText, isWellFormed } from './canonical-text.ts'
 import { valueDepthMax } from './json.ts'
 import { FALSE, type Truth, truthOf, UNSURE_FALSE } from './truth.ts'
 
@@ -41,6 +41,9 @@ function oneTest(target: unknown): (value: unknown) => Truth {
   const wanted = canonicalText(target)
   const wantedText = wanted.text.toLowerCase()
   return value => {
+    if (typeof value === 'string') {
+      return truthOf(value.toLowerCase() === wantedText, wanted.certain && isWellFormed(value))
+    }
     const { text, certain } = canonicalText(value)
     return truthOf(text.toLowerCase() === wantedText, certain && wanted.certain)
   }
@@ -61,7 +64,8 @@ function anyOfTest(targets: readonly unknown[]): (value: unknown) => Truth {
   }
   const allCertain = firstDoubt === targets.length
   return value => {
-    const { text, certain } = canonicalText(value)
+    const { text, certain } =
+      typeof value === 'string' ? { text: value, certain: isWellFormed(value) } : canonicalText(value)
     const position = positions.get(text.toLowerCase())
     if (position === undefined) return truthOf(false, certain && allCertain)
     return truthOf(true, certain && position < firstDoubt)

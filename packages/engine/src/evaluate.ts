@@ -61,7 +61,7 @@ function evaluateOrWait(project: Project, run: Run, index: number, waiting: numb
 }
 
 /** Decides some flags and what they depend on, into `run.outcomes`. The rest of it is left over from earlier runs. */
-export function evaluateSome(project: Project, run: Run, asked: ReadonlySet<number>): void {
+export function evaluateSome(project: Project, run: Run, asked: readonly number[]): void {
   for (const index of withDependencies(project, asked)) evaluateOne(project, run, index)
 }
 

@@ -1,4 +1,4 @@
-import { bucketOf, type Salt, unitOf } from './bucket.ts'
+import { bucketOfPacked, type Salt, unitOf } from './bucket.ts'
 import {
   blockCount,
   identifierWords,
@@ -32,7 +32,7 @@ export function openBatch(lanes: Lanes | undefined = openLanes()): HashBatch | u
       const length = messageLength(prefix, identifier, salt)
       const blocks = blockCount(length)
       if (blocks > 2) {
-        deliver(slot, bucketOf(prefix, identifier, salt))
+        deliver(slot, bucketOfPacked(prefix, identifier, salt))
         return
       }
       const queue = blocks === 1 ? single : double

@@ -17,9 +17,12 @@ export function own(record: JsonRecord, key: string): unknown {
 export function isDeeperThan(value: unknown, depthMax: number): boolean {
   if (typeof value !== 'object' || value === null) return false
   if (depthMax === 0) return true
-  for (const inner of Object.values(value)) {
-    if (isDeeperThan(inner, depthMax - 1)) return true
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) if (isDeeperThan(value[index], depthMax - 1)) return true
+    return false
   }
+  const record = value as JsonRecord
+  for (const key in record) if (isDeeperThan(record[key], depthMax - 1)) return true
   return false
 }
 

@@ -5,6 +5,7 @@ import type { IssueCode } from './issue.ts'
 import { plainText } from './json.ts'
 import type { Operator } from './operator.ts'
 import { isSharedText, portabilityOf } from './portable-regex.ts'
+import { rememberingLast } from './remembering.ts'
 import { caretRange, compareVersions, parseVersion, tildeRange, type VersionRange, wildcardRange } from './semver.ts'
 import { FALSE, negate, REGEX, TRUE, type Truth, truthOf, UNSURE, UNSURE_FALSE } from './truth.ts'
 
@@ -101,9 +102,9 @@ function isScalar(target: unknown): boolean {
 const beyondAscii = /[\u0080-\uffff]/
 
 /** Only ASCII letters lose their case here: É stays different from é. */
-function asciiLowerCase(text: string): string {
-  return beyondAscii.test(text) ? text.replace(/[A-Z]+/g, letters => letters.toLowerCase()) : text.toLowerCase()
-}
+const asciiLowerCase = rememberingLast((text: string) =>
+  beyondAscii.test(text) ? text.replace(/[A-Z]+/g, letters => letters.toLowerCase()) : text.toLowerCase(),
+)
 
 function textTest(operator: Operator, target: unknown, holds: (text: string, part: string) => boolean): CompiledTest {
   const part = asciiLowerCase(plainText(target))

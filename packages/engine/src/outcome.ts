@@ -71,41 +71,65 @@ const descriptions: Readonly<Record<ReasonCode, string>> = {
   error: 'Error evaluating the flag',
 }
 
+/** All outcomes that were made for one reason. */
+interface ForReason {
+  readonly reason: Reason
+  off: Outcome | undefined
+  failed: Outcome | undefined
+  /** By value, then by payload. */
+  readonly on: Map<true | string, Map<string | null, Outcome>>
+}
+
 /** Makes outcomes, each one once: flags of the same shape share theirs. */
 export class OutcomeMaker {
-  readonly #reasons = new Map<string, Reason>()
-  readonly #outcomes = new Map<string, Outcome>()
+  /** By code, then by condition; the first place is for no condition. */
+  readonly #made = new Map<ReasonCode, (ForReason | undefined)[]>()
+  #size = 0
 
   get size(): number {
-    return this.#outcomes.size
+    return this.#size
   }
 
-  off(code: ReasonCode, conditionIndex: number | null, failed = false): Outcome {
-    return this.#make(false, null, this.#reason(code, conditionIndex), failed)
+  off(code: ReasonCode, conditionIndex: number | null): Outcome {
+    const made = this.#forReason(code, conditionIndex)
+    made.off ??= this.#make(false, null, made.reason, false)
+    return made.off
+  }
+
+  failed(code: ReasonCode): Outcome {
+    const made = this.#forReason(code, null)
+    made.failed ??= this.#make(false, null, made.reason, true)
+    return made.failed
   }
 
   on(value: true | string, payload: string | null, code: ReasonCode, conditionIndex: number | null): Outcome {
-    return this.#make(value, payload, this.#reason(code, conditionIndex), false)
-  }
-
-  #make(value: boolean | string, payload: string | null, reason: Reason, failed: boolean): Outcome {
-    const name = `${reason.code} ${reason.conditionIndex} ${failed} ${JSON.stringify([value, payload])}`
-    const made = this.#outcomes.get(name)
+    const { on, reason } = this.#forReason(code, conditionIndex)
+    const byPayload = on.get(value) ?? new Map<string | null, Outcome>()
+    on.set(value, byPayload)
+    const made = byPayload.get(payload)
     if (made !== undefined) return made
-    const variant = typeof value === 'string' ? value : null
-    const outcome = Object.freeze({ enabled: value !== false, variant, value, payload, reason, failed })
-    this.#outcomes.set(name, outcome)
+    const outcome = this.#make(value, payload, reason, false)
+    byPayload.set(payload, outcome)
     return outcome
   }
 
-  #reason(code: ReasonCode, conditionIndex: number | null): Reason {
-    const name = `${code} ${conditionIndex}`
-    const made = this.#reasons.get(name)
+  #make(value: boolean | string, payload: string | null, reason: Reason, failed: boolean): Outcome {
+    this.#size++
+    const variant = typeof value === 'string' ? value : null
+    return Object.freeze({ enabled: value !== false, variant, value, payload, reason, failed })
+  }
+
+  #forReason(code: ReasonCode, conditionIndex: number | null): ForReason {
+    const byCondition = this.#made.get(code) ?? []
+    this.#made.set(code, byCondition)
+    const place = conditionIndex === null ? 0 : conditionIndex + 1
+    const made = byCondition[place]
     if (made !== undefined) return made
     const set = code === 'condition_match' && conditionIndex !== null ? ` ${conditionIndex + 1}` : ''
     const reason = Object.freeze({ code, conditionIndex, description: descriptions[code] + set })
-    this.#reasons.set(name, reason)
-    return reason
+    const fresh: ForReason = { reason, off: undefined, failed: undefined, on: new Map() }
+    byCondition[place] = fresh
+    return fresh
   }
 }
 
@@ -114,9 +138,9 @@ export function outcomeTable(filters: ParsedFilters, maker: OutcomeMaker): Outco
   const plainPayload = filters.payloads.get('true') ?? null
   const table: Outcome[] = []
   table[NO_GROUP] = maker.off('no_group_type', null)
-  table[ERROR] = maker.off('error', null, true)
+  table[ERROR] = maker.failed('error')
   table[MISSING_DEPENDENCY] = maker.off('missing_dependency', null)
-  table[DEPENDENCY_CYCLE] = maker.off('missing_dependency', null, true)
+  table[DEPENDENCY_CYCLE] = maker.failed('missing_dependency')
   table[HOLDOUT] = holdoutOutcome(filters, maker)
   table[SUPER_ON] = maker.on(true, plainPayload, 'super_condition_value', 0)
   table[SUPER_OFF] = maker.off('super_condition_value', 0)

@@ -79,6 +79,32 @@ export function layWords(
   target[last] = lengthBits
 }
 
+/**
+ * Lays down a whole message straight from the text, without packing the identifier first. Gives the length of the text,
+ * or undefined when it is not all ASCII or does not fit.
+ */
+export function layText(prefix: PackedPrefix, identifier: string, salt: 0 | 1, target: Int32Array): number | undefined {
+  const saltBytes = salts[salt]
+  const length = prefix.length + identifier.length + saltBytes.length
+  const wordCount = blockCount(length) * 16
+  if (wordCount > target.length) return undefined
+  const whole = prefix.words.length
+  for (let index = 0; index < whole; index++) target[index] = prefix.words[index]!
+  for (let index = whole + 1; index < wordCount; index++) target[index] = 0
+  target[whole] = prefix.tail
+  let at = prefix.length
+  for (let index = 0; index < identifier.length; index++, at++) {
+    const code = identifier.charCodeAt(index)
+    if (code > 0x7f) return undefined
+    target[at >> 2]! |= code << (24 - (at & 3) * 8)
+  }
+  for (let index = 0; index < saltBytes.length; index++, at++)
+    target[at >> 2]! |= saltBytes[index]! << (24 - (at & 3) * 8)
+  target[at >> 2]! |= 0x80 << (24 - (at & 3) * 8)
+  target[wordCount - 1] = length * 8
+  return length
+}
+
 function packWords(bytes: Uint8Array, count: number): Int32Array {
   const words = new Int32Array(count)
   for (let index = 0; index < count; index++) {

@@ -46,6 +46,10 @@ export class PredicatePool {
   readonly reads: Reads[] = []
   /** The filters whose value does not fit their operator. */
   readonly misfits = new Map<number, Misfit>()
+  /** Whether any filter asks for another flag. */
+  hasReferences = false
+  /** Whether any filter can only fail. */
+  hasFailures = false
   readonly #ids = new Map<string, number>()
   readonly #options: PredicateOptions
   readonly #openCohorts: string[] = []
@@ -72,6 +76,8 @@ export class PredicatePool {
     const { predicate, reads } = make()
     const id = this.predicates.push(predicate) - 1
     this.reads.push(reads)
+    if (reads.kind === 'flag') this.hasReferences = true
+    if (reads.kind === 'failure') this.hasFailures = true
     this.#ids.set(name, id)
     return id
   }
@@ -162,7 +168,7 @@ function valuePredicate(key: string, operator: Operator, test: Test, bag: number
   const missing = matchesMissing(operator) ? UNSURE_TRUE : UNSURE_FALSE
   const readsPresence = operator === 'is_set' || operator === 'is_not_set'
   const nullMatches = acceptsNull(operator)
-  return run => {
+  const decideFound: Predicate = run => {
     const from = run.hasProperty(bag, key) ? bag : fallback
     if (from !== bag && !run.hasProperty(from, key)) return missing
     const seen = run.property(from, key)
@@ -170,6 +176,12 @@ function valuePredicate(key: string, operator: Operator, test: Test, bag: number
     if (seen === undefined) truth = readsPresence && run.hasProperty(from, key) ? test(seen, run.now) : missing
     else truth = seen === null && !nullMatches ? FALSE : test(seen, run.now)
     return from === bag ? truth : (truth & TRUE) | UNSURE
+  }
+  // A name that every object inherits must be looked up with care. With other names the plain case comes first.
+  if (bag !== PERSON || key in Object.prototype) return decideFound
+  return run => {
+    const seen = run.bags[PERSON]![key]
+    return seen === undefined || seen === null ? decideFound(run) : test(seen, run.now)
   }
 }
 

@@ -15,7 +15,31 @@ export interface Project {
   find(reference: string): number | undefined
 }
 
-export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[]): Project {
+const none: readonly number[] = []
+
+/** `previous` is the project before a change, whose indexes serve again where positions are the same. */
+export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], previous?: Project): Project {
+  const indexes = previous !== undefined && haveSamePlaces(flags, previous.flags) ? previous : indexFlags(flags)
+  const { indexByKey, find } = indexes
+  const ranking = rank(flags.length, index => {
+    const { references } = flags[index]!
+    return references.length === 0 ? none : references.map(reference => find(reference) ?? -1)
+  })
+  const needed = new Set([...ranking.dependencies.values()].flat())
+  return { compiler, flags, indexByKey, ranking, needed, predicateCount: compiler.pool.predicates.length, find }
+}
+
+function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly CompiledFlag[]): boolean {
+  if (flags.length !== others.length) return false
+  for (let index = 0; index < flags.length; index++) {
+    const flag = flags[index]!
+    const other = others[index]!
+    if (flag !== other && (flag.id !== other.id || flag.key !== other.key)) return false
+  }
+  return true
+}
+
+function indexFlags(flags: readonly CompiledFlag[]): Pick<Project, 'indexByKey' | 'find'> {
   const indexByKey = new Map<string, number>()
   const indexById = new Map<number, number>()
   for (let index = 0; index < flags.length; index++) {
@@ -26,19 +50,16 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[]):
     const id = Number(reference)
     return (String(id) === reference ? indexById.get(id) : undefined) ?? indexByKey.get(reference)
   }
-  const ranking = rank(flags.length, index => flags[index]!.references.map(reference => find(reference) ?? -1))
-  const needed = new Set([...ranking.dependencies.values()].flat())
-  return { compiler, flags, indexByKey, ranking, needed, predicateCount: compiler.pool.predicates.length, find }
+  return { indexByKey, find }
 }
 
 /** The flags with all that they depend on, in the order of evaluation. */
-export function withDependencies({ ranking }: Project, asked: ReadonlySet<number>): Iterable<number> {
+export function withDependencies({ ranking }: Project, asked: readonly number[]): Iterable<number> {
   const { order, dependencies } = ranking
-  if (order === undefined) return asked
+  if (order === undefined || !asked.some(index => dependencies.has(index))) return asked
   const all = new Set(asked)
   for (const index of all) {
     for (const other of dependencies.get(index) ?? []) if (other >= 0) all.add(other)
   }
-  const alone = all.size === 1 || ![...asked].some(index => dependencies.has(index))
-  return alone ? asked : order.filter(index => all.has(index))
+  return order.filter(index => all.has(index))
 }

@@ -5,11 +5,11 @@ import type { Project } from './project.ts'
 /** The outcomes of one evaluation: a thin view of one number for each flag. */
 export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
   readonly #project: Project
-  readonly #outcomes: Uint16Array
+  readonly #outcomes: ArrayLike<number>
   /** The positions of the flags that were asked for, ascending; undefined when all were. */
   readonly #asked: readonly number[] | undefined
 
-  constructor(project: Project, outcomes: Uint16Array, asked?: readonly number[]) {
+  constructor(project: Project, outcomes: ArrayLike<number>, asked?: readonly number[]) {
     this.#project = project
     this.#outcomes = outcomes
     this.#asked = asked
@@ -33,7 +33,7 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
 
   /** The positions of the flags that were asked for, in the order of the definitions. */
   get flagIndexes(): readonly number[] {
-    return this.#asked ?? Array.from(this.#outcomes.keys())
+    return this.#asked ?? Array.from(this.#outcomes, (_, index) => index)
   }
 
   /** The flags that were asked for, in the order of the definitions. */

@@ -2,7 +2,6 @@ import { Buckets } from './buckets.ts'
 import type { Subject } from './definition.ts'
 import { type JsonRecord, own, plainText } from './json.ts'
 import type { Outcome } from './outcome.ts'
-import { type PackedIdentifier, packIdentifier } from './pack.ts'
 import type { Truth } from './truth.ts'
 
 /** The person is bag 0; each group type that a snapshot knows is another. */
@@ -30,6 +29,7 @@ export interface RunOptions {
   readonly dependency: (run: Run, reference: string) => Dependency | undefined
 }
 
+const nobody: Subject = Object.freeze({ distinctId: '' })
 const nothing: JsonRecord = Object.freeze({})
 
 function recordOr(value: unknown): JsonRecord {
@@ -38,7 +38,7 @@ function recordOr(value: unknown): JsonRecord {
 
 /** What is known while one subject is evaluated. A run can be opened again for the next subject. */
 export class Run {
-  subject: Subject = { distinctId: '' }
+  subject: Subject = nobody
   distinctId = ''
   now = 0
   /** The position of the flag that is being decided. */
@@ -56,7 +56,6 @@ export class Run {
   readonly predicates: readonly Predicate[]
   readonly #options: RunOptions
   readonly buckets: Buckets
-  readonly #packed = new Map<string, PackedIdentifier>()
 
   constructor(options: RunOptions) {
     this.#options = options
@@ -89,10 +88,9 @@ export class Run {
 
   /** Lets go of the subject. */
   close(): void {
-    this.subject = { distinctId: '' }
-    this.bags.fill(undefined)
-    this.#packed.clear()
-    this.doubts.clear()
+    this.subject = nobody
+    for (let bag = 0; bag < this.bags.length; bag++) this.bags[bag] = undefined
+    if (this.doubts.size > 0) this.doubts.clear()
     this.buckets.clear()
   }
 
@@ -122,14 +120,5 @@ export class Run {
     const properties = this.bags[bag]
     if (properties === undefined) return false
     return Object.hasOwn(properties, key) || key === (bag === PERSON ? 'distinct_id' : '$group_key')
-  }
-
-  /** An identifier ready to be hashed. */
-  packed(identifier: string): PackedIdentifier {
-    const known = this.#packed.get(identifier)
-    if (known !== undefined) return known
-    const packed = packIdentifier(identifier)
-    this.#packed.set(identifier, packed)
-    return packed
   }
 }

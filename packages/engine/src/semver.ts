@@ -1,3 +1,5 @@
+import { rememberingLast } from './remembering.ts'
+
 /**
  * Versions as the client libraries read them: three numbers, missing ones are 0, pre-release and build parts are
  * ignored, blanks and a leading v are dropped. They decline leading zeros; we read them, with `certain` false.
@@ -16,7 +18,31 @@ export interface VersionRange {
 const digits = /^\d+$/
 const withLeadingZero = /^0\d/
 
-export function parseVersion(text: string): Version | undefined {
+/** The same version is often asked about many times in a row, so the last answer is kept. */
+export const parseVersion = rememberingLast((text: string) => readPlainVersion(text) ?? readVersion(text))
+
+/** The usual form: up to three numbers with dots, and nothing else. Undefined for all other forms. */
+function readPlainVersion(text: string): Version | undefined {
+  const numbers: [number, number, number] = [0, 0, 0]
+  let part = 0
+  let digitCount = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code >= 48 && code <= 57) {
+      // A leading zero, or more digits than are surely exact, is left to the careful reader.
+      if (digitCount === 15 || (digitCount === 1 && numbers[part] === 0)) return undefined
+      numbers[part] = numbers[part]! * 10 + (code - 48)
+      digitCount++
+    } else {
+      if (code !== 46 || digitCount === 0 || part === 2) return undefined
+      part++
+      digitCount = 0
+    }
+  }
+  return digitCount === 0 ? undefined : { numbers, certain: true }
+}
+
+function readVersion(text: string): Version | undefined {
   const numbered = bare(text).split('-', 1)[0]!.split('+', 1)[0]!
   if (numbered === '' || numbered.startsWith('.')) return undefined
   const parts = numbered.split('.', 3)

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
-import { bucketOf, flagPrefix, PLAIN, unitOf, VARIANT } from './bucket.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { bucketOf, bucketOfPacked, flagPrefix, PLAIN, unitOf, VARIANT } from './bucket.ts'
+import { openBatch } from './hash-batch.ts'
 import { blockCount, identifierWords, layWords, messageLength, packIdentifier } from './pack.ts'
 import { groupWords, lanesModule, messagesStart, openLanes } from './sha1-lanes.ts'
 import { utf8 } from './utf8.ts'
@@ -18,14 +19,17 @@ describe('a bucket', () => {
   it('is what the digest of the text gives, of any length', () => {
     fc.assert(
       fc.property(key, identifier, (flagKey, id) => {
+        const prefix = flagPrefix(flagKey)
         const packed = packIdentifier(id)
-        expect(bucketOf(flagPrefix(flagKey), packed, PLAIN)).toBe(reference(`${flagKey}.${id}`))
-        expect(bucketOf(flagPrefix(flagKey), packed, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
+        expect(bucketOf(prefix, id, PLAIN)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketOf(prefix, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
+        expect(bucketOfPacked(prefix, packed, PLAIN)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketOfPacked(prefix, packed, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
       }),
     )
     for (let length = 0; length < 300; length++) {
       const id = 'x'.repeat(length)
-      expect(bucketOf(flagPrefix('key'), packIdentifier(id), PLAIN)).toBe(reference(`key.${id}`))
+      expect(bucketOf(flagPrefix('key'), id, PLAIN)).toBe(reference(`key.${id}`))
     }
   })
 })
@@ -56,11 +60,33 @@ describe('four lanes', () => {
           for (const [lane, { prefix, identifier: id }] of fitting.entries()) {
             if (blockCount(messageLength(prefix, id, PLAIN)) !== blocks) continue
             const at = messagesStart + groupWords * blocks + lane
-            expect(unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)).toBe(bucketOf(prefix, id, PLAIN))
+            expect(unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)).toBe(bucketOfPacked(prefix, id, PLAIN))
           }
         },
       ),
     )
+  })
+})
+
+describe('a batch', () => {
+  it('delivers every bucket, however many there are and however long', () => {
+    const batch = openBatch()!
+    const ids = Array.from({ length: 1500 }, (_, index) => `${index}${'x'.repeat(index % 130)}`)
+    const seen = new Map<number, number>()
+    const deliver = (slot: number, bucket: number) => seen.set(slot, bucket)
+    const prefix = flagPrefix('some-flag')
+    for (const [slot, id] of ids.entries()) batch.add(prefix, packIdentifier(id), VARIANT, slot, deliver)
+    batch.flush(deliver)
+    expect(seen.size).toBe(ids.length)
+    for (const [slot, id] of ids.entries()) expect(seen.get(slot)).toBe(bucketOf(prefix, id, VARIANT))
+  })
+
+  it('is not to be had without WebAssembly', () => {
+    vi.stubGlobal('WebAssembly', undefined)
+    expect(openBatch()).toBeUndefined()
+    vi.stubGlobal('WebAssembly', {})
+    expect(openBatch()).toBeUndefined()
+    vi.unstubAllGlobals()
   })
 })
 

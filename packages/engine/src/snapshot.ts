@@ -96,48 +96,52 @@ export class Snapshot {
 
   /** Answers for one subject. Never throws, whatever the subject holds, and changes nothing. */
   evaluate(subject: Subject, { keys, now }: EvaluateOptions): Results {
-    return this.#with(subject, now, run => {
-      if (keys !== undefined) return this.#evaluateKeys(run, keys)
-      run.outcomes = new Uint16Array(this.flags.length)
-      evaluateAll(this.#project, run)
-      return new Results(this.#project, run.outcomes)
-    })
+    const run = this.#take(subject, now)
+    const results = keys === undefined ? this.#evaluateAll(run) : this.#evaluateKeys(run, keys)
+    this.#give(run)
+    return results
+  }
+
+  #evaluateAll(run: Run): Results {
+    run.outcomes = new Uint16Array(this.flags.length)
+    evaluateAll(this.#project, run)
+    return new Results(this.#project, run.outcomes)
   }
 
   #evaluateKeys(run: Run, keys: readonly string[]): Results {
-    const asked = new Set<number>()
+    const asked: number[] = []
     for (const key of keys) {
       const index = this.#project.indexByKey.get(key)
-      if (index !== undefined) asked.add(index)
+      if (index !== undefined) asked.push(index)
     }
-    evaluateSome(this.#project, run, asked)
-    const positions = asked.size > 1 ? [...asked].sort((left, right) => left - right) : [...asked]
-    return new Results(
-      this.#project,
-      Uint16Array.from(positions, index => run.outcomes[index]!),
-      positions,
-    )
+    const positions = asked.length > 1 ? [...new Set(asked)].sort((left, right) => left - right) : asked
+    evaluateSome(this.#project, run, positions)
+    const outcomes = positions.map(index => run.outcomes[index]!)
+    return new Results(this.#project, outcomes, positions)
   }
 
   /** Why a flag gives its answer to a subject; undefined when there is no such flag. */
   explain(subject: Subject, { key, now }: ExplainOptions): Trace | undefined {
     const index = this.#project.indexByKey.get(key)
     if (index === undefined) return undefined
-    return this.#with(subject, now, run => {
-      evaluateSome(this.#project, run, new Set([index]))
-      return explainFlag(this.#project, run, index)
-    })
+    const run = this.#take(subject, now)
+    evaluateSome(this.#project, run, [index])
+    const trace = explainFlag(this.#project, run, index)
+    this.#give(run)
+    return trace
   }
 
   /** A caller that asks again from within, as a lookup of static cohorts may, gets a run of its own. */
-  #with<T>(subject: Subject, now: number, use: (run: Run) => T): T {
+  #take(subject: Subject, now: number): Run {
     const run = this.#idle ?? newRun(this.#project)
     this.#idle = undefined
     run.open(subject, now)
-    const used = use(run)
+    return run
+  }
+
+  #give(run: Run): void {
     run.close()
     this.#idle = run
-    return used
   }
 
   /** A snapshot with some flags changed. Only these are compiled; everything else is shared. */
@@ -148,15 +152,16 @@ export class Snapshot {
     const replacements = new Map(changed.map(flag => [flag.id, flag]))
     if (compiler.size > 2 * sizeWhenFresh + leftoversMax) return this.#afresh(gone, replacements)
     const issues = new Map(this.#parts.issues)
-    const flags: CompiledFlag[] = []
-    for (const flag of this.flags) {
-      const replacement = replacements.get(flag.id)
-      replacements.delete(flag.id)
-      if (gone.has(flag.id)) issues.delete(flag.id)
-      else flags.push(replacement === undefined ? flag : compileInto(replacement, compiler, issues))
+    const flags = gone.size === 0 ? this.flags.slice() : this.flags.filter(flag => !gone.has(flag.id))
+    for (const id of gone) issues.delete(id)
+    for (let index = 0; index < flags.length && replacements.size > 0; index++) {
+      const replacement = replacements.get(flags[index]!.id)
+      if (replacement === undefined) continue
+      replacements.delete(replacement.id)
+      flags[index] = compileInto(replacement, compiler, issues)
     }
     for (const flag of replacements.values()) if (!gone.has(flag.id)) flags.push(compileInto(flag, compiler, issues))
-    return new Snapshot({ project: linkProject(compiler, flags), definitions, issues, sizeWhenFresh })
+    return new Snapshot({ project: linkProject(compiler, flags, this.#project), definitions, issues, sizeWhenFresh })
   }
 
   /** Filters that no flag uses any more stay numbered; now and then we start over without them. */
@@ -177,7 +182,7 @@ export class Snapshot {
   dependencyChain(reference: string): readonly string[] {
     const index = this.#project.find(reference)
     if (index === undefined || this.#project.ranking.broken.has(index)) return []
-    return Array.from(withDependencies(this.#project, new Set([index])), position => this.flags[position]!.key)
+    return Array.from(withDependencies(this.#project, [index]), position => this.flags[position]!.key)
   }
 
   #allIssues(): ReadonlyMap<number, readonly Issue[]> {
