@@ -1,5 +1,5 @@
 // Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
-import { chmodSync, existsSync } from 'node:fs'
+import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { root } from './prepare.mjs'
@@ -32,6 +32,7 @@ await build({
 })
 
 const server = join(packages, 'server/src')
+rmSync(join(packages, 'server/dist/chunks'), { recursive: true, force: true })
 await build({
   ...options,
   platform: 'node',
@@ -42,6 +43,9 @@ await build({
     }),
   },
   outdir: join(packages, 'server/dist'),
+  // What is imported when it is first needed gets a file of its own, which a start does not have to read.
+  splitting: true,
+  chunkNames: 'chunks/[name]-[hash]',
   // Native or file-reading packages stay outside; everything else is bundled, which makes the start quick.
   external: ['@photostructure/sqlite', 'pg-native', 'esbuild', 'quickjs-wasi'],
   banner: {

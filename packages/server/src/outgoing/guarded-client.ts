@@ -1,6 +1,6 @@
 import { lookup as resolve } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
-import { Agent, type Dispatcher, request as send } from 'undici'
+import type { Dispatcher } from 'undici'
 import { type Outgoing, type OutgoingAnswer, OutgoingFailure, type OutgoingRequest } from './outgoing.ts'
 import { isPublicAddress } from './public-address.ts'
 
@@ -19,23 +19,22 @@ const connectMsMax = 10_000
  */
 export function createGuardedClient(options: GuardedClientOptions = {}): Outgoing {
   const trusted = new Set((options.trustedOrigins ?? []).map(origin => new URL(origin).origin))
-  const anywhere = new Agent({ connect: { timeout: connectMsMax } })
-  const publicOnly = new Agent({ connect: { timeout: connectMsMax, lookup: lookupPublic } })
+  let opened: Promise<Agents> | undefined
 
-  function chooseAgent(url: URL): Dispatcher {
-    if (trusted.has(url.origin)) return anywhere
+  function chooseAgent(url: URL, agents: Agents): Dispatcher {
+    if (trusted.has(url.origin)) return agents.anywhere
     const literal = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(literal) && !isPublicAddress(literal)) throw notPublic(url.hostname)
-    return publicOnly
+    return agents.publicOnly
   }
 
-  async function follow(request: OutgoingRequest, signal: AbortSignal): Promise<OutgoingAnswer> {
+  async function follow(request: OutgoingRequest, agents: Agents, signal: AbortSignal): Promise<OutgoingAnswer> {
     let hop = firstHop(request)
     const redirectsMax = request.redirectsMax ?? defaultRedirectsMax
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
       const { url, ...rest } = hop
       if (request.mayVisit && !request.mayVisit(url)) throw notAllowed(url.host)
-      const answer = await send(url, { ...rest, signal, dispatcher: chooseAgent(url) })
+      const answer = await agents.send(url, { ...rest, signal, dispatcher: chooseAgent(url, agents) })
       const location = redirectStatuses.has(answer.statusCode) ? answer.headers.location : undefined
       if (typeof location === 'string' && redirectsMax > 0) {
         await answer.body.dump()
@@ -50,18 +49,33 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
 
   return {
     async request(request) {
+      opened ??= openAgents()
+      const agents = await opened
       const signal = AbortSignal.timeout(request.timeoutMsMax)
       try {
-        return await follow(request, signal)
+        return await follow(request, agents, signal)
       } catch (error) {
         throw explain(error, request, signal)
       }
     },
     async close() {
-      await Promise.all([anywhere.destroy(), publicOnly.destroy()])
+      const agents = await opened
+      await Promise.all([agents?.anywhere.destroy(), agents?.publicOnly.destroy()])
     },
   }
 }
+
+/** Loaded when the first request goes out: most starts never need it, and it is a megabyte to read. */
+async function openAgents() {
+  const { Agent, request } = await import('undici')
+  return {
+    send: request,
+    anywhere: new Agent({ connect: { timeout: connectMsMax } }),
+    publicOnly: new Agent({ connect: { timeout: connectMsMax, lookup: lookupPublic } }),
+  }
+}
+
+type Agents = Awaited<ReturnType<typeof openAgents>>
 
 interface Hop {
   url: URL

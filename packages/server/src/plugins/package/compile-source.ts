@@ -1,5 +1,5 @@
 import { posix } from 'node:path'
-import { type BuildFailure, build, type Loader, type Message, type Plugin, transform } from 'esbuild'
+import type { BuildFailure, Loader, Message, Plugin } from 'esbuild'
 import { invalid, type Problem } from '../../problem.ts'
 
 /** A plugin's code as one script in the manner of CommonJS, and which of its files went into it. */
@@ -38,6 +38,7 @@ export async function compileSource(
   available: ReadonlySet<string>,
 ): Promise<CompiledSource> {
   try {
+    const { build } = await import('esbuild')
     const result = await build({
       entryPoints: [main],
       plugins: [filesOnly(files, available)],
@@ -65,6 +66,7 @@ export async function checkSyntax(name: string, text: string): Promise<void> {
   const loader = loaders[posix.extname(name)]
   if (!loader) return
   try {
+    const { transform } = await import('esbuild')
     await transform(text, { loader, sourcefile: name, target, jsx: 'transform', tsconfigRaw: {}, logLevel: 'silent' })
   } catch (error) {
     throw explain(error, name)

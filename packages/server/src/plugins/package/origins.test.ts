@@ -21,7 +21,7 @@ beforeAll(async () => {
   registry = await startRegistryKit()
   elsewhere = await startRegistryKit()
   outgoing = createGuardedClient({ trustedOrigins: [registry.url] })
-  const limits = { ...originLimits, timeoutMsMax: 300, archiveBytesMax: 100_000 }
+  const limits = { ...originLimits, timeoutMsMax: 3000, archiveBytesMax: 100_000 }
   const settings = readNpmSettings({ HALYARD_NPM_REGISTRY: registry.url }, '/nowhere')
   origins = {
     npm: createNpmOrigin(outgoing, settings, limits),
