@@ -3,6 +3,8 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
+import type { Ingest } from './events/ingest.ts'
+import { serveIngest } from './events/ingest-routes.ts'
 import { serveBulkFlags } from './flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './flag-copies/organization-flag-routes.ts'
 import { serveFlagVersions } from './flag-versions/version-routes.ts'
@@ -32,6 +34,7 @@ export interface AppDeps {
   readonly config: Pick<Config, 'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax'>
   readonly database: Database
   readonly serving: Serving
+  readonly ingest: Ingest
   readonly log: FastifyBaseLogger
   readonly metrics: Metrics
   readonly plugins: PluginSystem
@@ -43,6 +46,7 @@ export interface AppDeps {
 export function createApp({
   config,
   database,
+  ingest,
   log,
   metrics,
   plugins,
@@ -70,5 +74,6 @@ export function createApp({
   servePlugins(serve, { database, workshop: plugins.workshop, now })
   serveLocalEvaluation(serve, serving)
   serveSdk(app, serving)
+  serveIngest(app, ingest)
   return app
 }

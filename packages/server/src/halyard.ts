@@ -3,6 +3,10 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import type { Config } from './config.ts'
+import { plainPipeline } from './events/event-pipeline.ts'
+import { createIngest, type Ingest } from './events/ingest.ts'
+import { createIngestMetrics } from './events/ingest-metrics.ts'
+import { trimEvents } from './events/trim-events.ts'
 import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
@@ -79,7 +83,15 @@ export async function createHalyard(
 
     let isDraining = false
     const readiness = { ping: storage.ping, isDraining: () => isDraining }
-    const app = createApp({ config, database, log, metrics: createMetrics(), plugins, readiness, serving, now })
+    const metrics = createMetrics()
+    const ingest: Ingest = createIngest({
+      database,
+      findProject: serving.snapshots.forToken,
+      pipeline: plainPipeline,
+      observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
+      now,
+    })
+    const app = createApp({ config, database, ingest, log, metrics, plugins, readiness, serving, now })
 
     const wake = () => {
       changes.catchUp().catch(() => {})
@@ -95,7 +107,7 @@ export async function createHalyard(
     const jobs = createJobRunner({
       database,
       node: randomUUID(),
-      jobs: [],
+      jobs: [trimEvents],
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
       onError: (job, error) => log.error({ err: error, job }, 'a job failed'),
@@ -116,6 +128,7 @@ export async function createHalyard(
       async close() {
         serving.beginClosing()
         await app.close()
+        await ingest.drained()
         await jobs.close()
         clearInterval(poll)
         serving.close()

@@ -66,7 +66,7 @@ describe('person ledger', () => {
   it('binds an unknown id to the person that is known, whichever of the two it is', () => {
     for (const known of ['anonymous-1', 'user']) {
       const ledger = ledgerOf({ [known]: person(1) })
-      expect(ledger.merge('user', 'anonymous-1', at)).toBe('merged')
+      expect(ledger.merge('user', 'anonymous-1', at, 'identify')).toBe('merged')
       const unknown = known === 'user' ? 'anonymous-1' : 'user'
       expect(only(ledger)).toMatchObject({ newDistinctIds: [unknown], isIdentified: true, absorbed: [] })
     }
@@ -78,7 +78,7 @@ describe('person ledger', () => {
       person(2, { properties: { plan: 'free', b: 2 } }),
     ]
     const ledger = ledgerOf({ user, anon: anonymous })
-    expect(ledger.merge('user', 'anon', at)).toBe('merged')
+    expect(ledger.merge('user', 'anon', at, 'identify')).toBe('merged')
     expect(only(ledger)).toMatchObject({
       stored: user,
       absorbed: [anonymous],
@@ -90,16 +90,19 @@ describe('person ledger', () => {
 
   it('does not merge away somebody who is identified, unless forced', () => {
     const known = { user: person(1), other: person(2, { isIdentified: true }) }
-    expect(ledgerOf(known).merge('user', 'other', at)).toBe('already_identified')
-    expect(ledgerOf(known).merge('user', 'other', at, { force: true })).toBe('merged')
+    expect(ledgerOf(known).merge('user', 'other', at, 'identify')).toBe('already_identified')
+    expect(ledgerOf(known).merge('user', 'other', at, 'alias')).toBe('already_identified')
+    expect(ledgerOf(known).merge('user', 'other', at, 'force')).toBe('merged')
+    expect(ledgerOf(known).merge('unknown', 'other', at, 'identify')).toBe('already_identified')
+    expect(ledgerOf(known).merge('unknown', 'other', at, 'alias')).toBe('merged')
   })
 
   it.each(['null', 'undefined', '0', 'NaN', '"anonymous"', "'guest'", '[object Object]', 'True'])(
     'never merges the meaningless id %s',
     id => {
       const ledger = ledgerOf({ user: person(1) })
-      expect(ledger.merge('user', id, at)).toBe('meaningless_id')
-      expect(ledger.merge(id, 'user', at)).toBe('meaningless_id')
+      expect(ledger.merge('user', id, at, 'identify')).toBe('meaningless_id')
+      expect(ledger.merge(id, 'user', at, 'identify')).toBe('meaningless_id')
       expect(ledger.drafts()).toEqual([])
     },
   )
@@ -107,16 +110,16 @@ describe('person ledger', () => {
   it('follows chains of merges to the one who is left', () => {
     const [a, b, c] = [person(1), person(2), person(3)]
     const ledger = ledgerOf({ a, b, c })
-    ledger.merge('b', 'a', at, { force: true })
-    ledger.merge('c', 'b', at, { force: true })
+    ledger.merge('b', 'a', at, 'force')
+    ledger.merge('c', 'b', at, 'force')
     ledger.update('a', set({ seen: true }), at)
     expect(only(ledger)).toMatchObject({ stored: c, absorbed: [b, a], properties: { seen: true } })
   })
 
   it('stops at the most ids that a person may have', () => {
     const full = person(1, { distinctIdCount: distinctIdsPerPersonMax })
-    expect(ledgerOf({ user: full }).merge('user', 'one-more', at)).toBe('too_many_ids')
-    expect(ledgerOf({ user: full, other: person(2) }).merge('user', 'other', at)).toBe('too_many_ids')
+    expect(ledgerOf({ user: full }).merge('user', 'one-more', at, 'identify')).toBe('too_many_ids')
+    expect(ledgerOf({ user: full, other: person(2) }).merge('user', 'other', at, 'identify')).toBe('too_many_ids')
   })
 
   it('keeps the former properties when the new ones are too large', () => {
@@ -141,7 +144,7 @@ const world = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }).map(u
 function tell(ledger: PersonLedger, facts: readonly Fact[]): void {
   for (const fact of facts) {
     if (fact.kind === 'set') ledger.update(fact.id, set({ [fact.name]: fact.id }), at)
-    else ledger.merge(fact.user, fact.anonymous, at)
+    else ledger.merge(fact.user, fact.anonymous, at, 'identify')
   }
 }
 
@@ -174,11 +177,11 @@ describe('merging, for any order of events', () => {
 
   it('binds every id to exactly one person and counts them right', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
-    const step = fc.record({ into: id, from: id, force: fc.boolean() })
+    const step = fc.record({ into: id, from: id, rule: fc.constantFrom('identify', 'alias', 'force') })
     fc.assert(
       fc.property(fc.array(step, { maxLength: 20 }), steps => {
         const ledger = ledgerOf()
-        for (const { into, from, force } of steps) ledger.merge(into, from, at, { force })
+        for (const { into, from, rule } of steps) ledger.merge(into, from, at, rule)
         const ids = ledger.drafts().flatMap(draft => draft.newDistinctIds)
         expect(new Set(ids).size).toBe(ids.length)
         for (const draft of ledger.drafts()) expect(draft.distinctIdCount).toBe(draft.newDistinctIds.length)

@@ -17,6 +17,12 @@ export interface PersonDraft {
   readonly absorbed: readonly Person[]
 }
 
+/**
+ * `identify`: from is an anonymous id; when it turns out to be an identified person's, nothing happens. `alias`: the same, but an id that is
+ * bound to nobody may become a further name of an identified person. `force`: in any case.
+ */
+export type MergeRule = 'identify' | 'alias' | 'force'
+
 export type MergeOutcome = 'merged' | 'same' | 'meaningless_id' | 'already_identified' | 'too_many_ids'
 
 /**
@@ -29,10 +35,10 @@ export interface PersonLedger {
   update(distinctId: string, update: PropertyUpdate, at: Instant): void
   identify(distinctId: string, at: Instant): void
   /**
-   * Says that two ids are one person, who goes on as the person of `into`: its properties win. A person that is already identified is
-   * not merged away (two people on one computer) unless forced.
+   * Says that two ids are one person, who goes on as the person of `into`: its properties win. Somebody who is already identified is
+   * not merged away unless forced (two people on one computer).
    */
-  merge(into: string, from: string, at: Instant, options?: { force?: boolean }): MergeOutcome
+  merge(into: string, from: string, at: Instant, rule?: MergeRule): MergeOutcome
   /** New persons and those that changed. */
   drafts(): readonly PersonDraft[]
   /** How many persons keep their former properties because the new ones would be too large. */
@@ -98,10 +104,11 @@ export function createPersonLedger(known: ReadonlyMap<string, Person>, newUuid: 
     draft.isChanged = true
   }
 
-  function join(intoId: string, fromId: string, at: Instant, force: boolean): MergeOutcome {
+  function join(intoId: string, fromId: string, at: Instant, rule: MergeRule): MergeOutcome {
     const [into, from] = [find(intoId), find(fromId)]
     if (into && into === from) return 'same'
-    if (into && from) return absorb(into, from, force)
+    if (from?.isIdentified && (rule === 'identify' || (rule === 'alias' && into))) return 'already_identified'
+    if (into && from) return absorb(into, from)
     const draft = into ?? from ?? findOrCreate(intoId, at)
     if (draft.distinctIdCount >= distinctIdsPerPersonMax) return 'too_many_ids'
     bind(draft === from ? intoId : fromId, draft)
@@ -118,10 +125,10 @@ export function createPersonLedger(known: ReadonlyMap<string, Person>, newUuid: 
       draft.isChanged = true
     },
     identify: (distinctId, at) => markIdentified(findOrCreate(distinctId, at)),
-    merge(into, from, at, { force = false } = {}) {
+    merge(into, from, at, rule = 'identify') {
       if (into === from) return 'same'
       if (isMeaningless(into) || isMeaningless(from)) return 'meaningless_id'
-      const outcome = join(into, from, at, force)
+      const outcome = join(into, from, at, rule)
       if (outcome === 'merged' || outcome === 'same') markIdentified(findOrCreate(into, at))
       return outcome
     },
@@ -138,8 +145,7 @@ export function createPersonLedger(known: ReadonlyMap<string, Person>, newUuid: 
   }
 }
 
-function absorb(into: Draft, from: Draft, force: boolean): MergeOutcome {
-  if (from.isIdentified && !force) return 'already_identified'
+function absorb(into: Draft, from: Draft): MergeOutcome {
   if (into.distinctIdCount + from.distinctIdCount > distinctIdsPerPersonMax) return 'too_many_ids'
   into.properties = { ...from.properties, ...into.properties }
   if (from.createdAt < into.createdAt) into.createdAt = from.createdAt

@@ -29,7 +29,7 @@ onEachDatabase('person and group stores', dialect => {
   it('stores, finds and updates persons by any of their ids', async () => {
     await learn(['one', 'two'], ledger => {
       ledger.update('one', set({ email: 'one@example.com', text: 'ü\u0000🦔', 'odd "name"': null }), at)
-      ledger.merge('one', 'two', at)
+      ledger.merge('one', 'two', at, 'identify')
     })
     const person = await find('two')
     expect(person).toMatchObject({
@@ -49,7 +49,7 @@ onEachDatabase('person and group stores', dialect => {
       for (const id of ['a1', 'b1']) ledger.see(id, at)
     })
     await learn(['a1', 'b1'], ledger => {
-      ledger.merge('b1', 'b2', at)
+      ledger.merge('b1', 'b2', at, 'identify')
       ledger.update('a1', set({ from: 'a' }), at)
     })
     const [a, b] = [await find('a1'), await find('b1')]
@@ -61,7 +61,7 @@ onEachDatabase('person and group stores', dialect => {
         { flagKey: 'g', hashKey: 'moved' },
       ])
     })
-    await learn(['a1', 'b2'], ledger => ledger.merge('a1', 'b2', at, { force: true }))
+    await learn(['a1', 'b2'], ledger => ledger.merge('a1', 'b2', at, 'force'))
     expect((await find('b1'))?.id).toBe(a?.id)
     expect((await find('b2'))?.distinctIdCount).toBe(3)
     const keys = await s.halyard.database.read(tx => tx.persons.listHashKeys([a?.id ?? 0, b?.id ?? 0]))
@@ -76,7 +76,7 @@ onEachDatabase('person and group stores', dialect => {
       writers.map(n =>
         learn(['shared', `own-${n}`], ledger => {
           ledger.update('shared', set({ [`fact-${n}`]: n }), at)
-          ledger.merge('shared', `own-${n}`, at)
+          ledger.merge('shared', `own-${n}`, at, 'identify')
         }),
       ),
     )
@@ -91,8 +91,8 @@ onEachDatabase('person and group stores', dialect => {
       for (const id of ['into', 'from']) ledger.see(id, at)
     })
     await Promise.all([
-      learn(['into', 'from'], ledger => ledger.merge('into', 'from', at, { force: true })),
-      ...['x', 'y', 'z'].map(id => learn(['from', id], ledger => ledger.merge('from', id, at, { force: true }))),
+      learn(['into', 'from'], ledger => ledger.merge('into', 'from', at, 'force')),
+      ...['x', 'y', 'z'].map(id => learn(['from', id], ledger => ledger.merge('from', id, at, 'force'))),
     ])
     const into = await find('into')
     for (const id of ['from', 'x', 'y', 'z']) expect((await find(id))?.id).toBe(into?.id)

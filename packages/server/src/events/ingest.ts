@@ -1,0 +1,175 @@
+import type { Flag } from '../flags/flag.ts'
+import type { Instant } from '../instant.ts'
+import { Problem } from '../problem.ts'
+import { inParts } from '../storage/in-parts.ts'
+import type { Database } from '../stores.ts'
+import type { Project } from '../tenancy.ts'
+import { type CountedFlags, countedFlags } from './counted-flags.ts'
+import type { IncomingEvent } from './event.ts'
+import type { EventPipeline } from './event-pipeline.ts'
+import { createIngestQueue, type QueuedBatch } from './ingest-queue.ts'
+import { teaches } from './learn-from-event.ts'
+import { readEvents } from './read-events.ts'
+import { type ProjectEvents, type Recorded, recordEvents } from './record-events.ts'
+import { type Tally, tally } from './tally.ts'
+
+/** A project as far as its events are concerned. */
+export interface IngestProject {
+  readonly project: Project
+  readonly flags: ReadonlyMap<number, Flag>
+}
+
+export type DropReason = 'malformed' | 'plugin' | 'overload'
+
+/** Told of everything that happens to events, for metrics and the log. */
+export interface IngestObserver {
+  received(events: number): void
+  dropped(reason: DropReason, events: number): void
+  committed(events: number, seconds: number, recorded: Recorded, uncounted: Tally['uncounted']): void
+}
+
+export interface IngestOptions {
+  readonly database: Database
+  readonly findProject: (token: string) => Promise<IngestProject | undefined>
+  readonly pipeline: EventPipeline
+  readonly observer: IngestObserver
+  readonly now: () => Instant
+  /** Further names under which an event is counted, for metrics that look at more than the name. */
+  readonly labelsOf?: (project: Project, event: IncomingEvent) => readonly string[]
+  readonly eventsWaitingMax?: number
+}
+
+export interface Ingest {
+  /**
+   * Resolves when everything in the body is durable, or counted as dropped. Raises `unauthenticated`, `invalid`, `too_large`, or
+   * `unavailable`: then nothing is acknowledged and the client should send it again.
+   */
+  receive(body: unknown, path: string, ip: string | null): Promise<void>
+  readonly waiting: number
+  /** Resolves when everything received is written. */
+  drained(): Promise<void>
+}
+
+interface Batch extends QueuedBatch {
+  readonly found: IngestProject
+  readonly events: readonly IncomingEvent[]
+}
+
+const eventsWaitingMaxDefault = 20_000
+const eventsWrittenAtOnceMax = 1000
+const namesForgottenMilliseconds = 60 * 60 * 1000
+
+export function createIngest(options: IngestOptions): Ingest {
+  const { database, findProject, pipeline, observer, now, labelsOf = () => [] } = options
+  const eventsWaitingMax = options.eventsWaitingMax ?? eventsWaitingMaxDefault
+  const namesOf = createNameMemory()
+  const flagsOf = createFlagMemory()
+  const queue = createIngestQueue<Batch>({
+    write,
+    waitingMax: eventsWaitingMax,
+    writtenAtOnceMax: eventsWrittenAtOnceMax,
+  })
+
+  async function write(batches: readonly Batch[]): Promise<void> {
+    const time = now()
+    const begun = performance.now()
+    const work = byProject(batches).map(({ found, events }): ProjectEvents => {
+      const { project } = found
+      const counting = { projectId: project.id, flags: flagsOf(found), names: namesOf(project.id), now: time }
+      return { project, events, tally: tally({ ...counting, events, labelsOf: event => labelsOf(project, event) }) }
+    })
+    const recorded = await database.transaction(async tx => {
+      const outcomes: Recorded[] = []
+      for (const one of work) outcomes.push(await recordEvents(tx, one, time))
+      return outcomes
+    })
+    const seconds = (performance.now() - begun) / 1000
+    for (const [index, outcome] of recorded.entries()) {
+      const { events, tally } = work[index] as ProjectEvents
+      observer.committed(events.length, seconds, outcome, tally.uncounted)
+    }
+  }
+
+  async function transformed(project: Project, events: readonly IncomingEvent[]): Promise<readonly IncomingEvent[]> {
+    if (!pipeline.handles(project)) return events
+    const kept: IncomingEvent[] = []
+    for (const event of events) {
+      const next = await pipeline.transform(project, event)
+      if (next) kept.push(next)
+    }
+    if (kept.length < events.length) observer.dropped('plugin', events.length - kept.length)
+    return kept
+  }
+
+  /** When storing cannot keep up, what is only counted goes first; what teaches about people and groups is kept or refused. */
+  function affordable(events: readonly IncomingEvent[]): readonly IncomingEvent[] {
+    if (queue.waiting + events.length <= eventsWaitingMax / 2) return events
+    const kept = events.filter(teaches)
+    if (kept.length < events.length) observer.dropped('overload', events.length - kept.length)
+    return kept
+  }
+
+  return {
+    async receive(body, path, ip) {
+      const { token, events, malformed } = readEvents(body, { path, ip, now: now() })
+      const found = await findProject(token)
+      if (!found) throw new Problem('unauthenticated', 'No project has this token.')
+      observer.received(events.length + malformed)
+      if (malformed > 0) observer.dropped('malformed', malformed)
+      const kept = affordable(await transformed(found.project, events))
+      const batches = [...inParts(kept, eventsWrittenAtOnceMax)].map(part => ({
+        found,
+        events: part,
+        size: part.length,
+      }))
+      await allSettledOrThrow(batches.map(batch => queue.submit(batch)))
+      if (kept.length > 0) pipeline.deliver(found.project, kept)
+    },
+    get waiting() {
+      return queue.waiting
+    },
+    drained: () => queue.drained(),
+  }
+}
+
+/** Waits for all of them before it fails, so that nothing of a request is still being written when it is answered. */
+async function allSettledOrThrow(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find(result => result.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** By project in the order of ids, so that two nodes wait for each other instead of locking each other out. */
+function byProject(batches: readonly Batch[]): readonly { found: IngestProject; events: readonly IncomingEvent[] }[] {
+  const projects = new Map<number, { found: IngestProject; events: IncomingEvent[] }>()
+  for (const { found, events } of batches) {
+    const known = projects.get(found.project.id)
+    // The newest batch knows the project best.
+    projects.set(found.project.id, { found, events: known ? [...known.events, ...events] : [...events] })
+  }
+  return [...projects].sort(([a], [b]) => a - b).map(([, one]) => one)
+}
+
+/** What is prepared for a project's flags lasts as long as the flags do. */
+function createFlagMemory(): (found: IngestProject) => CountedFlags {
+  const known = new WeakMap<IngestProject['flags'], CountedFlags>()
+  return ({ flags }) => {
+    const counted = known.get(flags) ?? countedFlags(flags.values())
+    known.set(flags, counted)
+    return counted
+  }
+}
+
+/** The event names of each project, forgotten now and then so that names out of use make room. */
+function createNameMemory(): (projectId: number) => Set<string> {
+  const known = new Map<number, Set<string>>()
+  let forgottenAt = Date.now()
+  return projectId => {
+    if (Date.now() - forgottenAt > namesForgottenMilliseconds) {
+      known.clear()
+      forgottenAt = Date.now()
+    }
+    const names = known.get(projectId) ?? new Set<string>()
+    known.set(projectId, names)
+    return names
+  }
+}
