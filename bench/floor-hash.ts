@@ -25,13 +25,32 @@ export function floorHash(text: string): number {
     let c = h2
     let d = h3
     let e = h4
-    for (let at = 0; at < 80; at++) {
-      let mixed: number
-      if (at < 20) mixed = ((b & c) | (~b & d)) + 0x5a827999
-      else if (at < 40) mixed = (b ^ c ^ d) + 0x6ed9eba1
-      else if (at < 60) mixed = ((b & c) | (b & d) | (c & d)) + 0x8f1bbcdc
-      else mixed = (b ^ c ^ d) + 0xca62c1d6
-      const next = (((a << 5) | (a >>> 27)) + mixed + e + words[at]!) | 0
+    for (let at = 0; at < 20; at++) {
+      const next = (((a << 5) | (a >>> 27)) + ((b & c) | (~b & d)) + e + 0x5a827999 + words[at]!) | 0
+      e = d
+      d = c
+      c = (b << 30) | (b >>> 2)
+      b = a
+      a = next
+    }
+    for (let at = 20; at < 40; at++) {
+      const next = (((a << 5) | (a >>> 27)) + (b ^ c ^ d) + e + 0x6ed9eba1 + words[at]!) | 0
+      e = d
+      d = c
+      c = (b << 30) | (b >>> 2)
+      b = a
+      a = next
+    }
+    for (let at = 40; at < 60; at++) {
+      const next = (((a << 5) | (a >>> 27)) + ((b & c) | (d & (b | c))) + e + 0x8f1bbcdc + words[at]!) | 0
+      e = d
+      d = c
+      c = (b << 30) | (b >>> 2)
+      b = a
+      a = next
+    }
+    for (let at = 60; at < 80; at++) {
+      const next = (((a << 5) | (a >>> 27)) + (b ^ c ^ d) + e + 0xca62c1d6 + words[at]!) | 0
       e = d
       d = c
       c = (b << 30) | (b >>> 2)

@@ -125,6 +125,13 @@ describe('checkFlag', () => {
       { holdout: { id: 1, exclusion_percentage: 'x' } },
       'wrong_type filters.holdout.exclusion_percentage',
     ],
+    [
+      'a holdout above 100',
+      { holdout: { id: 1, exclusion_percentage: 101 } },
+      'out_of_range filters.holdout.exclusion_percentage',
+    ],
+    ['a switch that is no boolean', { feature_enrollment: 'yes' }, 'wrong_type filters.feature_enrollment'],
+    ['early_exit as a number', { early_exit: 1 }, 'wrong_type filters.early_exit'],
   ])('refuses %s', (_title, filters, expected) => {
     expect(problems(filters)).toContain(expected)
   })

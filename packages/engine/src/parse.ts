@@ -69,11 +69,17 @@ function parseRecord(filters: JsonRecord, report: Report): ParsedFilters | undef
     variants,
     ...payloads,
     aggregation: aggregation ?? null,
-    enrollment: own(filters, 'feature_enrollment') === true,
+    enrollment: parseSwitch(filters, 'feature_enrollment', report) === true,
     superCondition: superConditions[0] ?? null,
     holdout,
-    earlyExit: Boolean(own(filters, 'early_exit')),
+    earlyExit: Boolean(parseSwitch(filters, 'early_exit', report)),
   }
+}
+
+function parseSwitch(filters: JsonRecord, key: string, report: Report): unknown {
+  const value = own(filters, key) ?? false
+  if (typeof value !== 'boolean') report('wrong_type', `filters.${key}`, 'This must be true or false.')
+  return value
 }
 
 function wrong(report: Report, path: string, message: string): undefined {
@@ -173,6 +179,9 @@ function parseHoldout(value: unknown, report: Report): ParsedHoldout | null | un
   }
   if (!isFiniteNumber(percentage)) {
     return wrong(report, 'filters.holdout.exclusion_percentage', 'A percentage must be a number.')
+  }
+  if (percentage < 0 || percentage > 100) {
+    report('out_of_range', 'filters.holdout.exclusion_percentage', 'A percentage must be from 0 to 100.')
   }
   return { variant: `holdout-${id}`, percentage: Math.min(Math.max(percentage, 0), 100) }
 }

@@ -71,14 +71,16 @@ class Gathering implements Requirements {
     }
   }
 
+  /** The distinct id and the keys of groups come with the subject. */
   #addProperty(bag: number, key: string): void {
     if (bag === PERSON) {
-      this.personProperties.add(key)
+      if (key !== 'distinct_id') this.personProperties.add(key)
       return
     }
     const type = this.#compiler.groupTypes[bag]
     if (type === undefined) return
     this.groupTypes.add(type)
+    if (key === '$group_key') return
     const names = this.groupProperties.get(type) ?? new Set<string>()
     this.groupProperties.set(type, names.add(key))
   }

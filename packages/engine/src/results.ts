@@ -17,7 +17,7 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
 
   /** The position of the outcome in the flag's table, or -1 when the flag was not asked for. */
   outcomeIndex(flagIndex: number): number {
-    const place = this.#asked === undefined ? flagIndex : this.#asked.indexOf(flagIndex)
+    const place = this.#asked === undefined ? flagIndex : placeOf(this.#asked, flagIndex)
     return this.#outcomes[place] ?? -1
   }
 
@@ -38,6 +38,23 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
 
   /** The flags that were asked for, in the order of the definitions. */
   *[Symbol.iterator](): Iterator<readonly [CompiledFlag, Outcome]> {
-    for (const index of this.flagIndexes) yield [this.#project.flags[index]!, this.outcome(index)!]
+    for (let place = 0; place < this.#outcomes.length; place++) {
+      const flag = this.#project.flags[this.#asked?.[place] ?? place]!
+      yield [flag, flag.outcomes[this.#outcomes[place]!]!]
+    }
   }
+}
+
+/** Binary search: somebody may ask for hundreds of flags by their keys. */
+function placeOf(ascending: readonly number[], wanted: number): number {
+  let low = 0
+  let high = ascending.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const found = ascending[middle]!
+    if (found === wanted) return middle
+    if (found < wanted) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
 }

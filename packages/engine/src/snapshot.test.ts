@@ -1,0 +1,116 @@
+import { describe, expect, it } from 'vitest'
+import { compile, type Definitions, type FlagDefinition, usesCohorts, usesFlags } from './index.ts'
+
+const options = { regex: (pattern: string) => new RegExp(pattern) }
+const now = 0
+
+function flag(id: number, filters: unknown, more: Partial<FlagDefinition> = {}): FlagDefinition {
+  return { id, key: `flag-${id}`, active: true, filters, ...more }
+}
+
+function project(flags: FlagDefinition[], more: Partial<Definitions> = {}): Definitions {
+  return { flags, cohorts: [], groupTypes: { '0': 'company', '1': 'project' }, propertyMatchingVersion: 2, ...more }
+}
+
+const person = (key: string) => ({ key, type: 'person', operator: 'exact', value: 'x' })
+const group = (key: string, group_type_index: number) => ({ ...person(key), type: 'group', group_type_index })
+const inCohort = (value: number) => ({ key: 'id', type: 'cohort', operator: 'in', value })
+const depends = (id: number) => ({ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value: true })
+const one = (...properties: unknown[]) => ({ groups: [{ properties }] })
+
+describe('requirements', () => {
+  it('are empty when nothing has to be looked up', () => {
+    const { requirements } = compile(project([flag(1, one(person('distinct_id')))]), options)
+    expect(requirements.personProperties.size).toBe(0)
+    expect(requirements.groupTypes.size).toBe(0)
+    expect(requirements.staticCohorts.size).toBe(0)
+    expect(requirements.continuityFlags).toEqual([])
+    expect(requirements.deviceId).toBe(false)
+  })
+
+  it('name what the flags read, also within cohorts', () => {
+    const cohorts = [
+      { id: 1, isStatic: false, filters: { type: 'AND', values: [person('plan'), inCohort(2)] } },
+      { id: 2, isStatic: true, filters: {} },
+    ]
+    const flags = [
+      flag(1, one(person('email'), inCohort(1))),
+      flag(2, { ...one(group('size', 0), group('$group_key', 0)), aggregation_group_type_index: 0 }),
+      flag(3, { groups: [{ aggregation_group_type_index: 1 }], feature_enrollment: true }),
+      flag(4, { groups: [] }, { ensureExperienceContinuity: true, bucketingIdentifier: 'device_id' }),
+      flag(5, one(person('unread')), { active: false }),
+    ]
+    const { requirements } = compile(project(flags, { cohorts }), options)
+    expect([...requirements.personProperties].sort()).toEqual([
+      '$device_id',
+      '$feature_enrollment/flag-3',
+      'email',
+      'plan',
+    ])
+    expect([...requirements.groupTypes].sort()).toEqual(['company', 'project'])
+    expect(requirements.groupProperties.get('company')).toEqual(new Set(['size']))
+    expect([...requirements.staticCohorts]).toEqual([2])
+    expect(requirements.continuityFlags).toEqual(['flag-4'])
+    expect(requirements.deviceId).toBe(true)
+  })
+})
+
+describe('dependencies', () => {
+  it('are told in the order of evaluation', () => {
+    const cohorts = [{ id: 1, isStatic: false, filters: { type: 'AND', values: [depends(1)] } }]
+    const flags = [flag(3, one(depends(2))), flag(2, one(inCohort(1))), flag(1, one()), flag(4, one(depends(9)))]
+    const snapshot = compile(project(flags, { cohorts }), options)
+    expect(snapshot.dependencyChain('3')).toEqual(['flag-1', 'flag-2', 'flag-3'])
+    expect(snapshot.dependencyChain('1')).toEqual(['flag-1'])
+    expect(snapshot.dependencyChain('4')).toEqual([])
+    expect(snapshot.dependencyChain('9')).toEqual([])
+  })
+
+  it('that are missing show among the issues until they are there', () => {
+    const snapshot = compile(project([flag(1, one(depends(2)))]), options)
+    expect(snapshot.issues.get(1)).toMatchObject([{ code: 'unknown_flag' }])
+    const whole = snapshot.update({ flags: [flag(2, one())] })
+    expect(whole.issues.size).toBe(0)
+    expect(whole.evaluate({ distinctId: 'x' }, { now }).get('flag-1')?.value).toBe(true)
+    expect(snapshot.evaluate({ distinctId: 'x' }, { now }).get('flag-1')?.value).toBe(false)
+    const broken = whole.update({ removed: [2] })
+    expect(broken.evaluate({ distinctId: 'x' }, { now }).get('flag-1')?.reason.code).toBe('missing_dependency')
+  })
+})
+
+describe('results', () => {
+  const snapshot = compile(project([flag(1, one()), flag(2, one()), flag(3, one(), { active: false })]), options)
+
+  it('are a number for each flag, which stands for a prepared outcome', () => {
+    const results = snapshot.evaluate({ distinctId: 'x' }, { now })
+    expect(results.flagIndexes).toEqual([0, 1, 2])
+    expect(results.outcome(1)).toBe(snapshot.flags[1]!.outcomes[results.outcomeIndex(1)])
+    expect(results.outcome(1)).toBe(results.outcome(0))
+    expect(results.get('flag-3')?.reason.code).toBe('flag_disabled')
+    expect(results.get('nothing')).toBeUndefined()
+    expect(results.outcomeIndex(7)).toBe(-1)
+  })
+
+  it('hold only what was asked for', () => {
+    const results = snapshot.evaluate({ distinctId: 'x' }, { now, keys: ['flag-3', 'flag-1'] })
+    expect(results.flagIndexes).toEqual([0, 2])
+    expect(results.outcomeIndex(1)).toBe(-1)
+    expect(results.get('flag-2')).toBeUndefined()
+    expect(results.get('flag-3')?.value).toBe(false)
+  })
+})
+
+describe('references', () => {
+  it('are read from the filters of flags and of cohorts', () => {
+    const filters = {
+      groups: [{ properties: [inCohort(3), depends(4), person('x')] }],
+      super_groups: [one().groups[0]],
+    }
+    expect(usesCohorts(filters)).toEqual([3])
+    expect(usesFlags(filters)).toEqual([4])
+    const tree = { properties: { type: 'OR', values: [{ type: 'AND', values: [inCohort(7), depends(8)] }] } }
+    expect(usesCohorts(tree)).toEqual([7])
+    expect(usesFlags(tree)).toEqual([8])
+    expect(usesFlags('nonsense')).toEqual([])
+  })
+})
