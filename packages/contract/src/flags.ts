@@ -139,6 +139,21 @@ export const flagRoutes = {
     params: Type.Object({ ...ProjectParams.properties, id: Type.String() }),
     answers: { 405: null },
   }),
+  status: route({
+    method: 'GET',
+    path: `${flags}/:id/status`,
+    tag,
+    summary: 'Whether the flag still serves a purpose, and why not',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    answers: {
+      200: Type.Object({
+        status: Type.String({ description: '`active`, `inactive`, `stale` or `deleted`.' }),
+        reason: Type.String(),
+        last_called_at: Nullable(Instant('When somebody last asked for it; null when nobody ever did.')),
+      }),
+    },
+  }),
   activity: route({
     method: 'GET',
     path: `${flags}/:id/activity`,

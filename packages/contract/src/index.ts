@@ -1,4 +1,5 @@
 import { apiKeyRoutes } from './api-keys.ts'
+import { dashboardRoutes } from './dashboards.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
@@ -15,6 +16,13 @@ import { userRoutes } from './users.ts'
 
 export type { ActivityEntry } from './activity.ts'
 export type { ApiKey } from './api-keys.ts'
+export {
+  type Dashboard,
+  type DashboardBasic,
+  type DashboardTile,
+  type DashboardWrite,
+  dashboardTilesMax,
+} from './dashboards.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
 export type { FlagVersion } from './flag-versions.ts'
@@ -43,6 +51,7 @@ export type { User, UserBasic } from './users.ts'
 /** The table of routes: everything the service answers in JSON, except the SDK paths. */
 export const routes = {
   apiKeys: apiKeyRoutes,
+  dashboards: dashboardRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagVersions: flagVersionRoutes,

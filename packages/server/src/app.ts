@@ -2,6 +2,7 @@ import { allRoutes } from '@halyard/contract'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
 import type { Config } from './config.ts'
+import { serveDashboards } from './dashboards/dashboard-routes.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
 import type { Ingest } from './events/ingest.ts'
 import { serveIngest } from './events/ingest-routes.ts'
@@ -68,6 +69,7 @@ export function createApp({
   serveFlags(serve, { database, now })
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
+  serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
   serveOrganizationFlags(serve, { database, now })
   serveRoleAccess(serve, { database, now })

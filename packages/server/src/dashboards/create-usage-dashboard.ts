@@ -17,6 +17,8 @@ export const createUsageDashboard = (
     isDeleted: false,
     flagId: null,
     isEnriched: false,
+    tags: [],
+    tiles: [],
     createdBy: flag.createdBy,
     createdAt: now,
   })

@@ -47,7 +47,7 @@ export function serveBulkFlags(serve: ServeRoute, { database, now }: Deps): void
       throw invalid(null, 'invalid_input', 'Send either ids or filters.')
     }
     const { changed, errors } = await database.transaction(async tx => {
-      const ids = body.ids ?? (await idsMatching(tx, project, body.filters ?? {}))
+      const ids = body.ids ?? (await idsMatching(tx, project, body.filters ?? {}, now()))
       refuseTooMany(ids)
       return bulkChange(tx, actor, project, { ids, patchOf: () => ({ deleted: true }) }, now())
     })
@@ -101,6 +101,7 @@ async function idsMatching(
   tx: Stores,
   project: Project,
   filters: Readonly<Record<string, unknown>>,
+  now: Instant,
 ): Promise<readonly number[]> {
   const unknown = Object.keys(filters).find(name => !filterNames.includes(name as (typeof filterNames)[number]))
   if (unknown !== undefined) throw invalid('filters', 'invalid_input', `There is no filter "${unknown}".`)
@@ -108,7 +109,7 @@ async function idsMatching(
     Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   )
   if (Object.keys(texts).length === 0) throw invalid('filters', 'invalid_input', 'Name at least one filter.')
-  const filter = readFlagFilter(texts)
+  const filter = readFlagFilter(texts, now)
   // `deleted` is always there; every filter that is understood adds one more.
   if (Object.keys(filter).length <= Object.keys(texts).length) {
     throw invalid('filters', 'invalid_input', 'One of the filters has a value that means nothing.')

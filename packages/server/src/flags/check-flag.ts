@@ -14,9 +14,12 @@ export async function checkFlagContent(
   tx: Stores,
   project: Project,
   flag: FlagContent & Pick<Flag, 'id' | 'version'>,
+  stored?: FlagContent,
 ): Promise<void> {
   checkKey(flag.key)
-  await checkDashboards(tx, project.id, flag.analyticsDashboards)
+  // One that was deleted since must not stand in the way of another change.
+  const added = flag.analyticsDashboards.filter(id => !stored?.analyticsDashboards.includes(id))
+  await checkDashboards(tx, project.id, added)
   if (JSON.stringify(flag.filters).length > filtersBytesMax) {
     throw invalid('filters', 'max_length', `Filters may have at most ${filtersBytesMax} bytes as JSON.`)
   }

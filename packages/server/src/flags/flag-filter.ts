@@ -1,15 +1,18 @@
+import type { Instant } from '../instant.ts'
+import { staleBefore } from './flag-status.ts'
 import { type FlagFilter, flagOrders } from './flag-store.ts'
 
 type Query = Partial<Record<'search' | 'active' | 'type' | 'created_by_id' | 'tags' | 'order' | 'deleted', string>>
 
 /** Lenient, as PostHog: a filter value that means nothing is ignored. */
-export function readFlagFilter(query: Query): FlagFilter {
+export function readFlagFilter(query: Query, now: Instant): FlagFilter {
   const order = flagOrders.find(field => field === query.order?.replace(/^-/, ''))
   const tags = readJsonList(query.tags)
   return {
     deleted: query.deleted === 'true',
     ...(query.search && { search: query.search }),
     ...((query.active === 'true' || query.active === 'false') && { active: query.active === 'true' }),
+    ...(query.active === 'STALE' && { staleSince: staleBefore(now) }),
     ...((query.type === 'boolean' || query.type === 'multivariant') && {
       isMultivariant: query.type === 'multivariant',
     }),

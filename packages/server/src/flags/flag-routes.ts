@@ -13,6 +13,7 @@ import { createFlag } from './create-flag.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFilter } from './flag-filter.ts'
 import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
+import { flagStatus } from './flag-status.ts'
 import { updateFlag } from './update-flag.ts'
 
 interface Deps {
@@ -27,7 +28,7 @@ export function serveFlags(serve: ServeRoute, { database, now }: Deps): void {
   serve(r.list, ({ actor, project, query, url }) =>
     database.read(async tx => {
       const window = readWindow(query)
-      const page = await tx.flags.list(project.id, readFlagFilter(query), window)
+      const page = await tx.flags.list(project.id, readFlagFilter(query, now()), window)
       const grants = await grantsFor(tx, actor, project)
       return pageBody(page, window, url, flag => flagToWire(flag, canEditFlag(grants, flag)))
     }),
@@ -56,6 +57,15 @@ export function serveFlags(serve: ServeRoute, { database, now }: Deps): void {
   })
 
   serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))
+
+  serve(r.status, ({ project, params }) =>
+    database.read(async tx => {
+      const flag = await getFlag(tx, project, params.id)
+      const lastCalledAt = (await tx.usage.lastUsed(project.id, 'called')).get(flag.key) ?? null
+      const { status, reason } = flagStatus(flag, lastCalledAt, now())
+      return { status, reason, last_called_at: lastCalledAt }
+    }),
+  )
 
   serve(r.activity, ({ actor, project, params, query, url }) =>
     database.read(async tx => {

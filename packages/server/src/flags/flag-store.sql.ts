@@ -162,6 +162,13 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
 const matching = (projectId: number, filter: FlagFilter) => () => {
   const conditions = [sql<boolean>`flags.project_id = ${projectId}`, sql`flags.deleted = ${Number(filter.deleted)}`]
   if (filter.active !== undefined) conditions.push(sql`flags.active = ${Number(filter.active)}`)
+  if (filter.staleSince !== undefined) {
+    const isUnused = sql`exists (select 1 from flag_last_used where flag_last_used.project_id = flags.project_id
+      and flag_last_used.kind = 'called' and flag_last_used.flag_key = flags.key
+      and flag_last_used.at < ${filter.staleSince})`
+    conditions.push(sql`flags.active = 1`, sql`flags.created_at < ${filter.staleSince}`)
+    conditions.push(sql`(flags.is_fully_rolled_out = 1 or ${isUnused})`)
+  }
   if (filter.isMultivariant !== undefined) {
     conditions.push(sql`flags.is_multivariant = ${Number(filter.isMultivariant)}`)
   }

@@ -7,6 +7,8 @@ export interface FlagFilter {
   readonly deleted: boolean
   readonly search?: string
   readonly active?: boolean
+  /** Only active flags that are older than this and serve no purpose: rolled out to everybody, or not asked for since. */
+  readonly staleSince?: Instant
   readonly isMultivariant?: boolean
   readonly createdById?: number
   /** Any of these is enough. */

@@ -44,7 +44,7 @@ export async function updateFlag(
     lastModifiedBy: author?.user ?? null,
     activeSince: content.active && !stored.active ? now : stored.activeSince,
   }
-  await checkFlagContent(tx, project, flag)
+  await checkFlagContent(tx, project, flag, stored)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
   await tx.flags.save(flag)
   await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger: update.trigger ?? null }, now)
