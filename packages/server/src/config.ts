@@ -74,6 +74,12 @@ export const settings = {
     describes: 'Port to listen on; 0 picks a free one.',
     read: wholeNumber(0, 65_535),
   }),
+  workers: setting({
+    variable: 'HALYARD_WORKERS',
+    fallback: '1',
+    describes: 'Processes that serve on the one port, over the same database. One that dies is replaced.',
+    read: wholeNumber(1, 256),
+  }),
   databaseUrl: setting({
     variable: 'DATABASE_URL',
     fallback: 'sqlite:data/halyard.db',

@@ -11,6 +11,7 @@ import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { createMetrics } from './operations/metrics.ts'
+import { noPeers, type Peers } from './peers.ts'
 import { createPluginSystem } from './plugins/plugin-system.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
 import { createServing, type Serving } from './sdk/serving.ts'
@@ -39,6 +40,11 @@ export interface Halyard {
   close(): Promise<void>
 }
 
+export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
+  /** Processes beside this one on the same machine. */
+  readonly peers?: Peers
+}
+
 /** By how nodes hear of changes: behind LISTEN/NOTIFY, asking only makes up for what was lost. */
 const changePollMilliseconds = { notify: 1000, poll: 50 }
 
@@ -46,7 +52,7 @@ const changePollMilliseconds = { notify: 1000, poll: 50 }
 export async function createHalyard(
   config: Config,
   log: FastifyBaseLogger,
-  storageOptions: Pick<StorageOptions, 'wrapDialect'> = {},
+  { peers = noPeers, ...storageOptions }: HalyardOptions = {},
 ): Promise<Halyard> {
   const now = (): Instant => instantOf(new Date())
   const storage = openStorage(config.databaseUrl, {
@@ -66,6 +72,7 @@ export async function createHalyard(
     const isNotifying = config.changeChannel === 'notify'
     const announce = async () => {
       if (isNotifying && storage.pool) notifyChanges(storage.pool).catch(() => {})
+      peers.tellOfChanges()
       await changes.catchUp()
     }
     const database: Database = createSqlDatabase(storage.kysely, sqlStores, announce)
@@ -97,6 +104,7 @@ export async function createHalyard(
       changes.catchUp().catch(() => {})
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
+    peers.onChangesTold(wake)
     const listener =
       isNotifying &&
       storage.pool &&

@@ -56,4 +56,6 @@ main().catch(error => {
     typeof (error as { code?: unknown })?.code === 'string'
   console.error(isForPeople ? `halyard: ${error.message}` : error)
   process.exitCode = 1
+  // The channel to a supervisor would keep this process alive.
+  if (process.connected) process.exit()
 })

@@ -3,6 +3,7 @@ import { pino } from 'pino'
 import { type Config, readConfig } from '../config.ts'
 import { createHalyard, type Halyard } from '../halyard.ts'
 import type { FirstOwner } from '../identity/bootstrap.ts'
+import { isSupervisor, sayServing, siblings, supervise } from './workers.ts'
 
 const drainMillisecondsMax = 10_000
 
@@ -13,12 +14,14 @@ export async function serve(): Promise<void> {
     level: config.logLevel,
     redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
   })
-  const halyard = await createHalyard(config, log)
+  if (isSupervisor(config.workers)) return supervise(config.workers, log)
+  const halyard = await createHalyard(config, log, { peers: siblings() })
   await halyard.app.listen({ host: config.host, port: config.port })
   stopOnSignal(halyard, log)
   const address = addressOf(config, halyard)
   if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))
   log.info({ address, database: halyard.storage.dialect }, 'Halyard is serving')
+  sayServing()
 }
 
 function addressOf(config: Config, halyard: Halyard): string {

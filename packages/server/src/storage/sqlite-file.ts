@@ -49,7 +49,7 @@ function explained(path: string, error: Error): Error {
       error,
     )
   }
-  if (/unable to open|EACCES|ENOENT|ENOTDIR|EPERM/.test(message)) {
+  if (/unable to open|EACCES|ENOENT|ENOTDIR|EEXIST|EPERM/.test(message)) {
     return new DatabaseFileError(
       `The database file ${path} cannot be opened (${message}). Check that its folder exists and belongs to this user, or set DATABASE_URL to another path.`,
       error,

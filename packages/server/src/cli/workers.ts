@@ -1,0 +1,98 @@
+import cluster, { type Worker } from 'node:cluster'
+import { setTimeout as wait } from 'node:timers/promises'
+import { noPeers, type Peers } from '../peers.ts'
+
+/** What workers and their supervisor say to each other. */
+type Message = 'halyard:changed' | 'halyard:serving'
+
+interface Log {
+  info(details: object, message: string): void
+  warn(details: object, message: string): void
+}
+
+const restartMillisecondsMin = 100
+const restartMillisecondsMax = 5000
+/** A worker that lived this long was sound: the next one starts at once. */
+const soundMilliseconds = 10_000
+const stopMillisecondsMax = 15_000
+
+/** True in the process that starts the others and serves nothing itself. */
+export const isSupervisor = (workers: number): boolean => workers > 1 && cluster.isPrimary
+
+/**
+ * Keeps so many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it brings the schema up to
+ * date and welcomes the first owner; if it cannot start, neither can the others, and the exit code is its own.
+ */
+export async function supervise(count: number, log: Log): Promise<void> {
+  let isStopping = false
+  let delay = restartMillisecondsMin
+
+  cluster.on('message', (from, message: Message) => {
+    if (message === 'halyard:changed') for (const worker of living()) if (worker !== from) worker.send(message)
+  })
+
+  function keep(worker: Worker): void {
+    const start = performance.now()
+    worker.once('exit', async (code, signal) => {
+      if (isStopping) return
+      log.warn({ worker: worker.process.pid, code, signal }, 'a worker ended; starting another')
+      delay =
+        performance.now() - start > soundMilliseconds
+          ? restartMillisecondsMin
+          : Math.min(delay * 2, restartMillisecondsMax)
+      await wait(delay)
+      if (!isStopping) keep(cluster.fork())
+    })
+  }
+
+  const stop = async (signal: NodeJS.Signals) => {
+    if (isStopping) return
+    isStopping = true
+    setTimeout(() => process.exit(1), stopMillisecondsMax).unref()
+    const ended = living().map(worker => new Promise(resolve => worker.once('exit', resolve)))
+    for (const worker of living()) worker.process.kill(signal)
+    await Promise.all(ended)
+    process.exit(0)
+  }
+  process.once('SIGTERM', stop)
+  process.once('SIGINT', stop)
+
+  const first = cluster.fork()
+  const code = await Promise.race([serving(first), ended(first)])
+  if (typeof code === 'number') process.exit(isStopping ? 0 : code)
+  keep(first)
+  for (let n = 1; n < count; n++) keep(cluster.fork())
+  log.info({ workers: count }, 'workers started')
+}
+
+const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
+
+const serving = (worker: Worker): Promise<'serving'> =>
+  new Promise(resolve => {
+    worker.on('message', (message: Message) => {
+      if (message === 'halyard:serving') resolve('serving')
+    })
+  })
+
+const ended = (worker: Worker): Promise<number> =>
+  new Promise(resolve => worker.once('exit', code => resolve(code ?? 1)))
+
+/** Seen from a worker: its siblings, through the supervisor. */
+export function siblings(): Peers {
+  if (!cluster.isWorker) return noPeers
+  return {
+    tellOfChanges: () => say('halyard:changed'),
+    onChangesTold(listener) {
+      process.on('message', message => {
+        if (message === 'halyard:changed') listener()
+      })
+    },
+  }
+}
+
+export const sayServing = (): void => say('halyard:serving')
+
+function say(message: Message): void {
+  // A supervisor that is gone hears nothing; this process ends by itself then.
+  if (process.connected) process.send?.(message, undefined, undefined, () => {})
+}
