@@ -18,6 +18,8 @@ const impatient = { HALYARD_STATEMENT_MILLISECONDS_MAX: '500' }
 const isReady = async (s: Scenario) => (await s.get('/_readyz')).status === 200
 const createFlag = (s: Scenario, key: string) => s.post(`${s.project}/feature_flags/`, { key })
 
+const evaluate = (s: Scenario) => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })
+
 /** The same whatever the fault was: nothing was mended by hand, and the next write works. */
 async function expectRecovery(s: Scenario, key: string): Promise<void> {
   await vi.waitFor(async () => expect((await createFlag(s, key)).status).toBe(201), patience)
@@ -65,8 +67,16 @@ describe('PostgreSQL behind a network that fails', () => {
     const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
     try {
       expect(await isReady(s)).toBe(true)
+      await createFlag(s, 'served')
+      expect((await evaluate(s)).body.flags.served.enabled).toBe(true)
       proxy.freeze()
-      const [ready, write, live] = await Promise.all([s.get('/_readyz'), createFlag(s, 'paused'), s.get('/_livez')])
+      const [ready, write, live, evaluated] = await Promise.all([
+        s.get('/_readyz'),
+        createFlag(s, 'paused'),
+        s.get('/_livez'),
+        evaluate(s),
+      ])
+      expect(evaluated.body.flags.served.enabled).toBe(true)
       expect(ready.status).toBe(503)
       expect(ready.body.database).toBe('away')
       expect(write.status).toBe(503)
