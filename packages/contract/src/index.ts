@@ -6,6 +6,7 @@ import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
 import { organizationFlagRoutes } from './organization-flags.ts'
 import { organizationRoutes } from './organizations.ts'
+import { groupRoutes, personRoutes } from './persons.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
@@ -29,6 +30,7 @@ export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export { copyTargetsMax } from './organization-flags.ts'
 export type { Invite, Member, Organization } from './organizations.ts'
+export type { Group, GroupType, ListedPerson, Person } from './persons.ts'
 export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
 export { ProblemBody } from './problem.ts'
 export type { Project, ProjectBasic, ProjectSecretKey } from './projects.ts'
@@ -56,8 +58,10 @@ export const routes = {
   flagEvaluation: flagEvaluationRoutes,
   flagVersions: flagVersionRoutes,
   flags: flagRoutes,
+  groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
   organizations: organizationRoutes,
+  persons: personRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,
   roleAccess: roleAccessRoutes,

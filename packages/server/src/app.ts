@@ -22,6 +22,7 @@ import type { Instant } from './instant.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { type Readiness, serveOperations } from './operations/operations-routes.ts'
 import { serveOrganizations } from './organizations/organization-routes.ts'
+import { serveGroups, servePersons } from './persons/person-routes.ts'
 import { servePlugins } from './plugins/plugin-routes.ts'
 import type { PluginSystem } from './plugins/plugin-system.ts'
 import { serveProjects } from './projects/project-routes.ts'
@@ -77,5 +78,7 @@ export function createApp({
   serveLocalEvaluation(serve, serving)
   serveSdk(app, serving)
   serveIngest(app, ingest)
+  servePersons(serve, { database, now })
+  serveGroups(serve, { database, now })
   return app
 }

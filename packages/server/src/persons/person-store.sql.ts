@@ -3,7 +3,7 @@ import { containing } from '../storage/containing.ts'
 import { inParts } from '../storage/in-parts.ts'
 import type { PersonRow, Tables } from '../storage/tables.ts'
 import type { Person } from './person.ts'
-import type { PersonStore } from './person-store.ts'
+import type { PersonFilter, PersonStore } from './person-store.ts'
 import { writePersons } from './write-persons.sql.ts'
 
 const parametersMax = 5000
@@ -54,48 +54,25 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
       return Number(row.n)
     },
     async list(projectId, filter, window) {
-      let query = db.selectFrom('persons').where('persons.project_id', '=', projectId)
-      if (filter.email !== undefined) query = query.where('email', '=', filter.email)
-      if (filter.distinctId !== undefined) {
-        const { distinctId } = filter
-        query = query.where('persons.id', 'in', eb =>
-          eb
-            .selectFrom('person_distinct_ids')
-            .select('person_id')
-            .where('person_distinct_ids.project_id', '=', projectId)
-            .where('distinct_id', '=', distinctId),
-        )
-      }
+      const query = db.selectFrom('persons').where(matching(projectId, filter))
       const { n } = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await query
-        .selectAll()
-        .orderBy('persons.id', 'desc')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
+      const rows = await query.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()
       return { count: Number(n), items: rows.map(toPerson) }
     },
     async scan(projectId, afterId, limit) {
       const rows = await persons(projectId).where('id', '>', afterId).orderBy('id').limit(limit).execute()
       return rows.map(toPerson)
     },
-    async search(projectId, text, beforeId, limit) {
-      let window = db.selectFrom('persons').select('id').where('project_id', '=', projectId)
-      if (beforeId > 0) window = window.where('id', '<', beforeId)
-      const ids = await window.orderBy('id', 'desc').limit(limit).execute()
+    async search(projectId, filter, beforeId, limit) {
+      let slice = db.selectFrom('persons').select('id').where(matching(projectId, filter))
+      if (beforeId > 0) slice = slice.where('id', '<', beforeId)
+      const ids = await slice.orderBy('id', 'desc').limit(limit).execute()
       const [first, last] = [ids[0]?.id, ids.at(-1)?.id]
       if (first === undefined || last === undefined) return { matches: [], lastId: undefined }
-      const part = containing(text)
-      const rows = await persons(projectId)
-        .where('id', '>=', last)
-        .where('id', '<=', first)
-        .where(
-          sql<boolean>`(lower(properties) like ${part} escape '\\' or exists (
-            select 1 from person_distinct_ids d where d.person_id = persons.id and lower(d.distinct_id) like ${part} escape '\\'
-          ))`,
-        )
-        .orderBy('id', 'desc')
-        .execute()
+      let query = db.selectFrom('persons').selectAll().where(matching(projectId, filter))
+      query = query.where('id', '>=', last).where('id', '<=', first)
+      if (filter.search !== undefined) query = query.where(holding(filter.search))
+      const rows = await query.orderBy('id', 'desc').execute()
       return { matches: rows.map(toPerson), lastId: ids.length < limit ? undefined : last }
     },
     async listDistinctIds(personIds, perPersonMax) {
@@ -137,6 +114,26 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
         .execute()
     },
   }
+}
+
+const matching =
+  (projectId: number, { email, distinctId }: PersonFilter) =>
+  () => {
+    const conditions = [sql<boolean>`persons.project_id = ${projectId}`]
+    if (email !== undefined) conditions.push(sql`persons.email = ${email}`)
+    if (distinctId !== undefined) {
+      conditions.push(
+        sql`persons.id in (select person_id from person_distinct_ids where project_id = ${projectId} and distinct_id = ${distinctId})`,
+      )
+    }
+    return sql<boolean>`${sql.join(conditions, sql` and `)}`
+  }
+
+const holding = (text: string) => () => {
+  const part = containing(text)
+  return sql<boolean>`(lower(persons.properties) like ${part} escape '\\' or exists (
+    select 1 from person_distinct_ids d where d.person_id = persons.id and lower(d.distinct_id) like ${part} escape '\\'
+  ))`
 }
 
 const toPerson = (row: Selectable<PersonRow>): Person => ({

@@ -8,6 +8,11 @@ export interface PersonFilter {
   readonly email?: string
 }
 
+export interface PersonMerge {
+  readonly fromId: number
+  readonly intoId: number
+}
+
 export interface HashKey {
   readonly flagKey: string
   readonly hashKey: string
@@ -18,8 +23,11 @@ export interface PersonStore {
   findByDistinctIds(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, Person>>
   find(projectId: number, personId: number): Promise<Person | undefined>
   findByUuid(projectId: number, uuid: string): Promise<Person | undefined>
-  /** Writes what a ledger worked out. Raises `StaleWrite` when somebody else changed one of the persons or took an id in between. */
-  write(projectId: number, drafts: readonly PersonDraft[]): Promise<void>
+  /**
+   * Writes what a ledger worked out, and answers which persons went into which others. Raises `StaleWrite` when somebody else changed one of
+   * the persons or took an id in between.
+   */
+  write(projectId: number, drafts: readonly PersonDraft[]): Promise<readonly PersonMerge[]>
   /** With all its ids; what is counted stays. False when there was none. */
   remove(projectId: number, personId: number): Promise<boolean>
 
@@ -28,10 +36,13 @@ export interface PersonStore {
   list(projectId: number, filter: PersonFilter, window: Window): Promise<PageOf<Person>>
   /** In the order of ids, those after `afterId`, at most `limit`: for going through everybody in batches of short reads. */
   scan(projectId: number, afterId: number, limit: number): Promise<readonly Person[]>
-  /** Newest first, those before `beforeId` (0 for all), at most `limit` looked at: which of them hold the text in an id or a property. */
+  /**
+   * Looks at a slice of the persons, newest first: those before `beforeId` (0 for the newest), `limit` of them. Answers which match, and
+   * where the next slice begins; undefined when there is none. `search` is part of a distinct id or of the properties, in any case.
+   */
   search(
     projectId: number,
-    text: string,
+    filter: PersonFilter & { readonly search: string | undefined },
     beforeId: number,
     limit: number,
   ): Promise<{ readonly matches: readonly Person[]; readonly lastId: number | undefined }>

@@ -4,6 +4,7 @@ import type { Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import type { Person } from './person.ts'
 import type { PersonDraft } from './person-ledger.ts'
+import type { PersonMerge } from './person-store.ts'
 import type { Properties } from './properties.ts'
 
 const rowsPerInsertMax = 500
@@ -17,16 +18,21 @@ export async function writePersons(
   db: Kysely<Tables>,
   projectId: number,
   drafts: readonly PersonDraft[],
-): Promise<void> {
+): Promise<readonly PersonMerge[]> {
   const ids = await createPersons(db, projectId, drafts)
   const idOf = (draft: PersonDraft): number => draft.stored?.id ?? (ids.get(draft.uuid) as number)
   // In the order of ids, so that two writers wait for each other instead of locking each other out.
   const stored = drafts.filter(draft => draft.stored).sort((a, b) => idOf(a) - idOf(b))
   for (const draft of stored) await updatePerson(db, draft, draft.stored as Person)
+  const merges: PersonMerge[] = []
   for (const draft of drafts) {
-    for (const person of draft.absorbed) await absorbPerson(db, person, idOf(draft))
+    for (const person of draft.absorbed) {
+      await absorbPerson(db, person, idOf(draft))
+      merges.push({ fromId: person.id, intoId: idOf(draft) })
+    }
   }
   await bindDistinctIds(db, projectId, drafts, idOf)
+  return merges
 }
 
 async function createPersons(
