@@ -2,6 +2,7 @@
 import { chmodSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { build as buildPage } from 'vite'
 import { root } from './prepare.mjs'
 
 const packages = join(root, 'packages')
@@ -53,3 +54,5 @@ await build({
   },
 })
 chmodSync(join(packages, 'server/dist/halyard.js'), 0o755)
+
+await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })

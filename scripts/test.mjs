@@ -14,6 +14,7 @@ if (only.length === 0) {
   say('Checking types …')
   run(bin('tsc'), ['-p', 'tsconfig.json'])
   run(bin('tsc'), ['-p', 'packages/engine/tsconfig.json'])
+  run(bin('tsc'), ['-p', 'packages/web/tsconfig.json'])
   say('Checking style …')
   run(bin('biome'), ['check', '--error-on-warnings', '.'])
 }

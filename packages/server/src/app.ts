@@ -31,6 +31,8 @@ import { serveSdk } from './sdk/sdk-routes.ts'
 import type { Serving } from './sdk/serving.ts'
 import type { Database } from './stores.ts'
 import { version } from './version.ts'
+import { readPageFiles } from './web/page-files.ts'
+import { servePage } from './web/page-routes.ts'
 
 export interface AppDeps {
   readonly config: Pick<Config, 'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax'>
@@ -63,6 +65,7 @@ export function createApp({
   metrics.watchEvaluations(() => serving.counts.totals)
   serveOperations(app, readiness, metrics)
   serveDocs(app, allRoutes, version)
+  servePage(app, readPageFiles())
   serveIdentity(serve, { database, throttle: createLoginThrottle(), now })
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })

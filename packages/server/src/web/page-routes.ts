@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { PageFile, PageFiles } from './page-files.ts'
+
+const yearSeconds = 365 * 24 * 60 * 60
+
+/** The addresses of the page. Everything else belongs to the API, so that a wrong path there stays a JSON 404. */
+const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organization/*']
+
+/** Serves the built page. Without one, `/` says how to get it, and the API is untouched. */
+export function servePage(app: FastifyInstance, page: PageFiles | undefined): void {
+  if (!page) {
+    app.get('/', async (_request, reply) =>
+      reply.type('text/plain; charset=utf-8').send('Halyard serves its API here. The page is built by `npm run build`.\n'),
+    )
+    return
+  }
+  for (const [path, file] of page.files) app.get(path, async (request, reply) => sendFile(request, reply, file))
+  for (const path of pagePaths) app.get(path, async (_request, reply) => sendIndex(reply, page.index))
+}
+
+/** Styles that the page makes while it runs carry a nonce; script comes from files of ours alone. */
+function sendIndex(reply: FastifyReply, index: string): FastifyReply {
+  const nonce = randomBytes(16).toString('base64')
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('content-security-policy', policy(nonce))
+    .header('cache-control', 'no-cache')
+    .send(index.replace('{{nonce}}', nonce))
+}
+
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
+  const accepted = String(request.headers['accept-encoding'] ?? '')
+  reply
+    .type(file.type)
+    .header('vary', 'accept-encoding')
+    .header('cache-control', file.isImmutable ? `public, max-age=${yearSeconds}, immutable` : 'public, max-age=3600')
+  if (file.brotli && /\bbr\b/.test(accepted)) return reply.header('content-encoding', 'br').send(file.brotli)
+  if (file.gzip && /\bgzip\b/.test(accepted)) return reply.header('content-encoding', 'gzip').send(file.gzip)
+  return reply.send(file.bytes)
+}

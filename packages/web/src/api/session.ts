@@ -1,0 +1,71 @@
+/** Who is signed in: a key that ends by itself, kept until the tab is closed. */
+export interface Credentials {
+  readonly key: string
+  readonly expiresAt: string
+}
+
+export type EndReason = 'signed-out' | 'expired'
+
+export interface Session {
+  current(): Credentials | undefined
+  /** Why the last session ended, for the sign-in page. */
+  endedBecause(): EndReason | undefined
+  begin(credentials: Credentials): void
+  /** With a key: only if that is still the session's key, so that a late answer cannot end a newer session. */
+  end(reason: EndReason, key?: string): void
+  subscribe(listener: () => void): () => void
+}
+
+const storageName = 'halyard.session'
+
+export function createSession(storage: Storage, now: () => number = Date.now): Session {
+  let credentials = read(storage)
+  let ended: EndReason | undefined
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const listeners = new Set<() => void>()
+
+  const tell = () => {
+    for (const listener of listeners) listener()
+  }
+  const end = (reason: EndReason, key?: string) => {
+    if (!credentials || (key !== undefined && key !== credentials.key)) return
+    clearTimeout(timer)
+    credentials = undefined
+    ended = reason
+    storage.removeItem(storageName)
+    tell()
+  }
+  const watchExpiry = () => {
+    clearTimeout(timer)
+    if (!credentials) return
+    const left = Date.parse(credentials.expiresAt) - now()
+    if (Number.isFinite(left)) timer = setTimeout(() => end('expired'), Math.max(0, Math.min(left, 2 ** 31 - 1)))
+  }
+  watchExpiry()
+
+  return {
+    current: () => credentials,
+    endedBecause: () => ended,
+    begin(next) {
+      credentials = next
+      ended = undefined
+      storage.setItem(storageName, JSON.stringify(next))
+      watchExpiry()
+      tell()
+    },
+    end,
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
+
+function read(storage: Storage): Credentials | undefined {
+  try {
+    const value = JSON.parse(storage.getItem(storageName) ?? 'null') as Credentials | null
+    return typeof value?.key === 'string' && typeof value.expiresAt === 'string' ? value : undefined
+  } catch {
+    return undefined
+  }
+}

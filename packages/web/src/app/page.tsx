@@ -1,0 +1,41 @@
+import { Box, Group, Text, Title } from '@mantine/core'
+import { type ReactNode, useEffect, useRef } from 'react'
+import classes from './page.module.css'
+
+interface PageProps {
+  title: string
+  /** In place of the plain title. */
+  heading?: ReactNode
+  intro?: ReactNode
+  actions?: ReactNode
+  /** Lists use the whole width. */
+  wide?: boolean
+  children: ReactNode
+}
+
+/** One page: its title in the window and as the heading that gets the focus after navigating. */
+export function Page({ title, heading, intro, actions, wide, children }: PageProps) {
+  const ref = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    document.title = `${title} · Halyard`
+    if (document.activeElement === document.body) ref.current?.focus({ preventScroll: true })
+  }, [title])
+  return (
+    <Box className={wide ? classes.wide : classes.page}>
+      <Group justify="space-between" align="flex-start" wrap="wrap" gap="sm" className={classes.head}>
+        <Box flex={1} miw={200}>
+          <Title order={1} ref={ref} tabIndex={-1} className={classes.title}>
+            {heading ?? title}
+          </Title>
+          {intro && (
+            <Text c="dimmed" size="sm" mt={4}>
+              {intro}
+            </Text>
+          )}
+        </Box>
+        {actions && <Group gap="xs">{actions}</Group>}
+      </Group>
+      {children}
+    </Box>
+  )
+}

@@ -1,0 +1,49 @@
+import { Alert, Button, Center, Loader, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { isProblem } from '../api/problem.ts'
+import type { Messages } from '../messages/en.ts'
+import { useMessages } from '../messages/language.tsx'
+
+export function problemText(t: Messages, error: unknown): string {
+  if (isProblem(error)) return error.status === 0 ? t.common.unreachable : error.message
+  return error instanceof Error ? error.message : t.common.somethingWrong
+}
+
+/** The message for one field of a form, if that field is at fault. */
+export const fieldProblem = (error: unknown, field: string): string | undefined =>
+  isProblem(error) && error.field === field ? error.message : undefined
+
+export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const t = useMessages()
+  if (!error) return null
+  return (
+    <Alert color="red" title={t.common.somethingWrong} role="alert">
+      <Stack gap="xs" align="flex-start">
+        {problemText(t, error)}
+        {onRetry && (
+          <Button variant="default" size="xs" onClick={onRetry}>
+            {t.common.retry}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+interface Asked<T> {
+  readonly data: T | undefined
+  readonly error: unknown
+  refetch(): unknown
+}
+
+/** Shows what was asked for, or that it is on its way, or why it did not come. */
+export function Loaded<T>({ query, children }: { query: Asked<T>; children: (data: T) => ReactNode }) {
+  const t = useMessages()
+  if (query.data !== undefined) return children(query.data)
+  if (query.error) return <ProblemAlert error={query.error} onRetry={() => query.refetch()} />
+  return (
+    <Center mih={160}>
+      <Loader aria-label={t.common.loading} role="status" size="sm" />
+    </Center>
+  )
+}

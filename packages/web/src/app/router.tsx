@@ -1,0 +1,107 @@
+import { Center, Loader, Stack, Text } from '@mantine/core'
+import { routes } from '@halyard/contract'
+import type { QueryClient } from '@tanstack/react-query'
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  Link,
+  Outlet,
+  redirect,
+} from '@tanstack/react-router'
+import { useMessages } from '../messages/language.tsx'
+import { readFlagSearch } from '../flags/flag-search.ts'
+import { SignInPage } from '../session/sign-in-page.tsx'
+import { SignUpPage } from '../session/sign-up-page.tsx'
+import { Shell } from '../shell/shell.tsx'
+import { ProblemAlert } from './problems.tsx'
+import type { Services } from './services.ts'
+
+interface RouterContext extends Services {
+  readonly queries: QueryClient
+}
+
+const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFound })
+
+const signIn = createRoute({
+  getParentRoute: () => root,
+  path: '/login',
+  validateSearch: (search): { next?: string } => (typeof search.next === 'string' ? { next: search.next } : {}),
+  component: SignInPage,
+})
+const signUp = createRoute({ getParentRoute: () => root, path: '/signup/$inviteId', component: SignUpPage })
+
+const shell = createRoute({
+  getParentRoute: () => root,
+  id: 'shell',
+  beforeLoad: ({ context, location }) => {
+    if (context.session.current()) return
+    throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } })
+  },
+  component: Shell,
+})
+const home = createRoute({
+  getParentRoute: () => shell,
+  path: '/',
+  beforeLoad: async ({ context: { queries, call } }) => {
+    const me = await queries.ensureQueryData({ queryKey: ['me'], queryFn: () => call(routes.users.getMe, {}) })
+    const project = (me.team as { id?: number } | null)?.id
+    if (project !== undefined) {
+      throw redirect({ to: '/project/$projectId/flags', params: { projectId: String(project) }, replace: true })
+    }
+  },
+})
+
+const project = createRoute({ getParentRoute: () => shell, path: '/project/$projectId' })
+const flags = createRoute({
+  getParentRoute: () => project,
+  path: '/flags',
+  validateSearch: readFlagSearch,
+  component: lazyRouteComponent(() => import('../flags/flags-page.tsx'), 'FlagsPage'),
+})
+
+const tree = root.addChildren([signIn, signUp, shell.addChildren([home, project.addChildren([flags])])])
+
+export function createPageRouter(context: RouterContext) {
+  return createRouter({
+    routeTree: tree,
+    context,
+    defaultPreload: 'intent',
+    scrollRestoration: true,
+    defaultPendingComponent: Pending,
+    defaultErrorComponent: ({ error, reset }) => (
+      <Stack p="xl">
+        <ProblemAlert error={error} onRetry={reset} />
+      </Stack>
+    ),
+    defaultNotFoundComponent: NotFound,
+  })
+}
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: ReturnType<typeof createPageRouter>
+  }
+}
+
+function Pending() {
+  const t = useMessages()
+  return (
+    <Center mih={240}>
+      <Loader size="sm" role="status" aria-label={t.common.loading} />
+    </Center>
+  )
+}
+
+function NotFound() {
+  const t = useMessages()
+  return (
+    <Center mih={300} component="main">
+      <Stack align="center">
+        <Text>{t.common.notFound}</Text>
+        <Link to="/">{t.common.backToFlags}</Link>
+      </Stack>
+    </Center>
+  )
+}

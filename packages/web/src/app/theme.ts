@@ -1,0 +1,54 @@
+import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
+
+const colours = ['indigo', 'green', 'red', 'yellow', 'gray', 'grape', 'teal'] as const
+
+export const theme = createTheme({
+  primaryColor: 'indigo',
+  primaryShade: { light: 7, dark: 8 },
+  fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  defaultRadius: 'md',
+  respectReducedMotion: true,
+  cursorType: 'pointer',
+  focusRing: 'auto',
+  headings: {
+    fontWeight: '600',
+    sizes: { h1: { fontSize: '1.375rem', lineHeight: '1.3' }, h2: { fontSize: '1.0625rem', lineHeight: '1.4' }, h3: { fontSize: '0.9375rem' } },
+  },
+  components: {
+    Button: { defaultProps: { size: 'sm' } },
+    Modal: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
+    Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
+    Badge: { styles: { root: { textTransform: 'none', fontWeight: 500 } } },
+  },
+})
+
+/** Mantine's lighter shades miss the contrast that WCAG asks of text; these are the darker ones. */
+export const variables: CSSVariablesResolver = ({ colors }) => {
+  const shade = (name: string, index: number) => (colors[name] as MantineColorsTuple)[index] as string
+  return {
+    variables: {},
+    light: {
+      '--mantine-color-dimmed': '#5c636a',
+      '--mantine-color-placeholder': '#6b7278',
+      '--mantine-color-error': shade('red', 9),
+      '--mantine-color-anchor': shade('indigo', 8),
+      '--halyard-line': '#e6e8eb',
+      '--halyard-soft': '#f7f8fa',
+      '--halyard-hover': '#f1f3f6',
+      ...Object.fromEntries(
+        colours.map(name => [`--mantine-color-${name}-light-color`, name === 'yellow' ? '#7a4a00' : name === 'green' ? '#1b6e2d' : name === 'teal' ? '#066649' : shade(name, 9)]),
+      ),
+    },
+    dark: {
+      '--mantine-color-body': '#17181b',
+      '--mantine-color-dimmed': '#a3a8ae',
+      '--mantine-color-placeholder': '#969ba1',
+      '--mantine-color-error': shade('red', 4),
+      '--halyard-line': '#2c2e33',
+      '--halyard-soft': '#1c1d21',
+      '--halyard-hover': '#222429',
+      ...Object.fromEntries(colours.map(name => [`--mantine-color-${name}-light-color`, shade(name, 2)])),
+    },
+  }
+}

@@ -1,0 +1,153 @@
+import { Button, Group, Modal, Paper, Progress, Stack, Text, TextInput } from '@mantine/core'
+import { notifications } from '@mantine/notifications'
+import { type Flag, type FlagWrite, routes } from '@halyard/contract'
+import { useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useRef, useState } from 'react'
+import { problemText } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import classes from './bulk-bar.module.css'
+import { forgetLists, rememberFlag } from './use-flags.ts'
+
+const requestsAtOnceMax = 6
+
+/** What can be done with several flags at once. Each is a request of its own, so one that fails does not hold up the others. */
+export function BulkBar({ projectId, flags, onClear }: { projectId: string; flags: readonly Flag[]; onClear: () => void }) {
+  const t = useMessages()
+  const { run, cancel, done, isRunning } = useBulk(projectId, flags, onClear)
+  const [asking, setAsking] = useState<'tag' | 'delete'>()
+  const areDeleted = flags.every(flag => flag.deleted)
+  const finish = (patchOf: (flag: Flag) => FlagWrite) => {
+    setAsking(undefined)
+    run(patchOf)
+  }
+  return (
+    <Paper className={classes.bar} shadow="md" withBorder p="xs" role="region" aria-label={t.flags.bulk(flags.length)}>
+      {isRunning ? (
+        <Group wrap="nowrap" px="xs">
+          <Progress value={(100 * done) / flags.length} flex={1} miw={120} aria-label={t.flags.bulkProgress(done, flags.length)} />
+          <Text size="sm" role="status">
+            {t.flags.bulkProgress(done, flags.length)}
+          </Text>
+          <Button size="xs" variant="default" onClick={cancel}>
+            {t.common.cancel}
+          </Button>
+        </Group>
+      ) : (
+        <Group gap="xs" justify="center">
+          <Text size="sm" fw={600} px="xs">
+            {t.flags.bulk(flags.length)}
+          </Text>
+          {areDeleted ? (
+            <Button size="xs" variant="default" onClick={() => run(() => ({ deleted: false }))}>
+              {t.flags.bulkRestore}
+            </Button>
+          ) : (
+            <>
+              <Button size="xs" variant="default" onClick={() => run(() => ({ active: true }))}>
+                {t.flags.bulkOn}
+              </Button>
+              <Button size="xs" variant="default" onClick={() => run(() => ({ active: false }))}>
+                {t.flags.bulkOff}
+              </Button>
+              <Button size="xs" variant="default" onClick={() => setAsking('tag')}>
+                {t.flags.bulkTag}
+              </Button>
+              <Button size="xs" variant="light" color="red" onClick={() => setAsking('delete')}>
+                {t.flags.bulkDelete}
+              </Button>
+            </>
+          )}
+          <Button size="xs" variant="subtle" color="gray" onClick={onClear}>
+            {t.flags.bulkClear}
+          </Button>
+        </Group>
+      )}
+      {asking === 'tag' && (
+        <TagDialog onClose={() => setAsking(undefined)} onTag={tag => finish(flag => ({ tags: [...new Set([...flag.tags, tag])] }))} />
+      )}
+      <Modal
+        opened={asking === 'delete'}
+        onClose={() => setAsking(undefined)}
+        title={t.flags.bulkDelete}
+        closeButtonProps={{ 'aria-label': t.common.close }}
+      >
+        <Stack>
+          <Text>{t.flags.bulkConfirmDelete(flags.length)}</Text>
+          <Group justify="flex-end">
+            <Button variant="default" onClick={() => setAsking(undefined)}>
+              {t.common.cancel}
+            </Button>
+            <Button color="red" data-autofocus onClick={() => finish(() => ({ deleted: true }))}>
+              {t.flags.bulkDelete}
+            </Button>
+          </Group>
+        </Stack>
+      </Modal>
+    </Paper>
+  )
+}
+
+function TagDialog({ onClose, onTag }: { onClose: () => void; onTag: (tag: string) => void }) {
+  const t = useMessages()
+  const [tag, setTag] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (tag.trim() !== '') onTag(tag.trim())
+  }
+  return (
+    <Modal opened onClose={onClose} title={t.flags.bulkTag} closeButtonProps={{ 'aria-label': t.common.close }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label={t.flags.bulkTagName}
+            data-autofocus
+            required
+            withAsterisk={false}
+            maxLength={255}
+            value={tag}
+            onChange={event => setTag(event.currentTarget.value)}
+          />
+          <Button type="submit">{t.flags.bulkTag}</Button>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
+
+function useBulk(projectId: string, flags: readonly Flag[], onDone: () => void) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const [done, setDone] = useState<number>()
+  const cancelled = useRef(false)
+
+  const run = async (patchOf: (flag: Flag) => FlagWrite) => {
+    cancelled.current = false
+    setDone(0)
+    const waiting = [...flags]
+    const failures: unknown[] = []
+    let changed = 0
+    const work = async () => {
+      for (let flag = waiting.shift(); flag && !cancelled.current; flag = waiting.shift()) {
+        const params = { project_id: projectId, id: String(flag.id) }
+        try {
+          rememberFlag(queries, projectId, await call(routes.flags.update, { params, body: patchOf(flag) }))
+          changed++
+        } catch (error) {
+          failures.push(error)
+        }
+        setDone(changed + failures.length)
+      }
+    }
+    await Promise.all(Array.from({ length: requestsAtOnceMax }, work))
+    setDone(undefined)
+    if (changed > 0) notifications.show({ color: 'green', message: t.flags.bulkDone(changed) })
+    if (failures.length > 0) {
+      notifications.show({ color: 'red', message: t.flags.bulkFailed(failures.length, problemText(t, failures[0])) })
+    }
+    onDone()
+    await forgetLists(queries, projectId)
+  }
+  return { run, cancel: () => (cancelled.current = true), done: done ?? 0, isRunning: done !== undefined }
+}

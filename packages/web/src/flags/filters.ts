@@ -1,0 +1,86 @@
+/** The conditions of a flag as the page reads and edits them. Keys that it does not know are carried along untouched. */
+export interface Property {
+  readonly key: string
+  readonly type: 'person' | 'group' | 'cohort' | 'flag'
+  readonly operator: string
+  readonly value: unknown
+  readonly group_type_index?: number | null
+  readonly [extra: string]: unknown
+}
+
+export interface Condition {
+  readonly properties: readonly Property[]
+  readonly rollout_percentage: number | null
+  readonly variant?: string | null
+  readonly [extra: string]: unknown
+}
+
+export interface Variant {
+  readonly key: string
+  readonly name?: string
+  readonly rollout_percentage: number
+  readonly [extra: string]: unknown
+}
+
+export interface Filters {
+  readonly groups: readonly Condition[]
+  readonly variants: readonly Variant[]
+  readonly payloads: Readonly<Record<string, unknown>>
+  readonly groupTypeIndex: number | null
+  /** Everything, as it was stored. */
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+type Bag = Record<string, unknown>
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
+const bagsOf = (value: unknown): Bag[] => (Array.isArray(value) ? value.filter(isBag) : [])
+
+/** Lenient: what is not there or has another form is read as absent. */
+export function readFilters(raw: Readonly<Record<string, unknown>>): Filters {
+  const multivariate = isBag(raw.multivariate) ? raw.multivariate : {}
+  const index = raw.aggregation_group_type_index
+  return {
+    raw,
+    groups: bagsOf(raw.groups).map(readCondition),
+    variants: bagsOf(multivariate.variants).map(readVariant),
+    payloads: isBag(raw.payloads) ? raw.payloads : {},
+    groupTypeIndex: typeof index === 'number' ? index : null,
+  }
+}
+
+const readCondition = (group: Bag): Condition => ({
+  ...group,
+  properties: bagsOf(group.properties).map(readProperty),
+  rollout_percentage: typeof group.rollout_percentage === 'number' ? group.rollout_percentage : null,
+})
+
+function readProperty(property: Bag): Property {
+  const type = property.type === 'cohort' || property.type === 'flag' || property.type === 'group' ? property.type : 'person'
+  const usual = { cohort: 'in', flag: 'flag_evaluates_to', person: 'exact', group: 'exact' }[type]
+  return {
+    ...property,
+    type,
+    key: String(property.key ?? ''),
+    operator: typeof property.operator === 'string' && property.operator !== '' ? property.operator : usual,
+    value: property.value,
+  }
+}
+
+const readVariant = (variant: Bag): Variant => ({
+  ...variant,
+  key: String(variant.key ?? ''),
+  rollout_percentage: typeof variant.rollout_percentage === 'number' ? variant.rollout_percentage : 0,
+})
+
+/** The opposite of `readFilters`. */
+export function writeFilters({ raw, groups, variants, payloads, groupTypeIndex }: Filters): Record<string, unknown> {
+  const { multivariate, payloads: _payloads, aggregation_group_type_index: index, ...rest } = raw
+  const oldMultivariate = isBag(multivariate) ? multivariate : {}
+  return {
+    ...rest,
+    groups,
+    ...(variants.length > 0 ? { multivariate: { ...oldMultivariate, variants } } : multivariate === null && { multivariate }),
+    ...((Object.keys(payloads).length > 0 || isBag(raw.payloads)) && { payloads }),
+    ...((groupTypeIndex !== null || index === null) && { aggregation_group_type_index: groupTypeIndex }),
+  }
+}

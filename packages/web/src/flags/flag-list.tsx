@@ -1,0 +1,87 @@
+import { Checkbox } from '@mantine/core'
+import type { Flag } from '@halyard/contract'
+import { useVirtualizer } from '@tanstack/react-virtual'
+import { useEffect, useRef } from 'react'
+import { useMessages } from '../messages/language.tsx'
+import classes from './flag-list.module.css'
+import { FlagRow } from './flag-row.tsx'
+
+interface Props {
+  projectId: string
+  flags: readonly Flag[]
+  groupTypes: Readonly<Record<string, string>>
+  selected: ReadonlySet<number>
+  onSelect: (flag: Flag) => void
+  onSelectAll: (isOn: boolean) => void
+  onToggle: (flag: Flag) => void
+  /** The row that the keyboard is at, or -1. */
+  cursor: number
+}
+
+const rowPixels = 60
+
+/** Only the rows that are in sight exist; ten thousand flags scroll like ten. */
+export function FlagList({ flags, cursor, selected, onSelectAll, ...rest }: Props) {
+  const t = useMessages()
+  const scroller = useRef<HTMLDivElement>(null)
+  const rows = useVirtualizer({
+    count: flags.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPixels,
+    overscan: 12,
+    getItemKey: index => flags[index]?.id ?? index,
+  })
+  useEffect(() => {
+    if (cursor < 0) return
+    rows.scrollToIndex(cursor)
+    // The row may not exist before the scrolling has been drawn.
+    const frame = requestAnimationFrame(() =>
+      scroller.current?.querySelector<HTMLElement>(`[data-index="${cursor}"] a`)?.focus(),
+    )
+    return () => cancelAnimationFrame(frame)
+  }, [cursor, rows])
+
+  const isAll = flags.length > 0 && flags.every(flag => selected.has(flag.id))
+  return (
+    <div className={classes.list} role="table" aria-label={t.flags.title} aria-rowcount={flags.length + 1}>
+      <div role="rowgroup" className={classes.headGroup}>
+        <div role="row" aria-rowindex={1} className={classes.head}>
+          <span role="columnheader">
+            <Checkbox
+              size="xs"
+              aria-label={t.flags.selectAll}
+              checked={isAll}
+              indeterminate={!isAll && selected.size > 0}
+              onChange={event => onSelectAll(event.currentTarget.checked)}
+            />
+          </span>
+          <span role="columnheader">{t.flags.columnFlag}</span>
+          <span role="columnheader" className={classes.tags}>
+            {t.flags.columnTags}
+          </span>
+          <span role="columnheader" className={classes.owner}>
+            {t.flags.columnOwner}
+          </span>
+          <span role="columnheader" className={classes.created}>
+            {t.flags.columnCreated}
+          </span>
+          <span role="columnheader">{t.flags.columnSwitch}</span>
+        </div>
+      </div>
+      <div ref={scroller} className={classes.scroller} role="rowgroup" tabIndex={-1}>
+        <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
+          {rows.getVirtualItems().map(({ index, start, key }) => (
+            <FlagRow
+              key={key}
+              {...rest}
+              index={index}
+              top={start}
+              flag={flags[index] as Flag}
+              isSelected={selected.has((flags[index] as Flag).id)}
+            />
+          ))}
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,68 @@
+import type { Flag } from '@halyard/contract'
+
+/** What the list shows, as it stands in the address: a filtered list can be sent to somebody. */
+export interface FlagSearch {
+  readonly q?: string
+  readonly state?: 'on' | 'off' | 'stale' | 'deleted'
+  readonly type?: 'boolean' | 'variants'
+  readonly tag?: string
+  readonly owner?: number
+  readonly sort?: 'oldest' | 'key' | '-key'
+}
+
+const oneOf = <const C extends readonly string[]>(value: unknown, ...choices: C): C[number] | undefined =>
+  choices.find(choice => choice === value)
+
+export function readFlagSearch(search: Record<string, unknown>): FlagSearch {
+  const state = oneOf(search.state, 'on', 'off', 'stale', 'deleted')
+  const type = oneOf(search.type, 'boolean', 'variants')
+  const sort = oneOf(search.sort, 'oldest', 'key', '-key')
+  return {
+    ...(search.q !== undefined && search.q !== '' && { q: String(search.q) }),
+    ...(state && { state }),
+    ...(type && { type }),
+    ...(search.tag !== undefined && search.tag !== '' && { tag: String(search.tag) }),
+    ...(typeof search.owner === 'number' && { owner: search.owner }),
+    ...(sort && { sort }),
+  }
+}
+
+export const isFiltered = ({ sort: _sort, ...filters }: FlagSearch): boolean => Object.keys(filters).length > 0
+
+export const tagsOf = (flag: Flag): string[] => flag.tags.filter(tag => typeof tag === 'string')
+
+/** The flags that the search leaves, sorted. `flags` come newest first. Stale ones have been picked by the server. */
+export function selectFlags(flags: readonly Flag[], search: FlagSearch): readonly Flag[] {
+  const words = (search.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
+  const found = flags.filter(flag => fits(flag, search) && words.every(word => mentions(flag, word)))
+  switch (search.sort) {
+    case 'oldest':
+      return found.reverse()
+    case 'key':
+      return found.sort((a, b) => compare(a.key, b.key))
+    case '-key':
+      return found.sort((a, b) => compare(b.key, a.key))
+    default:
+      return found
+  }
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+
+function fits(flag: Flag, { state, type, tag, owner }: FlagSearch): boolean {
+  if (state === 'on' && !flag.active) return false
+  if (state === 'off' && flag.active) return false
+  if (type !== undefined && hasVariants(flag) !== (type === 'variants')) return false
+  if (tag !== undefined && !flag.tags.includes(tag)) return false
+  return owner === undefined || flag.created_by.id === owner
+}
+
+const mentions = (flag: Flag, word: string): boolean =>
+  flag.key.toLowerCase().includes(word) ||
+  flag.name.toLowerCase().includes(word) ||
+  flag.tags.some(tag => typeof tag === 'string' && tag.toLowerCase().includes(word))
+
+function hasVariants(flag: Flag): boolean {
+  const { multivariate } = flag.filters as { multivariate?: { variants?: unknown[] } | null }
+  return (multivariate?.variants?.length ?? 0) > 0
+}

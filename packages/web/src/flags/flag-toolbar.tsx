@@ -1,0 +1,90 @@
+import { ActionIcon, Group, NativeSelect, TextInput, Tooltip } from '@mantine/core'
+import type { Flag } from '@halyard/contract'
+import { type RefObject, useMemo } from 'react'
+import { CrossIcon, KeyboardIcon, SearchIcon } from '../app/icons.tsx'
+import { useMessages } from '../messages/language.tsx'
+import { type FlagSearch, isFiltered, tagsOf } from './flag-search.ts'
+
+interface Props {
+  search: FlagSearch
+  onChange: (search: FlagSearch) => void
+  flags: readonly Flag[]
+  fieldRef: RefObject<HTMLInputElement | null>
+  onHelp: () => void
+}
+
+export function FlagToolbar({ search, onChange, flags, fieldRef, onHelp }: Props) {
+  const t = useMessages()
+  const tags = useMemo(() => [...new Set(flags.flatMap(tagsOf))].sort(), [flags])
+  const owners = useMemo(
+    () => [...new Map(flags.map(({ created_by }) => [created_by.id, created_by.first_name || created_by.email]))],
+    [flags],
+  )
+  const set = (name: keyof FlagSearch, value: string) => {
+    const { [name]: _old, ...rest } = search
+    const read = name === 'owner' ? Number(value) : value
+    onChange(value === '' ? rest : ({ ...rest, [name]: read } as FlagSearch))
+  }
+  const choice = (name: keyof FlagSearch, label: string, options: { value: string; label: string }[]) => (
+    <NativeSelect
+      aria-label={label}
+      value={String(search[name] ?? '')}
+      onChange={event => set(name, event.currentTarget.value)}
+      data={options}
+      maw={180}
+    />
+  )
+  const anyOf = (label: string) => ({ value: '', label: `${label}: ${t.common.any}` })
+  return (
+    <Group gap="xs" role="search" aria-label={t.flags.search}>
+      <TextInput
+        ref={fieldRef}
+        aria-label={t.flags.search}
+        placeholder={`${t.flags.search}  /`}
+        leftSection={<SearchIcon size={16} />}
+        value={search.q ?? ''}
+        onChange={event => set('q', event.currentTarget.value)}
+        onKeyDown={event => event.key === 'Escape' && event.currentTarget.blur()}
+        flex="1 1 14rem"
+        maw={420}
+      />
+      {choice('state', t.flags.state, [
+        anyOf(t.flags.state),
+        { value: 'on', label: t.flags.stateOn },
+        { value: 'off', label: t.flags.stateOff },
+        { value: 'stale', label: t.flags.stateStale },
+        { value: 'deleted', label: t.flags.stateDeleted },
+      ])}
+      {choice('type', t.flags.type, [
+        anyOf(t.flags.type),
+        { value: 'boolean', label: t.flags.typeBoolean },
+        { value: 'variants', label: t.flags.typeVariants },
+      ])}
+      {(tags.length > 0 || search.tag) &&
+        choice('tag', t.flags.tag, [anyOf(t.flags.tag), ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag }))])}
+      {owners.length > 1 &&
+        choice('owner', t.flags.owner, [anyOf(t.flags.owner), ...owners.map(([id, name]) => ({ value: String(id), label: name }))])}
+      {choice('sort', t.flags.sort, [
+        { value: '', label: t.flags.sortNewest },
+        { value: 'oldest', label: t.flags.sortOldest },
+        { value: 'key', label: t.flags.sortKey },
+        { value: '-key', label: t.flags.sortKeyBackwards },
+      ])}
+      {isFiltered(search) && (
+        <Tooltip label={t.flags.clearFilters}>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.flags.clearFilters} onClick={() => onChange({})}>
+            <CrossIcon size={16} />
+          </ActionIcon>
+        </Tooltip>
+      )}
+      <Tooltip label={`${t.shell.shortcuts} (?)`}>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.shell.shortcuts} onClick={onHelp} visibleFrom="sm">
+          <KeyboardIcon />
+        </ActionIcon>
+      </Tooltip>
+    </Group>
+  )
+}
+
+const withChosen = (tags: string[], tag: string | undefined): string[] =>
+  tag === undefined || tags.includes(tag) ? tags : [...tags, tag]

@@ -1,0 +1,132 @@
+import { Box, Button, Center, Stack, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Flag } from '@halyard/contract'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { useProject } from '../api/queries.ts'
+import { PlusIcon } from '../app/icons.tsx'
+import { Page } from '../app/page.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useMessages } from '../messages/language.tsx'
+import { BulkBar } from './bulk-bar.tsx'
+import { FlagList } from './flag-list.tsx'
+import { type FlagSearch, isFiltered, selectFlags } from './flag-search.ts'
+import { FlagToolbar } from './flag-toolbar.tsx'
+import { ShortcutHelp } from './shortcut-help.tsx'
+import { useFlags } from './use-flags.ts'
+import { useListKeys } from './use-list-keys.ts'
+import { useToggle } from './use-toggle.tsx'
+
+export function FlagsPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/flags' })
+  const search = useSearch({ from: '/shell/project/$projectId/flags' })
+  const navigate = useNavigate()
+  const setSearch = useCallback(
+    (next: FlagSearch) =>
+      navigate({ to: '/project/$projectId/flags', params: { projectId }, search: next, replace: true }),
+    [navigate, projectId],
+  )
+  const kind = search.state === 'deleted' ? 'deleted' : search.state === 'stale' ? 'stale' : 'live'
+  const { flags, total, isComplete, error, refetch } = useFlags(projectId, kind)
+  const wanted = useDeferredValue(search)
+  const shown = useMemo(() => selectFlags(flags ?? [], wanted), [flags, wanted])
+
+  const project = useProject(projectId)
+  const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
+  const [cursor, setCursor] = useState(-1)
+  const [isHelpOpen, help] = useDisclosure(false)
+  const searchField = useRef<HTMLInputElement>(null)
+  const { toggle, undo } = useToggle(projectId)
+  const select = useCallback((flag: Flag) => setSelected(previous => toggled(previous, flag.id)), [])
+  const create = () => navigate({ to: '/project/$projectId/flags/new', params: { projectId } })
+  const open = (flag: Flag) =>
+    navigate({ to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } })
+  useListKeys({
+    count: shown.length,
+    cursor,
+    setCursor,
+    onOpen: index => shown[index] && open(shown[index]),
+    onSelect: index => shown[index] && select(shown[index]),
+    onToggle: index => shown[index]?.can_edit && toggle(shown[index]),
+    onSearch: () => searchField.current?.focus(),
+    onCreate: create,
+    onUndo: undo,
+    onHelp: help.open,
+  })
+  const chosen = useMemo(() => (flags ?? []).filter(flag => selected.has(flag.id)), [flags, selected])
+
+  return (
+    <Page
+      wide
+      title={t.flags.title}
+      intro={project?.name}
+      actions={
+        <Button leftSection={<PlusIcon size={16} />} onClick={create}>
+          {t.flags.create}
+        </Button>
+      }
+    >
+      <FlagToolbar search={search} onChange={setSearch} flags={flags ?? []} fieldRef={searchField} onHelp={help.open} />
+      <Loaded query={{ data: flags, error, refetch }}>
+        {all => (
+          <>
+            <Text size="sm" c="dimmed" my="xs" role="status">
+              {isComplete ? t.flags.count(shown.length, all.length) : t.flags.loadingMore(all.length, total)}
+            </Text>
+            {shown.length > 0 ? (
+              <FlagList
+                projectId={projectId}
+                flags={shown}
+                groupTypes={project?.group_types ?? {}}
+                selected={selected}
+                onSelect={select}
+                onSelectAll={isOn => setSelected(isOn ? new Set(shown.map(flag => flag.id)) : new Set())}
+                onToggle={toggle}
+                cursor={cursor}
+              />
+            ) : (
+              <Empty isFiltered={isFiltered(search)} onClear={() => setSearch({})} onCreate={create} />
+            )}
+          </>
+        )}
+      </Loaded>
+      {chosen.length > 0 && <BulkBar projectId={projectId} flags={chosen} onClear={() => setSelected(new Set())} />}
+      <ShortcutHelp opened={isHelpOpen} onClose={help.close} />
+    </Page>
+  )
+}
+
+function toggled(set: ReadonlySet<number>, id: number): ReadonlySet<number> {
+  const next = new Set(set)
+  if (!next.delete(id)) next.add(id)
+  return next
+}
+
+function Empty(props: { isFiltered: boolean; onClear: () => void; onCreate: () => void }) {
+  const t = useMessages()
+  return (
+    <Center mih={260}>
+      <Stack align="center" gap="sm" maw={420}>
+        {props.isFiltered ? (
+          <>
+            <Text>{t.flags.nothingFound}</Text>
+            <Button variant="default" onClick={props.onClear}>
+              {t.flags.clearFilters}
+            </Button>
+          </>
+        ) : (
+          <>
+            <Text fw={600}>{t.flags.emptyTitle}</Text>
+            <Text ta="center" c="dimmed" size="sm">
+              {t.flags.emptyText}
+            </Text>
+            <Box mt="xs">
+              <Button onClick={props.onCreate}>{t.flags.create}</Button>
+            </Box>
+          </>
+        )}
+      </Stack>
+    </Center>
+  )
+}

@@ -1,0 +1,34 @@
+import { Kbd, Modal, Table } from '@mantine/core'
+import { useMessages } from '../messages/language.tsx'
+
+export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+  const t = useMessages()
+  const rows: [string, string][] = [
+    ['j', t.keys.next],
+    ['k', t.keys.previous],
+    ['↵', t.keys.open],
+    ['x', t.keys.select],
+    ['t', t.keys.toggle],
+    ['u', t.keys.undo],
+    ['/', t.keys.search],
+    ['n', t.keys.create],
+    ['?', t.keys.help],
+    ['Ctrl S', t.keys.save],
+  ]
+  return (
+    <Modal opened={opened} onClose={onClose} title={t.keys.title} closeButtonProps={{ 'aria-label': t.common.close }}>
+      <Table withRowBorders={false}>
+        <Table.Tbody>
+          {rows.map(([key, does]) => (
+            <Table.Tr key={key}>
+              <Table.Th scope="row" w={90}>
+                <Kbd>{key}</Kbd>
+              </Table.Th>
+              <Table.Td>{does}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+    </Modal>
+  )
+}

@@ -1,0 +1,52 @@
+import { useEffect, useRef } from 'react'
+
+interface ListKeys {
+  readonly count: number
+  readonly cursor: number
+  setCursor(index: number): void
+  onOpen(index: number): void
+  onSelect(index: number): void
+  onToggle(index: number): void
+  onSearch(): void
+  onCreate(): void
+  onUndo(): void
+  onHelp(): void
+}
+
+/** One-letter shortcuts of the list. They rest while somebody types or a dialog is open. */
+export function useListKeys(keys: ListKeys): void {
+  const latest = useRef(keys)
+  useEffect(() => {
+    latest.current = keys
+  })
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || isBusyElsewhere(event.target)) return
+      const { count, cursor, setCursor, ...on } = latest.current
+      const move = (step: number) => setCursor(Math.max(0, Math.min(count - 1, cursor + step)))
+      const actions: Record<string, () => void> = {
+        j: () => move(1),
+        k: () => move(-1),
+        x: () => on.onSelect(cursor),
+        t: () => on.onToggle(cursor),
+        '/': on.onSearch,
+        n: on.onCreate,
+        u: on.onUndo,
+        '?': on.onHelp,
+      }
+      const action = Object.hasOwn(actions, event.key) ? actions[event.key] : undefined
+      if (!action) return
+      event.preventDefault()
+      action()
+    }
+    document.addEventListener('keydown', onKey)
+    return () => document.removeEventListener('keydown', onKey)
+  }, [])
+}
+
+function isBusyElsewhere(target: EventTarget | null): boolean {
+  if (document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]')) return true
+  if (!(target instanceof HTMLElement)) return false
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true
+  return target instanceof HTMLInputElement && target.type !== 'checkbox'
+}

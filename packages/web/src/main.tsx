@@ -1,0 +1,55 @@
+import '@mantine/core/styles.css'
+import '@mantine/notifications/styles.css'
+import './app/page.css'
+import { MantineProvider } from '@mantine/core'
+import { Notifications } from '@mantine/notifications'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { setNonce } from 'get-nonce'
+import { createRoot } from 'react-dom/client'
+import { createCall } from './api/client.ts'
+import { isProblem } from './api/problem.ts'
+import { createSession } from './api/session.ts'
+import { createPageRouter } from './app/router.tsx'
+import { ServicesContext } from './app/services.ts'
+import { theme, variables } from './app/theme.ts'
+import { LanguageProvider, loadMessages, preferredLanguage } from './messages/language.tsx'
+
+const retriesMax = 2
+
+async function start(): Promise<void> {
+  const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
+  setNonce(nonce)
+  const session = createSession(sessionStorage)
+  const services = { session, call: createCall(session) }
+  const queries = new QueryClient({
+    defaultOptions: {
+      queries: {
+        staleTime: 5000,
+        retry: (failures, error) => failures < retriesMax && (!isProblem(error) || error.status === 0 || error.status >= 500),
+      },
+    },
+  })
+  const router = createPageRouter({ ...services, queries })
+  // When a key ends, every page is left for the sign-in page, which leads back.
+  session.subscribe(() => {
+    if (session.endedBecause() === 'expired') router.invalidate()
+  })
+  const language = preferredLanguage()
+  const initial = { language, messages: await loadMessages(language) }
+
+  createRoot(document.getElementById('root') as HTMLElement).render(
+    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+      <LanguageProvider initial={initial}>
+        <ServicesContext.Provider value={services}>
+          <QueryClientProvider client={queries}>
+            <Notifications position="bottom-right" autoClose={6000} limit={3} />
+            <RouterProvider router={router} />
+          </QueryClientProvider>
+        </ServicesContext.Provider>
+      </LanguageProvider>
+    </MantineProvider>,
+  )
+}
+
+start()

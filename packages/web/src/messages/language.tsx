@@ -1,0 +1,68 @@
+import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
+import { en, type Messages } from './en.ts'
+
+const languages = ['en', 'de'] as const
+export type Language = (typeof languages)[number]
+
+/** A language other than English is fetched when somebody wants it. */
+const catalogues: Record<Language, () => Promise<Messages>> = {
+  en: async () => en,
+  de: async () => (await import('./de.ts')).de,
+}
+
+interface LanguageChoice {
+  readonly language: Language
+  readonly messages: Messages
+  choose(language: Language): void
+}
+
+const LanguageContext = createContext<LanguageChoice>({ language: 'en', messages: en, choose: () => {} })
+const storageName = 'halyard.language'
+
+export function preferredLanguage(): Language {
+  const wanted = localStorage.getItem(storageName) ?? navigator.language.slice(0, 2)
+  return languages.find(language => language === wanted) ?? 'en'
+}
+
+export const loadMessages = (language: Language): Promise<Messages> => catalogues[language]()
+
+export function LanguageProvider(props: { initial: Pick<LanguageChoice, 'language' | 'messages'>; children: ReactNode }) {
+  const [chosen, setChosen] = useState(props.initial)
+  useEffect(() => {
+    document.documentElement.lang = chosen.language
+  }, [chosen.language])
+  const value = useMemo(
+    (): LanguageChoice => ({
+      ...chosen,
+      async choose(language) {
+        localStorage.setItem(storageName, language)
+        setChosen({ language, messages: await loadMessages(language) })
+      },
+    }),
+    [chosen],
+  )
+  return <LanguageContext.Provider value={value}>{props.children}</LanguageContext.Provider>
+}
+
+export const useMessages = (): Messages => useContext(LanguageContext).messages
+export const useLanguage = (): LanguageChoice => useContext(LanguageContext)
+
+export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' }
+
+/** Numbers and dates as the language writes them. */
+export function useFormats() {
+  const { language } = useLanguage()
+  return useMemo(() => {
+    const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
+    const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+    const share = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
+    const count = new Intl.NumberFormat(language)
+    return {
+      day: (instant: string) => day.format(new Date(instant)),
+      moment: (instant: string) => moment.format(new Date(instant)),
+      /** From 0 to 100. */
+      percent: (value: number) => share.format(value / 100),
+      count: (value: number) => count.format(value),
+    }
+  }, [language])
+}

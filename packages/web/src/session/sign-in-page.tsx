@@ -1,0 +1,94 @@
+import { Accordion, Alert, Button, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { routes } from '@halyard/contract'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useState } from 'react'
+import { isProblem } from '../api/problem.ts'
+import { problemText } from '../app/problems.tsx'
+import { useServices } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { Doorway } from './doorway.tsx'
+
+export function SignInPage() {
+  const t = useMessages()
+  const { call, session } = useServices()
+  const { next } = useSearch({ from: '/login' })
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const [email, setEmail] = useState('')
+  const [password, setPassword] = useState('')
+  useEffect(() => {
+    document.title = `${t.signIn.title} · Halyard`
+  }, [t])
+
+  const signIn = useMutation({
+    mutationFn: () => call(routes.session.login, { body: { email, password } }),
+    onSuccess: async ({ api_key, expires_at }) => {
+      queries.clear()
+      session.begin({ key: api_key, expiresAt: expires_at })
+      await navigate({ to: localPath(next), replace: true })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    signIn.mutate()
+  }
+  const isWrong = isProblem(signIn.error) && signIn.error.status === 401
+  const message = isWrong ? t.signIn.wrong : signIn.error && problemText(t, signIn.error)
+
+  return (
+    <Doorway>
+      <Title order={1} ta="center" mb="lg">
+        {t.signIn.title}
+      </Title>
+      {session.endedBecause() === 'expired' && !signIn.error && (
+        <Alert color="indigo" mb="md">
+          {t.signIn.expired}
+        </Alert>
+      )}
+      <Paper withBorder p="lg" radius="lg">
+        <form onSubmit={submit}>
+          <Stack>
+            {message && (
+              <Alert color="red" role="alert">
+                {message}
+              </Alert>
+            )}
+            <TextInput
+              label={t.signIn.email}
+              type="email"
+              autoComplete="username"
+              required
+              withAsterisk={false}
+              data-autofocus
+              value={email}
+              onChange={event => setEmail(event.currentTarget.value)}
+            />
+            <PasswordInput
+              label={t.signIn.password}
+              autoComplete="current-password"
+              required
+              withAsterisk={false}
+              value={password}
+              onChange={event => setPassword(event.currentTarget.value)}
+            />
+            <Button type="submit" fullWidth loading={signIn.isPending}>
+              {t.signIn.submit}
+            </Button>
+          </Stack>
+        </form>
+      </Paper>
+      <Accordion mt="sm" chevronPosition="left" variant="default">
+        <Accordion.Item value="first" bd={0}>
+          <Accordion.Control fz="sm">{t.signIn.firstOwnerTitle}</Accordion.Control>
+          <Accordion.Panel>
+            <Text size="sm">{t.signIn.firstOwner}</Text>
+          </Accordion.Panel>
+        </Accordion.Item>
+      </Accordion>
+    </Doorway>
+  )
+}
+
+/** Only a path of this page is followed; anything else could lead away. */
+const localPath = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/')

@@ -1,0 +1,126 @@
+import { Alert, Button, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { routes } from '@halyard/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { isProblem } from '../api/problem.ts'
+import { useMe } from '../api/queries.ts'
+import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCredentials, useServices } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { Doorway } from './doorway.tsx'
+
+/** Where an invitation is accepted: with a new account, or with the one that is signed in. */
+export function SignUpPage() {
+  const t = useMessages()
+  const { call } = useServices()
+  const { inviteId } = useParams({ from: '/signup/$inviteId' })
+  const isSignedIn = useCredentials() !== undefined
+  const invite = useQuery({
+    queryKey: ['invite', inviteId],
+    queryFn: () => call(routes.session.readInvite, { params: { invite_id: inviteId } }),
+    retry: false,
+  })
+  if (isProblem(invite.error) && invite.error.status === 404) {
+    return (
+      <Doorway>
+        <Alert color="red" role="alert">
+          {t.signUp.gone}
+        </Alert>
+      </Doorway>
+    )
+  }
+  return (
+    <Doorway>
+      <Loaded query={invite}>
+        {({ organization_name, target_email, first_name }) => (
+          <>
+            <Title order={1} ta="center" mb="xs">
+              {t.signUp.title(organization_name)}
+            </Title>
+            <Text ta="center" c="dimmed" mb="lg">
+              {t.signUp.intro(target_email)}
+            </Text>
+            <Paper withBorder p="lg" radius="lg">
+              {isSignedIn ? <Join inviteId={inviteId} /> : <NewAccount inviteId={inviteId} firstName={first_name} />}
+            </Paper>
+          </>
+        )}
+      </Loaded>
+    </Doorway>
+  )
+}
+
+function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: string }) {
+  const t = useMessages()
+  const { call, session } = useServices()
+  const navigate = useNavigate()
+  const [name, setName] = useState(firstName)
+  const [password, setPassword] = useState('')
+  const signUp = useMutation({
+    mutationFn: () =>
+      call(routes.session.signup, { params: { invite_id: inviteId }, body: { first_name: name, password } }),
+    onSuccess: async ({ api_key, expires_at }) => {
+      session.begin({ key: api_key, expiresAt: expires_at })
+      await navigate({ to: '/' })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    signUp.mutate()
+  }
+  const atField = fieldProblem(signUp.error, 'first_name') ?? fieldProblem(signUp.error, 'password')
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {!atField && <ProblemAlert error={signUp.error} />}
+        <TextInput
+          label={t.signUp.firstName}
+          autoComplete="name"
+          required
+          withAsterisk={false}
+          value={name}
+          error={fieldProblem(signUp.error, 'first_name')}
+          onChange={event => setName(event.currentTarget.value)}
+        />
+        <PasswordInput
+          label={t.signUp.password}
+          description={t.signUp.passwordHint}
+          autoComplete="new-password"
+          required
+          withAsterisk={false}
+          minLength={8}
+          value={password}
+          error={fieldProblem(signUp.error, 'password')}
+          onChange={event => setPassword(event.currentTarget.value)}
+        />
+        <Button type="submit" loading={signUp.isPending}>
+          {t.signUp.submit}
+        </Button>
+      </Stack>
+    </form>
+  )
+}
+
+function Join({ inviteId }: { inviteId: string }) {
+  const t = useMessages()
+  const { call } = useServices()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const me = useMe()
+  const join = useMutation({
+    mutationFn: () => call(routes.session.join, { params: { invite_id: inviteId } }),
+    onSuccess: async () => {
+      queries.clear()
+      await navigate({ to: '/' })
+    },
+  })
+  return (
+    <Stack>
+      <ProblemAlert error={join.error} />
+      <Button onClick={() => join.mutate()} loading={join.isPending}>
+        {t.signUp.join(me.data?.first_name ?? '')}
+      </Button>
+    </Stack>
+  )
+}

@@ -1,0 +1,56 @@
+import { Link, useParams } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
+import { useMe, useProject } from '../api/queries.ts'
+import { FlagIcon } from '../app/icons.tsx'
+import { useMessages } from '../messages/language.tsx'
+import classes from './shell.module.css'
+
+interface Entry {
+  readonly to: string
+  readonly label: string
+  readonly Icon: ComponentType<{ size?: number }>
+}
+
+export function Navigation() {
+  const t = useMessages()
+  const { projectId, organizationId } = useWhere()
+  const inProject: Entry[] = [{ to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon }]
+  const inOrganization: Entry[] = []
+  return (
+    <nav aria-label={t.shell.navigation}>
+      {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} />}
+      {organizationId && inOrganization.length > 0 && (
+        <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />
+      )}
+    </nav>
+  )
+}
+
+/** The project and organization of the address, or else those that the person used last. */
+export function useWhere(): { projectId: string | undefined; organizationId: string | undefined } {
+  const params = useParams({ strict: false }) as { projectId?: string; organizationId?: string }
+  const me = useMe()
+  const current = (me.data?.team as { id?: number } | null)?.id
+  const projectId = params.projectId ?? (current === undefined ? undefined : String(current))
+  const project = useProject(projectId ?? '')
+  const currentOrganization = (me.data?.organization as { id?: string } | null)?.id
+  return { projectId, organizationId: params.organizationId ?? project?.organization ?? currentOrganization }
+}
+
+function Section(props: { title: string; entries: Entry[]; params: Record<string, string> }) {
+  return (
+    <>
+      <div className={classes.section}>{props.title}</div>
+      <ul className={classes.list}>
+        {props.entries.map(({ to, label, Icon }) => (
+          <li key={to}>
+            <Link to={to} params={props.params as never} className={classes.link as string}>
+              <Icon />
+              {label}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </>
+  )
+}

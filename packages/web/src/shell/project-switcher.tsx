@@ -1,0 +1,136 @@
+import { Button, Menu, Modal, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { type Project, routes } from '@halyard/contract'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useOrganizations, useProjects } from '../api/queries.ts'
+import { CheckIcon, PlusIcon, SwitchIcon } from '../app/icons.tsx'
+import { ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { Logo } from './logo.tsx'
+import { useWhere } from './navigation.tsx'
+import classes from './shell.module.css'
+
+export function ProjectSwitcher() {
+  const t = useMessages()
+  const { projectId, organizationId } = useWhere()
+  const projects = useProjects().data ?? []
+  const organizations = useOrganizations().data ?? []
+  const open = useOpenProject()
+  const [making, setMaking] = useState<'project' | 'organization'>()
+  const project = projects.find(({ id }) => String(id) === projectId)
+  const organization = organizations.find(({ id }) => id === organizationId)
+  const isAdmin = (organization?.membership_level ?? 0) >= 8
+  const title = project?.name ?? organization?.name ?? 'Halyard'
+
+  return (
+    <>
+      <Menu width={260} position="bottom-start">
+        <Menu.Target>
+          <UnstyledButton className={classes.button} aria-label={`${t.shell.switchProject}: ${title}`}>
+            <Logo />
+            <span style={{ minWidth: 0, flex: 1 }}>
+              <Text size="sm" fw={600} truncate>
+                {title}
+              </Text>
+              <Text size="xs" c="dimmed" truncate>
+                {organization?.name}
+              </Text>
+            </span>
+            <SwitchIcon size={16} />
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown mah="70dvh" style={{ overflowY: 'auto' }}>
+          {organizations.map(({ id, name }) => (
+            <div key={id}>
+              <Menu.Label>{name}</Menu.Label>
+              {projects
+                .filter(each => each.organization === id)
+                .map(each => (
+                  <Menu.Item
+                    key={each.id}
+                    onClick={() => open(each)}
+                    rightSection={String(each.id) === projectId ? <CheckIcon size={16} /> : undefined}
+                  >
+                    {each.name}
+                  </Menu.Item>
+                ))}
+            </div>
+          ))}
+          <Menu.Divider />
+          {isAdmin && (
+            <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
+              {t.shell.newProject}
+            </Menu.Item>
+          )}
+          <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('organization')}>
+            {t.shell.newOrganization}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      {making && <Make what={making} organizationId={organizationId} onClose={() => setMaking(undefined)} />}
+    </>
+  )
+}
+
+function useOpenProject() {
+  const call = useCall()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  return (project: Pick<Project, 'id'>) => {
+    // Remembered on the server, so that the next sign-in begins here; nothing waits for it.
+    call(routes.users.updateMe, { body: { set_current_team: project.id } })
+      .then(me => queries.setQueryData(['me'], me))
+      .catch(() => {})
+    return navigate({ to: '/project/$projectId/flags', params: { projectId: String(project.id) } })
+  }
+}
+
+function Make(props: { what: 'project' | 'organization'; organizationId: string | undefined; onClose: () => void }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const open = useOpenProject()
+  const [name, setName] = useState('')
+  const isProject = props.what === 'project'
+  const make = useMutation({
+    mutationFn: async (): Promise<{ id: number } | undefined> => {
+      if (isProject) {
+        const organization = props.organizationId
+        return call(routes.projects.create, { body: { name, ...(organization && { organization }) } })
+      }
+      return (await call(routes.organizations.create, { body: { name } })).teams[0]
+    },
+    onSuccess: async project => {
+      await Promise.all([queries.invalidateQueries({ queryKey: ['projects'] }), queries.invalidateQueries({ queryKey: ['organizations'] })])
+      props.onClose()
+      if (project) await open(project)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    make.mutate()
+  }
+  return (
+    <Modal opened onClose={props.onClose} title={isProject ? t.shell.newProject : t.shell.newOrganization} closeButtonProps={{ 'aria-label': t.common.close }}>
+      <form onSubmit={submit}>
+        <Stack>
+          <ProblemAlert error={make.error} />
+          <TextInput
+            label={isProject ? t.shell.projectName : t.shell.organizationName}
+            required
+            withAsterisk={false}
+            data-autofocus
+            maxLength={isProject ? 200 : 64}
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+          <Button type="submit" loading={make.isPending}>
+            {t.common.create}
+          </Button>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

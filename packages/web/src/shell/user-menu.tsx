@@ -1,0 +1,72 @@
+import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
+import { routes } from '@halyard/contract'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useMe } from '../api/queries.ts'
+import { BookIcon, CheckIcon, LeaveIcon, SwitchIcon } from '../app/icons.tsx'
+import { useServices } from '../app/services.ts'
+import { type Language, languageNames, useLanguage, useMessages } from '../messages/language.tsx'
+import classes from './shell.module.css'
+
+export function UserMenu() {
+  const t = useMessages()
+  const me = useMe().data
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const { language, choose } = useLanguage()
+  const signOut = useSignOut()
+  const schemes = [
+    ['light', t.shell.light],
+    ['dark', t.shell.dark],
+    ['auto', t.shell.auto],
+  ] as const
+  const mark = (isChosen: boolean) => (isChosen ? <CheckIcon size={16} /> : undefined)
+  return (
+    <Menu width={240} position="top-start">
+      <Menu.Target>
+        <UnstyledButton className={classes.button} aria-label={t.shell.userMenu(me?.first_name ?? '')}>
+          <Avatar size={26} radius="xl" color="indigo" name={me?.first_name ?? ''} aria-hidden="true" />
+          <Text size="sm" truncate flex={1}>
+            {me?.first_name}
+          </Text>
+          <SwitchIcon size={16} />
+        </UnstyledButton>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{me?.email}</Menu.Label>
+        <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
+          {t.shell.apiDocs}
+        </Menu.Item>
+        <Menu.Divider />
+        <Menu.Label>{t.shell.colorScheme}</Menu.Label>
+        {schemes.map(([scheme, label]) => (
+          <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} rightSection={mark(colorScheme === scheme)}>
+            {label}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Label>{t.shell.language}</Menu.Label>
+        {(Object.keys(languageNames) as Language[]).map(each => (
+          <Menu.Item key={each} lang={each} onClick={() => choose(each)} rightSection={mark(language === each)}>
+            {languageNames[each]}
+          </Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item leftSection={<LeaveIcon size={16} />} onClick={signOut}>
+          {t.signIn.signOut}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+function useSignOut() {
+  const { call, session } = useServices()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  return async () => {
+    await call(routes.session.logout, {}).catch(() => {})
+    session.end('signed-out')
+    queries.clear()
+    await navigate({ to: '/login' })
+  }
+}

@@ -1,0 +1,62 @@
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { build } from 'esbuild'
+import { defineConfig, type Plugin } from 'vite'
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
+
+export default defineConfig({
+  root: at('.'),
+  plugins: [react(), contractTable()],
+  resolve: { conditions: ['halyard-source', 'module', 'browser', 'production'] },
+  build: {
+    outDir: at('../server/dist/web'),
+    emptyOutDir: true,
+    target: 'es2022',
+    // An inlined asset would need a looser Content-Security-Policy.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 800,
+  },
+  server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
+})
+
+/**
+ * In the browser the table of routes is methods and paths alone. The schemas have done their work when the types were
+ * checked, so neither they nor their library are sent.
+ */
+function contractTable(): Plugin {
+  const id = '\0halyard-contract'
+  return {
+    name: 'contract-table',
+    enforce: 'pre',
+    resolveId: source => (source === '@halyard/contract' ? id : null),
+    async load(wanted) {
+      if (wanted !== id) return null
+      const { routes, scopeObjects } = await readContract()
+      const plain = Object.fromEntries(
+        Object.entries(routes).map(([group, members]) => [
+          group,
+          Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
+        ]),
+      )
+      return `export const routes = ${JSON.stringify(plain)}\nexport const scopeObjects = ${JSON.stringify(scopeObjects)}`
+    },
+  }
+}
+
+async function readContract(): Promise<{
+  routes: Record<string, Record<string, { method: string; path: string }>>
+  scopeObjects: readonly string[]
+}> {
+  const { outputFiles } = await build({
+    entryPoints: [at('../contract/src/index.ts')],
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    write: false,
+  })
+  const code = Buffer.from(outputFiles[0]!.contents).toString('base64')
+  return import(`data:text/javascript;base64,${code}`)
+}

@@ -1,0 +1,111 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import packagedChromium from '@sparticuz/chromium'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+const systemBrowsers = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
+const waitMilliseconds = 15_000
+
+/** The page in a real browser against a real server. */
+export interface Visit {
+  readonly scenario: Scenario
+  /** A window of its own: nothing is shared between two of them. */
+  open(options?: { width?: number; height?: number; dark?: boolean; locale?: string }): Promise<Page>
+  /** A window in which the owner is signed in. */
+  signedIn(path: string, options?: Parameters<Visit['open']>[0]): Promise<Page>
+  close(): Promise<void>
+}
+
+export async function startVisit(): Promise<Visit> {
+  const [scenario, browser] = await Promise.all([startScenario('sqlite'), launch()])
+  const contexts: BrowserContext[] = []
+  const { password, email } = scenario.halyard.firstOwner!
+
+  const open: Visit['open'] = async (options = {}) => {
+    const context = await browser.newContext({
+      baseURL: scenario.url,
+      locale: options.locale ?? 'en-US',
+      timezoneId: 'UTC',
+      colorScheme: options.dark ? 'dark' : 'light',
+      reducedMotion: 'reduce',
+      viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
+    })
+    contexts.push(context)
+    context.setDefaultTimeout(waitMilliseconds)
+    const page = await context.newPage()
+    watch(page)
+    return page
+  }
+  return {
+    scenario,
+    open,
+    async signedIn(path, options) {
+      const page = await open(options)
+      await page.goto(`/login?next=${encodeURIComponent(path)}`)
+      await page.locator('input[type=email]').fill(email)
+      await page.locator('input[type=password]').fill(password)
+      await page.locator('button[type=submit]').click()
+      await page.waitForURL(url => url.pathname !== '/login')
+      return page
+    },
+    async close() {
+      for (const context of contexts) await context.close()
+      await browser.close()
+      await scenario.close()
+    },
+  }
+}
+
+async function launch(): Promise<Browser> {
+  const executablePath = systemBrowsers.find(path => existsSync(path)) ?? (await packagedChromium.executablePath())
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--headless',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+const complaints = new WeakMap<Page, string[]>()
+
+/** Whatever a test is about, an error in the console (a refused style, a thrown exception) fails it. */
+function watch(page: Page): void {
+  const found: string[] = []
+  complaints.set(page, found)
+  page.on('pageerror', error => found.push(String(error)))
+  page.on('console', message => {
+    if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) found.push(message.text())
+  })
+}
+
+/** Nothing in the console, nothing that axe finds against WCAG 2.2 AA. */
+export async function expectSound(page: Page): Promise<void> {
+  expect(complaints.get(page)).toEqual([])
+  await page.evaluate(axeSource)
+  const violations = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run(context: unknown, options: unknown): Promise<AxeResults> } }
+    const results = await axe.run(document, {
+      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      rules: { region: { enabled: false } },
+    })
+    return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html.slice(0, 300)} ${any[0]?.message ?? ''}`))
+  })
+  expect(violations).toEqual([])
+  expect(await hasSidewaysScroll(page), 'the page scrolls sideways').toBe(false)
+}
+
+interface AxeResults {
+  violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[]
+}
+
+const hasSidewaysScroll = (page: Page): Promise<boolean> =>
+  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1)
