@@ -89,16 +89,16 @@ function watch(page: Page): void {
 
 /** Nothing in the console, nothing that axe finds against WCAG 2.2 AA. */
 export async function expectSound(page: Page): Promise<void> {
+  const folder = process.env.TEST_SCREENSHOTS
+  if (folder)
+    await page.screenshot({ path: `${folder}/${expect.getState().currentTestName} ${performance.now() | 0}.png` })
   expect(complaints.get(page)).toEqual([])
   await page.evaluate(axeSource)
-  const violations = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run(context: unknown, options: unknown): Promise<AxeResults> } }
-    const results = await axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-      rules: { region: { enabled: false } },
-    })
-    return results.violations.flatMap(({ id, nodes }) => nodes.map(({ html, any }) => `${id}: ${html.slice(0, 300)} ${any[0]?.message ?? ''}`))
-  })
+  // As text, since it runs in the browser, whose names are not known here.
+  const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(axeOptions)})`)
+  const violations = results.violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, any }) => `${id}: ${html.slice(0, 300)} ${any[0]?.message ?? ''}`),
+  )
   expect(violations).toEqual([])
   expect(await hasSidewaysScroll(page), 'the page scrolls sideways').toBe(false)
 }
@@ -107,5 +107,10 @@ interface AxeResults {
   violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[]
 }
 
+const axeOptions = {
+  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  rules: { region: { enabled: false } },
+}
+
 const hasSidewaysScroll = (page: Page): Promise<boolean> =>
-  page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1)
+  page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1')

@@ -26,7 +26,8 @@ async function start(): Promise<void> {
     defaultOptions: {
       queries: {
         staleTime: 5000,
-        retry: (failures, error) => failures < retriesMax && (!isProblem(error) || error.status === 0 || error.status >= 500),
+        retry: (failures, error) =>
+          failures < retriesMax && (!isProblem(error) || error.status === 0 || error.status >= 500),
       },
     },
   })
@@ -39,7 +40,12 @@ async function start(): Promise<void> {
   const initial = { language, messages: await loadMessages(language) }
 
   createRoot(document.getElementById('root') as HTMLElement).render(
-    <MantineProvider theme={theme} cssVariablesResolver={variables} defaultColorScheme="auto" getStyleNonce={() => nonce}>
+    <MantineProvider
+      theme={theme}
+      cssVariablesResolver={variables}
+      defaultColorScheme="auto"
+      getStyleNonce={() => nonce}
+    >
       <LanguageProvider initial={initial}>
         <ServicesContext.Provider value={services}>
           <QueryClientProvider client={queries}>

@@ -11,7 +11,9 @@ const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organ
 export function servePage(app: FastifyInstance, page: PageFiles | undefined): void {
   if (!page) {
     app.get('/', async (_request, reply) =>
-      reply.type('text/plain; charset=utf-8').send('Halyard serves its API here. The page is built by `npm run build`.\n'),
+      reply
+        .type('text/plain; charset=utf-8')
+        .send('Halyard serves its API here. The page is built by `npm run build`.\n'),
     )
     return
   }

@@ -2,12 +2,15 @@ import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contra
 import { ApiProblem } from './problem.ts'
 import type { Session } from './session.ts'
 
-type Given<Name extends string, T> = keyof T extends never ? { readonly [N in Name]?: never } : { readonly [N in Name]: T }
-type GivenBody<R extends Route> = BodyOf<R> extends undefined
-  ? { readonly body?: never }
-  : R extends { bodyOptional: true }
-    ? { readonly body?: BodyOf<R> }
-    : { readonly body: BodyOf<R> }
+type Given<Name extends string, T> = keyof T extends never
+  ? { readonly [N in Name]?: never }
+  : { readonly [N in Name]: T }
+type GivenBody<R extends Route> =
+  BodyOf<R> extends undefined
+    ? { readonly body?: never }
+    : R extends { bodyOptional: true }
+      ? { readonly body?: BodyOf<R> }
+      : { readonly body: BodyOf<R> }
 
 export type CallInput<R extends Route> = Given<'params', ParamsOf<R>> &
   GivenBody<R> & {

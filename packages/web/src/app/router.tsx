@@ -1,17 +1,18 @@
-import { Center, Loader, Stack, Text } from '@mantine/core'
 import { routes } from '@halyard/contract'
+import { Center, Loader, Stack, Text } from '@mantine/core'
 import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  lazyRouteComponent,
   Link,
+  lazyRouteComponent,
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { useMessages } from '../messages/language.tsx'
 import { readFlagSearch } from '../flags/flag-search.ts'
+import { readFlagTab } from '../flags/flag-tabs.ts'
+import { useMessages } from '../messages/language.tsx'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { SignUpPage } from '../session/sign-up-page.tsx'
 import { Shell } from '../shell/shell.tsx'
@@ -61,7 +62,19 @@ const flags = createRoute({
   component: lazyRouteComponent(() => import('../flags/flags-page.tsx'), 'FlagsPage'),
 })
 
-const tree = root.addChildren([signIn, signUp, shell.addChildren([home, project.addChildren([flags])])])
+const newFlag = createRoute({
+  getParentRoute: () => project,
+  path: '/flags/new',
+  component: lazyRouteComponent(() => import('../flags/new-flag-page.tsx'), 'NewFlagPage'),
+})
+const flag = createRoute({
+  getParentRoute: () => project,
+  path: '/flags/$flagId',
+  validateSearch: readFlagTab,
+  component: lazyRouteComponent(() => import('../flags/flag-page.tsx'), 'FlagPage'),
+})
+
+const tree = root.addChildren([signIn, signUp, shell.addChildren([home, project.addChildren([flags, newFlag, flag])])])
 
 export function createPageRouter(context: RouterContext) {
   return createRouter({

@@ -5,6 +5,10 @@ const colours = ['indigo', 'green', 'red', 'yellow', 'gray', 'grape', 'teal'] as
 export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 8 },
+  colors: {
+    // White text on the usual red would be too faint.
+    red: ['#fff5f5', '#ffe3e3', '#ffc9c9', '#ffa8a8', '#ff8787', '#ff6b6b', '#fa5252', '#c92a2a', '#c92a2a', '#a51111'],
+  },
   fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
   fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
   defaultRadius: 'md',
@@ -13,7 +17,11 @@ export const theme = createTheme({
   focusRing: 'auto',
   headings: {
     fontWeight: '600',
-    sizes: { h1: { fontSize: '1.375rem', lineHeight: '1.3' }, h2: { fontSize: '1.0625rem', lineHeight: '1.4' }, h3: { fontSize: '0.9375rem' } },
+    sizes: {
+      h1: { fontSize: '1.375rem', lineHeight: '1.3' },
+      h2: { fontSize: '1.0625rem', lineHeight: '1.4' },
+      h3: { fontSize: '0.9375rem' },
+    },
   },
   components: {
     Button: { defaultProps: { size: 'sm' } },
@@ -37,7 +45,10 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-soft': '#f7f8fa',
       '--halyard-hover': '#f1f3f6',
       ...Object.fromEntries(
-        colours.map(name => [`--mantine-color-${name}-light-color`, name === 'yellow' ? '#7a4a00' : name === 'green' ? '#1b6e2d' : name === 'teal' ? '#066649' : shade(name, 9)]),
+        colours.map(name => [
+          `--mantine-color-${name}-light-color`,
+          name === 'yellow' ? '#7a4a00' : name === 'green' ? '#1b6e2d' : name === 'teal' ? '#066649' : shade(name, 9),
+        ]),
       ),
     },
     dark: {

@@ -1,8 +1,8 @@
-import { Button, Group, Modal, Paper, Progress, Stack, Text, TextInput } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
+import { Button, Group, Modal, Paper, Progress, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
+import { useNotify } from '../app/notify.ts'
 import { problemText } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
@@ -12,7 +12,15 @@ import { forgetLists, rememberFlag } from './use-flags.ts'
 const requestsAtOnceMax = 6
 
 /** What can be done with several flags at once. Each is a request of its own, so one that fails does not hold up the others. */
-export function BulkBar({ projectId, flags, onClear }: { projectId: string; flags: readonly Flag[]; onClear: () => void }) {
+export function BulkBar({
+  projectId,
+  flags,
+  onClear,
+}: {
+  projectId: string
+  flags: readonly Flag[]
+  onClear: () => void
+}) {
   const t = useMessages()
   const { run, cancel, done, isRunning } = useBulk(projectId, flags, onClear)
   const [asking, setAsking] = useState<'tag' | 'delete'>()
@@ -25,7 +33,12 @@ export function BulkBar({ projectId, flags, onClear }: { projectId: string; flag
     <Paper className={classes.bar} shadow="md" withBorder p="xs" role="region" aria-label={t.flags.bulk(flags.length)}>
       {isRunning ? (
         <Group wrap="nowrap" px="xs">
-          <Progress value={(100 * done) / flags.length} flex={1} miw={120} aria-label={t.flags.bulkProgress(done, flags.length)} />
+          <Progress
+            value={(100 * done) / flags.length}
+            flex={1}
+            miw={120}
+            aria-label={t.flags.bulkProgress(done, flags.length)}
+          />
           <Text size="sm" role="status">
             {t.flags.bulkProgress(done, flags.length)}
           </Text>
@@ -64,7 +77,10 @@ export function BulkBar({ projectId, flags, onClear }: { projectId: string; flag
         </Group>
       )}
       {asking === 'tag' && (
-        <TagDialog onClose={() => setAsking(undefined)} onTag={tag => finish(flag => ({ tags: [...new Set([...flag.tags, tag])] }))} />
+        <TagDialog
+          onClose={() => setAsking(undefined)}
+          onTag={tag => finish(flag => ({ tags: [...new Set([...flag.tags, tag])] }))}
+        />
       )}
       <Modal
         opened={asking === 'delete'}
@@ -119,6 +135,7 @@ function useBulk(projectId: string, flags: readonly Flag[], onDone: () => void) 
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
+  const notify = useNotify()
   const [done, setDone] = useState<number>()
   const cancelled = useRef(false)
 
@@ -142,9 +159,9 @@ function useBulk(projectId: string, flags: readonly Flag[], onDone: () => void) 
     }
     await Promise.all(Array.from({ length: requestsAtOnceMax }, work))
     setDone(undefined)
-    if (changed > 0) notifications.show({ color: 'green', message: t.flags.bulkDone(changed) })
+    if (changed > 0) notify.tell({ message: t.flags.bulkDone(changed) })
     if (failures.length > 0) {
-      notifications.show({ color: 'red', message: t.flags.bulkFailed(failures.length, problemText(t, failures[0])) })
+      notify.fail(t.flags.bulkFailed(failures.length, problemText(t, failures[0])))
     }
     onDone()
     await forgetLists(queries, projectId)

@@ -55,7 +55,8 @@ const readCondition = (group: Bag): Condition => ({
 })
 
 function readProperty(property: Bag): Property {
-  const type = property.type === 'cohort' || property.type === 'flag' || property.type === 'group' ? property.type : 'person'
+  const type =
+    property.type === 'cohort' || property.type === 'flag' || property.type === 'group' ? property.type : 'person'
   const usual = { cohort: 'in', flag: 'flag_evaluates_to', person: 'exact', group: 'exact' }[type]
   return {
     ...property,
@@ -79,7 +80,9 @@ export function writeFilters({ raw, groups, variants, payloads, groupTypeIndex }
   return {
     ...rest,
     groups,
-    ...(variants.length > 0 ? { multivariate: { ...oldMultivariate, variants } } : multivariate === null && { multivariate }),
+    ...(variants.length > 0
+      ? { multivariate: { ...oldMultivariate, variants } }
+      : multivariate === null && { multivariate }),
     ...((Object.keys(payloads).length > 0 || isBag(raw.payloads)) && { payloads }),
     ...((groupTypeIndex !== null || index === null) && { aggregation_group_type_index: groupTypeIndex }),
   }

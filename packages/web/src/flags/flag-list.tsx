@@ -1,7 +1,7 @@
-import { Checkbox } from '@mantine/core'
 import type { Flag } from '@halyard/contract'
+import { Checkbox } from '@mantine/core'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef } from 'react'
+import { type CSSProperties, useEffect, useRef } from 'react'
 import { useMessages } from '../messages/language.tsx'
 import classes from './flag-list.module.css'
 import { FlagRow } from './flag-row.tsx'
@@ -68,7 +68,13 @@ export function FlagList({ flags, cursor, selected, onSelectAll, ...rest }: Prop
           <span role="columnheader">{t.flags.columnSwitch}</span>
         </div>
       </div>
-      <div ref={scroller} className={classes.scroller} role="rowgroup" tabIndex={-1}>
+      <div
+        ref={scroller}
+        className={classes.scroller}
+        role="rowgroup"
+        tabIndex={-1}
+        style={{ '--rows': `${rows.getTotalSize()}px` } as CSSProperties}
+      >
         <div style={{ height: rows.getTotalSize(), position: 'relative' }} role="presentation">
           {rows.getVirtualItems().map(({ index, start, key }) => (
             <FlagRow

@@ -1,5 +1,5 @@
-import { Badge, Checkbox, Switch, Text, Tooltip } from '@mantine/core'
 import type { Flag } from '@halyard/contract'
+import { Badge, Checkbox, Switch, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import { useFormats, useMessages } from '../messages/language.tsx'
@@ -20,7 +20,16 @@ interface Props {
 
 const tagsShownMax = 3
 
-export const FlagRow = memo(function FlagRow({ projectId, flag, groupTypes, index, top, isSelected, onSelect, onToggle }: Props) {
+export const FlagRow = memo(function FlagRow({
+  projectId,
+  flag,
+  groupTypes,
+  index,
+  top,
+  isSelected,
+  onSelect,
+  onToggle,
+}: Props) {
   const t = useMessages()
   const { percent, day } = useFormats()
   const state = describeState(flag, { t, percent, groupTypes })
@@ -36,7 +45,12 @@ export const FlagRow = memo(function FlagRow({ projectId, flag, groupTypes, inde
       style={{ transform: `translateY(${top}px)` }}
     >
       <span role="cell">
-        <Checkbox size="xs" aria-label={t.flags.selectFlag(flag.key)} checked={isSelected} onChange={() => onSelect(flag)} />
+        <Checkbox
+          size="xs"
+          aria-label={t.flags.selectFlag(flag.key)}
+          checked={isSelected}
+          onChange={() => onSelect(flag)}
+        />
       </span>
       <span role="cell" className={classes.flag}>
         <Link

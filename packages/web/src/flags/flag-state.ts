@@ -19,7 +19,8 @@ export function describeState(flag: Flag, { t, percent, groupTypes }: Wording): 
     return flag.performed_rollback ? { text: words.rolledBack, colour: 'red' } : { text: words.off, colour: 'gray' }
   }
   const { groups, variants, groupTypeIndex } = readFilters(flag.filters)
-  const whom = groupTypeIndex === null ? words.people : words.groups(groupTypes[groupTypeIndex] ?? String(groupTypeIndex))
+  const whom =
+    groupTypeIndex === null ? words.people : words.groups(groupTypes[groupTypeIndex] ?? String(groupTypeIndex))
   const reach = reachOf(groups)
   const suffix = variants.length > 0 ? ` · ${words.variants(variants.length)}` : ''
   if (reach.kind === 'nobody') return { text: words.nobody, colour: 'yellow' }

@@ -1,5 +1,5 @@
-import { ActionIcon, Group, NativeSelect, TextInput, Tooltip } from '@mantine/core'
 import type { Flag } from '@halyard/contract'
+import { ActionIcon, Group, NativeSelect, TextInput, Tooltip } from '@mantine/core'
 import { type RefObject, useMemo } from 'react'
 import { CrossIcon, KeyboardIcon, SearchIcon } from '../app/icons.tsx'
 import { useMessages } from '../messages/language.tsx'
@@ -61,9 +61,15 @@ export function FlagToolbar({ search, onChange, flags, fieldRef, onHelp }: Props
         { value: 'variants', label: t.flags.typeVariants },
       ])}
       {(tags.length > 0 || search.tag) &&
-        choice('tag', t.flags.tag, [anyOf(t.flags.tag), ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag }))])}
+        choice('tag', t.flags.tag, [
+          anyOf(t.flags.tag),
+          ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag })),
+        ])}
       {owners.length > 1 &&
-        choice('owner', t.flags.owner, [anyOf(t.flags.owner), ...owners.map(([id, name]) => ({ value: String(id), label: name }))])}
+        choice('owner', t.flags.owner, [
+          anyOf(t.flags.owner),
+          ...owners.map(([id, name]) => ({ value: String(id), label: name })),
+        ])}
       {choice('sort', t.flags.sort, [
         { value: '', label: t.flags.sortNewest },
         { value: 'oldest', label: t.flags.sortOldest },
@@ -72,13 +78,26 @@ export function FlagToolbar({ search, onChange, flags, fieldRef, onHelp }: Props
       ])}
       {isFiltered(search) && (
         <Tooltip label={t.flags.clearFilters}>
-          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.flags.clearFilters} onClick={() => onChange({})}>
+          <ActionIcon
+            variant="subtle"
+            color="gray"
+            size="lg"
+            aria-label={t.flags.clearFilters}
+            onClick={() => onChange({})}
+          >
             <CrossIcon size={16} />
           </ActionIcon>
         </Tooltip>
       )}
       <Tooltip label={`${t.shell.shortcuts} (?)`}>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.shell.shortcuts} onClick={onHelp} visibleFrom="sm">
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t.shell.shortcuts}
+          onClick={onHelp}
+          visibleFrom="sm"
+        >
           <KeyboardIcon />
         </ActionIcon>
       </Tooltip>

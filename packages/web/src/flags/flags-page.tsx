@@ -1,6 +1,6 @@
+import type { Flag } from '@halyard/contract'
 import { Box, Button, Center, Stack, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import type { Flag } from '@halyard/contract'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useProject } from '../api/queries.ts'
@@ -22,9 +22,12 @@ export function FlagsPage() {
   const { projectId } = useParams({ from: '/shell/project/$projectId/flags' })
   const search = useSearch({ from: '/shell/project/$projectId/flags' })
   const navigate = useNavigate()
+  const [cursor, setCursor] = useState(-1)
   const setSearch = useCallback(
-    (next: FlagSearch) =>
-      navigate({ to: '/project/$projectId/flags', params: { projectId }, search: next, replace: true }),
+    (next: FlagSearch) => {
+      setCursor(-1)
+      return navigate({ to: '/project/$projectId/flags', params: { projectId }, search: next, replace: true })
+    },
     [navigate, projectId],
   )
   const kind = search.state === 'deleted' ? 'deleted' : search.state === 'stale' ? 'stale' : 'live'
@@ -34,7 +37,6 @@ export function FlagsPage() {
 
   const project = useProject(projectId)
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
-  const [cursor, setCursor] = useState(-1)
   const [isHelpOpen, help] = useDisclosure(false)
   const searchField = useRef<HTMLInputElement>(null)
   const { toggle, undo } = useToggle(projectId)

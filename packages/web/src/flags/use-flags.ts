@@ -1,5 +1,11 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
-import { type InfiniteData, type QueryClient, useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import {
+  type InfiniteData,
+  type QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  useQueryClient,
+} from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useCall } from '../app/services.ts'
 
@@ -13,11 +19,12 @@ interface FlagPage {
   readonly results: readonly Flag[]
 }
 
-const filterOf = (kind: Kind) => ({
-  live: {},
-  deleted: { deleted: 'true' },
-  stale: { active: 'STALE' },
-})[kind]
+const filterOf = (kind: Kind) =>
+  ({
+    live: {},
+    deleted: { deleted: 'true' },
+    stale: { active: 'STALE' },
+  })[kind]
 
 /** All flags of a project, newest first: searching and sorting them needs no more requests. */
 export function useFlags(projectId: string, kind: Kind = 'live') {
@@ -58,15 +65,17 @@ export function useFlags(projectId: string, kind: Kind = 'live') {
 /** Puts a changed flag into every list that holds it. */
 export function rememberFlag(queries: QueryClient, projectId: string, flag: Flag): void {
   queries.setQueryData(['flag', projectId, String(flag.id)], flag)
-  queries.setQueriesData<InfiniteData<FlagPage>>({ queryKey: ['flags', projectId] }, data =>
-    data && {
-      ...data,
-      pages: data.pages.map(page =>
-        page.results.some(each => each.id === flag.id)
-          ? { ...page, results: page.results.map(each => (each.id === flag.id ? flag : each)) }
-          : page,
-      ),
-    },
+  queries.setQueriesData<InfiniteData<FlagPage>>(
+    { queryKey: ['flags', projectId] },
+    data =>
+      data && {
+        ...data,
+        pages: data.pages.map(page =>
+          page.results.some(each => each.id === flag.id)
+            ? { ...page, results: page.results.map(each => (each.id === flag.id ? flag : each)) }
+            : page,
+        ),
+      },
   )
 }
 

@@ -34,6 +34,8 @@ export function useListKeys(keys: ListKeys): void {
         u: on.onUndo,
         '?': on.onHelp,
       }
+      // On a link of the list the browser does this by itself.
+      if (event.key === 'Enter' && event.target === document.body && cursor >= 0) on.onOpen(cursor)
       const action = Object.hasOwn(actions, event.key) ? actions[event.key] : undefined
       if (!action) return
       event.preventDefault()
@@ -47,6 +49,7 @@ export function useListKeys(keys: ListKeys): void {
 function isBusyElsewhere(target: EventTarget | null): boolean {
   if (document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]')) return true
   if (!(target instanceof HTMLElement)) return false
-  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement) return true
+  if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)
+    return true
   return target instanceof HTMLInputElement && target.type !== 'checkbox'
 }

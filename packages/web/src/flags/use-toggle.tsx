@@ -1,14 +1,14 @@
-import { Button, Group } from '@mantine/core'
-import { notifications } from '@mantine/notifications'
 import type { Flag } from '@halyard/contract'
+import { Button, Group } from '@mantine/core'
 import { useCallback, useRef } from 'react'
-import { problemText } from '../app/problems.tsx'
+import { useNotify } from '../app/notify.ts'
 import { useMessages } from '../messages/language.tsx'
 import { usePatchFlag } from './use-flags.ts'
 
 /** Switches a flag with one click, and offers to undo it. */
 export function useToggle(projectId: string) {
   const t = useMessages()
+  const notify = useNotify()
   const { mutateAsync } = usePatchFlag(projectId)
   const last = useRef<Flag>(undefined)
 
@@ -17,11 +17,11 @@ export function useToggle(projectId: string) {
       try {
         return await mutateAsync({ flag, patch: { active } })
       } catch (error) {
-        notifications.show({ color: 'red', title: flag.key, message: problemText(t, error) })
+        notify.fail(error, flag.key)
         return undefined
       }
     },
-    [mutateAsync, t],
+    [mutateAsync, notify],
   )
 
   const undo = useCallback(async () => {
@@ -37,12 +37,9 @@ export function useToggle(projectId: string) {
       last.current = changed
       const id = `toggle-${flag.id}`
       const text = changed.active ? t.flags.switchedOn(flag.key) : t.flags.switchedOff(flag.key)
-      notifications.hide(id)
-      notifications.show({
+      notify.tell({
         id,
         color: changed.active ? 'green' : 'gray',
-        withCloseButton: true,
-        closeButtonProps: { 'aria-label': t.common.close },
         message: (
           <Group justify="space-between" wrap="nowrap">
             <span style={{ overflowWrap: 'anywhere' }}>{text}</span>
@@ -50,7 +47,7 @@ export function useToggle(projectId: string) {
               size="compact-sm"
               variant="default"
               onClick={() => {
-                notifications.hide(id)
+                notify.hide(id)
                 undo()
               }}
             >
@@ -60,7 +57,7 @@ export function useToggle(projectId: string) {
         ),
       })
     },
-    [set, undo, t],
+    [set, undo, notify, t],
   )
   return { toggle, undo }
 }

@@ -26,7 +26,10 @@ export function preferredLanguage(): Language {
 
 export const loadMessages = (language: Language): Promise<Messages> => catalogues[language]()
 
-export function LanguageProvider(props: { initial: Pick<LanguageChoice, 'language' | 'messages'>; children: ReactNode }) {
+export function LanguageProvider(props: {
+  initial: Pick<LanguageChoice, 'language' | 'messages'>
+  children: ReactNode
+}) {
   const [chosen, setChosen] = useState(props.initial)
   useEffect(() => {
     document.documentElement.lang = chosen.language

@@ -17,12 +17,12 @@ export function Navigation() {
   const inProject: Entry[] = [{ to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon }]
   const inOrganization: Entry[] = []
   return (
-    <nav aria-label={t.shell.navigation}>
+    <div>
       {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} />}
       {organizationId && inOrganization.length > 0 && (
         <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />
       )}
-    </nav>
+    </div>
   )
 }
 

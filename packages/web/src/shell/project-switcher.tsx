@@ -1,5 +1,5 @@
-import { Button, Menu, Modal, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { type Project, routes } from '@halyard/contract'
+import { Button, Menu, Modal, Stack, Text, TextInput, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -28,7 +28,8 @@ export function ProjectSwitcher() {
     <>
       <Menu width={260} position="bottom-start">
         <Menu.Target>
-          <UnstyledButton className={classes.button} aria-label={`${t.shell.switchProject}: ${title}`}>
+          <UnstyledButton className={classes.button}>
+            <VisuallyHidden>{t.shell.switchProject}: </VisuallyHidden>
             <Logo />
             <span style={{ minWidth: 0, flex: 1 }}>
               <Text size="sm" fw={600} truncate>
@@ -103,7 +104,10 @@ function Make(props: { what: 'project' | 'organization'; organizationId: string 
       return (await call(routes.organizations.create, { body: { name } })).teams[0]
     },
     onSuccess: async project => {
-      await Promise.all([queries.invalidateQueries({ queryKey: ['projects'] }), queries.invalidateQueries({ queryKey: ['organizations'] })])
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['projects'] }),
+        queries.invalidateQueries({ queryKey: ['organizations'] }),
+      ])
       props.onClose()
       if (project) await open(project)
     },
@@ -113,7 +117,12 @@ function Make(props: { what: 'project' | 'organization'; organizationId: string 
     make.mutate()
   }
   return (
-    <Modal opened onClose={props.onClose} title={isProject ? t.shell.newProject : t.shell.newOrganization} closeButtonProps={{ 'aria-label': t.common.close }}>
+    <Modal
+      opened
+      onClose={props.onClose}
+      title={isProject ? t.shell.newProject : t.shell.newOrganization}
+      closeButtonProps={{ 'aria-label': t.common.close }}
+    >
       <form onSubmit={submit}>
         <Stack>
           <ProblemAlert error={make.error} />

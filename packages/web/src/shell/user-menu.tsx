@@ -1,5 +1,5 @@
-import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme } from '@mantine/core'
 import { routes } from '@halyard/contract'
+import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMe } from '../api/queries.ts'
@@ -23,7 +23,8 @@ export function UserMenu() {
   return (
     <Menu width={240} position="top-start">
       <Menu.Target>
-        <UnstyledButton className={classes.button} aria-label={t.shell.userMenu(me?.first_name ?? '')}>
+        <UnstyledButton className={classes.button as string}>
+          <VisuallyHidden>{t.shell.account}: </VisuallyHidden>
           <Avatar size={26} radius="xl" color="indigo" name={me?.first_name ?? ''} aria-hidden="true" />
           <Text size="sm" truncate flex={1}>
             {me?.first_name}

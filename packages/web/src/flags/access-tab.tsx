@@ -1,0 +1,109 @@
+import { routes } from '@halyard/contract'
+import { ActionIcon, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { TrashIcon } from '../app/icons.tsx'
+import { Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+import type { TabProps } from './flag-page.tsx'
+
+/** Which roles may edit this flag, beside those who may edit every flag. */
+export function AccessTab({ flag, project }: TabProps) {
+  const t = useMessages()
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const params = { project_id: String(project.id), parent_lookup_feature_flag_id: String(flag.id) }
+  const queryKey = ['role-access', params.project_id, params.parent_lookup_feature_flag_id]
+  const grants = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.roleAccess.list, { params, signal }) })
+  const roles = useQuery({
+    queryKey: ['roles', project.organization],
+    queryFn: ({ signal }) =>
+      call(routes.roles.list, { params: { parent_lookup_organization_id: project.organization }, signal }),
+  })
+  const [roleId, setRoleId] = useState('')
+  const refresh = () => queries.invalidateQueries({ queryKey })
+  const grant = useMutation({
+    mutationFn: () => call(routes.roleAccess.create, { params, body: { role_id: roleId } }),
+    onSuccess: () => {
+      setRoleId('')
+      return refresh()
+    },
+  })
+  const revoke = useMutation({
+    mutationFn: (id: number) => call(routes.roleAccess.remove, { params: { ...params, id: String(id) } }),
+    onSuccess: refresh,
+  })
+  return (
+    <Loaded query={grants}>
+      {({ results }) => {
+        const free = (roles.data?.results ?? []).filter(role => results.every(({ role_id }) => role_id !== role.id))
+        return (
+          <Stack>
+            <Text size="sm" c="dimmed">
+              {t.access.intro}
+            </Text>
+            <ProblemAlert error={grant.error ?? revoke.error} />
+            {results.length === 0 ? (
+              <Text size="sm">{t.access.none}</Text>
+            ) : (
+              <Table>
+                <Table.Thead>
+                  <Table.Tr>
+                    <Table.Th>{t.access.role}</Table.Th>
+                    <Table.Th>{t.access.members}</Table.Th>
+                    <Table.Th>{t.access.since}</Table.Th>
+                    <Table.Td />
+                  </Table.Tr>
+                </Table.Thead>
+                <Table.Tbody>
+                  {results.map(({ id, role, added_at }) => (
+                    <Table.Tr key={id}>
+                      <Table.Td>{role.name}</Table.Td>
+                      <Table.Td>{role.members}</Table.Td>
+                      <Table.Td>{day(added_at)}</Table.Td>
+                      <Table.Td align="right">
+                        {flag.can_edit && (
+                          <ActionIcon
+                            variant="subtle"
+                            color="gray"
+                            aria-label={t.access.revoke(role.name)}
+                            onClick={() => revoke.mutate(id)}
+                          >
+                            <TrashIcon size={16} />
+                          </ActionIcon>
+                        )}
+                      </Table.Td>
+                    </Table.Tr>
+                  ))}
+                </Table.Tbody>
+              </Table>
+            )}
+            {flag.can_edit && (
+              <Group align="flex-end">
+                <NativeSelect
+                  label={t.access.letRole}
+                  value={roleId}
+                  onChange={event => setRoleId(event.currentTarget.value)}
+                  data={[
+                    { value: '', label: t.access.pickRole },
+                    ...free.map(({ id, name }) => ({ value: id, label: name })),
+                  ]}
+                />
+                <Button
+                  variant="default"
+                  disabled={roleId === ''}
+                  loading={grant.isPending}
+                  onClick={() => grant.mutate()}
+                >
+                  {t.access.grant}
+                </Button>
+              </Group>
+            )}
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}

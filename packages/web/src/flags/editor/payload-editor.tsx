@@ -1,0 +1,71 @@
+import { JsonInput, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { useMessages } from '../../messages/language.tsx'
+import type { Filters } from '../filters.ts'
+
+interface Props {
+  filters: Filters
+  onChange: (filters: Filters) => void
+}
+
+/** A payload is JSON that an SDK hands to the program along with the value. */
+export function PayloadEditor({ filters, onChange }: Props) {
+  const t = useMessages()
+  const keys = filters.variants.length > 0 ? filters.variants.map(({ key }) => key) : ['true']
+  const set = (key: string, value: unknown) => {
+    const { [key]: _old, ...rest } = filters.payloads
+    onChange({ ...filters, payloads: value === undefined ? rest : { ...rest, [key]: value } })
+  }
+  return (
+    <Stack gap="sm">
+      {keys.map(key => (
+        <Payload
+          key={key}
+          label={key === 'true' ? t.editor.payload : t.editor.payloadOf(key)}
+          value={filters.payloads[key]}
+          onChange={value => set(key, value)}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+function Payload(props: { label: string; value: unknown; onChange: (value: unknown) => void }) {
+  const t = useMessages()
+  const [text, setText] = useState(() => textOf(props.value))
+  const isWrong = text.trim() !== '' && parse(text) === undefined
+  const change = (next: string) => {
+    setText(next)
+    if (next.trim() === '') props.onChange(undefined)
+    // Kept as text, as SDKs expect it; what is not JSON yet is not taken over.
+    else if (parse(next) !== undefined) props.onChange(next)
+  }
+  return (
+    <JsonInput
+      label={props.label}
+      placeholder='{"colour": "green"}'
+      autosize
+      minRows={1}
+      maxRows={12}
+      formatOnBlur
+      value={text}
+      error={isWrong ? t.editor.notJson : undefined}
+      onChange={change}
+    />
+  )
+}
+
+const textOf = (value: unknown): string =>
+  value === undefined
+    ? ''
+    : typeof value === 'string' && parse(value) !== undefined
+      ? value
+      : JSON.stringify(value, null, 2)
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,125 @@
+import { compile, type Definitions, type FlagDefinition } from '@halyard/engine'
+import { Badge, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useMemo, useState } from 'react'
+import { useMessages } from '../../messages/language.tsx'
+import type { Filters } from '../filters.ts'
+import { regex } from './definitions.ts'
+
+interface Props {
+  draft: FlagDefinition
+  filters: Filters
+  definitions: Definitions
+}
+
+/** What one person would get from the flag as it stands in the form: the engine that serves runs here as well. */
+export function Preview({ draft, filters, definitions }: Props) {
+  const t = useMessages()
+  const [distinctId, setDistinctId] = useState('user-1')
+  const [groupKey, setGroupKey] = useState('acme')
+  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
+  const asked = useMemo(() => propertiesOf(filters), [filters])
+  const outcome = useMemo(() => {
+    const { groupTypes } = definitions
+    const named = Object.entries(groupTypes)
+    const subject = {
+      distinctId,
+      personProperties: valuesOf(asked, values, 'person'),
+      groups: Object.fromEntries(named.map(([, name]) => [name, groupKey])),
+      groupProperties: Object.fromEntries(named.map(([index, name]) => [name, valuesOf(asked, values, index)])),
+    }
+    return compile(definitions, { regex })
+      .evaluate(subject, { keys: [draft.key], now: Date.now() })
+      .get(draft.key)
+  }, [draft, definitions, distinctId, groupKey, values, asked])
+  const needsGroup = filters.groupTypeIndex !== null || asked.some(({ of }) => of !== 'person')
+  const reasons: Record<string, string> = t.reasons
+
+  return (
+    <Paper withBorder p="md" radius="lg" component="section" aria-label={t.preview.title}>
+      <Title order={2} mb={2}>
+        {t.preview.title}
+      </Title>
+      <Text size="xs" c="dimmed" mb="sm">
+        {t.preview.intro}
+      </Text>
+      <Stack gap="xs">
+        <TextInput
+          size="xs"
+          label={t.preview.distinctId}
+          value={distinctId}
+          onChange={event => setDistinctId(event.currentTarget.value)}
+        />
+        {needsGroup && (
+          <TextInput
+            size="xs"
+            label={t.preview.groupKey}
+            value={groupKey}
+            onChange={event => setGroupKey(event.currentTarget.value)}
+          />
+        )}
+        {asked.map(({ id, label }) => (
+          <TextInput
+            key={id}
+            size="xs"
+            label={label}
+            placeholder={t.preview.notSet}
+            value={values[id] ?? ''}
+            onChange={event => {
+              const { value } = event.currentTarget
+              setValues(old => ({ ...old, [id]: value }))
+            }}
+          />
+        ))}
+      </Stack>
+      <div role="status" aria-live="polite">
+        {outcome && (
+          <Stack gap={4} mt="md">
+            <Group gap="xs">
+              <Text size="sm">{t.preview.gets}</Text>
+              <Badge color={outcome.enabled ? 'green' : 'gray'} variant="light" size="lg" radius="sm">
+                {outcome.value === true ? t.preview.on : outcome.value === false ? t.preview.off : outcome.value}
+              </Badge>
+            </Group>
+            <Text size="xs" c="dimmed">
+              {reasons[outcome.reason.code] ?? outcome.reason.description}
+              {outcome.reason.conditionIndex !== null && ` (${t.editor.condition(outcome.reason.conditionIndex + 1)})`}
+            </Text>
+            {outcome.payload !== null && (
+              <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+                {outcome.payload}
+              </Text>
+            )}
+          </Stack>
+        )}
+      </div>
+    </Paper>
+  )
+}
+
+interface AskedProperty {
+  readonly id: string
+  readonly label: string
+  readonly key: string
+  /** `person`, or the index of a group type. */
+  readonly of: string
+}
+
+/** The properties that the conditions look at; others would change nothing. */
+function propertiesOf(filters: Filters): AskedProperty[] {
+  const found = filters.groups
+    .flatMap(group => group.properties)
+    .filter(({ type, key }) => (type === 'person' || type === 'group') && key !== '')
+    .map(({ type, key, group_type_index }): AskedProperty => {
+      const of = type === 'person' ? 'person' : String(group_type_index ?? 0)
+      return { id: `${of} ${key}`, label: key, key, of }
+    })
+  return [...new Map(found.map(property => [property.id, property])).values()]
+}
+
+const valuesOf = (asked: readonly AskedProperty[], values: Readonly<Record<string, string>>, of: string) =>
+  Object.fromEntries(
+    asked.flatMap(property => {
+      const text = values[property.id]
+      return property.of !== of || text === undefined || text === '' ? [] : [[property.key, text]]
+    }),
+  )

@@ -1,0 +1,132 @@
+import { operators } from '@halyard/engine'
+import { ActionIcon, Autocomplete, Group, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
+import { CrossIcon } from '../../app/icons.tsx'
+import { useMessages } from '../../messages/language.tsx'
+import type { Property } from '../filters.ts'
+import { useEditing } from './editing.ts'
+import classes from './editor.module.css'
+import { valueFor, valueKind } from './operator-kind.ts'
+import { CohortFields, FlagFields } from './reference-fields.tsx'
+
+interface Props {
+  property: Property
+  path: string
+  index: number
+  onChange: (property: Property) => void
+  onRemove: () => void
+}
+
+/** One filter of a condition, read from left to right like a sentence. */
+export function PropertyRow({ property, path, index, onChange, onRemove }: Props) {
+  const t = useMessages()
+  const { problemsAt } = useEditing()
+  const problems = problemsAt(path)
+  return (
+    <div className={classes.property}>
+      <Text size="sm" c="dimmed" className={classes.joint}>
+        {index === 0 ? t.editor.where : t.editor.and}
+      </Text>
+      <Group gap="xs" flex={1} wrap="wrap" align="flex-start">
+        {property.type === 'cohort' && <CohortFields property={property} onChange={onChange} />}
+        {property.type === 'flag' && <FlagFields property={property} onChange={onChange} />}
+        {(property.type === 'person' || property.type === 'group') && (
+          <ValueFields property={property} onChange={onChange} />
+        )}
+        {problems.map(problem => (
+          <Text key={problem} size="xs" c="var(--mantine-color-error)" role="alert" w="100%">
+            {problem}
+          </Text>
+        ))}
+      </Group>
+      <ActionIcon variant="subtle" color="gray" aria-label={t.editor.removeFilter} onClick={onRemove} mt={4}>
+        <CrossIcon size={16} />
+      </ActionIcon>
+    </div>
+  )
+}
+
+function ValueFields({ property, onChange }: { property: Property; onChange: (property: Property) => void }) {
+  const t = useMessages()
+  const { knownProperties } = useEditing()
+  const words: Record<string, string> = t.operators
+  const choose = (operator: string) => onChange({ ...property, operator, value: valueFor(operator, property.value) })
+  return (
+    <>
+      <Autocomplete
+        aria-label={t.editor.property}
+        placeholder={t.editor.property}
+        data={[...knownProperties]}
+        value={property.key}
+        onChange={key => onChange({ ...property, key })}
+        className={classes.field as string}
+      />
+      <NativeSelect
+        aria-label={t.editor.operator}
+        value={property.operator}
+        onChange={event => choose(event.currentTarget.value)}
+        data={operators.map(operator => ({ value: operator, label: words[operator] ?? operator }))}
+        className={classes.field as string}
+      />
+      <ValueField property={property} onChange={value => onChange({ ...property, value })} />
+    </>
+  )
+}
+
+function ValueField({ property, onChange }: { property: Property; onChange: (value: unknown) => void }) {
+  const t = useMessages()
+  const { value } = property
+  const label = t.editor.value
+  const className = classes.value as string
+  switch (valueKind(property.operator)) {
+    case 'nothing':
+      return null
+    case 'list':
+      return (
+        <TagsInput
+          aria-label={label}
+          placeholder={Array.isArray(value) && value.length > 0 ? '' : t.editor.values}
+          value={(Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]).map(String)}
+          onChange={onChange}
+          acceptValueOnBlur
+          className={className}
+        />
+      )
+    case 'range': {
+      const [least, most] = (Array.isArray(value) ? value : ['', '']).map(String)
+      return (
+        <Group gap={4} wrap="nowrap" className={className}>
+          <TextInput
+            aria-label={t.editor.least}
+            inputMode="decimal"
+            value={least ?? ''}
+            onChange={event => onChange([event.currentTarget.value, most ?? ''])}
+          />
+          <Text size="sm" c="dimmed">
+            {t.editor.and}
+          </Text>
+          <TextInput
+            aria-label={t.editor.most}
+            inputMode="decimal"
+            value={most ?? ''}
+            onChange={event => onChange([least ?? '', event.currentTarget.value])}
+          />
+        </Group>
+      )
+    }
+    default: {
+      const kind = valueKind(property.operator)
+      const hints = { date: t.editor.dateHint, version: '1.4.0', pattern: '^beta-', number: '18', text: label }
+      return (
+        <TextInput
+          aria-label={label}
+          placeholder={hints[kind as keyof typeof hints]}
+          ff={kind === 'pattern' ? 'monospace' : 'text'}
+          inputMode={kind === 'number' ? 'decimal' : 'text'}
+          value={value === undefined || value === null ? '' : String(value)}
+          onChange={event => onChange(event.currentTarget.value)}
+          className={className}
+        />
+      )
+    }
+  }
+}

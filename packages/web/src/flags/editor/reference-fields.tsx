@@ -1,0 +1,83 @@
+import { NativeSelect, Select, Text } from '@mantine/core'
+import { useMessages } from '../../messages/language.tsx'
+import { type Property, readFilters } from '../filters.ts'
+import { useEditing } from './editing.ts'
+import classes from './editor.module.css'
+
+interface Props {
+  property: Property
+  onChange: (property: Property) => void
+}
+
+export function CohortFields({ property, onChange }: Props) {
+  const t = useMessages()
+  const { cohorts } = useEditing()
+  const chosen = String(property.value ?? '')
+  const known = cohorts.map(({ id, name }) => ({ value: String(id), label: name }))
+  const options =
+    chosen === '' || known.some(({ value }) => value === chosen)
+      ? known
+      : [...known, { value: chosen, label: `#${chosen}` }]
+  return (
+    <>
+      <NativeSelect
+        aria-label={t.editor.operator}
+        value={property.operator === 'not_in' ? 'not_in' : 'in'}
+        onChange={event => onChange({ ...property, operator: event.currentTarget.value })}
+        data={[
+          { value: 'in', label: t.editor.inCohort },
+          { value: 'not_in', label: t.editor.notInCohort },
+        ]}
+        className={classes.field as string}
+      />
+      <Select
+        aria-label={t.editor.cohort}
+        placeholder={t.editor.pickCohort}
+        searchable
+        data={options}
+        value={chosen === '' ? null : chosen}
+        onChange={value => onChange({ ...property, key: 'id', value: value === null ? '' : Number(value) })}
+        nothingFoundMessage={t.editor.noCohorts}
+        className={classes.value as string}
+      />
+    </>
+  )
+}
+
+/** Many projects have thousands of flags; a list of that length helps nobody. */
+const optionsMax = 50
+
+export function FlagFields({ property, onChange }: Props) {
+  const t = useMessages()
+  const { flags, flagId } = useEditing()
+  const target = flags.find(flag => String(flag.id) === property.key)
+  const options = flags.filter(flag => flag.id !== flagId).map(flag => ({ value: String(flag.id), label: flag.key }))
+  const variants = target ? readFilters(target.filters).variants.map(({ key }) => ({ value: key, label: key })) : []
+  const value = typeof property.value === 'boolean' ? `=${property.value}` : String(property.value ?? '=true')
+  const choose = (chosen: string) =>
+    onChange({ ...property, value: chosen.startsWith('=') ? chosen === '=true' : chosen })
+  return (
+    <>
+      <Text size="sm" pt={7}>
+        {t.editor.theFlag}
+      </Text>
+      <Select
+        aria-label={t.editor.flag}
+        placeholder={t.editor.pickFlag}
+        searchable
+        limit={optionsMax}
+        data={options}
+        value={property.key === '' ? null : property.key}
+        onChange={key => onChange({ ...property, key: key ?? '' })}
+        className={classes.field as string}
+      />
+      <NativeSelect
+        aria-label={t.editor.value}
+        value={value}
+        onChange={event => choose(event.currentTarget.value)}
+        data={[{ value: '=true', label: t.editor.isOn }, { value: '=false', label: t.editor.isOff }, ...variants]}
+        className={classes.value as string}
+      />
+    </>
+  )
+}

@@ -1,0 +1,155 @@
+import { type Flag, type Project, routes } from '@halyard/contract'
+import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tabs, Tooltip } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { type KnownCohort, useCohorts } from '../api/cohorts.ts'
+import { useProject } from '../api/queries.ts'
+import { DotsIcon } from '../app/icons.tsx'
+import { useNotify } from '../app/notify.ts'
+import { Page } from '../app/page.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+import { AccessTab } from './access-tab.tsx'
+import { CodeTab } from './code-tab.tsx'
+import { describeState } from './flag-state.ts'
+import { type FlagTab, flagTabs } from './flag-tabs.ts'
+import { HistoryTab } from './history-tab.tsx'
+import { TargetingTab } from './targeting-tab.tsx'
+import { forgetLists, useFlags, usePatchFlag } from './use-flags.ts'
+import { useToggle } from './use-toggle.tsx'
+
+/** What every tab of a flag is given. */
+export interface TabProps {
+  readonly flag: Flag
+  readonly project: Project
+  readonly flags: readonly Flag[]
+  readonly cohorts: readonly KnownCohort[]
+}
+
+export function FlagPage() {
+  const { projectId, flagId } = useParams({ from: '/shell/project/$projectId/flags/$flagId' })
+  const project = useProject(projectId)
+  const call = useCall()
+  const flag = useQuery({
+    queryKey: ['flag', projectId, flagId],
+    queryFn: ({ signal }) => call(routes.flags.get, { params: { project_id: projectId, id: flagId }, signal }),
+  })
+  const { flags } = useFlags(projectId)
+  const cohorts = useCohorts(projectId)
+  const data = project && flag.data ? { project, flag: flag.data } : undefined
+  return (
+    <Loaded query={{ ...flag, data, refetch: flag.refetch }}>
+      {known => <FlagWithTabs {...known} flags={flags ?? []} cohorts={cohorts} />}
+    </Loaded>
+  )
+}
+
+function FlagWithTabs(props: TabProps) {
+  const { flag, project } = props
+  const t = useMessages()
+  const { percent } = useFormats()
+  const projectId = String(project.id)
+  const { tab = 'targeting' } = useSearch({ from: '/shell/project/$projectId/flags/$flagId' })
+  const navigate = useNavigate()
+  const { toggle } = useToggle(projectId)
+  const state = describeState(flag, { t, percent, groupTypes: project.group_types })
+  const tabs: Record<FlagTab, { label: string; content: () => ReactNode }> = {
+    targeting: { label: t.tabs.targeting, content: () => <TargetingTab {...props} /> },
+    history: { label: t.tabs.history, content: () => <HistoryTab {...props} /> },
+    code: { label: t.tabs.code, content: () => <CodeTab {...props} /> },
+    access: { label: t.tabs.access, content: () => <AccessTab {...props} /> },
+  }
+  const open = (next: string | null) =>
+    navigate({
+      to: '/project/$projectId/flags/$flagId',
+      params: { projectId, flagId: String(flag.id) },
+      search: next === 'targeting' || next === null ? {} : { tab: next as FlagTab },
+    })
+  return (
+    <Page
+      title={flag.key}
+      intro={
+        <>
+          <Anchor component={Link} to={`/project/${projectId}/flags`} size="sm" underline="always">
+            {t.flags.title}
+          </Anchor>
+          {' · '}
+          {state.text}
+          {flag.name !== '' && ` · ${flag.name}`}
+        </>
+      }
+      actions={
+        <Group gap="xs">
+          {flag.deleted ? (
+            <Badge color="red" variant="light">
+              {t.flagState.deleted}
+            </Badge>
+          ) : (
+            <Tooltip label={t.flags.mayNotEdit} disabled={flag.can_edit}>
+              <Switch
+                size="md"
+                color="green"
+                labelPosition="left"
+                label={flag.active ? t.flags.stateOn : t.flags.stateOff}
+                checked={flag.active}
+                disabled={!flag.can_edit}
+                onChange={() => toggle(flag)}
+              />
+            </Tooltip>
+          )}
+          {flag.can_edit && <FlagMenu flag={flag} projectId={projectId} />}
+        </Group>
+      }
+    >
+      <Tabs value={tab} onChange={open} keepMounted={false}>
+        <Tabs.List mb="lg">
+          {flagTabs.map(name => (
+            <Tabs.Tab key={name} value={name}>
+              {tabs[name].label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {flagTabs.map(name => (
+          <Tabs.Panel key={name} value={name}>
+            {name === tab && tabs[name].content()}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </Page>
+  )
+}
+
+function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
+  const t = useMessages()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const patch = usePatchFlag(projectId)
+  const setDeleted = (deleted: boolean) =>
+    patch.mutate(
+      { flag, patch: { deleted } },
+      {
+        onSuccess: () => forgetLists(queries, projectId),
+        onError: error => notify.fail(error, flag.key),
+      },
+    )
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.common.moreActions}>
+          <DotsIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {flag.deleted ? (
+          <Menu.Item onClick={() => setDeleted(false)}>{t.flags.bulkRestore}</Menu.Item>
+        ) : (
+          <Menu.Item color="red" onClick={() => window.confirm(t.flags.bulkConfirmDelete(1)) && setDeleted(true)}>
+            {t.flags.bulkDelete}
+          </Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

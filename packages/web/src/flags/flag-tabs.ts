@@ -1,0 +1,7 @@
+export const flagTabs = ['targeting', 'history', 'code', 'access'] as const
+export type FlagTab = (typeof flagTabs)[number]
+
+export const readFlagTab = (search: Record<string, unknown>): { tab?: FlagTab } => {
+  const tab = flagTabs.find(name => name === search.tab)
+  return tab ? { tab } : {}
+}

@@ -1,0 +1,80 @@
+import { type ActivityEntry, routes } from '@halyard/contract'
+import { Avatar, Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { useInfiniteQuery } from '@tanstack/react-query'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+import { ChangeList, type FieldChange } from './change-list.tsx'
+import type { TabProps } from './flag-page.tsx'
+import { useWording } from './use-wording.ts'
+import type { Wording } from './words.ts'
+
+const pageSize = 20
+
+export function HistoryTab(props: TabProps) {
+  const { flag, project } = props
+  const t = useMessages()
+  const call = useCall()
+  const wording = useWording(props)
+  const params = { project_id: String(project.id), id: String(flag.id) }
+  const history = useInfiniteQuery({
+    queryKey: ['flag-history', params.project_id, params.id],
+    initialPageParam: 0,
+    queryFn: ({ pageParam, signal }) =>
+      call(routes.flags.activity, { params, query: { limit: String(pageSize), offset: String(pageParam) }, signal }),
+    getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
+  })
+  return (
+    <Loaded query={history}>
+      {({ pages }) => (
+        <Stack>
+          {pages
+            .flatMap(page => page.results)
+            .map(entry => (
+              <Entry key={entry.id} entry={entry} wording={wording} />
+            ))}
+          {history.hasNextPage && (
+            <Button variant="default" onClick={() => history.fetchNextPage()} loading={history.isFetchingNextPage}>
+              {t.history.more}
+            </Button>
+          )}
+        </Stack>
+      )}
+    </Loaded>
+  )
+}
+
+/** Fields that follow from others and only make noise. */
+const quietFields = new Set(['version', 'rollout_percentage', 'is_simple_flag', 'updated_at'])
+
+export function Entry({ entry, wording }: { entry: ActivityEntry; wording: Wording }) {
+  const t = useMessages()
+  const { moment } = useFormats()
+  const { first_name: name } = entry.user as { first_name?: string }
+  const verbs: Record<string, string> = t.history.verbs
+  const changes = (entry.detail.changes ?? []).filter(
+    (change): change is typeof change & FieldChange => change.field !== null && !quietFields.has(change.field),
+  )
+  return (
+    <Paper withBorder p="md" radius="lg" component="article">
+      <Group gap="sm" mb={changes.length > 0 ? 'sm' : 0} wrap="nowrap" align="flex-start">
+        <Avatar size={28} radius="xl" color="indigo" name={name ?? ''} aria-hidden="true" />
+        <div style={{ flex: 1, minWidth: 0 }}>
+          <Text size="sm">
+            <b>{name}</b> {verbs[entry.activity] ?? entry.activity} <b>{entry.detail.name}</b>
+          </Text>
+          <Text size="xs" c="dimmed">
+            <time dateTime={entry.created_at}>{moment(entry.created_at)}</time>
+            {entry.through && ` · ${t.history.through(entry.through)}`}
+          </Text>
+        </div>
+        {entry.detail.trigger && (
+          <Badge variant="light" color="yellow">
+            {t.history.automatic}
+          </Badge>
+        )}
+      </Group>
+      <ChangeList changes={changes} wording={wording} />
+    </Paper>
+  )
+}

@@ -1,0 +1,61 @@
+import { routes } from '@halyard/contract'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { useCohorts } from '../api/cohorts.ts'
+import { useProject } from '../api/queries.ts'
+import { Page } from '../app/page.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { type Draft, draftToWire, emptyDraft } from './editor/draft.ts'
+import { FlagEditor } from './editor/flag-editor.tsx'
+import { forgetLists, rememberFlag, useFlags } from './use-flags.ts'
+
+/** An id that no flag has: the server gives the real one. */
+const noId = 0
+
+export function NewFlagPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/flags/new' })
+  const project = useProject(projectId)
+  const { flags, error, refetch } = useFlags(projectId)
+  const cohorts = useCohorts(projectId)
+  const call = useCall()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const create = useMutation({
+    mutationFn: (draft: Draft) =>
+      call(routes.flags.create, { params: { project_id: projectId }, body: draftToWire(draft) }),
+    onSuccess: async flag => {
+      rememberFlag(queries, projectId, flag)
+      await navigate({
+        to: '/project/$projectId/flags/$flagId',
+        params: { projectId, flagId: String(flag.id) },
+        ignoreBlocker: true,
+      })
+      await forgetLists(queries, projectId)
+    },
+  })
+  return (
+    <Page title={t.flags.create} intro={project?.name}>
+      <Loaded query={{ data: project && flags, error, refetch }}>
+        {all =>
+          project && (
+            <FlagEditor
+              original={emptyDraft}
+              flagId={noId}
+              project={project}
+              flags={all}
+              cohorts={cohorts}
+              isNew
+              isReadOnly={false}
+              error={create.error}
+              isSaving={create.isPending || create.isSuccess}
+              onSave={draft => create.mutate(draft)}
+            />
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}

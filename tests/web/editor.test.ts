@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+beforeAll(async () => {
+  visit = await startVisit()
+}, 120_000)
+afterAll(() => visit.close())
+
+const flags = () => `${visit.scenario.project}/feature_flags`
+const pages = () => `/project/${visit.scenario.projectId}/flags`
+
+describe('the flag editor', { timeout: 120_000 }, () => {
+  it('takes a newcomer from an empty list to a rolled-out flag', async () => {
+    const page = await visit.signedIn('/')
+    await page.getByText('No flags yet').waitFor()
+    await page.getByRole('button', { name: 'New flag' }).last().click()
+    await page.getByRole('textbox', { name: 'Key' }).fill('new-checkout')
+    await page.getByRole('textbox', { name: 'Description' }).fill('The checkout of 2026')
+    await expectSound(page)
+
+    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('menuitem', { name: 'Property of the person' }).click()
+    await page.getByRole('combobox', { name: 'Property', exact: true }).fill('email')
+    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('ends_with')
+    await page.getByRole('textbox', { name: 'Value', exact: true }).fill('@example.com')
+
+    const preview = page.getByRole('region', { name: 'Try it' })
+    await preview.getByText('No condition matches.').waitFor()
+    await preview.getByLabel('email').fill('ada@example.com')
+    await preview.getByText('A condition matches.').waitFor()
+    await expectSound(page)
+
+    await page.getByRole('button', { name: 'Create flag' }).click()
+    await page.getByRole('heading', { name: 'new-checkout', level: 1 }).waitFor()
+    const { body } = await visit.scenario.get(`${flags()}/?search=new-checkout`)
+    expect(body.results[0]).toMatchObject({
+      key: 'new-checkout',
+      name: 'The checkout of 2026',
+      active: true,
+      filters: {
+        groups: [
+          {
+            properties: [{ key: 'email', type: 'person', operator: 'ends_with', value: '@example.com' }],
+            rollout_percentage: 100,
+          },
+        ],
+      },
+    })
+  })
+
+  it('keeps variants at a hundred, checks payloads, shows the change before saving, and tells its history', async () => {
+    const { body: flag } = await visit.scenario.post(`${flags()}/`, {
+      key: 'pricing',
+      filters: { groups: [{ properties: [], rollout_percentage: 100 }], kept: 'as is' },
+    })
+    const page = await visit.signedIn(`${pages()}/${flag.id}`, { dark: true })
+    await page.getByText('Variants', { exact: true }).click()
+    await page.getByRole('button', { name: 'Add a variant' }).click()
+    await page.getByRole('textbox', { name: 'Share of control' }).fill('50')
+    await page.getByText('control 50% · test 25% · variant-3 25%').waitFor()
+    await page.getByRole('textbox', { name: 'Payload of test' }).fill('{"price": ')
+    await page.getByText('This is not JSON yet.').waitFor()
+    await page.getByRole('textbox', { name: 'Payload of test' }).fill('{"price": 9}')
+    await page.getByText('Not saved yet').waitFor()
+    await expectSound(page)
+    await page.keyboard.press('Control+s')
+    const review = page.getByRole('dialog', { name: 'What will change' })
+    await review.getByText('Variant control: 50%').waitFor()
+    await expectSound(page)
+    await review.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    const saved = await visit.scenario.get(`${flags()}/${flag.id}/`)
+    expect(saved.body.filters).toMatchObject({
+      kept: 'as is',
+      multivariate: {
+        variants: [
+          { key: 'control', rollout_percentage: 50 },
+          { key: 'test', rollout_percentage: 25 },
+          { key: 'variant-3', rollout_percentage: 25 },
+        ],
+      },
+    })
+    expect(JSON.parse(saved.body.filters.payloads.test)).toEqual({ price: 9 })
+
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByText('Added: Variant control: 50%').waitFor()
+    await expectSound(page)
+    await page.getByRole('tab', { name: 'Code' }).click()
+    await page.getByText(visit.scenario.projectToken).first().waitFor()
+    await expectSound(page)
+    await page.getByRole('tab', { name: 'Access' }).click()
+    await page.getByText('No role has been let in').waitFor()
+    await expectSound(page)
+  })
+
+  it('says at the field what is wrong, before and after asking the server', async () => {
+    const page = await visit.signedIn(`${pages()}/new`)
+    await page.getByRole('button', { name: 'Create flag' }).click()
+    await page.getByText('A flag needs a key.').waitFor()
+    await page.getByRole('textbox', { name: 'Key' }).fill('new-checkout')
+    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('menuitem', { name: 'Property of the person' }).click()
+    await page.getByRole('combobox', { name: 'Property', exact: true }).fill('email')
+    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('regex')
+    await page.getByRole('textbox', { name: 'Value', exact: true }).fill('(')
+    await page.getByRole('button', { name: 'Create flag' }).click()
+    await page.getByRole('region', { name: 'Condition 1' }).getByText('The regular expression cannot be used').waitFor()
+    await page.getByText('1 thing to mend before saving').waitFor()
+    await expectSound(page)
+    await page.getByRole('textbox', { name: 'Value', exact: true }).fill('^a')
+    await page.getByRole('button', { name: 'Create flag' }).click()
+    await expect.poll(() => page.getByRole('textbox', { name: 'Key' }).getAttribute('aria-invalid')).toBe('true')
+  })
+
+  it('asks what to do when somebody else saved first', async () => {
+    const { body: flag } = await visit.scenario.post(`${flags()}/`, { key: 'contested' })
+    const page = await visit.signedIn(`${pages()}/${flag.id}`)
+    await page.getByRole('textbox', { name: 'Description' }).fill('mine')
+    await visit.scenario.patch(`${flags()}/${flag.id}/`, { name: 'theirs' })
+    await page.getByRole('button', { name: 'Review and save' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('dialog', { name: 'Somebody else saved first' }).waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Save mine over it' }).click()
+    await page.getByText('Saved', { exact: true }).waitFor()
+    expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body.name).toBe('mine')
+  })
+
+  it('depends on another flag, and works on a phone', async () => {
+    const page = await visit.signedIn(`${pages()}/new`, { width: 360, height: 740, dark: true })
+    await page.getByRole('textbox', { name: 'Key' }).fill('dependent')
+    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('menuitem', { name: 'Another flag' }).click()
+    await page.getByRole('combobox', { name: 'Flag', exact: true }).fill('pricing')
+    await page.getByRole('option', { name: 'pricing' }).click()
+    await page.getByRole('combobox', { name: 'Value' }).selectOption('test')
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Create flag' }).click()
+    await page.getByRole('heading', { name: 'dependent', level: 1 }).waitFor()
+    await expectSound(page)
+  })
+})

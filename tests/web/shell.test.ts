@@ -1,0 +1,129 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+beforeAll(async () => {
+  visit = await startVisit()
+}, 120_000)
+afterAll(() => visit.close())
+
+describe('the door', { timeout: 120_000 }, () => {
+  it('signs in and out, says when the password is wrong, and leads back to where one was going', async () => {
+    const page = await visit.open()
+    const { email, password } = visit.scenario.halyard.firstOwner!
+    await page.goto(`/project/${visit.scenario.projectId}/flags?q=abc`)
+    await page.waitForURL(url => url.pathname === '/login')
+    await expectSound(page)
+    await page.getByLabel('E-mail').fill(email)
+    await page.locator('input[type=password]').fill('not the password')
+    await page.getByRole('button', { name: 'Sign in' }).click()
+    await page.getByRole('alert').getByText('E-mail or password is wrong.').waitFor()
+    await page.locator('input[type=password]').fill(password)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(url => url.pathname.endsWith('/flags') && url.search.includes('abc'))
+
+    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    await page.waitForURL(url => url.pathname === '/login')
+    await page.goto('/')
+    await page.waitForURL(url => url.pathname === '/login')
+  })
+
+  it('explains a key that has ended, and goes on after signing in again', async () => {
+    const page = await visit.signedIn(`/project/${visit.scenario.projectId}/flags`)
+    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    const key = await page.evaluate<string>("JSON.parse(sessionStorage.getItem('halyard.session')).key")
+    await visit.scenario.as(key).post('/api/logout/')
+    await page.getByRole('button', { name: 'New flag' }).first().click()
+    await page.reload()
+    await page.getByText('Your session has ended').waitFor()
+    await expectSound(page)
+  })
+
+  it('lets somebody in who was invited', async () => {
+    const invite = await visit.scenario.post(`${visit.scenario.organization}/invites/`, {
+      target_email: 'grace@example.com',
+    })
+    const page = await visit.open({ width: 360, height: 740 })
+    await page.goto(invite.body.signup_path)
+    await page.getByRole('heading', { name: 'Join My organization' }).waitFor()
+    await expectSound(page)
+    await page.getByLabel('Your name').fill('Grace')
+    await page.locator('input[type=password]').fill('a long enough password')
+    await page.getByRole('button', { name: 'Create account' }).click()
+    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    await page.goto(invite.body.signup_path)
+    await page.getByText('This invitation does not exist or has ended').waitFor()
+  })
+})
+
+describe('the frame', { timeout: 120_000 }, () => {
+  it('switches projects, makes new ones, and changes language and colours', async () => {
+    const page = await visit.signedIn('/')
+    await page.getByRole('button', { name: /Switch project/ }).click()
+    await page.getByRole('menuitem', { name: 'New project' }).click()
+    await page.getByLabel('Name of the project').fill('Mobile app')
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('button', { name: /Switch project: ?Mobile app/ }).waitFor()
+    await page.getByText('No flags yet').waitFor()
+    await expectSound(page)
+
+    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('menuitem', { name: 'Dark' }).click()
+    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('menuitem', { name: 'Deutsch' }).click()
+    await page.getByText('Noch keine Flags').waitFor()
+    expect(await page.evaluate('document.documentElement.lang')).toBe('de')
+    expect(await page.evaluate("document.documentElement.getAttribute('data-mantine-color-scheme')")).toBe('dark')
+    await expectSound(page)
+  })
+
+  it('works on a narrow phone, in the dark', async () => {
+    const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
+    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Open the menu' }).click()
+    await page.getByRole('link', { name: 'Flags' }).waitFor()
+    await expectSound(page)
+  })
+
+  it('answers unknown addresses of the page in the page, and of the API as JSON', async () => {
+    const page = await visit.signedIn('/project/1/nowhere')
+    await page.getByText('There is nothing at this address.').waitFor()
+    const reply = await visit.scenario.get('/api/nowhere/')
+    expect(reply.status).toBe(404)
+    expect(reply.body.code).toBe('not_found')
+  })
+
+  it('sends script from its own files only, names them by content and keeps them for a year', async () => {
+    const index = await fetch(visit.scenario.url)
+    const policy = index.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("script-src 'self';")
+    expect(policy).not.toContain('unsafe')
+    expect(index.headers.get('cache-control')).toBe('no-cache')
+    const html = await index.text()
+    const scripts = [...html.matchAll(/src="([^"]+\.js)"/g)].map(([, path]) => path)
+    expect(scripts.length).toBeGreaterThan(0)
+    for (const path of scripts) {
+      const file = await fetch(visit.scenario.url + path, { headers: { 'accept-encoding': 'gzip' } })
+      expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(file.headers.get('content-encoding')).toBe('gzip')
+    }
+  })
+
+  it('needs less than 250 KB of compressed script for the first view', async () => {
+    const page = await visit.open()
+    let bytes = 0
+    page.on('response', async response => {
+      if (response.url().endsWith('.js')) bytes += (await response.request().sizes()).responseBodySize
+    })
+    const { email, password } = visit.scenario.halyard.firstOwner!
+    await page.goto('/login')
+    await page.getByLabel('E-mail').fill(email)
+    await page.locator('input[type=password]').fill(password)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    expect(bytes).toBeGreaterThan(50_000)
+    expect(bytes).toBeLessThan(250_000)
+  })
+})
