@@ -20,6 +20,7 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
     chunkSizeWarningLimit: 800,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
 })
