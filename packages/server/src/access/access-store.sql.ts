@@ -1,8 +1,9 @@
 import type { Kysely, Selectable } from 'kysely'
-import { toUser, userColumns } from '../identity/identity-store.sql.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { invalid } from '../problem.ts'
 import { uniqueViolation } from '../storage/driver-error.ts'
-import type { FlagRoleAccessRow, Tables } from '../storage/tables.ts'
+import { readPage } from '../storage/read-page.ts'
+import type { FlagRoleAccessRow, ResourceAccessRow, RoleMembershipRow, RoleRow, Tables } from '../storage/tables.ts'
 import {
   type AccessLevel,
   flagResource,
@@ -17,14 +18,14 @@ export function sqlAccessStore(db: Kysely<Tables>): AccessStore {
   const roles = () =>
     db
       .selectFrom('roles')
-      .innerJoin('users', 'users.id', 'roles.created_by_id')
-      .select(userColumns)
-      .select(['roles.id as role_id', 'roles.organization_id', 'roles.name', 'roles.access_level', 'roles.created_at'])
-  type RoleJoin = Awaited<ReturnType<ReturnType<typeof roles>['execute']>>[number]
+      .innerJoin('users as creator', 'creator.id', 'roles.created_by_id')
+      .selectAll('roles')
+      .select(embeddedUser('creator'))
+  type RoleJoin = RoleRow & EmbeddedUser<'creator'>
 
   async function complete(rows: readonly RoleJoin[]): Promise<readonly Role[]> {
     if (rows.length === 0) return []
-    const ids = rows.map(row => row.role_id)
+    const ids = rows.map(row => row.id)
     const members = await db
       .selectFrom('role_memberships')
       .innerJoin('users', 'users.id', 'role_memberships.user_id')
@@ -40,18 +41,18 @@ export function sqlAccessStore(db: Kysely<Tables>): AccessStore {
       .where('flags.deleted', '=', 0)
       .execute()
     return rows.map(row => ({
-      id: row.role_id,
+      id: row.id,
       organizationId: row.organization_id,
       name: row.name,
       accessLevel: row.access_level as AccessLevel,
-      createdBy: toUser(row),
+      createdBy: readUser(row, 'creator'),
       createdAt: row.created_at,
       memberEmails: members
-        .filter(member => member.role_id === row.role_id)
+        .filter(member => member.role_id === row.id)
         .map(member => member.email)
         .sort(),
       flagKeys: flags
-        .filter(flag => flag.role_id === row.role_id)
+        .filter(flag => flag.role_id === row.id)
         .map(flag => flag.key)
         .sort(),
     }))
@@ -60,31 +61,18 @@ export function sqlAccessStore(db: Kysely<Tables>): AccessStore {
   const roleMembers = (roleId: string) =>
     db
       .selectFrom('role_memberships')
-      .innerJoin('users', 'users.id', 'role_memberships.user_id')
+      .innerJoin('users as member', 'member.id', 'role_memberships.user_id')
+      .selectAll('role_memberships')
+      .select(embeddedUser('member'))
       .where('role_memberships.role_id', '=', roleId)
-      .where('users.is_active', '=', 1)
-  const roleMemberColumns = [
-    ...userColumns,
-    'role_memberships.id as membership_id',
-    'role_memberships.role_id',
-    'role_memberships.joined_at',
-    'role_memberships.updated_at',
-  ] as const
+      .where('member.is_active', '=', 1)
 
   const resourceAccess = () =>
     db
       .selectFrom('resource_access')
-      .innerJoin('users', 'users.id', 'resource_access.created_by_id')
-      .select(userColumns)
-      .select([
-        'resource_access.id as access_id',
-        'resource_access.organization_id',
-        'resource_access.resource',
-        'resource_access.access_level',
-        'resource_access.created_at',
-        'resource_access.updated_at',
-      ])
-  type ResourceJoin = Awaited<ReturnType<ReturnType<typeof resourceAccess>['execute']>>[number]
+      .innerJoin('users as creator', 'creator.id', 'resource_access.created_by_id')
+      .selectAll('resource_access')
+      .select(embeddedUser('creator'))
 
   return {
     async grantsOf(organizationId, userId) {
@@ -164,19 +152,12 @@ export function sqlAccessStore(db: Kysely<Tables>): AccessStore {
       return roleIds.length === 0 ? [] : complete(await roles().where('roles.id', 'in', roleIds).execute())
     },
     async listRoles(organizationId, window) {
-      const count = await db
-        .selectFrom('roles')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('organization_id', '=', organizationId)
-        .executeTakeFirstOrThrow()
-      const rows = await roles()
+      const query = roles()
         .where('roles.organization_id', '=', organizationId)
         .orderBy('roles.name_folded')
         .orderBy('roles.id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: await complete(rows) }
+      const { count, items } = await readPage(query, window, row => row)
+      return { count, items: await complete(items) }
     },
 
     async addRoleMember(membership) {
@@ -211,24 +192,12 @@ export function sqlAccessStore(db: Kysely<Tables>): AccessStore {
         .execute()
     },
     async findRoleMember(roleId, membershipId) {
-      const row = await roleMembers(roleId)
-        .select(roleMemberColumns)
-        .where('role_memberships.id', '=', membershipId)
-        .executeTakeFirst()
+      const row = await roleMembers(roleId).where('role_memberships.id', '=', membershipId).executeTakeFirst()
       return row && toRoleMembership(row)
     },
-    async listRoleMembers(roleId, window) {
-      const count = await roleMembers(roleId)
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .executeTakeFirstOrThrow()
-      const rows = await roleMembers(roleId)
-        .select(roleMemberColumns)
-        .orderBy('role_memberships.joined_at')
-        .orderBy('role_memberships.id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toRoleMembership) }
+    listRoleMembers(roleId, window) {
+      const query = roleMembers(roleId).orderBy('role_memberships.joined_at').orderBy('role_memberships.id')
+      return readPage(query, window, toRoleMembership)
     },
 
     async findResourceAccess(organizationId, id) {
@@ -274,15 +243,11 @@ export function sqlAccessStore(db: Kysely<Tables>): AccessStore {
     async removeResourceAccess(id) {
       await db.deleteFrom('resource_access').where('id', '=', id).execute()
     },
-    async listResourceAccess(organizationId, window) {
-      const rows = await resourceAccess()
+    listResourceAccess(organizationId, window) {
+      const query = resourceAccess()
         .where('resource_access.organization_id', '=', organizationId)
         .orderBy('resource_access.id')
-        .execute()
-      return {
-        count: rows.length,
-        items: rows.slice(window.offset, window.offset + window.limit).map(toResourceAccess),
-      }
+      return readPage(query, window, toResourceAccess)
     },
 
     async createRoleAccess(access) {
@@ -314,38 +279,27 @@ export function sqlAccessStore(db: Kysely<Tables>): AccessStore {
     async removeRoleAccess(id) {
       await db.deleteFrom('flag_role_access').where('id', '=', id).execute()
     },
-    async listRoleAccess(flagId, window) {
-      const query = db.selectFrom('flag_role_access').where('flag_id', '=', flagId)
-      const count = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await query.selectAll().orderBy('id').limit(window.limit).offset(window.offset).execute()
-      return { count: Number(count.n), items: rows.map(toRoleAccess) }
+    listRoleAccess(flagId, window) {
+      const query = db.selectFrom('flag_role_access').selectAll().where('flag_id', '=', flagId).orderBy('id')
+      return readPage(query, window, toRoleAccess)
     },
-  }
-
-  function toResourceAccess(row: ResourceJoin): ResourceAccess {
-    return {
-      id: row.access_id,
-      organizationId: row.organization_id,
-      resource: row.resource,
-      accessLevel: row.access_level as AccessLevel,
-      createdBy: toUser(row),
-      createdAt: row.created_at,
-      updatedAt: row.updated_at,
-    }
   }
 }
 
-const toRoleMembership = (
-  row: Parameters<typeof toUser>[0] & {
-    membership_id: string
-    role_id: string
-    joined_at: string
-    updated_at: string
-  },
-): RoleMembership => ({
-  id: row.membership_id,
+const toResourceAccess = (row: Selectable<ResourceAccessRow> & EmbeddedUser<'creator'>): ResourceAccess => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  resource: row.resource,
+  accessLevel: row.access_level as AccessLevel,
+  createdBy: readUser(row, 'creator'),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const toRoleMembership = (row: RoleMembershipRow & EmbeddedUser<'member'>): RoleMembership => ({
+  id: row.id,
   roleId: row.role_id,
-  user: toUser(row),
+  user: readUser(row, 'member'),
   joinedAt: row.joined_at,
   updatedAt: row.updated_at,
 })

@@ -1,7 +1,14 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { toUser } from '../identity/identity-store.sql.ts'
+import {
+  type EmbeddedUser,
+  embeddedUser,
+  type OptionalUser,
+  readOptionalUser,
+  readUser,
+} from '../identity/embedded-user.sql.ts'
 import { invalid } from '../problem.ts'
 import { uniqueViolation } from '../storage/driver-error.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
@@ -11,28 +18,17 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
   const flags = () =>
     db
       .selectFrom('flags')
-      .innerJoin('users', 'users.id', 'flags.created_by_id')
+      .innerJoin('users as creator', 'creator.id', 'flags.created_by_id')
       .leftJoin('users as editor', 'editor.id', 'flags.last_modified_by_id')
       .selectAll('flags')
-      .select([
-        'users.uuid as creator_uuid',
-        'users.distinct_id as creator_distinct_id',
-        'users.first_name as creator_first_name',
-        'users.email as creator_email',
-        'users.is_email_verified as creator_is_email_verified',
-        'editor.uuid as editor_uuid',
-        'editor.distinct_id as editor_distinct_id',
-        'editor.first_name as editor_first_name',
-        'editor.email as editor_email',
-        'editor.is_email_verified as editor_is_email_verified',
-      ])
+      .select([...embeddedUser('creator'), ...embeddedUser('editor')])
 
   const versions = (flagId: number) =>
     db
       .selectFrom('flag_versions')
-      .leftJoin('users', 'users.id', 'flag_versions.user_id')
+      .leftJoin('users as editor', 'editor.id', 'flag_versions.user_id')
       .selectAll('flag_versions')
-      .select(['users.uuid', 'users.distinct_id', 'users.first_name', 'users.email', 'users.is_email_verified'])
+      .select(embeddedUser('editor'))
       .where('flag_versions.flag_id', '=', flagId)
 
   return {
@@ -91,23 +87,14 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
         .execute()
       return rows.map(toFlag)
     },
-    async list(projectId, filter, window) {
-      const matches = matching(projectId, filter)
-      const count = await db
-        .selectFrom('flags')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where(matches)
-        .executeTakeFirstOrThrow()
+    list(projectId, filter, window) {
       const order = filter.order ?? { field: 'created_at', descending: true }
       const direction = order.descending ? 'desc' : 'asc'
-      const rows = await flags()
-        .where(matches)
+      const query = flags()
+        .where(matching(projectId, filter))
         .orderBy(`flags.${order.field}`, direction)
         .orderBy('flags.id', direction)
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toFlag) }
+      return readPage(query, window, toFlag)
     },
     async listLive(projectId) {
       const rows = await flags()
@@ -143,19 +130,8 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
       const row = await versions(flagId).where('flag_versions.version', '=', version).executeTakeFirst()
       return row && toVersion(row)
     },
-    async listVersions(flagId, window) {
-      const count = await db
-        .selectFrom('flag_versions')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('flag_id', '=', flagId)
-        .executeTakeFirstOrThrow()
-      const rows = await versions(flagId)
-        .orderBy('flag_versions.version', 'desc')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toVersion) }
-    },
+    listVersions: (flagId, window) =>
+      readPage(versions(flagId).orderBy('flag_versions.version', 'desc'), window, toVersion),
   }
 }
 
@@ -187,12 +163,7 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
 
 const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
 
-type FlagJoin = Selectable<FlagRow> & {
-  [K in `creator_${'uuid' | 'distinct_id' | 'first_name' | 'email'}`]: string
-} & { [K in `editor_${'uuid' | 'distinct_id' | 'first_name' | 'email'}`]: string | null } & {
-  creator_is_email_verified: number
-  editor_is_email_verified: number | null
-}
+type FlagJoin = Selectable<FlagRow> & EmbeddedUser<'creator'> & OptionalUser<'editor'>
 
 const toFlag = (row: FlagJoin): Flag => ({
   id: row.id,
@@ -202,14 +173,7 @@ const toFlag = (row: FlagJoin): Flag => ({
   filters: JSON.parse(row.filters),
   deleted: row.deleted === 1,
   active: row.active === 1,
-  createdBy: toUser({
-    id: row.created_by_id,
-    uuid: row.creator_uuid,
-    distinct_id: row.creator_distinct_id,
-    first_name: row.creator_first_name,
-    email: row.creator_email,
-    is_email_verified: row.creator_is_email_verified,
-  }),
+  createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
   ensureExperienceContinuity: row.ensure_experience_continuity === 1,
   rollbackConditions: JSON.parse(row.rollback_conditions),
@@ -223,39 +187,15 @@ const toFlag = (row: FlagJoin): Flag => ({
   evaluationContexts: JSON.parse(row.evaluation_contexts),
   version: row.version,
   updatedAt: row.updated_at,
-  lastModifiedBy:
-    row.last_modified_by_id === null
-      ? null
-      : toUser({
-          id: row.last_modified_by_id,
-          uuid: row.editor_uuid ?? '',
-          distinct_id: row.editor_distinct_id ?? '',
-          first_name: row.editor_first_name ?? '',
-          email: row.editor_email ?? '',
-          is_email_verified: row.editor_is_email_verified ?? 0,
-        }),
+  lastModifiedBy: readOptionalUser(row, 'editor'),
   activeSince: row.active_since,
 })
 
-type VersionJoin = FlagVersionRow & {
-  [K in 'uuid' | 'distinct_id' | 'first_name' | 'email']: string | null
-} & { is_email_verified: number | null }
-
-const toVersion = (row: VersionJoin): FlagVersion => ({
+const toVersion = (row: FlagVersionRow & OptionalUser<'editor'>): FlagVersion => ({
   flagId: row.flag_id,
   version: row.version,
   content: JSON.parse(row.snapshot),
-  user:
-    row.user_id === null
-      ? null
-      : toUser({
-          id: row.user_id,
-          uuid: row.uuid ?? '',
-          distinct_id: row.distinct_id ?? '',
-          first_name: row.first_name ?? '',
-          email: row.email ?? '',
-          is_email_verified: row.is_email_verified ?? 0,
-        }),
+  user: readOptionalUser(row, 'editor'),
   createdAt: row.created_at,
 })
 

@@ -54,7 +54,7 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
     const stored = await database.read(tx => tx.identity.findAccount(actor.user.id))
     if (!stored) throw missing('User')
     const passwordHash = await newPasswordHash(stored, body)
-    await database.transaction(async tx => {
+    return database.transaction(async tx => {
       const place = await newPlace(tx, actor, body.set_current_organization, body.set_current_team)
       await tx.identity.updateAccount(actor.user.id, {
         ...(body.first_name !== undefined && { firstName: body.first_name }),
@@ -64,8 +64,8 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
       })
       if (passwordHash !== undefined) await tx.identity.removeKeys(actor.user.id, 'sessions')
       await announceIdentity(tx, actor.user.id, now())
+      return meToWire(tx, actor)
     })
-    return database.read(tx => meToWire(tx, actor))
   })
 
   serve(routes.apiKeys.list, async ({ actor }) => {

@@ -1,3 +1,4 @@
+import { announceIdentity } from '../identity/announce-identity.ts'
 import type { Instant } from '../instant.ts'
 import { forbidden, invalid, missing } from '../problem.ts'
 import type { Stores } from '../stores.ts'
@@ -22,6 +23,7 @@ export async function changeLevel(
   if (level > own) throw forbidden('You cannot grant more than you have.')
   await tx.organizations.setLevel(organization.id, member.user.id, level, now)
   if (level === ownerLevel) await tx.organizations.setLevel(organization.id, actor.user.id, adminLevel, now)
+  await announceIdentity(tx, member.user.id, now)
   return { ...member, level, updatedAt: now }
 }
 
@@ -31,6 +33,7 @@ export async function removeMember(
   actor: Actor,
   organization: Organization,
   userUuid: string,
+  now: Instant,
 ): Promise<void> {
   const member = await getMember(tx, organization, userUuid)
   if (member.level === ownerLevel) {
@@ -43,6 +46,7 @@ export async function removeMember(
   }
   await tx.access.removeFromRoles(organization.id, member.user.id)
   await tx.organizations.removeMember(organization.id, member.user.id)
+  await announceIdentity(tx, member.user.id, now)
 }
 
 async function getMember(tx: Stores, organization: Organization, userUuid: string): Promise<Member> {

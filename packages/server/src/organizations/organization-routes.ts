@@ -97,7 +97,7 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
   )
 
   serve(r.removeMember, async ({ actor, organization, params }) => {
-    await database.transaction(tx => removeMember(tx, actor, organization, params.user_uuid))
+    await database.transaction(tx => removeMember(tx, actor, organization, params.user_uuid, now()))
     return answer({ status: 204 })
   })
 

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
-import { toUser, userColumns } from '../identity/identity-store.sql.ts'
-import type { OrganizationRow, Tables } from '../storage/tables.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import { readPage } from '../storage/read-page.ts'
+import type { InviteRow, MembershipRow, OrganizationRow, Tables } from '../storage/tables.ts'
 import type { Level, Organization } from '../tenancy.ts'
 import type { Invite, Member, OrganizationStore } from './organization-store.ts'
 
@@ -8,31 +9,17 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
   const members = (organizationId: string) =>
     db
       .selectFrom('memberships')
-      .innerJoin('users', 'users.id', 'memberships.user_id')
+      .innerJoin('users as member', 'member.id', 'memberships.user_id')
+      .selectAll('memberships')
+      .select(embeddedUser('member'))
       .where('memberships.organization_id', '=', organizationId)
-      .where('users.is_active', '=', 1)
-  const memberColumns = [
-    ...userColumns,
-    'memberships.id as membership_id',
-    'memberships.organization_id',
-    'memberships.level',
-    'memberships.joined_at',
-    'memberships.updated_at',
-  ] as const
+      .where('member.is_active', '=', 1)
   const invites = () =>
     db
       .selectFrom('invites')
-      .innerJoin('users', 'users.id', 'invites.created_by_id')
-      .select(userColumns)
-      .select([
-        'invites.id as invite_id',
-        'invites.organization_id',
-        'invites.target_email',
-        'invites.first_name as invited_name',
-        'invites.level',
-        'invites.created_at',
-        'invites.expires_at',
-      ])
+      .innerJoin('users as creator', 'creator.id', 'invites.created_by_id')
+      .selectAll('invites')
+      .select(embeddedUser('creator'))
 
   return {
     async create(organization) {
@@ -99,24 +86,10 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
         .where('user_id', '=', userId)
         .execute()
     },
-    async listMembers(organizationId, window) {
-      const count = await members(organizationId)
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .executeTakeFirstOrThrow()
-      const rows = await members(organizationId)
-        .select(memberColumns)
-        .orderBy('users.first_name')
-        .orderBy('users.id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toMember) }
-    },
+    listMembers: (organizationId, window) =>
+      readPage(members(organizationId).orderBy('member.first_name').orderBy('member.id'), window, toMember),
     async findMember(organizationId, userUuid) {
-      const row = await members(organizationId)
-        .select(memberColumns)
-        .where('users.uuid', '=', userUuid)
-        .executeTakeFirst()
+      const row = await members(organizationId).where('member.uuid', '=', userUuid).executeTakeFirst()
       return row && toMember(row)
     },
 
@@ -142,20 +115,12 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
       const row = await invites().where('invites.id', '=', inviteId).executeTakeFirst()
       return row && toInvite(row)
     },
-    async listInvites(organizationId, window) {
-      const count = await db
-        .selectFrom('invites')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('organization_id', '=', organizationId)
-        .executeTakeFirstOrThrow()
-      const rows = await invites()
+    listInvites(organizationId, window) {
+      const query = invites()
         .where('invites.organization_id', '=', organizationId)
         .orderBy('invites.created_at', 'desc')
         .orderBy('invites.id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toInvite) }
+      return readPage(query, window, toInvite)
     },
   }
 }
@@ -178,42 +143,22 @@ const fromOrganization = (organization: Organization): OrganizationRow => ({
   updated_at: organization.updatedAt,
 })
 
-type EmbeddedUser = Parameters<typeof toUser>[0]
-
-const toMember = (
-  row: EmbeddedUser & {
-    membership_id: string
-    organization_id: string
-    level: number
-    joined_at: string
-    updated_at: string
-  },
-): Member => ({
-  id: row.membership_id,
+const toMember = (row: MembershipRow & EmbeddedUser<'member'>): Member => ({
+  id: row.id,
   organizationId: row.organization_id,
-  user: toUser(row),
+  user: readUser(row, 'member'),
   level: row.level as Level,
   joinedAt: row.joined_at,
   updatedAt: row.updated_at,
 })
 
-const toInvite = (
-  row: EmbeddedUser & {
-    invite_id: string
-    organization_id: string
-    target_email: string
-    invited_name: string
-    level: number
-    created_at: string
-    expires_at: string
-  },
-): Invite => ({
-  id: row.invite_id,
+const toInvite = (row: InviteRow & EmbeddedUser<'creator'>): Invite => ({
+  id: row.id,
   organizationId: row.organization_id,
   targetEmail: row.target_email,
-  firstName: row.invited_name,
+  firstName: row.first_name,
   level: row.level as Level,
-  createdBy: toUser(row),
+  createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
   expiresAt: row.expires_at,
 })

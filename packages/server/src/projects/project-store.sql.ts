@@ -1,4 +1,5 @@
 import type { Kysely, Selectable } from 'kysely'
+import { readPage } from '../storage/read-page.ts'
 import type { ProjectRow, SecretKeyRow, Tables } from '../storage/tables.ts'
 import type { Project } from '../tenancy.ts'
 import type { ProjectStore, SecretKey } from './project-store.ts'
@@ -58,27 +59,23 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
       ),
     async list({ organizationIds, projectIds }, window) {
       if (organizationIds.length === 0) return { count: 0, items: [] }
-      let query = db.selectFrom('projects').where('organization_id', 'in', organizationIds)
+      let query = db.selectFrom('projects').selectAll().where('organization_id', 'in', organizationIds).orderBy('id')
       if (projectIds) query = query.where('id', 'in', projectIds.length > 0 ? projectIds : [-1])
-      const count = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await query.selectAll().orderBy('id').limit(window.limit).offset(window.offset).execute()
-      return { count: Number(count.n), items: await withGroupTypes(rows) }
+      const { count, items } = await readPage(query, window, row => row)
+      return { count, items: await withGroupTypes(items) }
     },
 
     async createSecretKey(key) {
       await db.insertInto('secret_keys').values(fromSecretKey(key)).execute()
     },
-    async listSecretKeys(projectId, window) {
-      const query = db.selectFrom('secret_keys').where('project_id', '=', projectId)
-      const count = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await query
+    listSecretKeys(projectId, window) {
+      const query = db
+        .selectFrom('secret_keys')
         .selectAll()
+        .where('project_id', '=', projectId)
         .orderBy('created_at', 'desc')
         .orderBy('id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toSecretKey) }
+      return readPage(query, window, toSecretKey)
     },
     async removeSecretKey(projectId, keyId) {
       const result = await db
