@@ -8,10 +8,11 @@ const lengths = {
 
 const [kind, ...only] = process.argv.slice(2)
 const length = lengths[kind]
+const folders = { faults: ['tests/faults', 'tests/security'], load: ['tests/load'] }
 if (!length) {
   say('Use: npm run test:faults or npm run test:load')
   process.exit(1)
 }
 for (const [name, value] of Object.entries(length)) process.env[name] ??= value
-process.argv.splice(2, process.argv.length, ...(only.length > 0 ? only : [`tests/${kind}`]))
+process.argv.splice(2, process.argv.length, ...(only.length > 0 ? only : folders[kind]))
 await import('./test.mjs')
