@@ -7,6 +7,7 @@ import { flagRoutes } from './flags.ts'
 import { organizationFlagRoutes } from './organization-flags.ts'
 import { organizationRoutes } from './organizations.ts'
 import { groupRoutes, personRoutes } from './persons.ts'
+import { pluginConfigRoutes } from './plugin-configs.ts'
 import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
@@ -31,6 +32,7 @@ export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export { copyTargetsMax } from './organization-flags.ts'
 export type { Invite, Member, Organization } from './organizations.ts'
 export type { Group, GroupType, ListedPerson, Person } from './persons.ts'
+export type { PluginConfig, PluginConfigWrite, PluginLogEntry, PluginMetrics } from './plugin-configs.ts'
 export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
 export { ProblemBody } from './problem.ts'
 export type { Project, ProjectBasic, ProjectSecretKey } from './projects.ts'
@@ -62,6 +64,7 @@ export const routes = {
   organizationFlags: organizationFlagRoutes,
   organizations: organizationRoutes,
   persons: personRoutes,
+  pluginConfigs: pluginConfigRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,
   roleAccess: roleAccessRoutes,

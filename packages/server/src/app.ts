@@ -23,6 +23,7 @@ import type { Metrics } from './operations/metrics.ts'
 import { type Readiness, serveOperations } from './operations/operations-routes.ts'
 import { serveOrganizations } from './organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './persons/person-routes.ts'
+import { servePluginConfigs } from './plugins/configs/plugin-config-routes.ts'
 import { servePlugins } from './plugins/plugin-routes.ts'
 import type { PluginSystem } from './plugins/plugin-system.ts'
 import { serveProjects } from './projects/project-routes.ts'
@@ -83,5 +84,6 @@ export function createApp({
   serveIngest(app, ingest)
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
+  servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
   return app
 }

@@ -11,7 +11,9 @@ import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './persons/group-store.sql.ts'
 import { sqlPersonStore } from './persons/person-store.sql.ts'
+import { sqlPluginConfigStore } from './plugins/configs/plugin-config-store.sql.ts'
 import { sqlPluginStore } from './plugins/plugin-store.sql.ts'
+import { sqlPluginWorkStore } from './plugins/runtime/plugin-work-store.sql.ts'
 import { sqlProjectStore } from './projects/project-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import type { Tables } from './storage/tables.ts'
@@ -30,7 +32,9 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   leases: sqlLeaseStore(db),
   organizations: sqlOrganizationStore(db),
   persons: sqlPersonStore(db),
+  pluginConfigs: sqlPluginConfigStore(db),
   plugins: sqlPluginStore(db),
+  pluginWork: sqlPluginWorkStore(db),
   projects: sqlProjectStore(db),
   usage: sqlUsageStore(db),
 })

@@ -11,7 +11,9 @@ import type { LeaseStore } from './jobs/lease-store.ts'
 import type { OrganizationStore } from './organizations/organization-store.ts'
 import type { GroupStore } from './persons/group-store.ts'
 import type { PersonStore } from './persons/person-store.ts'
+import type { PluginConfigStore } from './plugins/configs/plugin-config-store.ts'
 import type { PluginStore } from './plugins/plugin-store.ts'
+import type { PluginWorkStore } from './plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './projects/project-store.ts'
 
 /** Everything that is kept, as seen from inside one transaction. */
@@ -28,7 +30,9 @@ export interface Stores {
   readonly leases: LeaseStore
   readonly organizations: OrganizationStore
   readonly persons: PersonStore
+  readonly pluginConfigs: PluginConfigStore
   readonly plugins: PluginStore
+  readonly pluginWork: PluginWorkStore
   readonly projects: ProjectStore
   readonly usage: UsageStore
 }

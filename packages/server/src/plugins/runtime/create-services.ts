@@ -1,0 +1,89 @@
+import { instantOf } from '../../instant.ts'
+import { type Outgoing, OutgoingFailure } from '../../outgoing/outgoing.ts'
+import type { Database } from '../../stores.ts'
+import type { EnabledConfig } from '../configs/plugin-config.ts'
+import { createMemoryCache } from './memory-cache.ts'
+import type { PluginLogWriter } from './plugin-log.ts'
+import type { PluginServices } from './plugin-services.ts'
+import type { LogType } from './plugin-work-store.ts'
+
+/** Where events that plugins capture go. */
+export type CaptureEvent = (
+  projectId: number,
+  event: { readonly event: string; readonly distinctId: string; readonly properties: Readonly<Record<string, unknown>> },
+) => Promise<void>
+
+export interface ServiceParts {
+  readonly database: Database
+  readonly outgoing: Outgoing
+  readonly log: PluginLogWriter
+  readonly capture: CaptureEvent
+  /** Called when a job was planned. */
+  readonly wake: () => void
+}
+
+const jobsMax = 1_000
+const keyCharactersMax = 400
+const fetchTimeoutMsMax = 10_000
+const fetchBytesMax = 1024 * 1024
+
+/** What the plugin of one configuration can reach. */
+export function createServices({ config, plugin }: EnabledConfig, parts: ServiceParts): PluginServices {
+  const { database, outgoing, log, capture, wake } = parts
+  const mayVisit = hostGuard(plugin.allowedHosts.filter(host => config.allowedHosts.includes(host)))
+  return {
+    cache: createMemoryCache(),
+    storage: {
+      get: key => database.read(tx => tx.pluginWork.getValue(config.id, checkKey(key))),
+      set: (key, value) => database.transaction(tx => tx.pluginWork.setValue(config.id, checkKey(key), value)),
+      del: key => database.transaction(tx => tx.pluginWork.removeValue(config.id, checkKey(key))),
+    },
+    async enqueueJob(name, payload, at) {
+      const job = { configId: config.id, kind: 'job', name, payload, runAt: instantOf(at) } as const
+      await database.transaction(async tx => {
+        if ((await tx.pluginWork.countJobs(config.id)) >= jobsMax) throw new Error('Too many jobs are waiting.')
+        await tx.pluginWork.enqueue(job, instantOf(new Date()))
+      })
+      wake()
+    },
+    async fetch(url, { method, headers, body }) {
+      const request = { url, method, headers, ...(body !== null && { body }), mayVisit }
+      try {
+        const answer = await outgoing.request({
+          ...request,
+          timeoutMsMax: fetchTimeoutMsMax,
+          answerBytesMax: fetchBytesMax,
+        })
+        return { status: answer.status, url: answer.url, headers: answer.headers, text: answer.body.toString('utf8') }
+      } catch (error) {
+        throw error instanceof OutgoingFailure ? new Error(error.message) : error
+      }
+    },
+    async capture(event, { distinct_id: distinctId, ...properties }) {
+      const isGiven = typeof distinctId === 'string' || typeof distinctId === 'number'
+      await capture(config.projectId, { event, distinctId: isGiven ? String(distinctId) : plugin.name, properties })
+    },
+    log(lines) {
+      for (const { level, text } of lines) log.write(config.id, 'CONSOLE', level.toUpperCase() as LogType, text)
+    },
+  }
+}
+
+/** `example.com` is itself, `*.example.com` everything below; a port must be named unless it is the usual one. */
+export function hostGuard(hosts: readonly string[]): (url: URL) => boolean {
+  return url => {
+    const name = url.hostname.toLowerCase()
+    const port = url.port
+    return hosts.some(host => {
+      const [wanted, wantedPort = ''] = host.split(':') as [string, string?]
+      if (wantedPort !== port) return false
+      return wanted.startsWith('*.') ? name.endsWith(wanted.slice(1)) : name === wanted
+    })
+  }
+}
+
+function checkKey(key: string): string {
+  if (key.length > keyCharactersMax) throw new Error(`A key has at most ${keyCharactersMax} characters.`)
+  if (key.includes('\u0000') || !key.isWellFormed()) throw new Error('The key holds characters that cannot be stored.')
+  return key
+}

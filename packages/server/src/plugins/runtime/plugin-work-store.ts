@@ -1,0 +1,95 @@
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../page.ts'
+
+/** What running plugins leaves behind: their storage, logs, jobs, schedules and counts. */
+export interface PluginWorkStore {
+  getValue(configId: number, key: string): Promise<unknown>
+  /** Raises an Error when the configuration's storage would outgrow its limit. */
+  setValue(configId: number, key: string, value: unknown): Promise<void>
+  removeValue(configId: number, key: string): Promise<void>
+
+  /** Lines of configurations that are gone are passed over. */
+  appendLogs(logs: readonly NewPluginLog[]): Promise<void>
+  /** Newest first. */
+  listLogs(configId: number, filter: LogFilter, window: Window): Promise<PageOf<PluginLog>>
+  /** Forgets old lines, and all but the newest of a configuration that logs too much. */
+  pruneLogs(before: Instant): Promise<void>
+
+  enqueue(job: NewPluginJob, now: Instant): Promise<number>
+  countJobs(configId: number): Promise<number>
+  /** Jobs of enabled configurations that are due and that no node holds. */
+  listDue(now: Instant, limit: number): Promise<readonly PluginJob[]>
+  /** Takes a job for this node until then; false when another node was quicker. */
+  lease(job: PluginJob, now: Instant, until: Instant): Promise<boolean>
+  finish(jobId: number): Promise<void>
+  /** Gives the job back, to be run again then. */
+  postpone(jobId: number, runAt: Instant): Promise<void>
+
+  /** True for exactly one caller for each period of a task. */
+  claimPeriod(configId: number, task: string, period: number): Promise<boolean>
+
+  addMetrics(rows: readonly PluginMetricsRow[]): Promise<void>
+  sumMetrics(configIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>
+  sumPluginMetrics(pluginIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>
+
+  /** From now on, changes of the project's flags are told; what happened before is not. */
+  startFlagCursors(projectId: number): Promise<void>
+  /** Flags with versions that have not been told yet. */
+  listUntold(projectId: number, limit: number): Promise<readonly UntoldFlag[]>
+  /** Raises StaleWrite when another node has told them meanwhile. */
+  markTold(flag: UntoldFlag): Promise<void>
+}
+
+export interface UntoldFlag {
+  readonly flagId: number
+  readonly toldVersion: number
+  readonly version: number
+}
+
+export const logTypes = ['DEBUG', 'LOG', 'INFO', 'WARN', 'ERROR'] as const
+export type LogType = (typeof logTypes)[number]
+
+export interface NewPluginLog {
+  readonly configId: number
+  readonly loggedAt: Instant
+  readonly source: 'SYSTEM' | 'PLUGIN' | 'CONSOLE'
+  readonly type: LogType
+  readonly message: string
+  readonly instanceId: string
+}
+
+export type PluginLog = NewPluginLog & { readonly id: number }
+
+export interface LogFilter {
+  readonly before?: Instant
+  readonly after?: Instant
+  readonly search?: string
+  readonly types?: readonly LogType[]
+}
+
+/** `job`: one of the plugin's own; `flag_change`: a committed change to be told to `onFlagChange`. */
+export type PluginJobKind = 'job' | 'flag_change'
+
+export interface NewPluginJob {
+  readonly configId: number
+  readonly kind: PluginJobKind
+  readonly name: string
+  readonly payload: unknown
+  readonly runAt: Instant
+}
+
+export type PluginJob = NewPluginJob & { readonly id: number; readonly attempts: number }
+
+export interface PluginMetricsTotal {
+  readonly calls: number
+  readonly failures: number
+  readonly droppedEvents: number
+  readonly cpuMs: number
+  readonly memoryBytes: number
+}
+
+export type PluginMetricsRow = PluginMetricsTotal & { readonly configId: number; readonly hour: Instant }
+
+export const storageCharactersMax = 1024 * 1024
+export const storageKeysMax = 10_000
+export const logLinesKept = 5_000
