@@ -71,7 +71,7 @@ export function createApp({
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
-  serveFlags(serve, { database, now })
+  serveFlags(serve, { database, guard: plugins.guard, now })
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
   serveDashboards(serve, { database, now })

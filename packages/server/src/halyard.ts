@@ -3,7 +3,6 @@ import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import type { Config } from './config.ts'
-import { plainPipeline } from './events/event-pipeline.ts'
 import { createIngest, type Ingest } from './events/ingest.ts'
 import { createIngestMetrics } from './events/ingest-metrics.ts'
 import { trimEvents } from './events/trim-events.ts'
@@ -12,7 +11,8 @@ import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { noPeers, type Peers } from './peers.ts'
-import { createPluginSystem } from './plugins/plugin-system.ts'
+import { createPluginCounters } from './operations/plugin-metrics.ts'
+import { createPluginSystem, type PluginSystem } from './plugins/plugin-system.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
 import { createServing, type Serving } from './sdk/serving.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
@@ -33,6 +33,7 @@ export interface Halyard {
   readonly storage: Storage
   readonly serving: Serving
   readonly jobs: JobRunner
+  readonly plugins: PluginSystem
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
   /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
@@ -86,15 +87,27 @@ export async function createHalyard(
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
     const instance = sqlInstanceStore(storage.kysely)
-    const plugins = createPluginSystem(config, await findSecretKey(config.secretKey, storage.sqlite?.path, instance))
+    const metrics = createMetrics()
+    const node = randomUUID()
+    const plugins = createPluginSystem({
+      config,
+      secretKey: await findSecretKey(config.secretKey, storage.sqlite?.path, instance),
+      database,
+      changes,
+      counters: createPluginCounters(metrics.registry),
+      node,
+      capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
+      now,
+      onError: error => log.error({ err: error }, 'the plugin runtime failed'),
+    })
+    await plugins.runtime.start()
 
     let isDraining = false
     const readiness = { ping: storage.ping, isDraining: () => isDraining }
-    const metrics = createMetrics()
     const ingest: Ingest = createIngest({
       database,
       findProject: serving.snapshots.forToken,
-      pipeline: plainPipeline,
+      pipeline: plugins.runtime.events,
       observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
       now,
     })
@@ -114,7 +127,7 @@ export async function createHalyard(
 
     const jobs = createJobRunner({
       database,
-      node: randomUUID(),
+      node,
       jobs: [trimEvents],
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
@@ -128,6 +141,7 @@ export async function createHalyard(
       storage,
       serving,
       jobs,
+      plugins,
       firstOwner,
       drain() {
         isDraining = true
@@ -138,10 +152,10 @@ export async function createHalyard(
         await app.close()
         await ingest.drained()
         await jobs.close()
+        await plugins.close()
         clearInterval(poll)
         serving.close()
         if (listener) await listener.close()
-        await plugins.close()
         await storage.close()
       },
     }

@@ -1,17 +1,32 @@
 import { resolve } from 'node:path'
+import type { ChangeFeed } from '../changes.ts'
 import type { Config } from '../config.ts'
+import type { FlagGuard } from '../flags/flag-guard.ts'
+import { contentToWire } from '../flags/flag-resource.ts'
+import type { Instant } from '../instant.ts'
 import { createGuardedClient } from '../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../sandbox/worker-sandbox.ts'
+import type { Database } from '../stores.ts'
 import { createGitHubOrigin } from './package/github-origin.ts'
 import { createGitLabOrigin } from './package/gitlab-origin.ts'
 import { createNpmOrigin } from './package/npm-origin.ts'
 import { readNpmSettings } from './package/npm-settings.ts'
-import { createSecretBox } from './secret-box.ts'
+import type { CaptureEvent } from './runtime/create-services.ts'
+import { askBeforeSave } from './runtime/flag-hooks.ts'
+import { createPluginLogWriter } from './runtime/plugin-log.ts'
+import { createPluginMeter, type PluginCounters } from './runtime/plugin-meter.ts'
+import { createPluginRuntime, type PluginRuntime } from './runtime/plugin-runtime.ts'
+import { createSecretBox, type SecretBox } from './secret-box.ts'
 import { createWorkshop, type Workshop } from './workshop.ts'
 
 /** Everything of plugins that lives as long as the process, put together. */
 export interface PluginSystem {
   readonly workshop: Workshop
+  readonly secretBox: SecretBox
+  readonly runtime: PluginRuntime
+  /** Lets plugins object to a flag being saved. */
+  readonly guard: FlagGuard
+  wake(): void
   close(): Promise<void>
 }
 
@@ -25,29 +40,76 @@ export type PluginSettings = Pick<
   | 'gitHubToken'
   | 'gitLabApi'
   | 'gitLabToken'
+  | 'schedulerSeconds'
 >
 
-export function createPluginSystem(config: PluginSettings, secretKey: string): PluginSystem {
+export interface PluginSystemParts {
+  readonly config: PluginSettings
+  readonly secretKey: string
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly counters: PluginCounters
+  /** Names this node in logs. */
+  readonly node: string
+  readonly capture: CaptureEvent
+  readonly now: () => Instant
+  readonly onError: (error: unknown) => void
+}
+
+const workEveryMs = 1_000
+
+export function createPluginSystem(parts: PluginSystemParts): PluginSystem {
+  const { config, database } = parts
   const environment = { ...process.env, ...(config.npmRegistry && { HALYARD_NPM_REGISTRY: config.npmRegistry }) }
   const npmSettings = readNpmSettings(environment, process.cwd())
   const gitOrigins = [config.gitHubApi, config.gitLabApi].filter(url => url !== undefined)
-  const outgoing = createGuardedClient({ trustedOrigins: [...npmSettings.origins, ...gitOrigins] })
+  const fetching = createGuardedClient({ trustedOrigins: [...npmSettings.origins, ...gitOrigins] })
+  const outgoing = createGuardedClient({ trustedOrigins: config.trustedOrigins })
   const sandbox = createWorkerSandbox(config.pluginWorkers === undefined ? {} : { workersMax: config.pluginWorkers })
+  const secretBox = createSecretBox(parts.secretKey)
   const workshop = createWorkshop({
     origins: {
-      npm: createNpmOrigin(outgoing, npmSettings),
-      github: createGitHubOrigin(outgoing, { api: config.gitHubApi, token: config.gitHubToken }),
-      gitlab: createGitLabOrigin(outgoing, { api: config.gitLabApi, token: config.gitLabToken }),
+      npm: createNpmOrigin(fetching, npmSettings),
+      github: createGitHubOrigin(fetching, { api: config.gitHubApi, token: config.gitHubToken }),
+      gitlab: createGitLabOrigin(fetching, { api: config.gitLabApi, token: config.gitLabToken }),
     },
     sandbox,
-    secretBox: createSecretBox(secretKey),
+    secretBox,
     pluginDirectory: resolve(config.pluginDirectory),
+  })
+  const runtime = createPluginRuntime({
+    ...parts,
+    sandbox,
+    secretBox,
+    outgoing,
+    log: createPluginLogWriter(database, parts.node),
+    meter: createPluginMeter(database, parts.counters),
+    everyMs: config.schedulerSeconds === 0 ? 0 : workEveryMs,
   })
   return {
     workshop,
+    secretBox,
+    runtime,
+    guard: createGuard(runtime),
+    wake: runtime.wake,
     async close() {
+      await runtime.close()
       await sandbox.close()
-      await outgoing.close()
+      await Promise.all([fetching.close(), outgoing.close()])
     },
   }
 }
+
+const createGuard = (runtime: PluginRuntime): FlagGuard => ({
+  async check(project, author, { stored, content }) {
+    const plugins = runtime.pluginsOf(project.id)
+    if (!plugins.some(plugin => plugin.offers('beforeFlagSave'))) return
+    await askBeforeSave(plugins, {
+      id: stored?.id ?? null,
+      project_id: project.id,
+      ...contentToWire(content),
+      previous: stored ? contentToWire(stored) : null,
+      user: author ? { email: author.user.email, first_name: author.user.firstName } : null,
+    })
+  },
+})

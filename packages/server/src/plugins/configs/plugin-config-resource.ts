@@ -17,7 +17,10 @@ export interface ConfigView {
   readonly deliveryRate: number | null
 }
 
-export function configToWire({ config, plugin, attachments, deliveryRate }: ConfigView, withPlugin: boolean): ConfigWire {
+export function configToWire(
+  { config, plugin, attachments, deliveryRate }: ConfigView,
+  withPlugin: boolean,
+): ConfigWire {
   const fields = readConfigFields(plugin.configSchema)
   return {
     id: config.id,

@@ -43,11 +43,12 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     await requireCanConfigure(actor, project)
     const { plugin: pluginId, ...body } = request.body
     const input = inputFromWire(body)
-    const config = await database.transaction(async tx => {
+    // The answer is put together inside: nothing may fail after the commit.
+    return database.transaction(async tx => {
       const plugin = await findPlugin(tx, project, pluginId)
-      return saveConfig(tx, actor, project, plugin, input, secretBox, now())
+      const config = await saveConfig(tx, actor, project, plugin, input, secretBox, now())
+      return configToWire(await viewOf(tx, config), false)
     })
-    return database.read(async tx => configToWire(await viewOf(tx, config), false))
   })
 
   serve(r.rearrange, async request => {
@@ -57,7 +58,10 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     return database.transaction(async tx => {
       const changed: PluginConfig[] = []
       for (const [pluginId, position] of orders) {
-        const found = await tx.pluginConfigs.findByPlugin(project.id, /^\d{1,15}$/.test(pluginId) ? Number(pluginId) : -1)
+        const found = await tx.pluginConfigs.findByPlugin(
+          project.id,
+          /^\d{1,15}$/.test(pluginId) ? Number(pluginId) : -1,
+        )
         if (!found) throw invalid('orders', 'does_not_exist', `The project has no configuration of plugin ${pluginId}.`)
         const plugin = (await tx.plugins.find(found.pluginId))!
         changed.push(await saveConfig(tx, actor, project, plugin, { position }, secretBox, now()))
@@ -76,8 +80,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     await requireCanConfigure(actor, project)
     await database.read(tx => getConfig(tx, project, params.id))
     const input = inputFromWire(request.body)
-    const config = await change(actor, project, params.id, input)
-    return database.read(async tx => configToWire(await viewOf(tx, config), false))
+    return change(actor, project, params.id, input)
   })
 
   serve(r.remove, async ({ actor, project, params }) => {
@@ -127,7 +130,8 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     return database.transaction(async tx => {
       const config = await getConfig(tx, project, id)
       const plugin = (await tx.plugins.find(config.pluginId))!
-      return saveConfig(tx, actor, project, plugin, input, secretBox, now())
+      const saved = await saveConfig(tx, actor, project, plugin, input, secretBox, now())
+      return configToWire(await viewOf(tx, saved), false)
     })
   }
 

@@ -79,7 +79,11 @@ export async function saveConfig(
   return config
 }
 
-async function store(tx: Stores, stored: PluginConfig | undefined, next: Omit<PluginConfig, 'id'>): Promise<PluginConfig> {
+async function store(
+  tx: Stores,
+  stored: PluginConfig | undefined,
+  next: Omit<PluginConfig, 'id'>,
+): Promise<PluginConfig> {
   if (!stored) return tx.pluginConfigs.create(next)
   const config = { ...next, id: stored.id }
   await tx.pluginConfigs.save(config)
@@ -92,7 +96,9 @@ function nextValues(
   sent: ConfigValues | undefined,
 ): ConfigValues {
   if (sent === undefined) return before ?? defaultValues(fields)
-  const values = before ? replaceValues(fields, before, sent) : { ...defaultValues(fields), ...replaceValues(fields, {}, sent) }
+  const values = before
+    ? replaceValues(fields, before, sent)
+    : { ...defaultValues(fields), ...replaceValues(fields, {}, sent) }
   const isAttachment = new Set(fields.filter(field => field.type === 'attachment').map(field => field.key))
   const plain = Object.fromEntries(Object.entries(values).filter(([key]) => !isAttachment.has(key)))
   const text = JSON.stringify(plain)
@@ -147,7 +153,7 @@ function maskChanged(fields: readonly ConfigField[], before: ConfigValues, after
   return Object.fromEntries(
     keys.map(key => {
       const isChangedSecret = masked[key] !== shown[key] && before[key] !== after[key]
-      return [key, isChangedSecret && shown === after ? `${masked[key]} (new)` : masked[key]]
+      return [key, isChangedSecret && shown === after ? `${masked[key]} (new)` : (masked[key] ?? null)]
     }),
   )
 }
@@ -166,9 +172,11 @@ function recordsOf(
   for (const [key, attachment] of Object.entries(changed)) {
     const old = attachments.find(other => other.key === key)
     const change = { field: key, before: old?.fileName ?? null, after: attachment?.fileName ?? null }
-    if (attachment && !old) records.push({ activity: 'attachment_created', changes: [{ action: 'created', ...change }] })
+    if (attachment && !old)
+      records.push({ activity: 'attachment_created', changes: [{ action: 'created', ...change }] })
     if (attachment && old) records.push({ activity: 'attachment_updated', changes: [{ action: 'changed', ...change }] })
-    if (!attachment && old) records.push({ activity: 'attachment_deleted', changes: [{ action: 'deleted', ...change }] })
+    if (!attachment && old)
+      records.push({ activity: 'attachment_deleted', changes: [{ action: 'deleted', ...change }] })
   }
   if (next.enabled !== (stored?.enabled ?? false)) {
     records.push({ activity: next.enabled ? 'enabled' : 'disabled', changes: stored ? [] : valueChanges })

@@ -130,7 +130,11 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     scheduledTasks: Array.isArray(tasks) ? tasks.filter(task => typeof task === 'string') : [],
     call: (method, args, limits) => run(method, opened => opened.call(method, args, limits)),
     ask: (method, args, limits) =>
-      run(method, opened => opened.call(method, args, limits), error => error.kind !== 'closed' && !isOnPurpose(error)),
+      run(
+        method,
+        opened => opened.call(method, args, limits),
+        error => error.kind !== 'closed' && !isOnPurpose(error),
+      ),
     async fetch(url, options) {
       try {
         return await services.fetch(url, options)
@@ -174,7 +178,8 @@ export const isOnPurpose = (error: SandboxFailure): boolean =>
   error.kind === 'threw' && error.guest !== undefined && !bugs.has(error.guest.name)
 
 export function describe(error: unknown): string {
-  if (error instanceof SandboxFailure) return error.guest ? `${error.guest.name}: ${error.guest.message}` : error.message
+  if (error instanceof SandboxFailure)
+    return error.guest ? `${error.guest.name}: ${error.guest.message}` : error.message
   return error instanceof Error ? error.message : String(error)
 }
 

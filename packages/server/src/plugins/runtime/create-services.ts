@@ -7,11 +7,18 @@ import type { PluginLogWriter } from './plugin-log.ts'
 import type { PluginServices } from './plugin-services.ts'
 import type { LogType } from './plugin-work-store.ts'
 
-/** Where events that plugins capture go. */
+/** Takes an event that a plugin captures in, as if a client library had sent it with the project's token. */
 export type CaptureEvent = (
-  projectId: number,
-  event: { readonly event: string; readonly distinctId: string; readonly properties: Readonly<Record<string, unknown>> },
+  projectToken: string,
+  event: {
+    readonly event: string
+    readonly distinct_id: string
+    readonly properties: Readonly<Record<string, unknown>>
+  },
 ) => Promise<void>
+
+/** Marks events of plugins, so that plugins cannot set each other off for ever. */
+export const pluginLibrary = 'halyard-plugins'
 
 export interface ServiceParts {
   readonly database: Database
@@ -61,7 +68,13 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
     },
     async capture(event, { distinct_id: distinctId, ...properties }) {
       const isGiven = typeof distinctId === 'string' || typeof distinctId === 'number'
-      await capture(config.projectId, { event, distinctId: isGiven ? String(distinctId) : plugin.name, properties })
+      const project = await database.read(tx => tx.projects.find(config.projectId))
+      if (!project) throw new Error('The project is gone.')
+      await capture(project.apiToken, {
+        event,
+        distinct_id: isGiven ? String(distinctId) : plugin.name,
+        properties: { ...properties, $lib: pluginLibrary },
+      })
     },
     log(lines) {
       for (const { level, text } of lines) log.write(config.id, 'CONSOLE', level.toUpperCase() as LogType, text)

@@ -3,6 +3,7 @@ import type { EventPipeline } from '../../events/event-pipeline.ts'
 import type { Project } from '../../tenancy.ts'
 import { isObject } from '../package/config-field.ts'
 import type { ActivePlugin } from './active-plugin.ts'
+import { pluginLibrary } from './create-services.ts'
 
 const processLimits = { cpuMsMax: 500, wallMsMax: 5_000 }
 const deliverLimits = { cpuMsMax: 500, wallMsMax: 15_000 }
@@ -31,6 +32,7 @@ export function createEventChain(pluginsOf: (projectId: number) => readonly Acti
   return {
     handles: project => pluginsOf(project.id).some(plugin => plugin.offers('processEvent')),
     async transform(project, event) {
+      if (isFromPlugin(event)) return event
       const lists = { $plugins_succeeded: [] as string[], $plugins_failed: [] as string[], $plugins_deferred: [] }
       let current = toPluginEvent(project, event)
       for (const plugin of pluginsOf(project.id)) {
@@ -53,11 +55,13 @@ export function createEventChain(pluginsOf: (projectId: number) => readonly Acti
     deliver(project, events) {
       for (const plugin of pluginsOf(project.id)) {
         if (!plugin.offers('onEvent') && !plugin.offers('composeWebhook')) continue
-        for (const event of events) void deliverTo(plugin, toPluginEvent(project, event))
+        for (const event of events) if (!isFromPlugin(event)) void deliverTo(plugin, toPluginEvent(project, event))
       }
     },
   }
 }
+
+const isFromPlugin = (event: IncomingEvent): boolean => event.properties.$lib === pluginLibrary
 
 /** An event in the shape that plugins know. */
 interface PluginEvent {
@@ -83,7 +87,8 @@ const toPluginEvent = (project: Project, event: IncomingEvent): PluginEvent => (
 
 /** What comes back must still be an event, and of the same project. */
 function checkEvent(result: unknown, before: PluginEvent): PluginEvent {
-  if (!isObject(result) || typeof result.event !== 'string' || result.event === '') throw new Error('No event came back.')
+  if (!isObject(result) || typeof result.event !== 'string' || result.event === '')
+    throw new Error('No event came back.')
   const { distinct_id: distinctId, properties } = result
   return {
     ...result,
@@ -99,7 +104,8 @@ function checkEvent(result: unknown, before: PluginEvent): PluginEvent {
 function fromPluginEvent(result: PluginEvent, original: IncomingEvent): IncomingEvent {
   const properties: Record<string, unknown> = { ...result.properties }
   for (const name of ['$set', '$set_once'] as const) {
-    if (isObject(result[name])) properties[name] = { ...(isObject(properties[name]) ? properties[name] : {}), ...result[name] }
+    if (isObject(result[name]))
+      properties[name] = { ...(isObject(properties[name]) ? properties[name] : {}), ...result[name] }
   }
   return {
     ...original,

@@ -40,25 +40,36 @@ async function describeChanges(tx: Stores, projectId: number, { flagId, toldVers
   for (let number = first; number <= version; number += 1) {
     const after = await tx.flags.findVersion(flagId, number)
     if (!after) continue
-    changes.push(await describeChange(tx, projectId, before, after))
+    changes.push(describeChange(projectId, before, after))
     before = after
   }
   return changes
 }
 
-async function describeChange(tx: Stores, projectId: number, before: FlagVersion | undefined, after: FlagVersion) {
+function describeChange(projectId: number, before: FlagVersion | undefined, after: FlagVersion) {
   const [old, next] = [before && contentToWire(before.content), contentToWire(after.content)]
-  const account = after.userId === null ? undefined : await tx.identity.findAccount(after.userId)
   return {
     project_id: projectId,
     flag_id: after.flagId,
     key: next.key,
     version: after.version,
-    action: !old ? 'created' : next.deleted && !old.deleted ? 'deleted' : !next.deleted && old.deleted ? 'restored' : 'updated',
+    action: !old
+      ? 'created'
+      : next.deleted && !old.deleted
+        ? 'deleted'
+        : !next.deleted && old.deleted
+          ? 'restored'
+          : 'updated',
     before: old ?? null,
     after: next,
-    changes: old ? diffFields({ ...old }, { ...next }).map(({ field, before: was, after: is }) => ({ field, before: was, after: is })) : [],
-    user: account ? { email: account.email, first_name: account.firstName } : null,
+    changes: old
+      ? diffFields({ ...old }, { ...next }).map(({ field, before: was, after: is }) => ({
+          field,
+          before: was,
+          after: is,
+        }))
+      : [],
+    user: after.user ? { email: after.user.email, first_name: after.user.firstName } : null,
     at: after.createdAt,
   }
 }

@@ -85,7 +85,10 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
       key,
       { content_type: contentType, file_name: fileName, contents_base64: contentsBase64 },
     ])
-    return { code: code ?? '', setup: { config: { ...openSecrets(secretBox, config) }, attachments: Object.fromEntries(files) } }
+    return {
+      code: code ?? '',
+      setup: { config: { ...openSecrets(secretBox, config) }, attachments: Object.fromEntries(files) },
+    }
   }
 
   /** What has not changed goes on as it is; the rest is closed and, if it is still enabled, made anew. */

@@ -1,4 +1,4 @@
-import { type Instant, dateOf } from '../../instant.ts'
+import { dateOf, type Instant } from '../../instant.ts'
 import type { Database } from '../../stores.ts'
 import type { ActivePlugin } from './active-plugin.ts'
 
