@@ -17,14 +17,16 @@ export type CaptureEvent = (
   },
 ) => Promise<void>
 
-/** Marks events of plugins, so that plugins cannot set each other off for ever. */
-export const pluginLibrary = 'halyard-plugins'
+/** The property by which this process knows events of its own plugins again, so that they cannot set each other off. */
+export const markProperty = '$captured_by_plugin'
 
 export interface ServiceParts {
   readonly database: Database
   readonly outgoing: Outgoing
   readonly log: PluginLogWriter
   readonly capture: CaptureEvent
+  /** Known to nobody outside, so that no client can pass its events off as a plugin's. */
+  readonly mark: string
   /** Called when a job was planned. */
   readonly wake: () => void
 }
@@ -36,7 +38,7 @@ const fetchBytesMax = 1024 * 1024
 
 /** What the plugin of one configuration can reach. */
 export function createServices({ config, plugin }: EnabledConfig, parts: ServiceParts): PluginServices {
-  const { database, outgoing, log, capture, wake } = parts
+  const { database, outgoing, log, capture, mark, wake } = parts
   const mayVisit = hostGuard(plugin.allowedHosts.filter(host => config.allowedHosts.includes(host)))
   return {
     cache: createMemoryCache(),
@@ -73,7 +75,7 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
       await capture(project.apiToken, {
         event,
         distinct_id: isGiven ? String(distinctId) : plugin.name,
-        properties: { ...properties, $lib: pluginLibrary },
+        properties: { ...properties, $lib: 'halyard-plugins', [markProperty]: mark },
       })
     },
     log(lines) {

@@ -3,14 +3,18 @@ import type { EventPipeline } from '../../events/event-pipeline.ts'
 import type { Project } from '../../tenancy.ts'
 import { isObject } from '../package/config-field.ts'
 import type { ActivePlugin } from './active-plugin.ts'
-import { pluginLibrary } from './create-services.ts'
+import { markProperty } from './create-services.ts'
 
 const processLimits = { cpuMsMax: 500, wallMsMax: 5_000 }
 const deliverLimits = { cpuMsMax: 500, wallMsMax: 15_000 }
 const deliveriesWaitingMax = 1_000
 
 /** The plugins of a project between the arrival of an event and its keeping, and after it. */
-export function createEventChain(pluginsOf: (projectId: number) => readonly ActivePlugin[]): EventPipeline {
+export function createEventChain(
+  pluginsOf: (projectId: number) => readonly ActivePlugin[],
+  mark: string,
+): EventPipeline {
+  const isFromPlugin = (event: IncomingEvent): boolean => event.properties[markProperty] === mark
   let waiting = 0
 
   async function deliverTo(plugin: ActivePlugin, event: PluginEvent): Promise<void> {
@@ -60,8 +64,6 @@ export function createEventChain(pluginsOf: (projectId: number) => readonly Acti
     },
   }
 }
-
-const isFromPlugin = (event: IncomingEvent): boolean => event.properties.$lib === pluginLibrary
 
 /** An event in the shape that plugins know. */
 interface PluginEvent {

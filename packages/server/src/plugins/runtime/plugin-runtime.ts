@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { ChangeFeed } from '../../changes.ts'
 import type { EventPipeline } from '../../events/event-pipeline.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
@@ -30,7 +31,7 @@ export interface PluginRuntime {
   close(): Promise<void>
 }
 
-export interface RuntimeParts extends Omit<ServiceParts, 'wake'> {
+export interface RuntimeParts extends Omit<ServiceParts, 'mark' | 'wake'> {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly sandbox: Sandbox
@@ -57,6 +58,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   let prunedAt = 0
   let closed = false
   const timers: NodeJS.Timeout[] = []
+  const mark = randomUUID()
   const pluginsOf = (projectId: number) => byProject.get(projectId) ?? []
   const jobs = createJobWorker(database, configId => active.get(configId), log)
   const schedule = createSchedule(database)
@@ -68,7 +70,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
       sandbox,
       log,
       meter,
-      services: createServices(enabled, { ...parts, wake }),
+      services: createServices(enabled, { ...parts, mark, wake }),
       load: () => load(enabled),
       giveUp: reason => {
         database.transaction(tx => switchOff(tx, place, config, reason, now())).catch(onError)
@@ -139,7 +141,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   const flush = () => Promise.all([log.flush(), meter.flush()])
 
   return {
-    events: createEventChain(pluginsOf),
+    events: createEventChain(pluginsOf, mark),
     pluginsOf,
     async start() {
       await reload()
