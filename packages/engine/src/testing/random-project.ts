@@ -106,6 +106,16 @@ const versions = [
 const wildcards = ['1.*', '1.2.*', '*', '1.*.*', 'v1.*', '1*', '1.2.3.*', '1.', '1.2', 'x.*', '01.*']
 const dates = [
   '2024-01-01',
+  '2024-07-24T12:34:00Z',
+  '2024-07-24T12:35:00Z',
+  '2024-07-17T12:00:00Z',
+  '2024-07-17T13:00:00Z',
+  '2024-07-31T00:34:00Z',
+  '2024-07-31T00:35:00Z',
+  '2024-07-01T12:00:00Z',
+  '2024-07-01T13:00:00Z',
+  '2021-07-31T12:00:00Z',
+  '2021-07-31T13:00:00Z',
   '2023-12-31T23:59:59Z',
   '2024-01-01T01:00:00+02:00',
   '2024-06-15 12:00',
@@ -349,6 +359,16 @@ function randomVariants(random: Random): { key: string; rollout_percentage: numb
   return random.pick(shapes).map((rollout_percentage, index) => ({ key: keys[index]!, rollout_percentage }))
 }
 
+/** One condition, and another value for everybody else: this shows whether a client library is sure of the first. */
+function doubtfulFilters(random: Random, id: number): Record<string, unknown> {
+  const variants = [
+    { key: 'control', rollout_percentage: 50 },
+    { key: 'test', rollout_percentage: 50 },
+  ]
+  const { properties } = randomCondition(random, id, [])
+  return { groups: [{ properties, variant: 'control' }, { variant: 'test' }], multivariate: { variants } }
+}
+
 function randomFlag(random: Random, id: number): FlagDefinition {
   const variants = random.chance(0.45) ? randomVariants(random) : []
   const payload = () =>
@@ -377,7 +397,7 @@ function randomFlag(random: Random, id: number): FlagDefinition {
     id,
     key: random.pick(['flag', 'long-flag-key-for-two-blocks', 'ключ', 'checkout']) + id,
     active: random.chance(0.95),
-    filters: random.chance(0.01) ? null : filters,
+    filters: random.chance(0.01) ? null : random.chance(0.3) ? doubtfulFilters(random, id) : filters,
     ensureExperienceContinuity: random.chance(0.05),
     bucketingIdentifier: random.chance(0.15) ? 'device_id' : null,
   }
