@@ -212,7 +212,7 @@ function randomPattern(random: Random): string {
   return random.chance(0.6) ? random.pick(patterns) : random.list(5, () => random.pick(patternPieces)).join('')
 }
 
-function randomValue(random: Random, depth = 0): unknown {
+export function randomValue(random: Random, depth = 0): unknown {
   switch (random.below(depth > 2 ? 6 : 9)) {
     case 0:
       return random.pick(numbers)
@@ -245,7 +245,7 @@ function randomProperties(random: Random): Record<string, unknown> {
   return properties
 }
 
-function randomProperty(random: Random, name: string): unknown {
+export function randomProperty(random: Random, name: string): unknown {
   if (random.chance(0.25)) return randomValue(random)
   if (name === 'age') return random.chance(0.5) ? random.pick(numbers) : random.pick(['5', '5.5', '17', '18', '10abc'])
   if (name === 'version') return random.pick(versions)
@@ -280,7 +280,7 @@ function randomOperator(random: Random): string {
   return random.pick(operators)
 }
 
-function randomFilter(random: Random): Record<string, unknown> {
+export function randomFilter(random: Random): Record<string, unknown> {
   const operator = randomOperator(random)
   const key = random.chance(0.15) ? random.pick(['missing', '$group_key']) : random.pick(names)
   const type = random.chance(0.8) ? 'person' : 'group'
