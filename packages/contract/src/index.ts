@@ -13,6 +13,7 @@ import { projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
 import { roleRoutes } from './roles.ts'
 import type { Route } from './route.ts'
+import { scheduledChangeRoutes } from './scheduled-changes.ts'
 import { sessionRoutes } from './session.ts'
 import { userRoutes } from './users.ts'
 
@@ -50,6 +51,7 @@ export {
   type ScopeObject,
   scopeObjects,
 } from './route.ts'
+export type { ScheduledChange } from './scheduled-changes.ts'
 export type { User, UserBasic } from './users.ts'
 
 /** The table of routes: everything the service answers in JSON, except the SDK paths. */
@@ -69,6 +71,7 @@ export const routes = {
   projects: projectRoutes,
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
+  scheduledChanges: scheduledChangeRoutes,
   session: sessionRoutes,
   users: userRoutes,
 }

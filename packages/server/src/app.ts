@@ -27,6 +27,7 @@ import { servePluginConfigs } from './plugins/configs/plugin-config-routes.ts'
 import { servePlugins } from './plugins/plugin-routes.ts'
 import type { PluginSystem } from './plugins/plugin-system.ts'
 import { serveProjects } from './projects/project-routes.ts'
+import { serveSchedules } from './schedules/schedule-routes.ts'
 import { serveLocalEvaluation } from './sdk/local-evaluation-routes.ts'
 import { serveSdk } from './sdk/sdk-routes.ts'
 import type { Serving } from './sdk/serving.ts'
@@ -74,6 +75,7 @@ export function createApp({
   serveFlags(serve, { database, guard: plugins.guard, now })
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
+  serveSchedules(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
   serveOrganizationFlags(serve, { database, now })

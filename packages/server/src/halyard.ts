@@ -14,6 +14,7 @@ import { createPluginCounters } from './operations/plugin-metrics.ts'
 import { noPeers, type Peers } from './peers.ts'
 import { createPluginSystem, type PluginSystem } from './plugins/plugin-system.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
+import { scheduleJob } from './schedules/run-schedules.ts'
 import { createServing, type Serving } from './sdk/serving.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
@@ -128,7 +129,10 @@ export async function createHalyard(
     const jobs = createJobRunner({
       database,
       node,
-      jobs: [trimEvents],
+      jobs: [
+        trimEvents,
+        scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
+      ],
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
       onError: (job, error) => log.error({ err: error, job }, 'a job failed'),

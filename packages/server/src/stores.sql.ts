@@ -15,6 +15,7 @@ import { sqlPluginConfigStore } from './plugins/configs/plugin-config-store.sql.
 import { sqlPluginStore } from './plugins/plugin-store.sql.ts'
 import { sqlPluginWorkStore } from './plugins/runtime/plugin-work-store.sql.ts'
 import { sqlProjectStore } from './projects/project-store.sql.ts'
+import { sqlScheduleStore } from './schedules/schedule-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import type { Tables } from './storage/tables.ts'
 import type { Stores } from './stores.ts'
@@ -36,5 +37,6 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   plugins: sqlPluginStore(db),
   pluginWork: sqlPluginWorkStore(db),
   projects: sqlProjectStore(db),
+  schedules: sqlScheduleStore(db),
   usage: sqlUsageStore(db),
 })

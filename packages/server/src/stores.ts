@@ -15,6 +15,7 @@ import type { PluginConfigStore } from './plugins/configs/plugin-config-store.ts
 import type { PluginStore } from './plugins/plugin-store.ts'
 import type { PluginWorkStore } from './plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './projects/project-store.ts'
+import type { ScheduleStore } from './schedules/schedule-store.ts'
 
 /** Everything that is kept, as seen from inside one transaction. */
 export interface Stores {
@@ -34,6 +35,7 @@ export interface Stores {
   readonly plugins: PluginStore
   readonly pluginWork: PluginWorkStore
   readonly projects: ProjectStore
+  readonly schedules: ScheduleStore
   readonly usage: UsageStore
 }
 

@@ -1,0 +1,107 @@
+import Type, { type Static } from 'typebox'
+import { Page, pageQuery } from './page.ts'
+import { inProject, route } from './route.ts'
+import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import { UserBasic } from './users.ts'
+
+const RecordId = Type.String({ description: 'The id of the flag.' })
+const Payload = Type.Object({
+  operation: Type.Union(
+    [
+      Type.Literal('update'),
+      Type.Literal('update_status'),
+      Type.Literal('add_release_condition'),
+      Type.Literal('ramp'),
+    ],
+    {
+      description:
+        '`update`: value holds writable fields of the flag. `update_status`: value is whether it is on. ' +
+        '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
+        '`{condition_index, steps: [{at, rollout_percentage}, …]}` and only ever raises.',
+    },
+  ),
+  value: Type.Unknown(),
+})
+
+export const ScheduledChange = Type.Object({
+  id: Type.Integer(),
+  team_id: Type.Integer(),
+  record_id: RecordId,
+  model_name: Type.Literal('FeatureFlag'),
+  payload: FreeObject(),
+  scheduled_at: Instant(),
+  status: Type.String({ description: '`pending`, `done` or `failed`.' }),
+  steps_done: Type.Integer({ description: 'How many steps of a ramp are taken.' }),
+  attempts: Type.Integer({ description: 'How often the current step has failed.' }),
+  next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
+  failure_reason: Nullable(Type.String({ description: 'Why it failed the last time.' })),
+  executed_at: Nullable(Instant('When it was done, or the last step taken.')),
+  created_at: Instant(),
+  created_by: UserBasic,
+  updated_at: Instant(),
+})
+export type ScheduledChange = Static<typeof ScheduledChange>
+
+const tag = 'Scheduled changes'
+const changes = '/api/projects/:project_id/scheduled_changes' as const
+const ChangeParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+
+export const scheduledChangeRoutes = {
+  list: route({
+    method: 'GET',
+    path: changes,
+    tag,
+    summary: 'What is going to change by itself, and what has',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      ...pageQuery,
+      record_id: Type.Optional(Type.String({ description: 'Only changes of this flag.' })),
+      status: Type.Optional(Type.String({ description: '`pending`, `done` or `failed`.' })),
+    }),
+    answers: { 200: Page(ScheduledChange) },
+  }),
+  create: route({
+    method: 'POST',
+    path: changes,
+    tag,
+    summary: 'Change a flag at a time, or raise its rollout step by step',
+    access: inProject('feature_flag:write'),
+    params: ProjectParams,
+    body: Type.Object({
+      record_id: Type.Union([RecordId, Type.Integer()]),
+      model_name: Type.Optional(Type.Literal('FeatureFlag')),
+      payload: Payload,
+      scheduled_at: Type.Optional(Type.String({ description: 'Required, except for a ramp.' })),
+    }),
+    answers: { 201: ScheduledChange },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${changes}/:id`,
+    tag,
+    summary: 'One scheduled change',
+    access: inProject('feature_flag:read'),
+    params: ChangeParams,
+    answers: { 200: ScheduledChange },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${changes}/:id`,
+    tag,
+    summary: 'Change what happens or when; one that has failed is tried anew',
+    access: inProject('feature_flag:write'),
+    params: ChangeParams,
+    body: Type.Object({ payload: Type.Optional(Payload), scheduled_at: Type.Optional(Type.String()) }),
+    answers: { 200: ScheduledChange },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${changes}/:id`,
+    tag,
+    summary: 'Call it off; what is done already stays',
+    access: inProject('feature_flag:write'),
+    params: ChangeParams,
+    answers: { 204: null },
+  }),
+}
