@@ -27,10 +27,15 @@ export function isPresent(run: Run, bag: number): boolean {
 
 /** The position of an outcome, or a negative number when the library declines. */
 export function libraryOutcome(run: Run, flag: CompiledFlag, plan: Plan): number {
-  if (plan.continuity || plan.bag === NO_BAG) return DECLINED
+  if (isLeftToServer(plan) || plan.bag === NO_BAG) return DECLINED
   if (!isPresent(run, plan.bag)) return NO_GROUP
   if (plan.byDevice && plan.bag === PERSON && deviceIdOf(run) === undefined) return DECLINED
   return isHeldOut(run, flag, plan) ? HOLDOUT : libraryConditions(run, flag, plan)
+}
+
+/** Early access is unknown to the libraries, so such flags are served to them as if they had continuity. */
+function isLeftToServer(plan: Plan): boolean {
+  return plan.continuity || plan.enrollmentKey !== null || plan.superCondition !== null
 }
 
 function libraryConditions(run: Run, flag: CompiledFlag, plan: Plan): number {

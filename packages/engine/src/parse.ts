@@ -161,9 +161,9 @@ function parsePayloads(value: unknown, report: Report): Payloads | undefined {
   return { payloads, payloadKeys: Object.keys(value) }
 }
 
-/** A string holds JSON already. The client libraries take 0, false, null and empty text as no payload. */
+/** A string holds JSON already. Null and the empty text are no payload. */
 function payloadText(payload: unknown): string | undefined {
-  if (!payload) return undefined
+  if (payload === null || payload === undefined || payload === '') return undefined
   return typeof payload === 'string' ? payload : JSON.stringify(payload)
 }
 

@@ -19,8 +19,8 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
       id: flag.id,
       key: flag.key,
       active: flag.active,
-      filters: rewrite(flag.filters),
-      ensure_experience_continuity: flag.ensureExperienceContinuity ?? false,
+      filters: withPayloadTexts(rewrite(flag.filters)),
+      ensure_experience_continuity: flag.ensureExperienceContinuity === true || hasEarlyAccess(flag.filters),
       bucketing_identifier: flag.bucketingIdentifier ?? null,
     })),
     cohorts: Object.fromEntries(
@@ -29,4 +29,18 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
     group_type_mapping: definitions.groupTypes,
     property_matching_version: definitions.propertyMatchingVersion,
   }
+}
+
+function withPayloadTexts(filters: unknown): unknown {
+  if (!isRecord(filters) || !isRecord(filters.payloads)) return filters
+  const texts = Object.entries(filters.payloads).map(([key, payload]) => [
+    key,
+    typeof payload === 'string' ? payload : JSON.stringify(payload),
+  ])
+  return { ...filters, payloads: Object.fromEntries(texts) }
+}
+
+/** The libraries know nothing of early access. They leave flags with continuity to the server, which does. */
+function hasEarlyAccess(filters: unknown): boolean {
+  return isRecord(filters) && filters.feature_enrollment === true
 }

@@ -100,25 +100,12 @@ function dependenciesIn({ flags, snapshot }: ServedProject): Dependencies {
     return snapshot.indexOf(byId?.key ?? reference)
   }
 
-  /** Appends the flag after everything that it depends on. False when that goes in a circle or leads nowhere. */
-  function visit(index: number | undefined, order: Set<string>, path: Set<number>): boolean {
-    if (index === undefined || path.has(index)) return false
-    const flag = snapshot.flags[index]!
-    if (order.has(flag.key)) return true
-    path.add(index)
-    const isPossible = flag.references.every(reference => visit(indexOf(reference), order, path))
-    path.delete(index)
-    order.add(flag.key)
-    return isPossible
-  }
-
   return {
     of(reference) {
       wereAsked = true
       const index = indexOf(reference)
-      const order = new Set<string>()
-      const isPossible = visit(index, order, new Set())
-      return { key: index === undefined ? reference : snapshot.flags[index]!.key, chain: isPossible ? [...order] : [] }
+      const key = index === undefined ? reference : snapshot.flags[index]!.key
+      return { key, chain: snapshot.dependencyChain(reference) }
     },
     wereAsked: () => wereAsked,
   }
