@@ -11,6 +11,7 @@ export type Node =
 export class ReferenceGraph {
   readonly #cohorts: ReadonlyMap<string, CohortDefinition>
   readonly #flags = new Map<string, FlagDefinition>()
+  readonly #references = new Map<string, readonly Reference[]>()
 
   constructor({ flags, cohorts }: Pick<Definitions, 'flags' | 'cohorts'>) {
     this.#cohorts = new Map(cohorts.map(cohort => [String(cohort.id), cohort]))
@@ -29,14 +30,22 @@ export class ReferenceGraph {
   }
 
   next(node: Node): Node[] {
-    if (node.kind === 'cohort' && node.definition.isStatic) return []
-    return referencesIn(node.definition.filters).flatMap(reference => this.find(reference) ?? [])
+    return this.#referencesOf(node).flatMap(reference => this.find(reference) ?? [])
   }
 
   /** What a node refers to and does not exist. */
   dangling(node: Node): Reference[] {
+    return this.#referencesOf(node).filter(reference => this.find(reference) === undefined)
+  }
+
+  /** Read from the filters once for each node. */
+  #referencesOf(node: Node): readonly Reference[] {
     if (node.kind === 'cohort' && node.definition.isStatic) return []
-    return referencesIn(node.definition.filters).filter(reference => this.find(reference) === undefined)
+    const known = this.#references.get(nameOf(node))
+    if (known !== undefined) return known
+    const references = referencesIn(node.definition.filters)
+    this.#references.set(nameOf(node), references)
+    return references
   }
 
   /** The way from one node back to itself or to another, or undefined. */
@@ -44,7 +53,7 @@ export class ReferenceGraph {
     const target = nameOf(to)
     const cameFrom = new Map<string, Node | undefined>([[nameOf(from), undefined]])
     const queue = [from]
-    for (let node = queue.shift(); node !== undefined; node = queue.shift()) {
+    for (const node of queue) {
       if (nameOf(node) === target) return this.#trace(node, cameFrom)
       for (const next of this.next(node)) {
         if (cameFrom.has(nameOf(next))) continue

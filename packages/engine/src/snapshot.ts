@@ -29,12 +29,17 @@ export interface Changes {
   readonly removed?: readonly number[]
 }
 
+/** How much may stay behind from flags that have changed before everything is compiled afresh. */
+const leftoversMax = 10_000
+
 /** Prepares the flags of a project. What is wrong with a flag is told in `issues`; nothing is thrown. */
 export function compile(definitions: Definitions, options: EngineOptions): Snapshot {
   const compiler = new Compiler(definitions, options)
   const issues = new Map<number, readonly Issue[]>()
-  const flags = definitions.flags.map(flag => compileInto(flag, compiler, issues))
-  return new Snapshot({ project: linkProject(compiler, flags), definitions, issues, sizeWhenFresh: compiler.size })
+  const { flags, ...surroundings } = definitions
+  const compiled = flags.map(flag => compileInto(flag, compiler, issues))
+  const project = linkProject(compiler, compiled)
+  return new Snapshot({ project, surroundings, issues, sizeWhenFresh: compiler.size })
 }
 
 function compileInto(
@@ -55,7 +60,8 @@ function compileInto(
 
 interface Parts {
   readonly project: Project
-  readonly definitions: Omit<Definitions, 'flags'>
+  /** What the flags are compiled with. The flags hold their own definitions. */
+  readonly surroundings: Omit<Definitions, 'flags'>
   readonly issues: ReadonlyMap<number, readonly Issue[]>
   /** What the compiler held when it was new. */
   readonly sizeWhenFresh: number
@@ -146,7 +152,7 @@ export class Snapshot {
 
   /** A snapshot with some flags changed. Only these are compiled; everything else is shared. */
   update({ flags: changed = [], removed = [] }: Changes): Snapshot {
-    const { definitions, sizeWhenFresh } = this.#parts
+    const { surroundings, sizeWhenFresh } = this.#parts
     const { compiler } = this.#project
     const gone = new Set(removed)
     const replacements = new Map(changed.map(flag => [flag.id, flag]))
@@ -161,7 +167,7 @@ export class Snapshot {
       flags[index] = compileInto(replacement, compiler, issues)
     }
     for (const flag of replacements.values()) if (!gone.has(flag.id)) flags.push(compileInto(flag, compiler, issues))
-    return new Snapshot({ project: linkProject(compiler, flags, this.#project), definitions, issues, sizeWhenFresh })
+    return new Snapshot({ project: linkProject(compiler, flags, this.#project), surroundings, issues, sizeWhenFresh })
   }
 
   /** Filters that no flag uses any more stay numbered; now and then we start over without them. */
@@ -172,7 +178,7 @@ export class Snapshot {
       return gone.has(id) ? [] : [replacement ?? definition]
     })
     const added = [...replacements.values()].filter(flag => !gone.has(flag.id))
-    return compile({ ...this.#parts.definitions, flags: [...definitions, ...added] }, this.#project.compiler.options)
+    return compile({ ...this.#parts.surroundings, flags: [...definitions, ...added] }, this.#project.compiler.options)
   }
 
   /**
@@ -200,5 +206,3 @@ export class Snapshot {
     return issues
   }
 }
-
-const leftoversMax = 10_000
