@@ -39,6 +39,7 @@ await build({
   platform: 'node',
   entryPoints: {
     halyard: join(server, 'cli/main.ts'),
+    'scan-worker': join(server, 'reach/scan-worker.ts'),
     ...(existsSync(join(server, 'sandbox/sandbox-worker.ts')) && {
       'sandbox-worker': join(server, 'sandbox/sandbox-worker.ts'),
     }),

@@ -1,7 +1,9 @@
 import { apiKeyRoutes } from './api-keys.ts'
+import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
+import { flagReachRoutes } from './flag-reach.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
 import { organizationFlagRoutes } from './organization-flags.ts'
@@ -19,6 +21,7 @@ import { userRoutes } from './users.ts'
 
 export type { ActivityEntry } from './activity.ts'
 export type { ApiKey } from './api-keys.ts'
+export { type Cohort, type CohortWrite, cohortDescriptionCharactersMax, cohortNameCharactersMax } from './cohorts.ts'
 export {
   type Dashboard,
   type DashboardBasic,
@@ -28,6 +31,7 @@ export {
 } from './dashboards.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
+export type { BlastRadius } from './flag-reach.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export { copyTargetsMax } from './organization-flags.ts'
@@ -57,6 +61,8 @@ export type { User, UserBasic } from './users.ts'
 /** The table of routes: everything the service answers in JSON, except the SDK paths. */
 export const routes = {
   apiKeys: apiKeyRoutes,
+  cohorts: cohortRoutes,
+  flagReach: flagReachRoutes,
   dashboards: dashboardRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,

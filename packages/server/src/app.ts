@@ -1,6 +1,7 @@
 import { allRoutes } from '@halyard/contract'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
+import { serveCohorts } from './cohorts/cohort-routes.ts'
 import type { Config } from './config.ts'
 import { serveDashboards } from './dashboards/dashboard-routes.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
@@ -27,6 +28,8 @@ import { servePluginConfigs } from './plugins/configs/plugin-config-routes.ts'
 import { servePlugins } from './plugins/plugin-routes.ts'
 import type { PluginSystem } from './plugins/plugin-system.ts'
 import { serveProjects } from './projects/project-routes.ts'
+import { serveReach } from './reach/reach-routes.ts'
+import type { Scanner } from './reach/scanner.ts'
 import { serveSchedules } from './schedules/schedule-routes.ts'
 import { serveLocalEvaluation } from './sdk/local-evaluation-routes.ts'
 import { serveSdk } from './sdk/sdk-routes.ts'
@@ -45,6 +48,9 @@ export interface AppDeps {
   readonly metrics: Metrics
   readonly plugins: PluginSystem
   readonly readiness: Readiness
+  readonly scanner: Scanner
+  /** There is work on cohorts to be done in the background. */
+  readonly onCohortWork: () => void
   readonly now: () => Instant
 }
 
@@ -56,7 +62,9 @@ export function createApp({
   log,
   metrics,
   plugins,
+  onCohortWork,
   readiness,
+  scanner,
   serving,
   now,
 }: AppDeps): FastifyInstance {
@@ -80,6 +88,8 @@ export function createApp({
   serveEvaluation(serve, { database, ...serving, now })
   serveOrganizationFlags(serve, { database, now })
   serveRoleAccess(serve, { database, now })
+  serveCohorts(serve, { database, scanner, onCohortWork, now })
+  serveReach(serve, { database, scanner, onCohortWork, now })
   servePlugins(serve, { database, workshop: plugins.workshop, now })
   serveLocalEvaluation(serve, serving)
   serveSdk(app, serving)

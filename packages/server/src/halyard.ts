@@ -2,18 +2,21 @@ import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
+import { createCohortWork } from './cohorts/cohort-work.ts'
 import type { Config } from './config.ts'
 import { createIngest, type Ingest } from './events/ingest.ts'
 import { createIngestMetrics } from './events/ingest-metrics.ts'
 import { trimEvents } from './events/trim-events.ts'
 import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
+import { againWhenDone } from './jobs/again-when-done.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { createPluginCounters } from './operations/plugin-metrics.ts'
 import { noPeers, type Peers } from './peers.ts'
 import { createPluginSystem, type PluginSystem } from './plugins/plugin-system.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
+import { createScanner } from './reach/scanner.ts'
 import { scheduleJob } from './schedules/run-schedules.ts'
 import { createServing, type Serving } from './sdk/serving.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
@@ -112,7 +115,27 @@ export async function createHalyard(
       observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
       now,
     })
-    const app = createApp({ config, database, ingest, log, metrics, plugins, readiness, serving, now })
+    const scanner = createScanner(
+      storage.sqlite
+        ? { database: { kind: 'sqlite', path: storage.sqlite.path }, handle: inMemory(storage.sqlite) }
+        : { database: { kind: 'postgres', url: config.databaseUrl } },
+    )
+    const onCohortWork = againWhenDone(async () => {
+      if (config.schedulerSeconds > 0) await jobs.runDue(now())
+    })
+    const app = createApp({
+      config,
+      database,
+      ingest,
+      log,
+      metrics,
+      plugins,
+      onCohortWork,
+      readiness,
+      scanner,
+      serving,
+      now,
+    })
 
     const wake = () => {
       changes.catchUp().catch(() => {})
@@ -131,6 +154,7 @@ export async function createHalyard(
       node,
       jobs: [
         trimEvents,
+        createCohortWork({ scanner, now, onMore: onCohortWork }),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
       ],
       now,
@@ -155,6 +179,7 @@ export async function createHalyard(
         serving.beginClosing()
         await app.close()
         await ingest.drained()
+        await scanner.close()
         await jobs.close()
         await plugins.close()
         clearInterval(poll)
@@ -168,3 +193,6 @@ export async function createHalyard(
     throw error
   }
 }
+
+/** Only this thread can see a database that is in memory. */
+const inMemory = ({ path, handle }: NonNullable<Storage['sqlite']>) => (path === ':memory:' ? handle : undefined)

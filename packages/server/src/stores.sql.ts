@@ -1,6 +1,8 @@
 import type { Kysely } from 'kysely'
 import { sqlAccessStore } from './access/access-store.sql.ts'
 import { sqlActivityStore } from './activity/activity-store.sql.ts'
+import { sqlCohortJobStore } from './cohorts/cohort-job-store.sql.ts'
+import { sqlCohortMemberStore } from './cohorts/cohort-member-store.sql.ts'
 import { sqlCohortStore } from './cohorts/cohort-store.sql.ts'
 import { sqlDashboardStore } from './dashboards/dashboard-store.sql.ts'
 import { sqlEventCounts } from './events/event-counts.sql.ts'
@@ -24,6 +26,8 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   access: sqlAccessStore(db),
   activity: sqlActivityStore(db),
   changes: sqlChangeLog(db, onChange),
+  cohortJobs: sqlCohortJobStore(db),
+  cohortMembers: sqlCohortMemberStore(db),
   cohorts: sqlCohortStore(db),
   dashboards: sqlDashboardStore(db),
   eventCounts: sqlEventCounts(db),

@@ -1,6 +1,8 @@
 import type { AccessStore } from './access/access-store.ts'
 import type { ActivityStore } from './activity/activity-store.ts'
 import type { ChangeLog } from './changes.ts'
+import type { CohortJobStore } from './cohorts/cohort-job-store.ts'
+import type { CohortMemberStore } from './cohorts/cohort-member-store.ts'
 import type { CohortStore } from './cohorts/cohort-store.ts'
 import type { DashboardStore } from './dashboards/dashboard-store.ts'
 import type { EventCountStore } from './events/event-counts.ts'
@@ -22,6 +24,8 @@ export interface Stores {
   readonly access: AccessStore
   readonly activity: ActivityStore
   readonly changes: ChangeLog
+  readonly cohortJobs: CohortJobStore
+  readonly cohortMembers: CohortMemberStore
   readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
   readonly eventCounts: EventCountStore

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { toUser } from '../identity/identity-store.sql.ts'
+import { containing } from '../storage/containing.ts'
 import type { CohortRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Cohort, notCalculated } from './cohort.ts'
@@ -79,6 +80,32 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .execute()
       return { count: Number(count.n), items: rows.map(toCohort) }
     },
+    async saveCalculation(cohortId, { count, at, error }) {
+      await db
+        .updateTable('cohorts')
+        .set(({ eb }) => ({
+          ...(count !== undefined && { people_count: count }),
+          ...(error === null ? { last_calculation: at, errors_calculating: 0 } : {}),
+          ...(error !== null && { errors_calculating: eb('errors_calculating', '+', 1) }),
+          last_error: error,
+        }))
+        .where('id', '=', cohortId)
+        .execute()
+    },
+    async listDynamicNotCounted(since, limit) {
+      const rows = await db
+        .selectFrom('cohorts')
+        .leftJoin('cohort_jobs', 'cohort_jobs.cohort_id', 'cohorts.id')
+        .select('cohorts.id')
+        .where('cohorts.is_static', '=', 0)
+        .where('cohorts.deleted', '=', 0)
+        .where('cohorts.last_calculation', '<', since)
+        .where('cohort_jobs.cohort_id', 'is', null)
+        .orderBy('cohorts.last_calculation')
+        .limit(limit)
+        .execute()
+      return rows.map(row => row.id)
+    },
     async listDefinitions(projectId) {
       const rows = await db
         .selectFrom('cohorts')
@@ -101,8 +128,7 @@ const matching = (projectId: number, filter: CohortFilter) => () => {
   const conditions = [sql<boolean>`cohorts.project_id = ${projectId}`, sql`cohorts.deleted = ${Number(filter.deleted)}`]
   if (filter.isStatic !== undefined) conditions.push(sql`cohorts.is_static = ${Number(filter.isStatic)}`)
   if (filter.search) {
-    const part = `%${filter.search.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
-    conditions.push(sql`lower(cohorts.name) like ${part} escape '\\'`)
+    conditions.push(sql`lower(cohorts.name) like ${containing(filter.search)} escape '\\'`)
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }

@@ -1,4 +1,5 @@
 import type { CohortDefinition } from '@halyard/engine'
+import type { Instant } from '../instant.ts'
 import type { PageOf, Window } from '../page.ts'
 import type { Cohort } from './cohort.ts'
 
@@ -18,6 +19,13 @@ export interface CohortStore {
   findLive(projectId: number, cohortIds: readonly number[]): Promise<readonly Cohort[]>
   /** Newest first. */
   list(projectId: number, filter: CohortFilter, window: Window): Promise<PageOf<Cohort>>
+  /** How counting or filling ended: with an error, or well and with this count. */
+  saveCalculation(
+    cohortId: number,
+    end: { readonly count?: number; readonly at: Instant; readonly error: string | null },
+  ): Promise<void>
+  /** Live dynamic cohorts of all projects that were last counted before an instant, the longest waiting first. */
+  listDynamicNotCounted(since: Instant, limit: number): Promise<readonly number[]>
   /** Every live cohort of the project as the engine takes it, by id. */
   listDefinitions(projectId: number): Promise<readonly CohortDefinition[]>
 }

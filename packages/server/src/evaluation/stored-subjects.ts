@@ -38,7 +38,7 @@ async function lookUp(tx: Stores, projectId: number, wanted: WantedSubject) {
   const subject: StoredSubject = {
     ...(own && { personProperties: own.properties }),
     ...(groups.length > 0 && { groupProperties: await groupPropertiesOf(tx, projectId, wanted) }),
-    staticCohorts: new Set<number>(),
+    staticCohorts: own ? await tx.cohortMembers.holding(own.id, staticCohorts) : new Set<number>(),
   }
   const hashKeys = continuityFlags.length > 0 ? await hashKeysOf(tx, known) : new Map<string, string>()
   return { person: own ?? anonymous, subject, hashKeys }

@@ -34,6 +34,12 @@ export function pageBody<I, T>(page: PageOf<I>, window: Window, url: URL, toWire
   }
 }
 
+/** The links alone, for a list whose length is not known. */
+export const neighbourLinks = ({ limit, offset }: Window, url: URL, hasMore: boolean) => ({
+  next: hasMore ? linkTo(url, { limit, offset: offset + limit }) : null,
+  previous: offset > 0 ? linkTo(url, { limit, offset: offset - limit }) : null,
+})
+
 function linkTo(url: URL, { limit, offset }: Window): string {
   const link = new URL(url)
   link.searchParams.set('limit', String(limit))

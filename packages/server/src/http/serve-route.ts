@@ -17,6 +17,8 @@ export interface RouteRequest<R extends Route> {
    * whatever the body.
    */
   readonly body: BodyOf<R>
+  /** The bytes as they came, for the few routes that take files as well. */
+  readonly raw: Buffer | undefined
   readonly actor: R['access'] extends { kind: 'key' } ? Actor : undefined
   readonly project: R['access'] extends { within: 'project' } ? Project : undefined
   readonly organization: R['access'] extends { within: 'organization' } ? Organization : undefined
@@ -69,10 +71,13 @@ export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: Rate
           get body() {
             return checkedBody(request, route, checkBody)
           },
+          raw: request.body as Buffer | undefined,
           url: addressOf(request),
           clientAddress: request.ip,
           headers: request.headers,
-          signal: request.signal,
+          get signal() {
+            return goneSignal(reply)
+          },
         }
         const result = await handler(given as unknown as RouteRequest<typeof route>)
         return send(reply, status, result)
@@ -135,6 +140,18 @@ function lastOfEach(query: Record<string, string | string[]>): Record<string, st
     if (last !== undefined) plain[name] = last
   }
   return plain
+}
+
+/** Fastify's own signal fires as soon as the body has been read; this one when the connection closes before the answer is out. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  const { raw } = reply
+  const check = () => {
+    if (!raw.writableFinished) gone.abort()
+  }
+  if (raw.destroyed) check()
+  else raw.once('close', check)
+  return gone.signal
 }
 
 const addressOf = (request: FastifyRequest): URL => {

@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { sqlCohortMemberStore } from '../cohorts/cohort-member-store.sql.ts'
 import { containing } from '../storage/containing.ts'
 import { inParts } from '../storage/in-parts.ts'
 import type { PersonRow, Tables } from '../storage/tables.ts'
@@ -37,6 +38,7 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
     },
     write: (projectId, drafts) => writePersons(db, projectId, drafts),
     async remove(projectId, personId) {
+      await sqlCohortMemberStore(db).forget(projectId, personId)
       const result = await db
         .deleteFrom('persons')
         .where('project_id', '=', projectId)

@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import { sqlCohortMemberStore } from '../cohorts/cohort-member-store.sql.ts'
 import { inParts } from '../storage/in-parts.ts'
 import type { Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
@@ -76,6 +77,7 @@ async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): P
     )
     .onConflict(conflict => conflict.doNothing())
     .execute()
+  await sqlCohortMemberStore(db).move(from.id, intoId)
   const result = await db
     .deleteFrom('persons')
     .where('id', '=', from.id)

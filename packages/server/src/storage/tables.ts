@@ -301,12 +301,11 @@ export interface CohortJobRow {
   task: string
   position: number
   processed: number
+  matched: number
   total: number | null
   attempts: number
   due_at: string
-  claimed_by: string | null
-  claimed_until: string | null
-  revision: number
+  revision: string
 }
 
 export interface CohortImportRow {

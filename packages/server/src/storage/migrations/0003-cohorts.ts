@@ -25,11 +25,10 @@ export const cohorts: Migration = {
       .execute()
     await run('create index cohorts_newest on cohorts (project_id, deleted, created_at desc, id desc)')
 
-    // No reference to persons: they come and go by the million, and whoever removes or merges one says so here.
     await db.schema
       .createTable('cohort_people')
       .addColumn('cohort_id', integer, c => c.notNull().references('cohorts.id').onDelete('cascade'))
-      .addColumn('person_id', integer, c => c.notNull())
+      .addColumn('person_id', integer, c => c.notNull().references('persons.id').onDelete('cascade'))
       .addPrimaryKeyConstraint('cohort_people_key', ['cohort_id', 'person_id'])
       .execute()
     await run('create index cohort_people_by_person on cohort_people (person_id, cohort_id)')
@@ -41,12 +40,11 @@ export const cohorts: Migration = {
       .addColumn('task', text, c => c.notNull())
       .addColumn('position', integer, c => c.notNull())
       .addColumn('processed', integer, c => c.notNull())
+      .addColumn('matched', integer, c => c.notNull())
       .addColumn('total', integer)
       .addColumn('attempts', integer, c => c.notNull())
       .addColumn('due_at', text, c => c.notNull())
-      .addColumn('claimed_by', text)
-      .addColumn('claimed_until', text)
-      .addColumn('revision', integer, c => c.notNull())
+      .addColumn('revision', text, c => c.notNull())
       .execute()
     await run('create index cohort_jobs_due on cohort_jobs (due_at)')
 

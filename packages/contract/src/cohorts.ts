@@ -1,0 +1,242 @@
+import Type, { type Static } from 'typebox'
+import { activityAnswer, activityQuery } from './activity.ts'
+import { Page, pageQuery } from './page.ts'
+import { inProject, route } from './route.ts'
+import { FreeObject, IdParam, Instant, Nullable, ProjectParams, Uuid } from './schema.ts'
+import { UserBasic } from './users.ts'
+
+export const cohortNameCharactersMax = 400
+export const cohortDescriptionCharactersMax = 1000
+
+/** PostHog's shape; the last three fields are ours. */
+export const Cohort = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  description: Type.String(),
+  groups: Type.Array(Type.Unknown(), { description: 'Always empty: old-style groups are shown as filters.' }),
+  deleted: Type.Boolean(),
+  filters: FreeObject('`{"properties": {"type": "AND" | "OR", "values": […]}}`; `{}` for a static cohort.'),
+  query: Type.Null(),
+  is_calculating: Type.Boolean({ description: 'Whether it is being counted or filled.' }),
+  created_by: UserBasic,
+  created_at: Instant(),
+  last_calculation: Nullable(Instant()),
+  errors_calculating: Type.Integer({ description: 'How often counting or filling failed in a row.' }),
+  count: Nullable(Type.Integer({ description: 'How many people; null until counted for the first time.' })),
+  is_static: Type.Boolean(),
+  last_error: Nullable(Type.String()),
+  progress: Nullable(
+    Type.Object({
+      processed: Type.Integer({ description: 'How many people or ids have been looked at.' }),
+      total: Nullable(Type.Integer()),
+    }),
+  ),
+  version: Type.Integer(),
+})
+export type Cohort = Static<typeof Cohort>
+
+const distinctIds = Type.Array(Type.String({ minLength: 1 }), { description: 'Distinct ids of people to put in.' })
+const personIds = Type.Array(Type.String(), { description: 'UUIDs of persons to put in.' })
+
+export const CohortWrite = Type.Object({
+  name: Type.Optional(Nullable(Type.String({ maxLength: cohortNameCharactersMax }))),
+  description: Type.Optional(Nullable(Type.String({ maxLength: cohortDescriptionCharactersMax }))),
+  filters: Type.Optional(Nullable(FreeObject())),
+  groups: Type.Optional(
+    Type.Array(Type.Unknown(), { description: 'The old way of saying `filters`: any of these groups of properties.' }),
+  ),
+  query: Type.Optional(Nullable(FreeObject())),
+  is_static: Type.Optional(Type.Boolean()),
+  deleted: Type.Optional(Type.Boolean()),
+  distinct_ids: Type.Optional(distinctIds),
+  person_ids: Type.Optional(personIds),
+  version: Type.Optional(Type.Integer()),
+})
+export type CohortWrite = Static<typeof CohortWrite>
+
+const CohortMembers = Type.Object({
+  distinct_ids: Type.Optional(distinctIds),
+  person_ids: Type.Optional(personIds),
+})
+const CohortMember = Type.Object({
+  ...CohortMembers.properties,
+  person_id: Type.Optional(Type.String()),
+  distinct_id: Type.Optional(Type.String()),
+})
+
+/** A cohort with what became of the people who were named. */
+const CohortChanged = Type.Object({
+  ...Cohort.properties,
+  added: Type.Optional(Type.Integer({ description: 'How many of those named are new in the cohort.' })),
+  removed: Type.Optional(Type.Integer()),
+  unknown: Type.Optional(Type.Integer({ description: 'How many of those named are nobody we know.' })),
+})
+
+const MemberPerson = Type.Object({
+  id: Uuid(),
+  uuid: Uuid(),
+  type: Type.Literal('person'),
+  name: Type.String(),
+  distinct_ids: Type.Array(Type.String()),
+  properties: FreeObject(),
+  created_at: Instant(),
+})
+
+const CohortPersons = Type.Object({
+  results: Type.Array(MemberPerson),
+  next: Nullable(Type.String({ description: 'URL of the next page.' })),
+  previous: Nullable(Type.String({ description: 'URL of the previous page.' })),
+})
+
+const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+const CohortActivity = Type.Object(activityAnswer)
+
+const tag = 'Cohorts'
+const cohorts = '/api/projects/:project_id/cohorts' as const
+
+export const cohortRoutes = {
+  list: route({
+    method: 'GET',
+    path: cohorts,
+    tag,
+    summary: 'Cohorts of the project, newest first',
+    access: inProject('cohort:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      ...pageQuery,
+      search: Type.Optional(Type.String({ description: 'Part of the name.' })),
+      type: Type.Optional(Type.String({ description: '`static` or `dynamic`.' })),
+      deleted: Type.Optional(Type.String({ description: '`true` lists the deleted cohorts instead.' })),
+    }),
+    answers: { 200: Page(Cohort) },
+  }),
+  create: route({
+    method: 'POST',
+    path: cohorts,
+    tag,
+    summary: 'Create a cohort: dynamic by filters, or static from distinct ids, persons or a CSV file',
+    access: inProject('cohort:write'),
+    params: ProjectParams,
+    query: Type.Object({ name: Type.Optional(Type.String({ description: 'The name, when the body is `text/csv`.' })) }),
+    body: CohortWrite,
+    answers: { 201: CohortChanged },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${cohorts}/:id`,
+    tag,
+    summary: 'One cohort, deleted or not',
+    access: inProject('cohort:read'),
+    params: CohortParams,
+    answers: { 200: Cohort },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${cohorts}/:id`,
+    tag,
+    summary: 'Change, delete (`deleted: true`) or restore a cohort; people that are sent are added',
+    access: inProject('cohort:write'),
+    params: CohortParams,
+    body: CohortWrite,
+    answers: { 200: CohortChanged },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${cohorts}/:id`,
+    tag,
+    summary: 'Not allowed: cohorts are deleted by PATCH with `deleted: true`',
+    access: inProject('cohort:write'),
+    params: Type.Object({ ...ProjectParams.properties, id: Type.String() }),
+    answers: { 405: null },
+  }),
+  persons: route({
+    method: 'GET',
+    path: `${cohorts}/:id/persons`,
+    tag,
+    summary: 'The people in a cohort, newest first',
+    access: inProject('cohort:read'),
+    params: CohortParams,
+    query: Type.Object({
+      ...pageQuery,
+      search: Type.Optional(Type.String({ description: 'Part of a distinct id or of a property.' })),
+    }),
+    answers: { 200: CohortPersons },
+  }),
+  addPersons: route({
+    method: 'POST',
+    path: `${cohorts}/:id/persons`,
+    tag,
+    summary: 'Put people into a static cohort: distinct ids, persons or a CSV file',
+    access: inProject('cohort:write'),
+    params: CohortParams,
+    body: CohortMembers,
+    answers: { 200: CohortChanged },
+  }),
+  addToStatic: route({
+    method: 'PATCH',
+    path: `${cohorts}/:id/add_persons_to_static_cohort`,
+    tag,
+    summary: 'Put people into a static cohort',
+    access: inProject('cohort:write'),
+    params: CohortParams,
+    body: CohortMembers,
+    answers: { 200: CohortChanged },
+  }),
+  removeFromStatic: route({
+    method: 'PATCH',
+    path: `${cohorts}/:id/remove_person_from_static_cohort`,
+    tag,
+    summary: 'Take people out of a static cohort',
+    access: inProject('cohort:write'),
+    params: CohortParams,
+    body: CohortMember,
+    answers: { 200: CohortChanged },
+  }),
+  duplicate: route({
+    method: 'POST',
+    path: `${cohorts}/:id/duplicate_as_static_cohort`,
+    tag,
+    summary: 'A static copy of a dynamic cohort, filled in the background',
+    access: inProject('cohort:write'),
+    params: CohortParams,
+    answers: { 200: Cohort },
+  }),
+  duplicateByGet: route({
+    method: 'GET',
+    path: `${cohorts}/:id/duplicate_as_static_cohort`,
+    tag,
+    summary: 'The same, as PostHog has it',
+    access: inProject('cohort:write'),
+    params: CohortParams,
+    answers: { 200: Cohort },
+  }),
+  calculate: route({
+    method: 'POST',
+    path: `${cohorts}/:id/calculate`,
+    tag,
+    summary: 'Count a dynamic cohort anew, in the background',
+    access: inProject('cohort:write'),
+    params: CohortParams,
+    answers: { 200: Cohort },
+  }),
+  activity: route({
+    method: 'GET',
+    path: `${cohorts}/:id/activity`,
+    tag,
+    summary: 'What happened to a cohort, newest first',
+    access: inProject('activity_log:read', 'cohort:read'),
+    params: CohortParams,
+    query: Type.Object(activityQuery),
+    answers: { 200: CohortActivity },
+  }),
+  projectActivity: route({
+    method: 'GET',
+    path: `${cohorts}/activity`,
+    tag,
+    summary: 'What happened to the cohorts of the project, newest first',
+    access: inProject('activity_log:read', 'cohort:read'),
+    params: ProjectParams,
+    query: Type.Object(activityQuery),
+    answers: { 200: CohortActivity },
+  }),
+}

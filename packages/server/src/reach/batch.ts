@@ -1,0 +1,61 @@
+/** What has to be read about each person or group. Where nothing is asked for, nothing is read. */
+export interface Needs {
+  readonly ids: boolean
+  /** Distinct ids, or the keys of groups. */
+  readonly identities: boolean
+  readonly staticCohorts: readonly number[]
+  /** Keys of flags whose stored hash keys are wanted. */
+  readonly continuityFlags: readonly string[]
+}
+
+/** Some persons or groups in the order of their ids, column by column. */
+export interface Batch {
+  readonly size: number
+  /** The id of the last one; undefined in an empty batch. */
+  readonly last: number | undefined
+  /** The properties, a JSON object on each line. */
+  readonly properties: string
+  readonly ids: readonly number[]
+  readonly identities: readonly string[]
+  /** The static cohorts of each person that is in one. */
+  readonly cohorts: ReadonlyMap<number, ReadonlySet<number>>
+  /** The stored hash keys by flag of each person that has some. */
+  readonly hashKeys: ReadonlyMap<number, Readonly<Record<string, string>>>
+}
+
+export interface BatchOrder {
+  readonly descending: boolean
+  readonly search?: string | undefined
+}
+
+/** Where batches come from. */
+export interface Source {
+  /** At most `rows` behind an id; undefined means from the very beginning. */
+  next(after: number | undefined, rows: number): Promise<Batch>
+  /** From now on until `close` everything is seen as of one moment. */
+  freeze(): Promise<void>
+  close(): Promise<void>
+}
+
+export function hashKeysByPerson(
+  rows: readonly { readonly person_id: number; readonly flag_key: string; readonly hash_key: string }[],
+): Batch['hashKeys'] {
+  const byPerson = new Map<number, Record<string, string>>()
+  for (const row of rows) {
+    const keys = byPerson.get(row.person_id) ?? (Object.create(null) as Record<string, string>)
+    keys[row.flag_key] = row.hash_key
+    byPerson.set(row.person_id, keys)
+  }
+  return byPerson
+}
+
+export function cohortsByPerson(
+  rows: readonly { readonly person_id: number; readonly cohort_id: number }[],
+): Batch['cohorts'] {
+  const byPerson = new Map<number, Set<number>>()
+  for (const row of rows) {
+    const cohorts = byPerson.get(row.person_id) ?? new Set<number>()
+    byPerson.set(row.person_id, cohorts.add(row.cohort_id))
+  }
+  return byPerson
+}

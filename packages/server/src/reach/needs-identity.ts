@@ -1,0 +1,24 @@
+/**
+ * Whether a flag's answer can depend on who somebody is, and not on properties alone: when it hashes the id for a rollout, a variant or a
+ * holdout. In doubt it says yes, which costs time and never a right answer.
+ */
+export function needsIdentity(filters: unknown): boolean {
+  if (!isRecord(filters)) return true
+  const { groups, super_groups, multivariate, holdout } = filters
+  if (holdout !== undefined && holdout !== null) return true
+  const variants = isRecord(multivariate) ? multivariate.variants : undefined
+  if (Array.isArray(variants) && variants.length > 0) return true
+  return [groups, super_groups].some(
+    conditions =>
+      conditions !== undefined && conditions !== null && !(Array.isArray(conditions) && conditions.every(isForAll)),
+  )
+}
+
+function isForAll(condition: unknown): boolean {
+  if (!isRecord(condition)) return false
+  const { rollout_percentage: percentage } = condition
+  return percentage === undefined || percentage === null || percentage === 100
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
