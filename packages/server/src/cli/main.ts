@@ -3,11 +3,13 @@ import { ConfigError } from '../config.ts'
 import { Problem } from '../problem.ts'
 import { NewerDatabaseError } from '../storage/migrate.ts'
 import { DatabaseFileError } from '../storage/sqlite-file.ts'
+import { ImportError } from '../storage/transfer/import-data.ts'
 import { backup } from './backup.ts'
 import { doctor } from './doctor.ts'
 import { keys } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { serve } from './serve.ts'
+import { exportCommand, importCommand, migrateStoreCommand, restoreCommand } from './transfer.ts'
 import { UsageError } from './usage.ts'
 import { users } from './users.ts'
 
@@ -21,6 +23,10 @@ const usage = `halyard: feature flags and plugins
   halyard users create --email E --first-name N [--level member|admin]
   halyard users reset-password --email E
   halyard backup <file>                          online, consistent copy of a SQLite database
+  halyard restore <backup>                       put a backup in the place of the SQLite database
+  halyard export <file> [--project N]            everything, or one project, as readable lines of JSON
+  halyard import <file>                          an export, into an empty database
+  halyard migrate-store <from> <to>              sqlite:<path> to postgres://… or back; resumable, verified
   halyard doctor                                 check settings, database, disk and clock
 
 Settings are environment variables: docs/reference/settings.md.`
@@ -31,6 +37,10 @@ const commands: Record<string, (args: string[]) => Promise<void>> = {
   keys,
   users,
   backup,
+  restore: restoreCommand,
+  export: exportCommand,
+  import: importCommand,
+  'migrate-store': migrateStoreCommand,
   doctor,
 }
 
@@ -51,6 +61,7 @@ main().catch(error => {
     error instanceof ConfigError ||
     error instanceof NewerDatabaseError ||
     error instanceof DatabaseFileError ||
+    error instanceof ImportError ||
     error instanceof Problem ||
     error instanceof UsageError ||
     typeof (error as { code?: unknown })?.code === 'string'

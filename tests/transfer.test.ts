@@ -1,0 +1,147 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DialectName } from '../packages/server/src/storage/migration.ts'
+import { openStorage } from '../packages/server/src/storage/open-storage.ts'
+import { moveStore } from '../packages/server/src/storage/transfer/migrate-store.ts'
+import { tableShapes } from '../packages/server/src/storage/transfer/table-shapes.ts'
+import { createTestDatabase, type TestDatabase } from '../packages/server/src/testing/databases.ts'
+import { startScenario } from '../packages/server/src/testing/scenario.ts'
+import { findFaults } from './faults/consistency.ts'
+import { runCommand } from './faults/server-process.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'halyard-transfer-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+/** A database with something of everything in it, and text that is hard to carry. */
+async function grownDatabase(dialect: DialectName): Promise<TestDatabase> {
+  const database = await createTestDatabase(dialect)
+  const s = await startScenario(dialect, { databaseUrl: database.url })
+  const member = await s.join('colleague')
+  const stranger = await s.stranger('elsewhere')
+  await stranger.post(`${stranger.project}/feature_flags/`, { key: 'not-in-the-first-project' })
+  const role = (await s.post(`${s.organization}/roles/`, { name: 'Crew “é” 漢字 😀' })).body
+  await s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: member.uuid })
+  for (let index = 0; index < 8; index++) {
+    const filters = {
+      groups: [{ properties: [], rollout_percentage: index }],
+      z: 1,
+      a: { 10: 'x', 2: 'y' },
+      note: '\t"\\ \u2028',
+    }
+    const { id } = (
+      await s.post(`${s.project}/feature_flags/`, { key: `flag-${index}`, filters, tags: [1, 'two', null] })
+    ).body
+    await s.patch(`${s.project}/feature_flags/${id}/`, { name: `name ${index}` })
+    await s.post(`${s.project}/feature_flags/${id}/role_access/`, { role_id: role.id })
+  }
+  await s.post(`${s.organization}/plugins/`, { name: 'A plugin' })
+  await s.close()
+  return database
+}
+
+const rowsOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n').slice(1)
+let counter = 0
+const newFile = () => join(folder, `file-${++counter}`)
+const halyard = (databaseUrl: string, ...args: string[]) =>
+  runCommand(args, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' })
+
+describe.each([
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+] as const)('from %s to %s', (from, to) => {
+  let source: TestDatabase
+  beforeAll(async () => {
+    source = await grownDatabase(from)
+  })
+  afterAll(() => source.drop())
+
+  it('an export is imported and exported again without a difference, and Halyard serves it', async () => {
+    const target = await createTestDatabase(to)
+    const [first, second] = [newFile(), newFile()]
+    expect((await halyard(source.url, 'export', first)).output).toMatch(/Exported \d+ rows/)
+    expect((await halyard(target.url, 'import', first)).output).toMatch(/Imported \d+ rows/)
+    await halyard(target.url, 'export', second)
+    expect(rowsOf(second)).toEqual(rowsOf(first))
+    const s = await startScenario(to, { databaseUrl: target.url })
+    expect((await s.get(`${s.project}/feature_flags/`)).body.count).toBe(8)
+    expect((await s.post(`${s.project}/feature_flags/`, { key: 'new-here' })).status).toBe(201)
+    await s.close()
+    expect(await findFaults(target.url, [])).toEqual([])
+    const again = await halyard(target.url, 'import', first)
+    expect(again.code).toBe(1)
+    expect(again.output).toContain('is not empty')
+    await target.drop()
+  })
+
+  it('one project is exported with what it refers to and nothing of others', async () => {
+    const target = await createTestDatabase(to)
+    const [first, second] = [newFile(), newFile()]
+    await halyard(source.url, 'export', first, '--project', '1')
+    expect(readFileSync(first, 'utf8')).not.toContain('not-in-the-first-project')
+    const imported = await halyard(target.url, 'import', first)
+    expect(imported.output).toMatch(/Imported \d+ rows/)
+    await halyard(target.url, 'export', second, '--project', '1')
+    expect(rowsOf(second)).toEqual(rowsOf(first))
+    await target.drop()
+  })
+
+  it('a file that was cut short imports nothing', async () => {
+    const target = await createTestDatabase(to)
+    const file = newFile()
+    await halyard(source.url, 'export', file)
+    writeFileSync(file, readFileSync(file, 'utf8').split('\n').slice(0, -3).join('\n'))
+    const { code, output } = await halyard(target.url, 'import', file)
+    expect(code).toBe(1)
+    expect(output).toContain('Nothing was imported')
+    await target.drop()
+  })
+
+  it('a store is moved, goes on after an interruption, and is compared row by row', async () => {
+    const target = await createTestDatabase(to)
+    const storages = [openStorage(source.url), openStorage(target.url)] as const
+    let pages = 0
+    await expect(
+      moveStore(...storages, () => {
+        if (++pages === 4) throw new Error('the power went')
+      }),
+    ).rejects.toThrow('the power went')
+    const progress: string[] = []
+    const report = await moveStore(...storages, text => progress.push(text))
+    expect(progress[0]).toMatch(/going on with/)
+    expect(report.tables).toBe((await tableShapes()).length)
+    for (const storage of storages) await storage.close()
+    const s = await startScenario(to, { databaseUrl: target.url })
+    expect((await s.post(`${s.project}/feature_flags/`, { key: 'moved' })).status).toBe(201)
+    await s.close()
+    expect(await findFaults(target.url, [])).toEqual([])
+    await target.drop()
+  })
+})
+
+it('every table of the schema is moved', async () => {
+  const database = await createTestDatabase('postgres')
+  const storage = openStorage(database.url)
+  const tables = (await storage.kysely.introspection.getTables()).map(table => table.name)
+  expect([...(await tableShapes()).map(shape => shape.name), 'schema_migrations'].sort()).toEqual(tables.sort())
+  await storage.close()
+  await database.drop()
+})
+
+it('a backup is restored over a damaged file, and never over one that is in use', async () => {
+  const path = join(folder, 'halyard.db')
+  const url = `sqlite:${path}`
+  const s = await startScenario('sqlite', { databaseUrl: url })
+  await s.post(`${s.project}/feature_flags/`, { key: 'precious' })
+  const backup = newFile()
+  expect((await halyard(url, 'backup', backup)).output).toContain('its integrity was checked')
+  expect((await halyard(url, 'restore', backup)).output).toContain('is in use')
+  await s.close()
+  writeFileSync(path, 'ruined')
+  expect((await halyard(url, 'restore', path)).output).toContain('is no sound backup')
+  expect((await halyard(url, 'restore', backup)).output).toContain('Restored')
+  const again = await startScenario('sqlite', { databaseUrl: url })
+  expect((await again.get(`${again.project}/feature_flags/?search=precious`)).body.count).toBe(1)
+  await again.close()
+})
