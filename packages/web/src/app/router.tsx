@@ -74,7 +74,70 @@ const flag = createRoute({
   component: lazyRouteComponent(() => import('../flags/flag-page.tsx'), 'FlagPage'),
 })
 
-const tree = root.addChildren([signIn, signUp, shell.addChildren([home, project.addChildren([flags, newFlag, flag])])])
+const activity = createRoute({
+  getParentRoute: () => project,
+  path: '/activity',
+  component: lazyRouteComponent(() => import('../flags/activity-page.tsx'), 'ActivityPage'),
+})
+const why = createRoute({
+  getParentRoute: () => project,
+  path: '/why',
+  validateSearch: (search): { id?: string; groups?: string } => ({
+    ...(search.id !== undefined && { id: String(search.id) }),
+    ...(search.groups !== undefined && { groups: textOf(search.groups) }),
+  }),
+  component: lazyRouteComponent(() => import('../why/why-page.tsx'), 'WhyPage'),
+})
+const persons = createRoute({
+  getParentRoute: () => project,
+  path: '/persons',
+  component: lazyRouteComponent(() => import('../persons/persons-page.tsx'), 'PersonsPage'),
+})
+const person = createRoute({
+  getParentRoute: () => project,
+  path: '/persons/$personId',
+  component: lazyRouteComponent(() => import('../persons/person-page.tsx'), 'PersonPage'),
+})
+const groups = createRoute({
+  getParentRoute: () => project,
+  path: '/groups',
+  component: lazyRouteComponent(() => import('../persons/groups-page.tsx'), 'GroupsPage'),
+})
+const settings = createRoute({
+  getParentRoute: () => project,
+  path: '/settings',
+  component: lazyRouteComponent(() => import('../project/project-page.tsx'), 'ProjectPage'),
+})
+const organization = createRoute({ getParentRoute: () => shell, path: '/organization/$organizationId' })
+const members = createRoute({
+  getParentRoute: () => organization,
+  path: '/members',
+  component: lazyRouteComponent(() => import('../organization/members-page.tsx'), 'MembersPage'),
+})
+const roles = createRoute({
+  getParentRoute: () => organization,
+  path: '/roles',
+  component: lazyRouteComponent(() => import('../organization/roles-page.tsx'), 'RolesPage'),
+})
+const account = createRoute({
+  getParentRoute: () => shell,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../account/account-page.tsx'), 'AccountPage'),
+})
+
+const tree = root.addChildren([
+  signIn,
+  signUp,
+  shell.addChildren([
+    home,
+    account,
+    project.addChildren([flags, newFlag, flag, activity, why, persons, person, groups, settings]),
+    organization.addChildren([members, roles]),
+  ]),
+])
+
+/** The router reads JSON in the address by itself. */
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 export function createPageRouter(context: RouterContext) {
   return createRouter({

@@ -12,6 +12,8 @@ import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { AccessTab } from './access-tab.tsx'
+import { CopiesTab } from './copies-tab.tsx'
+import { UsageTab } from './usage-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { describeState } from './flag-state.ts'
 import { type FlagTab, flagTabs } from './flag-tabs.ts'
@@ -57,6 +59,8 @@ function FlagWithTabs(props: TabProps) {
   const state = describeState(flag, { t, percent, groupTypes: project.group_types })
   const tabs: Record<FlagTab, { label: string; content: () => ReactNode }> = {
     targeting: { label: t.tabs.targeting, content: () => <TargetingTab {...props} /> },
+    usage: { label: t.tabs.usage, content: () => <UsageTab {...props} /> },
+    copies: { label: t.tabs.copies, content: () => <CopiesTab {...props} /> },
     history: { label: t.tabs.history, content: () => <HistoryTab {...props} /> },
     code: { label: t.tabs.code, content: () => <CodeTab {...props} /> },
     access: { label: t.tabs.access, content: () => <AccessTab {...props} /> },

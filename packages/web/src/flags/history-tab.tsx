@@ -1,17 +1,39 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
-import { Avatar, Badge, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Avatar, Badge, Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { ChangeList, type FieldChange } from './change-list.tsx'
 import type { TabProps } from './flag-page.tsx'
 import { useWording } from './use-wording.ts'
+import { Versions } from './versions.tsx'
 import type { Wording } from './words.ts'
 
 const pageSize = 20
 
 export function HistoryTab(props: TabProps) {
+  const t = useMessages()
+  const [shown, setShown] = useState('changes')
+  return (
+    <Stack>
+      <SegmentedControl
+        aria-label={t.tabs.history}
+        style={{ alignSelf: 'flex-start' }}
+        value={shown}
+        onChange={setShown}
+        data={[
+          { value: 'changes', label: t.history.changes },
+          { value: 'versions', label: t.history.versions },
+        ]}
+      />
+      {shown === 'changes' ? <Changes {...props} /> : <Versions {...props} />}
+    </Stack>
+  )
+}
+
+function Changes(props: TabProps) {
   const { flag, project } = props
   const t = useMessages()
   const call = useCall()

@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { useMe, useProject } from '../api/queries.ts'
-import { FlagIcon } from '../app/icons.tsx'
+import { BuildingIcon, ClockIcon, FlagIcon, GearIcon, PersonIcon, QuestionIcon, ShieldIcon, UsersIcon } from '../app/icons.tsx'
 import { useMessages } from '../messages/language.tsx'
 import classes from './shell.module.css'
 
@@ -14,12 +14,22 @@ interface Entry {
 export function Navigation() {
   const t = useMessages()
   const { projectId, organizationId } = useWhere()
-  const inProject: Entry[] = [{ to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon }]
-  const inOrganization: Entry[] = []
+  const inProject: Entry[] = [
+    { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
+    { to: '/project/$projectId/why', label: t.shell.why, Icon: QuestionIcon },
+    { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
+    { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },
+    { to: '/project/$projectId/activity', label: t.shell.activity, Icon: ClockIcon },
+    { to: '/project/$projectId/settings', label: t.shell.projectSettings, Icon: GearIcon },
+  ]
+  const inOrganization: Entry[] = [
+    { to: '/organization/$organizationId/members', label: t.shell.members, Icon: UsersIcon },
+    { to: '/organization/$organizationId/roles', label: t.shell.roles, Icon: ShieldIcon },
+  ]
   return (
     <div>
       {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} />}
-      {organizationId && inOrganization.length > 0 && (
+      {organizationId && (
         <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />
       )}
     </div>

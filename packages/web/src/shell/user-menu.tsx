@@ -3,7 +3,7 @@ import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidd
 import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useMe } from '../api/queries.ts'
-import { BookIcon, CheckIcon, LeaveIcon, SwitchIcon } from '../app/icons.tsx'
+import { BookIcon, CheckIcon, KeyIcon, LeaveIcon, SwitchIcon } from '../app/icons.tsx'
 import { useServices } from '../app/services.ts'
 import { type Language, languageNames, useLanguage, useMessages } from '../messages/language.tsx'
 import classes from './shell.module.css'
@@ -14,6 +14,7 @@ export function UserMenu() {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { language, choose } = useLanguage()
   const signOut = useSignOut()
+  const navigate = useNavigate()
   const schemes = [
     ['light', t.shell.light],
     ['dark', t.shell.dark],
@@ -34,6 +35,9 @@ export function UserMenu() {
       </Menu.Target>
       <Menu.Dropdown>
         <Menu.Label>{me?.email}</Menu.Label>
+        <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
+          {t.shell.account}
+        </Menu.Item>
         <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
           {t.shell.apiDocs}
         </Menu.Item>

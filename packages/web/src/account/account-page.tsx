@@ -1,0 +1,139 @@
+import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { type ApiKey, routes, type User } from '@halyard/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useMe } from '../api/queries.ts'
+import { ConfirmButton } from '../app/confirm-button.tsx'
+import { useNotify } from '../app/notify.ts'
+import { Page } from '../app/page.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
+import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+import { NewKey } from './new-key.tsx'
+
+export function AccountPage() {
+  const t = useMessages()
+  const me = useMe()
+  return (
+    <Page title={t.shell.account}>
+      <Loaded query={me}>
+        {user => (
+          <Stack gap="xl">
+            <Profile user={user} />
+            <Keys />
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Profile({ user }: { user: User }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const [name, setName] = useState(user.first_name)
+  const [current, setCurrent] = useState('')
+  const [password, setPassword] = useState('')
+  const save = useMutation({
+    mutationFn: () =>
+      call(routes.users.updateMe, {
+        body: { first_name: name, ...(password !== '' && { password, current_password: current }) },
+      }),
+    onSuccess: me => {
+      queries.setQueryData(['me'], me)
+      setCurrent('')
+      setPassword('')
+      notify.tell({ message: t.editor.saved })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  const atField = ['first_name', 'password', 'current_password'].some(field => fieldProblem(save.error, field))
+  return (
+    <form onSubmit={submit}>
+      <Stack maw={420}>
+        {!atField && <ProblemAlert error={save.error} />}
+        <TextInput label={t.signUp.firstName} value={name} error={fieldProblem(save.error, 'first_name')} onChange={event => setName(event.currentTarget.value)} autoComplete="name" />
+        <TextInput label={t.signIn.email} value={user.email} readOnly />
+        <PasswordInput
+          label={t.account.newPassword}
+          description={t.signUp.passwordHint}
+          autoComplete="new-password"
+          value={password}
+          error={fieldProblem(save.error, 'password')}
+          onChange={event => setPassword(event.currentTarget.value)}
+        />
+        {password !== '' && (
+          <PasswordInput
+            label={t.account.currentPassword}
+            autoComplete="current-password"
+            value={current}
+            error={fieldProblem(save.error, 'current_password')}
+            onChange={event => setCurrent(event.currentTarget.value)}
+          />
+        )}
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            {t.common.save}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}
+
+function Keys() {
+  const t = useMessages()
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const keys = useQuery({ queryKey: ['api-keys'], queryFn: ({ signal }) => call(routes.apiKeys.list, { signal }) })
+  const refresh = () => queries.invalidateQueries({ queryKey: ['api-keys'] })
+  const revoke = async (key: ApiKey) => {
+    await call(routes.apiKeys.remove, { params: { key_id: key.id } })
+    await refresh()
+  }
+  return (
+    <Stack>
+      <div>
+        <Title order={2}>{t.account.keys}</Title>
+        <Text size="sm" c="dimmed">
+          {t.account.keysIntro}
+        </Text>
+      </div>
+      <NewKey onCreated={refresh} />
+      <Loaded query={keys}>
+        {all => (
+          <PlainTable
+            label={t.account.keys}
+            minWidth={620}
+            head={[t.account.label, t.account.scopes, t.account.lastUsed, t.account.ends, '']}
+            rows={all.map(key => ({
+              key: key.id,
+              cells: [
+                <span key="label">
+                  {key.label} <Text span size="xs" ff="monospace" c="dimmed">{key.mask_value}</Text>
+                </span>,
+                <Group key="scopes" gap={4}>
+                  {key.scopes.map(scope => (
+                    <Badge key={scope} variant="light" color="gray" size="sm">
+                      {scope === '*' ? t.account.everything : scope}
+                    </Badge>
+                  ))}
+                </Group>,
+                key.last_used_at ? day(key.last_used_at) : t.common.never,
+                key.expires_at ? day(key.expires_at) : t.common.never,
+                <ConfirmButton key="revoke" label={t.account.revoke} question={t.account.revokeQuestion(key.label)} onConfirm={() => revoke(key)} />,
+              ],
+            }))}
+          />
+        )}
+      </Loaded>
+    </Stack>
+  )
+}

@@ -1,0 +1,81 @@
+import { Button, Group, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { routes, scopeObjects } from '@halyard/contract'
+import { useMutation } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { fieldProblem, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { ShownOnce } from '../app/shown-once.tsx'
+import { useMessages } from '../messages/language.tsx'
+
+const dayMilliseconds = 24 * 60 * 60 * 1000
+const allScopes = scopeObjects.flatMap(object => [`${object}:read`, `${object}:write`])
+
+export function NewKey({ onCreated }: { onCreated: () => void }) {
+  const t = useMessages()
+  const call = useCall()
+  const [label, setLabel] = useState('')
+  const [scopes, setScopes] = useState<string[]>([])
+  const [days, setDays] = useState('90')
+  const create = useMutation({
+    mutationFn: () =>
+      call(routes.apiKeys.create, {
+        body: {
+          label,
+          scopes: scopes.length === 0 ? ['*'] : scopes,
+          expires_at: days === '' ? null : new Date(Date.now() + Number(days) * dayMilliseconds).toISOString(),
+        },
+      }),
+    onSuccess: () => {
+      setLabel('')
+      onCreated()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate()
+  }
+  const atField = fieldProblem(create.error, 'label')
+  return (
+    <form onSubmit={submit}>
+      <Stack gap="sm">
+        {!atField && <ProblemAlert error={create.error} />}
+        <Group align="flex-start">
+          <TextInput
+            label={t.account.label}
+            required
+            withAsterisk={false}
+            maxLength={40}
+            value={label}
+            error={atField}
+            onChange={event => setLabel(event.currentTarget.value)}
+          />
+          <MultiSelect
+            label={t.account.scopes}
+            placeholder={scopes.length === 0 ? t.account.everything : ''}
+            data={allScopes}
+            value={scopes}
+            onChange={setScopes}
+            searchable
+            flex="1 1 220px"
+            maw={420}
+          />
+          <NativeSelect
+            label={t.account.ends}
+            value={days}
+            onChange={event => setDays(event.currentTarget.value)}
+            data={[
+              { value: '7', label: t.account.inDays(7) },
+              { value: '90', label: t.account.inDays(90) },
+              { value: '365', label: t.account.inDays(365) },
+              { value: '', label: t.common.never },
+            ]}
+          />
+          <Button type="submit" mt={25} loading={create.isPending}>
+            {t.account.create}
+          </Button>
+        </Group>
+        {create.data?.value && <ShownOnce value={create.data.value} label={create.data.label} />}
+      </Stack>
+    </form>
+  )
+}

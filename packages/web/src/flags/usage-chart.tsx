@@ -1,0 +1,45 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+
+const colours = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
+const heightPixels = 220
+
+interface Props {
+  days: readonly string[]
+  series: readonly { readonly label: string; readonly data: readonly number[] }[]
+  label: string
+}
+
+/** Lines on a canvas. Those who cannot see them find the same numbers in the table beside it. */
+export function UsageChart({ days, series, label }: Props) {
+  const box = useRef<HTMLDivElement>(null)
+  const scheme = useComputedColorScheme('light')
+  useEffect(() => {
+    const target = box.current
+    if (!target) return
+    const text = scheme === 'dark' ? '#c9c9c9' : '#495057'
+    const grid = { stroke: scheme === 'dark' ? '#2c2e33' : '#e6e8eb', width: 1 }
+    const axis = { stroke: text, grid, ticks: grid }
+    const chart = new uPlot(
+      {
+        width: target.clientWidth,
+        height: heightPixels,
+        series: [{}, ...series.map((each, index) => ({ label: each.label, stroke: colours[index % colours.length] as string, width: 2, points: { show: days.length < 15 } }))],
+        axes: [axis, { ...axis, size: 60 }],
+        scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
+        tzDate: stamp => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC'),
+      },
+      [days.map(day => Date.parse(`${day.slice(0, 10)}T00:00:00Z`) / 1000), ...series.map(({ data }) => [...data])],
+      target,
+    )
+    const observer = new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: heightPixels }))
+    observer.observe(target)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [days, series, scheme])
+  return <div ref={box} role="img" aria-label={label} />
+}

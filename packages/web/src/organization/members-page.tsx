@@ -1,0 +1,202 @@
+import { Alert, Badge, Button, Code, CopyButton, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { type Invite, routes } from '@halyard/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useMe, useOrganizations } from '../api/queries.ts'
+import { ConfirmButton } from '../app/confirm-button.tsx'
+import { Page } from '../app/page.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
+import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+
+const adminLevel = 8
+const membersMax = '1000'
+
+export function MembersPage() {
+  const t = useMessages()
+  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/members' })
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const me = useMe().data
+  const level = useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0
+  const isAdmin = level >= adminLevel
+  const params = { parent_lookup_organization_id: organizationId }
+  const members = useQuery({
+    queryKey: ['members', organizationId],
+    queryFn: ({ signal }) => call(routes.organizations.listMembers, { params, query: { limit: membersMax }, signal }),
+  })
+  const refresh = () => queries.invalidateQueries({ queryKey: ['members', organizationId] })
+  const setLevel = useMutation({
+    mutationFn: ({ uuid, to }: { uuid: string; to: number }) =>
+      call(routes.organizations.updateMember, { params: { ...params, user_uuid: uuid }, body: { level: to } }),
+    onSettled: refresh,
+  })
+  const remove = async (uuid: string) => {
+    await call(routes.organizations.removeMember, { params: { ...params, user_uuid: uuid } })
+    await refresh()
+  }
+  const levels = [
+    { value: '1', label: t.members.member },
+    { value: '8', label: t.members.admin },
+    { value: '15', label: t.members.owner },
+  ]
+  return (
+    <Page title={t.shell.members} intro={t.members.intro}>
+      <ProblemAlert error={setLevel.error} />
+      <Loaded query={members}>
+        {({ results }) => (
+          <PlainTable
+            label={t.shell.members}
+            head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
+            rows={results.map(({ id, user, level: theirs, joined_at }) => ({
+              key: id,
+              cells: [
+                user.first_name,
+                user.email,
+                isAdmin && theirs <= level && user.uuid !== me?.uuid ? (
+                  <NativeSelect
+                    key="level"
+                    size="xs"
+                    aria-label={t.members.levelOf(user.first_name)}
+                    value={String(theirs)}
+                    onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
+                    data={levels.filter(({ value }) => Number(value) <= level)}
+                  />
+                ) : (
+                  <Badge key="level" variant="light" color="gray">
+                    {levels.find(({ value }) => value === String(theirs))?.label ?? theirs}
+                  </Badge>
+                ),
+                day(joined_at),
+                (isAdmin && theirs <= level) || user.uuid === me?.uuid ? (
+                  <ConfirmButton
+                    key="remove"
+                    label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
+                    question={t.members.removeQuestion(user.first_name)}
+                    onConfirm={() => remove(user.uuid)}
+                  />
+                ) : (
+                  ''
+                ),
+              ],
+            }))}
+          />
+        )}
+      </Loaded>
+      {isAdmin && <Invitations organizationId={organizationId} />}
+    </Page>
+  )
+}
+
+function Invitations({ organizationId }: { organizationId: string }) {
+  const t = useMessages()
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const params = { parent_lookup_organization_id: organizationId }
+  const queryKey = ['invites', organizationId]
+  const invites = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.organizations.listInvites, { params, signal }) })
+  const [email, setEmail] = useState('')
+  const [level, setLevel] = useState('1')
+  const invite = useMutation({
+    mutationFn: () => call(routes.organizations.createInvite, { params, body: { target_email: email, level: Number(level) } }),
+    onSuccess: () => {
+      setEmail('')
+      return queries.invalidateQueries({ queryKey })
+    },
+  })
+  const withdraw = async (id: string) => {
+    await call(routes.organizations.removeInvite, { params: { ...params, invite_id: id } })
+    await queries.invalidateQueries({ queryKey })
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    invite.mutate()
+  }
+  const atField = fieldProblem(invite.error, 'target_email')
+  return (
+    <Stack mt="xl">
+      <Title order={2}>{t.members.invite}</Title>
+      {!atField && <ProblemAlert error={invite.error} />}
+      <form onSubmit={submit}>
+        <Group align="flex-start">
+          <TextInput
+            label={t.signIn.email}
+            type="email"
+            required
+            withAsterisk={false}
+            value={email}
+            error={atField}
+            onChange={event => setEmail(event.currentTarget.value)}
+            flex="1 1 220px"
+            maw={360}
+          />
+          <NativeSelect
+            label={t.members.level}
+            value={level}
+            onChange={event => setLevel(event.currentTarget.value)}
+            data={[
+              { value: '1', label: t.members.member },
+              { value: '8', label: t.members.admin },
+            ]}
+          />
+          <Button type="submit" mt={25} loading={invite.isPending}>
+            {t.members.invite}
+          </Button>
+        </Group>
+      </form>
+      {invite.data && <InviteLink invite={invite.data} />}
+      {(invites.data?.results.length ?? 0) > 0 && (
+        <PlainTable
+          label={t.members.open}
+          head={[t.signIn.email, t.members.until, t.members.link, '']}
+          rows={(invites.data?.results ?? []).map(each => ({
+            key: each.id,
+            cells: [
+              each.target_email,
+              day(each.expires_at),
+              <CopyLink key="link" path={each.signup_path} />,
+              <ConfirmButton
+                key="withdraw"
+                label={t.members.withdraw}
+                question={t.members.withdrawQuestion(each.target_email)}
+                onConfirm={() => withdraw(each.id)}
+              />,
+            ],
+          }))}
+        />
+      )}
+    </Stack>
+  )
+}
+
+function InviteLink({ invite }: { invite: Invite }) {
+  const t = useMessages()
+  return (
+    <Alert color="green" role="status">
+      <Text size="sm" mb="xs">
+        {t.members.sendLink(invite.target_email)}
+      </Text>
+      <Group gap="xs">
+        <Code style={{ overflowWrap: 'anywhere' }}>{window.location.origin + invite.signup_path}</Code>
+        <CopyLink path={invite.signup_path} />
+      </Group>
+    </Alert>
+  )
+}
+
+function CopyLink({ path }: { path: string }) {
+  const t = useMessages()
+  return (
+    <CopyButton value={window.location.origin + path}>
+      {({ copied, copy }) => (
+        <Button size="compact-sm" variant="default" onClick={copy}>
+          {copied ? t.common.copied : t.members.copyLink}
+        </Button>
+      )}
+    </CopyButton>
+  )
+}

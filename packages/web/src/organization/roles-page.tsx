@@ -1,0 +1,192 @@
+import { Accordion, Badge, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { type Role, routes } from '@halyard/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useOrganizations } from '../api/queries.ts'
+import { ConfirmButton } from '../app/confirm-button.tsx'
+import { Page } from '../app/page.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
+import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+
+const adminLevel = 8
+
+export function RolesPage() {
+  const t = useMessages()
+  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/roles' })
+  const call = useCall()
+  const isAdmin = (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+  const params = { parent_lookup_organization_id: organizationId }
+  const roles = useQuery({
+    queryKey: ['roles', organizationId],
+    queryFn: ({ signal }) => call(routes.roles.list, { params, signal }),
+  })
+  return (
+    <Page title={t.shell.roles} intro={t.roles.intro}>
+      {isAdmin && <NewRole organizationId={organizationId} />}
+      <Loaded query={roles}>
+        {({ results }) =>
+          results.length === 0 ? (
+            <Text>{t.roles.none}</Text>
+          ) : (
+            <Accordion variant="separated" mt="md">
+              {results.map(role => (
+                <Accordion.Item key={role.id} value={role.id}>
+                  <Accordion.Control>
+                    <Group gap="sm">
+                      <Text fw={600} size="sm">
+                        {role.name}
+                      </Text>
+                      <Badge variant="light" color={role.feature_flags_access_level >= 37 ? 'green' : 'gray'}>
+                        {role.feature_flags_access_level >= 37 ? t.roles.mayEdit : t.roles.mayView}
+                      </Badge>
+                    </Group>
+                  </Accordion.Control>
+                  <Accordion.Panel>
+                    <RoleDetails role={role} organizationId={organizationId} isAdmin={isAdmin} />
+                  </Accordion.Panel>
+                </Accordion.Item>
+              ))}
+            </Accordion>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+function useLevels() {
+  const t = useMessages()
+  return [
+    { value: '21', label: t.roles.mayView },
+    { value: '37', label: t.roles.mayEdit },
+  ]
+}
+
+function NewRole({ organizationId }: { organizationId: string }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const levels = useLevels()
+  const [name, setName] = useState('')
+  const [level, setLevel] = useState('37')
+  const create = useMutation({
+    mutationFn: () =>
+      call(routes.roles.create, {
+        params: { parent_lookup_organization_id: organizationId },
+        body: { name, feature_flags_access_level: Number(level) },
+      }),
+    onSuccess: () => {
+      setName('')
+      return queries.invalidateQueries({ queryKey: ['roles', organizationId] })
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate()
+  }
+  const atField = fieldProblem(create.error, 'name')
+  return (
+    <form onSubmit={submit}>
+      {!atField && <ProblemAlert error={create.error} />}
+      <Group align="flex-start">
+        <TextInput
+          label={t.roles.name}
+          required
+          withAsterisk={false}
+          maxLength={200}
+          value={name}
+          error={atField}
+          onChange={event => setName(event.currentTarget.value)}
+        />
+        <NativeSelect label={t.roles.flags} value={level} onChange={event => setLevel(event.currentTarget.value)} data={levels} />
+        <Button type="submit" mt={25} loading={create.isPending}>
+          {t.roles.create}
+        </Button>
+      </Group>
+    </form>
+  )
+}
+
+function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizationId: string; isAdmin: boolean }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const levels = useLevels()
+  const params = { parent_lookup_organization_id: organizationId, role_id: role.id }
+  const queryKey = ['role-members', role.id]
+  const memberships = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.roles.listMemberships, { params, signal }) })
+  const members = useQuery({
+    queryKey: ['members', organizationId],
+    queryFn: ({ signal }) => call(routes.organizations.listMembers, { params: { parent_lookup_organization_id: organizationId }, signal }),
+  })
+  const refresh = () => Promise.all([queries.invalidateQueries({ queryKey }), queries.invalidateQueries({ queryKey: ['roles', organizationId] })])
+  const add = useMutation({
+    mutationFn: (uuid: string) => call(routes.roles.createMembership, { params, body: { user_uuid: uuid } }),
+    onSuccess: refresh,
+  })
+  const setLevel = useMutation({
+    mutationFn: (level: string) => call(routes.roles.update, { params, body: { feature_flags_access_level: Number(level) } }),
+    onSuccess: refresh,
+  })
+  const takeOut = async (id: string) => {
+    await call(routes.roles.removeMembership, { params: { ...params, membership_id: id } })
+    await refresh()
+  }
+  const remove = async () => {
+    await call(routes.roles.remove, { params })
+    await refresh()
+  }
+  const inside = memberships.data?.results ?? []
+  const outside = (members.data?.results ?? []).filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
+  return (
+    <Stack>
+      <ProblemAlert error={add.error ?? setLevel.error} />
+      {isAdmin && (
+        <Group>
+          <NativeSelect
+            label={t.roles.flags}
+            value={String(role.feature_flags_access_level)}
+            onChange={event => setLevel.mutate(event.currentTarget.value)}
+            data={levels}
+          />
+          <NativeSelect
+            label={t.roles.add}
+            value=""
+            onChange={event => event.currentTarget.value !== '' && add.mutate(event.currentTarget.value)}
+            data={[{ value: '', label: t.roles.pick }, ...outside.map(({ user }) => ({ value: user.uuid, label: user.first_name }))]}
+          />
+        </Group>
+      )}
+      {inside.length === 0 ? (
+        <Text size="sm">{t.roles.nobody}</Text>
+      ) : (
+        <PlainTable
+          label={t.roles.membersOf(role.name)}
+          minWidth={300}
+          head={[t.members.name, t.signIn.email, '']}
+          rows={inside.map(({ id, user }) => ({
+            key: id,
+            cells: [
+              user.first_name,
+              user.email,
+              isAdmin ? (
+                <ConfirmButton key="out" label={t.roles.takeOut} question={t.roles.takeOutQuestion(user.first_name, role.name)} onConfirm={() => takeOut(id)} />
+              ) : (
+                ''
+              ),
+            ],
+          }))}
+        />
+      )}
+      {role.associated_flags !== '' && <Text size="sm">{t.roles.extraFlags(role.associated_flags)}</Text>}
+      {isAdmin && (
+        <Group justify="flex-end">
+          <ConfirmButton label={t.roles.remove} question={t.roles.removeQuestion(role.name)} onConfirm={remove} />
+        </Group>
+      )}
+    </Stack>
+  )
+}

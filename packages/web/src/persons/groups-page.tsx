@@ -1,0 +1,97 @@
+import { Accordion, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { type GroupType, routes } from '@halyard/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { SearchIcon } from '../app/icons.tsx'
+import { Page } from '../app/page.tsx'
+import { Pages } from '../app/pages.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { PropertyTable } from './property-table.tsx'
+
+const pageSize = 50
+const waitMilliseconds = 200
+
+export function GroupsPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/groups' })
+  const call = useCall()
+  const types = useQuery({
+    queryKey: ['group-types', projectId],
+    queryFn: ({ signal }) => call(routes.groups.listTypes, { params: { project_id: projectId }, signal }),
+  })
+  return (
+    <Page title={t.shell.groups} intro={t.groups.intro}>
+      <Loaded query={types}>
+        {all => (all.length === 0 ? <Text>{t.groups.none}</Text> : <GroupsOfTypes projectId={projectId} types={all} />)}
+      </Loaded>
+    </Page>
+  )
+}
+
+function GroupsOfTypes({ projectId, types }: { projectId: string; types: readonly GroupType[] }) {
+  const t = useMessages()
+  const call = useCall()
+  const [index, setIndex] = useState(String(types[0]?.group_type_index ?? 0))
+  const [typed, setTyped] = useState('')
+  const [search] = useDebouncedValue(typed, waitMilliseconds)
+  const [offset, setOffset] = useState(0)
+  const groups = useQuery({
+    queryKey: ['groups', projectId, index, search, offset],
+    queryFn: ({ signal }) =>
+      call(routes.groups.list, {
+        params: { project_id: projectId },
+        query: { group_type_index: index, search, limit: String(pageSize), offset: String(offset) },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Stack>
+      <Group>
+        <SegmentedControl
+          aria-label={t.groups.type}
+          value={index}
+          onChange={value => {
+            setIndex(value)
+            setOffset(0)
+          }}
+          data={types.map(({ group_type, group_type_index }) => ({ value: String(group_type_index), label: group_type }))}
+        />
+        <TextInput
+          aria-label={t.groups.search}
+          placeholder={t.groups.search}
+          leftSection={<SearchIcon size={16} />}
+          flex={1}
+          maw={420}
+          value={typed}
+          onChange={event => {
+            setTyped(event.currentTarget.value)
+            setOffset(0)
+          }}
+        />
+      </Group>
+      <Loaded query={groups}>
+        {({ results, count }) => (
+          <>
+            {results.length === 0 && <Text>{t.persons.nothingFound}</Text>}
+            <Accordion variant="separated">
+              {results.map(({ group_key, group_properties }) => (
+                <Accordion.Item key={group_key} value={group_key}>
+                  <Accordion.Control>{group_key}</Accordion.Control>
+                  <Accordion.Panel>
+                    <PropertyTable properties={group_properties} />
+                  </Accordion.Panel>
+                </Accordion.Item>
+              ))}
+            </Accordion>
+            <Pages count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
+          </>
+        )}
+      </Loaded>
+    </Stack>
+  )
+}

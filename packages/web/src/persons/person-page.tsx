@@ -1,0 +1,52 @@
+import { Anchor, Stack, Text, Title } from '@mantine/core'
+import { routes } from '@halyard/contract'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { ConfirmButton } from '../app/confirm-button.tsx'
+import { Page } from '../app/page.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+import { PropertyTable } from './property-table.tsx'
+
+export function PersonPage() {
+  const t = useMessages()
+  const { moment } = useFormats()
+  const { projectId, personId } = useParams({ from: '/shell/project/$projectId/persons/$personId' })
+  const call = useCall()
+  const navigate = useNavigate()
+  const queries = useQueryClient()
+  const params = { project_id: projectId, id: personId }
+  const person = useQuery({
+    queryKey: ['persons', projectId, 'one', personId],
+    queryFn: ({ signal }) => call(routes.persons.get, { params, signal }),
+  })
+  const forget = async () => {
+    await call(routes.persons.remove, { params })
+    await navigate({ to: '/project/$projectId/persons', params: { projectId } })
+    await queries.invalidateQueries({ queryKey: ['persons', projectId] })
+  }
+  return (
+    <Loaded query={person}>
+      {({ name, distinct_ids, properties, created_at }) => (
+        <Page
+          title={name}
+          intro={t.persons.seenFirst(moment(created_at))}
+          actions={<ConfirmButton label={t.persons.forget} question={t.persons.forgetQuestion(name)} onConfirm={forget} />}
+        >
+          <Stack>
+            <Anchor component={Link} to={`/project/${projectId}/why?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`} size="sm">
+              {t.persons.whyOf(name)}
+            </Anchor>
+            <Title order={2}>{t.persons.distinctIds}</Title>
+            <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+              {distinct_ids.join(', ')}
+            </Text>
+            <Title order={2}>{t.persons.properties}</Title>
+            <PropertyTable properties={properties} />
+          </Stack>
+        </Page>
+      )}
+    </Loaded>
+  )
+}

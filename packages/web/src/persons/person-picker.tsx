@@ -1,0 +1,42 @@
+import { Autocomplete } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { routes } from '@halyard/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+
+const suggestionsMax = '8'
+const waitMilliseconds = 200
+
+/** A distinct id: typed, or found by anything that is known of the person. */
+export function PersonPicker(props: { projectId: string; value: string; onChange: (id: string) => void }) {
+  const t = useMessages()
+  const call = useCall()
+  const [search] = useDebouncedValue(props.value, waitMilliseconds)
+  const found = useQuery({
+    queryKey: ['persons', props.projectId, 'pick', search],
+    queryFn: ({ signal }) =>
+      call(routes.persons.list, { params: { project_id: props.projectId }, query: { limit: suggestionsMax, search }, signal }),
+    staleTime: 30_000,
+  })
+  const people = found.data?.results ?? []
+  const names = new Map(people.flatMap(({ distinct_ids, name }) => (distinct_ids[0] ? [[distinct_ids[0], name] as const] : [])))
+  return (
+    <Autocomplete
+      label={t.why.person}
+      placeholder={t.why.personHint}
+      miw={280}
+      flex="1 1 280px"
+      data={[...names.keys()]}
+      renderOption={({ option }) => (
+        <span>
+          {names.get(option.value)} <span style={{ opacity: 0.8 }}>{names.get(option.value) !== option.value && option.value}</span>
+        </span>
+      )}
+      // The server has searched already, and not in the ids alone.
+      filter={({ options }) => options}
+      value={props.value}
+      onChange={props.onChange}
+    />
+  )
+}

@@ -1,0 +1,86 @@
+import { Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { routes } from '@halyard/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { SearchIcon } from '../app/icons.tsx'
+import { Page } from '../app/page.tsx'
+import { Pages } from '../app/pages.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+
+const pageSize = 50
+const waitMilliseconds = 200
+
+export function PersonsPage() {
+  const t = useMessages()
+  const { day } = useFormats()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/persons' })
+  const call = useCall()
+  const [typed, setTyped] = useState('')
+  const [search] = useDebouncedValue(typed, waitMilliseconds)
+  const [offset, setOffset] = useState(0)
+  const persons = useQuery({
+    queryKey: ['persons', projectId, search, offset],
+    queryFn: ({ signal }) =>
+      call(routes.persons.list, {
+        params: { project_id: projectId },
+        query: { search, limit: String(pageSize), offset: String(offset) },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Page title={t.shell.persons} intro={t.persons.intro}>
+      <TextInput
+        aria-label={t.persons.search}
+        placeholder={t.persons.search}
+        leftSection={<SearchIcon size={16} />}
+        maw={420}
+        mb="sm"
+        value={typed}
+        onChange={event => {
+          setTyped(event.currentTarget.value)
+          setOffset(0)
+        }}
+      />
+      <Loaded query={persons}>
+        {({ results, count }) =>
+          results.length === 0 ? (
+            <Text>{search === '' ? t.persons.none : t.persons.nothingFound}</Text>
+          ) : (
+            <Stack>
+              <PlainTable
+                label={t.shell.persons}
+                head={[t.persons.name, t.persons.distinctIds, t.persons.since, '']}
+                rows={results.map(person => ({
+                  key: person.uuid,
+                  cells: [
+                    <Link key="name" to="/project/$projectId/persons/$personId" params={{ projectId, personId: person.uuid }}>
+                      {person.name}
+                    </Link>,
+                    person.distinct_ids.slice(0, 2).join(', '),
+                    day(person.created_at),
+                    <Link
+                      key="why"
+                      to="/project/$projectId/why"
+                      params={{ projectId }}
+                      search={{ id: person.distinct_ids[0] ?? '' }}
+                      aria-label={t.persons.whyOf(person.name)}
+                    >
+                      {t.shell.why}
+                    </Link>,
+                  ],
+                }))}
+              />
+              <Pages count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
+            </Stack>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,25 @@
+import { Text } from '@mantine/core'
+import { PlainTable } from '../app/plain-table.tsx'
+import { useMessages } from '../messages/language.tsx'
+
+export function PropertyTable({ properties }: { properties: Readonly<Record<string, unknown>> }) {
+  const t = useMessages()
+  const rows = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1))
+  if (rows.length === 0) return <Text size="sm">{t.persons.noProperties}</Text>
+  return (
+    <PlainTable
+      label={t.persons.properties}
+      minWidth={280}
+      head={[t.editor.property, t.editor.value]}
+      rows={rows.map(([key, value]) => ({
+        key,
+        cells: [
+          key,
+          <Text key="value" size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
+            {typeof value === 'string' ? value : JSON.stringify(value)}
+          </Text>,
+        ],
+      }))}
+    />
+  )
+}

@@ -1,0 +1,189 @@
+import { Button, Code, CopyButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { type Project, routes } from '@halyard/contract'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useProject } from '../api/queries.ts'
+import { ConfirmButton } from '../app/confirm-button.tsx'
+import { useNotify } from '../app/notify.ts'
+import { Page } from '../app/page.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
+import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { ShownOnce } from '../app/shown-once.tsx'
+import { useFormats, useMessages } from '../messages/language.tsx'
+
+const adminLevel = 8
+
+export function ProjectPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/settings' })
+  const project = useProject(projectId)
+  return (
+    <Page title={t.shell.projectSettings} intro={project?.name}>
+      {project && <Settings key={project.id} project={project} />}
+    </Page>
+  )
+}
+
+function Settings({ project }: { project: Project }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const navigate = useNavigate()
+  const isAdmin = project.effective_membership_level >= adminLevel
+  const params = { project_id: String(project.id) }
+  const [name, setName] = useState(project.name)
+  const refresh = () => queries.invalidateQueries({ queryKey: ['projects'] })
+  const rename = useMutation({
+    mutationFn: () => call(routes.projects.update, { params, body: { name } }),
+    onSuccess: async () => {
+      await refresh()
+      notify.tell({ message: t.editor.saved })
+    },
+  })
+  const reset = async () => {
+    await call(routes.projects.resetToken, { params })
+    await refresh()
+  }
+  const remove = async () => {
+    await call(routes.projects.remove, { params })
+    queries.clear()
+    await navigate({ to: '/' })
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    rename.mutate()
+  }
+  return (
+    <Stack gap="xl">
+      <form onSubmit={submit}>
+        <Group align="flex-start">
+          <TextInput
+            label={t.shell.projectName}
+            readOnly={!isAdmin}
+            maxLength={200}
+            value={name}
+            error={fieldProblem(rename.error, 'name')}
+            onChange={event => setName(event.currentTarget.value)}
+            flex="1 1 220px"
+            maw={360}
+          />
+          {isAdmin && (
+            <Button type="submit" mt={25} variant="default" loading={rename.isPending}>
+              {t.common.save}
+            </Button>
+          )}
+        </Group>
+      </form>
+      <section>
+        <Title order={2}>{t.project.token}</Title>
+        <Text size="sm" c="dimmed" mb="xs">
+          {t.project.tokenIntro}
+        </Text>
+        <Group gap="xs">
+          <Code>{project.api_token}</Code>
+          <CopyButton value={project.api_token}>
+            {({ copied, copy }) => (
+              <Button size="compact-sm" variant="default" onClick={copy}>
+                {copied ? t.common.copied : t.common.copy}
+              </Button>
+            )}
+          </CopyButton>
+          {isAdmin && <ConfirmButton label={t.project.resetToken} question={t.project.resetTokenQuestion} onConfirm={reset} />}
+        </Group>
+      </section>
+      <SecretKeys project={project} isAdmin={isAdmin} />
+      {isAdmin && (
+        <section>
+          <Title order={2} mb="xs">
+            {t.project.remove}
+          </Title>
+          <ConfirmButton variant="light" label={t.project.remove} question={t.project.removeQuestion(project.name)} onConfirm={remove} />
+        </section>
+      )}
+    </Stack>
+  )
+}
+
+function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }) {
+  const t = useMessages()
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const params = { project_id: String(project.id) }
+  const queryKey = ['secret-keys', params.project_id]
+  const keys = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.projects.listSecretKeys, { params, signal }) })
+  const [label, setLabel] = useState('')
+  const create = useMutation({
+    mutationFn: () => call(routes.projects.createSecretKey, { params, body: { label } }),
+    onSuccess: () => {
+      setLabel('')
+      return queries.invalidateQueries({ queryKey })
+    },
+  })
+  const revoke = async (id: string) => {
+    await call(routes.projects.removeSecretKey, { params: { ...params, key_id: id } })
+    await queries.invalidateQueries({ queryKey })
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate()
+  }
+  return (
+    <section>
+      <Title order={2}>{t.project.secretKeys}</Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t.project.secretKeysIntro}
+      </Text>
+      <Stack>
+        {isAdmin && (
+          <form onSubmit={submit}>
+            <Group align="flex-start">
+              <TextInput
+                label={t.account.label}
+                required
+                withAsterisk={false}
+                maxLength={40}
+                value={label}
+                error={fieldProblem(create.error, 'label')}
+                onChange={event => setLabel(event.currentTarget.value)}
+              />
+              <Button type="submit" mt={25} variant="default" loading={create.isPending}>
+                {t.account.create}
+              </Button>
+            </Group>
+          </form>
+        )}
+        {!fieldProblem(create.error, 'label') && <ProblemAlert error={create.error} />}
+        {create.data?.value && <ShownOnce value={create.data.value} label={create.data.label} />}
+        <Loaded query={keys}>
+          {({ results }) =>
+            results.length === 0 ? (
+              <Text size="sm">{t.project.noSecretKeys}</Text>
+            ) : (
+              <PlainTable
+                label={t.project.secretKeys}
+                minWidth={300}
+                head={[t.account.label, t.flags.columnCreated, '']}
+                rows={results.map(key => ({
+                  key: key.id,
+                  cells: [
+                    `${key.label} ${key.mask_value}`,
+                    day(key.created_at),
+                    isAdmin ? (
+                      <ConfirmButton key="revoke" label={t.account.revoke} question={t.account.revokeQuestion(key.label)} onConfirm={() => revoke(key.id)} />
+                    ) : (
+                      ''
+                    ),
+                  ],
+                }))}
+              />
+            )
+          }
+        </Loaded>
+      </Stack>
+    </section>
+  )
+}

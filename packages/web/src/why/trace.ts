@@ -1,0 +1,33 @@
+/** The trace of an answer as the server sends it: what each condition and filter saw. */
+export interface WireTrace {
+  readonly conditions: readonly WireCondition[]
+  readonly holdout: { readonly held_out: boolean } | null
+  readonly variant: { readonly key: string | null; readonly forced: boolean; readonly bucket: number | null } | null
+}
+
+export interface WireCondition {
+  readonly index: number
+  readonly reached: boolean
+  readonly result: 'matched' | 'out_of_rollout' | 'not_matched' | 'no_group' | 'failed'
+  readonly filters: readonly WireFilter[]
+  readonly rollout: { readonly bucket: number; readonly threshold: number; readonly inside: boolean } | null
+}
+
+export interface WireFilter {
+  readonly kind: 'property' | 'cohort' | 'flag'
+  readonly matched: boolean
+  readonly key?: string | null
+  readonly id?: string
+  readonly name?: string | null
+  readonly operator?: string
+  readonly value?: unknown
+  readonly expected?: unknown
+  readonly present?: boolean
+  readonly seen?: unknown
+  readonly source?: string
+}
+
+/** The shape is checked at the border; something else is simply not shown. */
+export function readTrace(trace: Readonly<Record<string, unknown>> | undefined): WireTrace | undefined {
+  return trace && Array.isArray(trace.conditions) ? (trace as unknown as WireTrace) : undefined
+}
