@@ -1,5 +1,5 @@
-import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { type ApiKey, routes, type User } from '@halyard/contract'
+import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useMe } from '../api/queries.ts'
@@ -58,7 +58,13 @@ function Profile({ user }: { user: User }) {
     <form onSubmit={submit}>
       <Stack maw={420}>
         {!atField && <ProblemAlert error={save.error} />}
-        <TextInput label={t.signUp.firstName} value={name} error={fieldProblem(save.error, 'first_name')} onChange={event => setName(event.currentTarget.value)} autoComplete="name" />
+        <TextInput
+          label={t.signUp.firstName}
+          value={name}
+          error={fieldProblem(save.error, 'first_name')}
+          onChange={event => setName(event.currentTarget.value)}
+          autoComplete="name"
+        />
         <TextInput label={t.signIn.email} value={user.email} readOnly />
         <PasswordInput
           label={t.account.newPassword}
@@ -117,7 +123,10 @@ function Keys() {
               key: key.id,
               cells: [
                 <span key="label">
-                  {key.label} <Text span size="xs" ff="monospace" c="dimmed">{key.mask_value}</Text>
+                  {key.label}{' '}
+                  <Text span size="xs" ff="monospace" c="dimmed">
+                    {key.mask_value}
+                  </Text>
                 </span>,
                 <Group key="scopes" gap={4}>
                   {key.scopes.map(scope => (
@@ -128,7 +137,12 @@ function Keys() {
                 </Group>,
                 key.last_used_at ? day(key.last_used_at) : t.common.never,
                 key.expires_at ? day(key.expires_at) : t.common.never,
-                <ConfirmButton key="revoke" label={t.account.revoke} question={t.account.revokeQuestion(key.label)} onConfirm={() => revoke(key)} />,
+                <ConfirmButton
+                  key="revoke"
+                  label={t.account.revoke}
+                  question={t.account.revokeQuestion(key.label)}
+                  onConfirm={() => revoke(key)}
+                />,
               ],
             }))}
           />

@@ -1,5 +1,5 @@
-import { Button, Group, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { routes, scopeObjects } from '@halyard/contract'
+import { Button, Group, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { fieldProblem, ProblemAlert } from '../app/problems.tsx'

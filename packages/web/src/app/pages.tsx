@@ -12,10 +12,20 @@ export function Pages(props: { count: number; offset: number; pageSize: number; 
         {t.pages.range(offset + 1, Math.min(count, offset + pageSize), count)}
       </Text>
       <Group gap="xs">
-        <Button variant="default" size="xs" disabled={offset === 0} onClick={() => props.onChange(Math.max(0, offset - pageSize))}>
+        <Button
+          variant="default"
+          size="xs"
+          disabled={offset === 0}
+          onClick={() => props.onChange(Math.max(0, offset - pageSize))}
+        >
           {t.pages.previous}
         </Button>
-        <Button variant="default" size="xs" disabled={offset + pageSize >= count} onClick={() => props.onChange(offset + pageSize)}>
+        <Button
+          variant="default"
+          size="xs"
+          disabled={offset + pageSize >= count}
+          onClick={() => props.onChange(offset + pageSize)}
+        >
           {t.pages.next}
         </Button>
       </Group>

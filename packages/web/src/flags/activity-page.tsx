@@ -1,5 +1,5 @@
-import { Button, Stack, Text } from '@mantine/core'
 import { routes } from '@halyard/contract'
+import { Button, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useCohorts } from '../api/cohorts.ts'
@@ -20,7 +20,11 @@ export function ActivityPage() {
   const { projectId } = useParams({ from: '/shell/project/$projectId/activity' })
   const project = useProject(projectId)
   const { flags } = useFlags(projectId)
-  const wording = useWording({ project: project ?? { group_types: {} }, flags: flags ?? [], cohorts: useCohorts(projectId) })
+  const wording = useWording({
+    project: project ?? { group_types: {} },
+    flags: flags ?? [],
+    cohorts: useCohorts(projectId),
+  })
   const call = useCall()
   const activity = useInfiniteQuery({
     queryKey: ['activity', projectId],

@@ -1,5 +1,5 @@
-import { Badge, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
 import { type Flag, type Project, routes } from '@halyard/contract'
+import { Badge, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -21,11 +21,16 @@ export function CopiesTab({ flag, project }: TabProps) {
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
-  const others = (useProjects().data ?? []).filter(each => each.organization === project.organization && each.id !== project.id)
+  const others = (useProjects().data ?? []).filter(
+    each => each.organization === project.organization && each.id !== project.id,
+  )
   const [chosen, setChosen] = useState<readonly number[]>([])
   const [isDisabled, setIsDisabled] = useState(true)
   const queryKey = ['flag-copies', project.organization, flag.key, others.map(({ id }) => id).join()]
-  const copies = useQuery({ queryKey, queryFn: async () => new Map(await Promise.all(others.map(other => findIn(other)))) })
+  const copies = useQuery({
+    queryKey,
+    queryFn: async () => new Map(await Promise.all(others.map(other => findIn(other)))),
+  })
   const findIn = async (other: Project): Promise<[number, Flag | undefined]> => {
     const { results } = await call(routes.flags.list, {
       params: { project_id: String(other.id) },
@@ -37,7 +42,12 @@ export function CopiesTab({ flag, project }: TabProps) {
     mutationFn: () =>
       call(routes.organizationFlags.copy, {
         params: { parent_lookup_organization_id: project.organization },
-        body: { feature_flag_key: flag.key, from_project: project.id, target_project_ids: [...chosen], disable_copied_flag: isDisabled },
+        body: {
+          feature_flag_key: flag.key,
+          from_project: project.id,
+          target_project_ids: [...chosen],
+          disable_copied_flag: isDisabled,
+        },
         headers: represented,
       }),
     onSuccess: async () => {
@@ -64,7 +74,11 @@ export function CopiesTab({ flag, project }: TabProps) {
             key: other.id,
             cells: [
               theirs ? (
-                <Link key="project" to="/project/$projectId/flags/$flagId" params={{ projectId: String(other.id), flagId: String(theirs.id) }}>
+                <Link
+                  key="project"
+                  to="/project/$projectId/flags/$flagId"
+                  params={{ projectId: String(other.id), flagId: String(theirs.id) }}
+                >
                   {other.name}
                 </Link>
               ) : (
@@ -72,13 +86,22 @@ export function CopiesTab({ flag, project }: TabProps) {
               ),
               theirs ? describeState(theirs, { t, percent, groupTypes: other.group_types }).text : t.copies.missing,
               <Difference key="difference" mine={flag} theirs={theirs} />,
-              <Checkbox key="copy" aria-label={t.copies.copyTo(other.name)} checked={chosen.includes(other.id)} onChange={() => toggle(other.id)} />,
+              <Checkbox
+                key="copy"
+                aria-label={t.copies.copyTo(other.name)}
+                checked={chosen.includes(other.id)}
+                onChange={() => toggle(other.id)}
+              />,
             ],
           }
         })}
       />
       <Group>
-        <Switch label={t.copies.startOff} checked={isDisabled} onChange={event => setIsDisabled(event.currentTarget.checked)} />
+        <Switch
+          label={t.copies.startOff}
+          checked={isDisabled}
+          onChange={event => setIsDisabled(event.currentTarget.checked)}
+        />
         <Button disabled={chosen.length === 0} loading={copy.isPending} onClick={() => copy.mutate()}>
           {t.copies.copy(chosen.length)}
         </Button>
@@ -89,9 +112,25 @@ export function CopiesTab({ flag, project }: TabProps) {
 
 function Difference({ mine, theirs }: { mine: Flag; theirs: Flag | undefined }) {
   const t = useMessages()
-  if (!theirs) return <Badge variant="light" color="gray">{t.copies.missing}</Badge>
+  if (!theirs)
+    return (
+      <Badge variant="light" color="gray">
+        {t.copies.missing}
+      </Badge>
+    )
   const names: Record<string, string> = t.fields
-  const differs = (['active', 'filters', 'name', 'tags'] as const).filter(field => JSON.stringify(mine[field]) !== JSON.stringify(theirs[field]))
-  if (differs.length === 0) return <Badge variant="light" color="green">{t.copies.same}</Badge>
-  return <Badge variant="light" color="yellow">{differs.map(field => names[field]).join(', ')}</Badge>
+  const differs = (['active', 'filters', 'name', 'tags'] as const).filter(
+    field => JSON.stringify(mine[field]) !== JSON.stringify(theirs[field]),
+  )
+  if (differs.length === 0)
+    return (
+      <Badge variant="light" color="green">
+        {t.copies.same}
+      </Badge>
+    )
+  return (
+    <Badge variant="light" color="yellow">
+      {differs.map(field => names[field]).join(', ')}
+    </Badge>
+  )
 }

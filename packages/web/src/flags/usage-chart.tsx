@@ -26,7 +26,15 @@ export function UsageChart({ days, series, label }: Props) {
       {
         width: target.clientWidth,
         height: heightPixels,
-        series: [{}, ...series.map((each, index) => ({ label: each.label, stroke: colours[index % colours.length] as string, width: 2, points: { show: days.length < 15 } }))],
+        series: [
+          {},
+          ...series.map((each, index) => ({
+            label: each.label,
+            stroke: colours[index % colours.length] as string,
+            width: 2,
+            points: { show: days.length < 15 },
+          })),
+        ],
         axes: [axis, { ...axis, size: 60 }],
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
         tzDate: stamp => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC'),

@@ -1,5 +1,5 @@
-import { Group, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
 import { type DashboardTile, routes } from '@halyard/contract'
+import { Group, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { PlainTable } from '../app/plain-table.tsx'
@@ -19,7 +19,11 @@ export function UsageTab({ flag, project }: TabProps) {
   const dashboard = useQuery({
     queryKey: ['dashboard', params.project_id, flag.usage_dashboard, range],
     queryFn: ({ signal }) =>
-      call(routes.dashboards.get, { params: { ...params, id: String(flag.usage_dashboard) }, query: { date_from: range }, signal }),
+      call(routes.dashboards.get, {
+        params: { ...params, id: String(flag.usage_dashboard) },
+        query: { date_from: range },
+        signal,
+      }),
   })
   const status = useQuery({
     queryKey: ['flag-status', params.project_id, flag.id, flag.version],
@@ -29,7 +33,8 @@ export function UsageTab({ flag, project }: TabProps) {
     <Stack>
       <Group justify="space-between" align="flex-end">
         <Text size="sm" c="dimmed">
-          {status.data && (status.data.last_called_at ? t.usage.lastCalled(moment(status.data.last_called_at)) : t.usage.neverCalled)}
+          {status.data &&
+            (status.data.last_called_at ? t.usage.lastCalled(moment(status.data.last_called_at)) : t.usage.neverCalled)}
           {status.data?.status === 'stale' && ` · ${status.data.reason}`}
         </Text>
         <NativeSelect
@@ -64,7 +69,7 @@ function Tile({ tile }: { tile: DashboardTile }) {
   const title = titles[metric] ?? name
   const total = series.reduce((sum, each) => sum + each.total, 0)
   return (
-    <Paper withBorder p="md" radius="lg" component="section" aria-label={title}>
+    <Paper withBorder p="md" radius="lg">
       <Title order={2} mb="xs">
         {title}
       </Title>
@@ -82,7 +87,12 @@ function Tile({ tile }: { tile: DashboardTile }) {
               minWidth={300}
               head={[t.usage.day, ...series.map(({ label }) => label)]}
               rows={[
-                ...days.map((date, index) => ({ key: date, cells: [day(date), ...series.map(({ data }) => count(data[index] ?? 0))] })).reverse(),
+                ...days
+                  .map((date, index) => ({
+                    key: date,
+                    cells: [day(date), ...series.map(({ data }) => count(data[index] ?? 0))],
+                  }))
+                  .reverse(),
                 { key: 'total', cells: [t.usage.total, ...series.map(each => count(each.total))] },
               ]}
             />

@@ -1,5 +1,5 @@
-import { Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
 import { type FlagVersion, routes } from '@halyard/contract'
+import { Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from '../app/notify.ts'
@@ -39,7 +39,11 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
   const compared = useQuery({
     queryKey: ['flag-history', params.project_id, params.id, 'compare', from, to],
     queryFn: ({ signal }) =>
-      call(routes.flagVersions.get, { params: { ...params, version: String(to) }, query: { compare_to: String(from) }, signal }),
+      call(routes.flagVersions.get, {
+        params: { ...params, version: String(to) },
+        query: { compare_to: String(from) },
+        signal,
+      }),
   })
   const restore = useMutation({
     mutationFn: (version: number) => call(routes.flagVersions.restore, { params, body: { version } }),
@@ -57,15 +61,28 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
   return (
     <Stack>
       <Group align="flex-end">
-        <NativeSelect label={t.versions.from} value={String(from)} onChange={event => setFrom(Number(event.currentTarget.value))} data={options} />
-        <NativeSelect label={t.versions.to} value={String(to)} onChange={event => setTo(Number(event.currentTarget.value))} data={options} />
+        <NativeSelect
+          label={t.versions.from}
+          value={String(from)}
+          onChange={event => setFrom(Number(event.currentTarget.value))}
+          data={options}
+        />
+        <NativeSelect
+          label={t.versions.to}
+          value={String(to)}
+          onChange={event => setTo(Number(event.currentTarget.value))}
+          data={options}
+        />
       </Group>
       <Loaded query={compared}>
         {({ changes }) =>
           changes.length === 0 || from === to ? (
             <Text size="sm">{t.versions.same}</Text>
           ) : (
-            <ChangeList changes={changes.filter((change): change is typeof change & FieldChange => change.field !== null)} wording={wording} />
+            <ChangeList
+              changes={changes.filter((change): change is typeof change & FieldChange => change.field !== null)}
+              wording={wording}
+            />
           )
         }
       </Loaded>

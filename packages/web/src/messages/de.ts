@@ -447,7 +447,8 @@ export const de: Messages = {
     properties: 'Eigenschaften',
     noProperties: 'Es sind keine Eigenschaften bekannt.',
     forget: 'Vergessen',
-    forgetQuestion: name => `${name} mit allen Ids und Eigenschaften vergessen? Das lässt sich nicht rückgängig machen.`,
+    forgetQuestion: name =>
+      `${name} mit allen Ids und Eigenschaften vergessen? Das lässt sich nicht rückgängig machen.`,
   },
   groups: {
     intro: 'Firmen, Teams oder wonach deine Programme Personen gruppieren.',
@@ -521,6 +522,7 @@ export const de: Messages = {
     secretKeysIntro: 'Für Server: Sie öffnen auch die Definitionen aller Flags.',
     noSecretKeys: 'Noch keine geheimen Schlüssel.',
     remove: 'Projekt löschen',
-    removeQuestion: name => `${name} mit allen Flags, Personen und Schlüsseln löschen? Das lässt sich nicht rückgängig machen.`,
+    removeQuestion: name =>
+      `${name} mit allen Flags, Personen und Schlüsseln löschen? Das lässt sich nicht rückgängig machen.`,
   },
 }

@@ -428,7 +428,8 @@ export const en = {
     rollout: (bucket: string, threshold: string) => `falls at ${bucket}, the share reaches to ${threshold}`,
     saw: (value: string) => `is ${value}`,
     sawNothing: 'is not known',
-    flagSaw: (key: string, expected: string, seen: string) => `the flag ${key} should give ${expected} and gives ${seen}`,
+    flagSaw: (key: string, expected: string, seen: string) =>
+      `the flag ${key} should give ${expected} and gives ${seen}`,
     variantForced: (key: string) => `The condition gives the variant ${key}.`,
     variantByShare: (key: string) => `By its share, the variant is ${key}.`,
   },

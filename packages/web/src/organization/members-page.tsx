@@ -1,5 +1,17 @@
-import { Alert, Badge, Button, Code, CopyButton, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { type Invite, routes } from '@halyard/contract'
+import {
+  Alert,
+  Badge,
+  Button,
+  Code,
+  CopyButton,
+  Group,
+  NativeSelect,
+  Stack,
+  Text,
+  TextInput,
+  Title,
+} from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -98,11 +110,15 @@ function Invitations({ organizationId }: { organizationId: string }) {
   const queries = useQueryClient()
   const params = { parent_lookup_organization_id: organizationId }
   const queryKey = ['invites', organizationId]
-  const invites = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.organizations.listInvites, { params, signal }) })
+  const invites = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call(routes.organizations.listInvites, { params, signal }),
+  })
   const [email, setEmail] = useState('')
   const [level, setLevel] = useState('1')
   const invite = useMutation({
-    mutationFn: () => call(routes.organizations.createInvite, { params, body: { target_email: email, level: Number(level) } }),
+    mutationFn: () =>
+      call(routes.organizations.createInvite, { params, body: { target_email: email, level: Number(level) } }),
     onSuccess: () => {
       setEmail('')
       return queries.invalidateQueries({ queryKey })

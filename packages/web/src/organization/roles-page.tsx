@@ -1,5 +1,5 @@
-import { Accordion, Badge, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { type Role, routes } from '@halyard/contract'
+import { Accordion, Badge, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -17,7 +17,8 @@ export function RolesPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/roles' })
   const call = useCall()
-  const isAdmin = (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+  const isAdmin =
+    (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
   const params = { parent_lookup_organization_id: organizationId }
   const roles = useQuery({
     queryKey: ['roles', organizationId],
@@ -101,7 +102,12 @@ function NewRole({ organizationId }: { organizationId: string }) {
           error={atField}
           onChange={event => setName(event.currentTarget.value)}
         />
-        <NativeSelect label={t.roles.flags} value={level} onChange={event => setLevel(event.currentTarget.value)} data={levels} />
+        <NativeSelect
+          label={t.roles.flags}
+          value={level}
+          onChange={event => setLevel(event.currentTarget.value)}
+          data={levels}
+        />
         <Button type="submit" mt={25} loading={create.isPending}>
           {t.roles.create}
         </Button>
@@ -117,18 +123,27 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
   const levels = useLevels()
   const params = { parent_lookup_organization_id: organizationId, role_id: role.id }
   const queryKey = ['role-members', role.id]
-  const memberships = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.roles.listMemberships, { params, signal }) })
+  const memberships = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call(routes.roles.listMemberships, { params, signal }),
+  })
   const members = useQuery({
     queryKey: ['members', organizationId],
-    queryFn: ({ signal }) => call(routes.organizations.listMembers, { params: { parent_lookup_organization_id: organizationId }, signal }),
+    queryFn: ({ signal }) =>
+      call(routes.organizations.listMembers, { params: { parent_lookup_organization_id: organizationId }, signal }),
   })
-  const refresh = () => Promise.all([queries.invalidateQueries({ queryKey }), queries.invalidateQueries({ queryKey: ['roles', organizationId] })])
+  const refresh = () =>
+    Promise.all([
+      queries.invalidateQueries({ queryKey }),
+      queries.invalidateQueries({ queryKey: ['roles', organizationId] }),
+    ])
   const add = useMutation({
     mutationFn: (uuid: string) => call(routes.roles.createMembership, { params, body: { user_uuid: uuid } }),
     onSuccess: refresh,
   })
   const setLevel = useMutation({
-    mutationFn: (level: string) => call(routes.roles.update, { params, body: { feature_flags_access_level: Number(level) } }),
+    mutationFn: (level: string) =>
+      call(routes.roles.update, { params, body: { feature_flags_access_level: Number(level) } }),
     onSuccess: refresh,
   })
   const takeOut = async (id: string) => {
@@ -156,7 +171,10 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
             label={t.roles.add}
             value=""
             onChange={event => event.currentTarget.value !== '' && add.mutate(event.currentTarget.value)}
-            data={[{ value: '', label: t.roles.pick }, ...outside.map(({ user }) => ({ value: user.uuid, label: user.first_name }))]}
+            data={[
+              { value: '', label: t.roles.pick },
+              ...outside.map(({ user }) => ({ value: user.uuid, label: user.first_name })),
+            ]}
           />
         </Group>
       )}
@@ -173,7 +191,12 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
               user.first_name,
               user.email,
               isAdmin ? (
-                <ConfirmButton key="out" label={t.roles.takeOut} question={t.roles.takeOutQuestion(user.first_name, role.name)} onConfirm={() => takeOut(id)} />
+                <ConfirmButton
+                  key="out"
+                  label={t.roles.takeOut}
+                  question={t.roles.takeOutQuestion(user.first_name, role.name)}
+                  onConfirm={() => takeOut(id)}
+                />
               ) : (
                 ''
               ),

@@ -1,6 +1,6 @@
+import { type GroupType, routes } from '@halyard/contract'
 import { Accordion, Group, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { type GroupType, routes } from '@halyard/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -59,7 +59,10 @@ function GroupsOfTypes({ projectId, types }: { projectId: string; types: readonl
             setIndex(value)
             setOffset(0)
           }}
-          data={types.map(({ group_type, group_type_index }) => ({ value: String(group_type_index), label: group_type }))}
+          data={types.map(({ group_type, group_type_index }) => ({
+            value: String(group_type_index),
+            label: group_type,
+          }))}
         />
         <TextInput
           aria-label={t.groups.search}

@@ -1,5 +1,5 @@
-import { Anchor, Stack, Text, Title } from '@mantine/core'
 import { routes } from '@halyard/contract'
+import { Anchor, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ConfirmButton } from '../app/confirm-button.tsx'
@@ -32,10 +32,16 @@ export function PersonPage() {
         <Page
           title={name}
           intro={t.persons.seenFirst(moment(created_at))}
-          actions={<ConfirmButton label={t.persons.forget} question={t.persons.forgetQuestion(name)} onConfirm={forget} />}
+          actions={
+            <ConfirmButton label={t.persons.forget} question={t.persons.forgetQuestion(name)} onConfirm={forget} />
+          }
         >
           <Stack>
-            <Anchor component={Link} to={`/project/${projectId}/why?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`} size="sm">
+            <Anchor
+              component={Link}
+              to={`/project/${projectId}/why?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`}
+              size="sm"
+            >
               {t.persons.whyOf(name)}
             </Anchor>
             <Title order={2}>{t.persons.distinctIds}</Title>

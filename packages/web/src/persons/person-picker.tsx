@@ -1,6 +1,6 @@
+import { routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { routes } from '@halyard/contract'
 import { useQuery } from '@tanstack/react-query'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
@@ -16,11 +16,17 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
   const found = useQuery({
     queryKey: ['persons', props.projectId, 'pick', search],
     queryFn: ({ signal }) =>
-      call(routes.persons.list, { params: { project_id: props.projectId }, query: { limit: suggestionsMax, search }, signal }),
+      call(routes.persons.list, {
+        params: { project_id: props.projectId },
+        query: { limit: suggestionsMax, search },
+        signal,
+      }),
     staleTime: 30_000,
   })
   const people = found.data?.results ?? []
-  const names = new Map(people.flatMap(({ distinct_ids, name }) => (distinct_ids[0] ? [[distinct_ids[0], name] as const] : [])))
+  const names = new Map(
+    people.flatMap(({ distinct_ids, name }) => (distinct_ids[0] ? [[distinct_ids[0], name] as const] : [])),
+  )
   return (
     <Autocomplete
       label={t.why.person}
@@ -30,7 +36,8 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
       data={[...names.keys()]}
       renderOption={({ option }) => (
         <span>
-          {names.get(option.value)} <span style={{ opacity: 0.8 }}>{names.get(option.value) !== option.value && option.value}</span>
+          {names.get(option.value)}{' '}
+          <span style={{ opacity: 0.8 }}>{names.get(option.value) !== option.value && option.value}</span>
         </span>
       )}
       // The server has searched already, and not in the ids alone.

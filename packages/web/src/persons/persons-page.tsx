@@ -1,6 +1,6 @@
+import { routes } from '@halyard/contract'
 import { Stack, Text, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { routes } from '@halyard/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -59,7 +59,11 @@ export function PersonsPage() {
                 rows={results.map(person => ({
                   key: person.uuid,
                   cells: [
-                    <Link key="name" to="/project/$projectId/persons/$personId" params={{ projectId, personId: person.uuid }}>
+                    <Link
+                      key="name"
+                      to="/project/$projectId/persons/$personId"
+                      params={{ projectId, personId: person.uuid }}
+                    >
                       {person.name}
                     </Link>,
                     person.distinct_ids.slice(0, 2).join(', '),

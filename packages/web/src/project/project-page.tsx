@@ -1,5 +1,5 @@
-import { Button, Code, CopyButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { type Project, routes } from '@halyard/contract'
+import { Button, Code, CopyButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -91,7 +91,9 @@ function Settings({ project }: { project: Project }) {
               </Button>
             )}
           </CopyButton>
-          {isAdmin && <ConfirmButton label={t.project.resetToken} question={t.project.resetTokenQuestion} onConfirm={reset} />}
+          {isAdmin && (
+            <ConfirmButton label={t.project.resetToken} question={t.project.resetTokenQuestion} onConfirm={reset} />
+          )}
         </Group>
       </section>
       <SecretKeys project={project} isAdmin={isAdmin} />
@@ -100,7 +102,12 @@ function Settings({ project }: { project: Project }) {
           <Title order={2} mb="xs">
             {t.project.remove}
           </Title>
-          <ConfirmButton variant="light" label={t.project.remove} question={t.project.removeQuestion(project.name)} onConfirm={remove} />
+          <ConfirmButton
+            variant="light"
+            label={t.project.remove}
+            question={t.project.removeQuestion(project.name)}
+            onConfirm={remove}
+          />
         </section>
       )}
     </Stack>
@@ -173,7 +180,12 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
                     `${key.label} ${key.mask_value}`,
                     day(key.created_at),
                     isAdmin ? (
-                      <ConfirmButton key="revoke" label={t.account.revoke} question={t.account.revokeQuestion(key.label)} onConfirm={() => revoke(key.id)} />
+                      <ConfirmButton
+                        key="revoke"
+                        label={t.account.revoke}
+                        question={t.account.revokeQuestion(key.label)}
+                        onConfirm={() => revoke(key.id)}
+                      />
                     ) : (
                       ''
                     ),

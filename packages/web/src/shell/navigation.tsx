@@ -1,7 +1,16 @@
 import { Link, useParams } from '@tanstack/react-router'
 import type { ComponentType } from 'react'
 import { useMe, useProject } from '../api/queries.ts'
-import { BuildingIcon, ClockIcon, FlagIcon, GearIcon, PersonIcon, QuestionIcon, ShieldIcon, UsersIcon } from '../app/icons.tsx'
+import {
+  BuildingIcon,
+  ClockIcon,
+  FlagIcon,
+  GearIcon,
+  PersonIcon,
+  QuestionIcon,
+  ShieldIcon,
+  UsersIcon,
+} from '../app/icons.tsx'
 import { useMessages } from '../messages/language.tsx'
 import classes from './shell.module.css'
 
@@ -29,9 +38,7 @@ export function Navigation() {
   return (
     <div>
       {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} />}
-      {organizationId && (
-        <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />
-      )}
+      {organizationId && <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />}
     </div>
   )
 }

@@ -14,7 +14,9 @@ export function TraceView({ trace }: { trace: WireTrace }) {
         <ConditionView key={condition.index} condition={condition} />
       ))}
       {trace.variant?.key && (
-        <Text size="sm">{trace.variant.forced ? t.why.variantForced(trace.variant.key) : t.why.variantByShare(trace.variant.key)}</Text>
+        <Text size="sm">
+          {trace.variant.forced ? t.why.variantForced(trace.variant.key) : t.why.variantByShare(trace.variant.key)}
+        </Text>
       )}
     </Stack>
   )
@@ -48,7 +50,10 @@ function ConditionView({ condition }: { condition: WireCondition }) {
         ))}
         {rollout && (
           <List.Item icon={<Mark isGood={rollout.inside} />}>
-            {t.why.rollout(percent(Math.round(rollout.bucket * 10_000) / 100), percent(Math.round(rollout.threshold * 10_000) / 100))}
+            {t.why.rollout(
+              percent(Math.round(rollout.bucket * 10_000) / 100),
+              percent(Math.round(rollout.threshold * 10_000) / 100),
+            )}
           </List.Item>
         )}
       </List>
@@ -59,7 +64,12 @@ function ConditionView({ condition }: { condition: WireCondition }) {
 function Mark({ isGood }: { isGood: boolean }) {
   const t = useMessages()
   return (
-    <Text span c={isGood ? 'var(--mantine-color-green-light-color)' : 'var(--mantine-color-error)'} role="img" aria-label={isGood ? t.words.yes : t.words.no}>
+    <Text
+      span
+      c={isGood ? 'var(--mantine-color-green-light-color)' : 'var(--mantine-color-error)'}
+      role="img"
+      aria-label={isGood ? t.words.yes : t.words.no}
+    >
       {isGood ? <CheckIcon size={16} /> : <CrossIcon size={16} />}
     </Text>
   )

@@ -1,5 +1,5 @@
-import { Accordion, Alert, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { type EvaluationReason, routes } from '@halyard/contract'
+import { Accordion, Alert, Badge, Button, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useState } from 'react'
@@ -127,14 +127,24 @@ function Answer({ name, reason, projectId }: { name: string; reason: EvaluationR
               {index !== null && ` (${t.editor.condition(index + 1)})`}
             </Text>
           </div>
-          <Badge variant="light" color={reason.value === false ? 'gray' : 'green'} size="lg" radius="sm" style={{ flex: 'none' }}>
+          <Badge
+            variant="light"
+            color={reason.value === false ? 'gray' : 'green'}
+            size="lg"
+            radius="sm"
+            style={{ flex: 'none' }}
+          >
             {reason.value === true ? t.preview.on : reason.value === false ? t.preview.off : reason.value}
           </Badge>
         </Group>
       </Accordion.Control>
       <Accordion.Panel>
         <Stack gap="sm">
-          {trace && trace.conditions.length > 0 ? <TraceView trace={trace} /> : <Text size="sm">{sentences[code] ?? description}</Text>}
+          {trace && trace.conditions.length > 0 ? (
+            <TraceView trace={trace} />
+          ) : (
+            <Text size="sm">{sentences[code] ?? description}</Text>
+          )}
           <Link to="/project/$projectId/flags" params={{ projectId }} search={{ q: name }}>
             {t.why.openFlag}
           </Link>

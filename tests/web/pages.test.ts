@@ -1,0 +1,170 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+let flagId: number
+beforeAll(async () => {
+  visit = await startVisit()
+  const { scenario } = visit
+  const filters = (percent: number) => ({
+    groups: [
+      {
+        properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }],
+        rollout_percentage: percent,
+      },
+    ],
+  })
+  const flag = await scenario.post(`${scenario.project}/feature_flags/`, { key: 'search-v2', filters: filters(10) })
+  flagId = flag.body.id
+  await scenario.post(`${scenario.project}/feature_flags/`, { key: 'always-on' })
+  await scenario.patch(`${scenario.project}/feature_flags/${flagId}/`, { filters: filters(100) })
+  await scenario.post('/batch/', {
+    api_key: scenario.projectToken,
+    batch: [
+      { event: '$identify', distinct_id: 'ada', properties: { $set: { email: 'ada@example.com', plan: 'pro' } } },
+      {
+        event: '$groupidentify',
+        distinct_id: 'ada',
+        properties: { $group_type: 'company', $group_key: 'acme', $group_set: { size: 12 } },
+      },
+      {
+        event: '$feature_flag_called',
+        distinct_id: 'ada',
+        properties: { $feature_flag: 'search-v2', $feature_flag_response: true },
+      },
+    ],
+  })
+}, 120_000)
+afterAll(() => visit.close())
+
+const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
+const inOrganization = (path: string) =>
+  visit.scenario.organization.replace('/api/organizations', '/organization') + path
+
+describe('finding out why', { timeout: 120_000 }, () => {
+  it('shows each flag with what every condition saw', async () => {
+    const page = await visit.signedIn(inProject('/why'))
+    await expectSound(page)
+    await page.getByRole('combobox', { name: 'Person' }).fill('ada')
+    await page.getByRole('option', { name: /ada@example.com/ }).click()
+    await page.getByRole('button', { name: 'Find out' }).click()
+    await page.getByRole('button', { name: /search-v2/ }).click()
+    await page.getByText('plan is one of ["pro"]: is "pro"').waitFor()
+    await expectSound(page)
+
+    const other = await visit.signedIn(inProject('/why?id=nobody'), { dark: true, width: 360, height: 740 })
+    await other.getByRole('button', { name: /search-v2/ }).click()
+    await other.getByText('plan is one of ["pro"]: is not known').waitFor()
+    await expectSound(other)
+  })
+})
+
+describe('history and usage', { timeout: 120_000 }, () => {
+  it('compares versions and brings one back', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=history`))
+    await page.getByText('Removed: Condition 1: 10% of people').waitFor()
+    await page.getByText('Versions', { exact: true }).click()
+    await page.getByText('Removed: Condition 1: 10% of people').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Restore version 1' }).click()
+    await page.getByText('Version 1 is back').waitFor()
+    const flag = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/`)
+    expect(flag.body.filters.groups[0].rollout_percentage).toBe(10)
+    expect(flag.body.version).toBe(3)
+  })
+
+  it('charts who asked for a flag, and says it in a table', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=usage`))
+    await page.getByRole('img', { name: /Calls by answer/ }).waitFor()
+    await page.getByText('Show as a table').first().click()
+    await page.getByRole('table', { name: 'Calls by answer' }).getByRole('row', { name: /Total/ }).waitFor()
+    await expectSound(page)
+  })
+
+  it('copies a flag to another project', async () => {
+    const { body: target } = await visit.scenario.post('/api/projects/', { name: 'Mobile' })
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=copies`))
+    await page.getByText('not there').first().waitFor()
+    await page.getByRole('checkbox', { name: 'Copy to Mobile' }).check()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Copy the flag' }).click()
+    await page.getByText('Copied to 1 project').waitFor()
+    const copies = await visit.scenario.get(`/api/projects/${target.id}/feature_flags/`)
+    expect(copies.body.results).toMatchObject([{ key: 'search-v2', active: false }])
+  })
+
+  it('tells what happened in the project', async () => {
+    const page = await visit.signedIn(inProject('/activity'), { dark: true })
+    await page.getByText('created').first().waitFor()
+    await expectSound(page)
+  })
+})
+
+describe('people and groups', { timeout: 120_000 }, () => {
+  it('finds a person and what is known', async () => {
+    const page = await visit.signedIn(inProject('/persons'))
+    await page.getByRole('textbox', { name: 'Search people' }).fill('example.com')
+    await page.getByRole('link', { name: 'ada@example.com', exact: true }).waitFor()
+    await expectSound(page)
+    await page.getByRole('link', { name: 'ada@example.com', exact: true }).click()
+    await page.getByRole('row', { name: /plan pro/ }).waitFor()
+    await expectSound(page)
+    await page.getByRole('link', { name: /What flags does/ }).click()
+    await page.getByText('for ada').waitFor()
+  })
+
+  it('shows groups by type', async () => {
+    const page = await visit.signedIn(inProject('/groups'), { width: 360, height: 740 })
+    await page.getByRole('button', { name: 'acme' }).click()
+    await page.getByRole('row', { name: /size 12/ }).waitFor()
+    await expectSound(page)
+  })
+})
+
+describe('access', { timeout: 120_000 }, () => {
+  it('invites somebody and gives them a role', async () => {
+    const page = await visit.signedIn(inOrganization('/members'))
+    await page.getByRole('textbox', { name: 'E-mail' }).fill('grace@example.com')
+    await page.getByRole('button', { name: 'Invite somebody' }).click()
+    await page.getByText('Send this link to grace@example.com').waitFor()
+    await expectSound(page)
+    await visit.scenario.join('linus')
+    await page.goto(inOrganization('/roles'))
+    await page.getByRole('textbox', { name: 'Name of the role' }).fill('Release managers')
+    await page.getByRole('button', { name: 'Create role' }).click()
+    await page.getByRole('button', { name: /Release managers/ }).click()
+    await page.getByRole('combobox', { name: 'Add somebody' }).selectOption({ label: 'linus' })
+    await page.getByRole('row', { name: /linus@example.com/ }).waitFor()
+    await expectSound(page)
+    await page.goto(inProject(`/flags/${flagId}?tab=access`))
+    await page.getByRole('combobox', { name: 'Let a role edit this flag' }).selectOption({ label: 'Release managers' })
+    await page.getByRole('button', { name: 'Let in' }).click()
+    await page.getByRole('button', { name: 'Take access from Release managers' }).waitFor()
+    await expectSound(page)
+  })
+
+  it('makes keys that are shown once and revokes them', async () => {
+    const page = await visit.signedIn('/account', { dark: true })
+    await page.getByRole('textbox', { name: 'Label' }).fill('deploy')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    const key = await page.getByText(/^phx_\w{20,}$/).textContent()
+    expect((await visit.scenario.as(key ?? '').get('/api/users/@me/')).status).toBe(200)
+    await expectSound(page)
+    await page
+      .getByRole('row', { name: /deploy/ })
+      .getByRole('button', { name: 'Revoke' })
+      .click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+    await page.getByRole('row', { name: /deploy/ }).waitFor({ state: 'hidden' })
+    expect((await visit.scenario.as(key ?? '').get('/api/users/@me/')).status).toBe(401)
+  })
+
+  it('shows the token of the project and makes secret keys', async () => {
+    const page = await visit.signedIn(inProject('/settings'))
+    await page.getByText(visit.scenario.projectToken).waitFor()
+    await page.getByRole('textbox', { name: 'Label' }).fill('backend')
+    await page.getByRole('button', { name: 'Create key' }).click()
+    await page.getByText(/^phs_/).waitFor()
+    await expectSound(page)
+  })
+})
