@@ -13,6 +13,7 @@ const tables = [
   'persons',
   'person_distinct_ids',
   'hash_key_overrides',
+  'cohort_people',
   'groups',
   'group_types',
   'flag_usage',
@@ -44,6 +45,11 @@ onEachDatabase('ingest when things go wrong', dialect => {
       const anon = (await tx.persons.findByDistinctIds(s.projectId, ['anon'])).get('anon')
       await tx.persons.addHashKeys(anon?.id ?? 0, [{ flagKey: 'counted', hashKey: 'anon' }])
     })
+    const cohort = await s.post(`${s.project}/cohorts/`, { name: 'Static', is_static: true })
+    await s.halyard.database.transaction(async tx => {
+      const anon = (await tx.persons.findByDistinctIds(s.projectId, ['anon'])).get('anon')
+      await tx.cohortMembers.add(s.projectId, cohort.body.id, [anon?.id ?? 0])
+    })
     const reply = await expectNothingTorn(s, injector, tables, () =>
       capture(
         { event: '$identify', distinct_id: 'user', $set: { c: 1 }, properties: { $anon_distinct_id: 'anon' } },
@@ -57,7 +63,10 @@ onEachDatabase('ingest when things go wrong', dialect => {
       ),
     )
     expect(reply.body).toEqual({ status: 1 })
-    expect((await find('anon'))?.properties).toEqual({ a: 1, b: 1, c: 1 })
+    const user = await find('anon')
+    expect(user?.properties).toEqual({ a: 1, b: 1, c: 1 })
+    const cohorts = await s.halyard.database.read(tx => tx.cohortMembers.holding(user?.id ?? 0, [cohort.body.id]))
+    expect([...cohorts]).toEqual([cohort.body.id])
     const usage = { flagKey: 'counted', kind: 'called', from: '2000-01-01', to: '2999-01-01' } as const
     const series = await s.halyard.database.read(tx => tx.usage.series(s.projectId, usage))
     expect(series).toMatchObject([{ calls: 1, users: 1 }])
@@ -68,6 +77,7 @@ onEachDatabase('ingest when things go wrong', dialect => {
     const reply = await expectNothingTorn(s, injector, tables, () => s.delete(`${s.project}/persons/${person?.uuid}/`))
     expect(reply.status).toBe(202)
     expect(await find('anon')).toBeUndefined()
+    expect(await s.halyard.storage.kysely.selectFrom('cohort_people').selectAll().execute()).toEqual([])
   })
 
   it('comes to the same persons however the events are cut into requests', async () => {

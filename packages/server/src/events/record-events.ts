@@ -45,7 +45,10 @@ async function recordPersons(
     if (outcome) merges.set(outcome, (merges.get(outcome) ?? 0) + 1)
   }
   const drafts = ledger.drafts()
-  if (drafts.length > 0) await tx.persons.write(project.id, drafts)
+  if (drafts.length > 0) {
+    const absorbed = await tx.persons.write(project.id, drafts)
+    for (const { fromId, intoId } of absorbed) await tx.cohortMembers.move(fromId, intoId)
+  }
   return { merges, refusedProperties: ledger.refusedProperties() }
 }
 

@@ -49,6 +49,7 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
   serve(remove, async ({ project, params }) => {
     await database.transaction(async tx => {
       const person = await getPerson(tx, project.id, params.id)
+      await tx.cohortMembers.forget(project.id, person.id)
       await tx.persons.remove(project.id, person.id)
     })
     return answer({ status: 202 })
