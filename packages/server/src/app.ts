@@ -20,6 +20,7 @@ import { createGate } from './identity/gate.ts'
 import { serveIdentity } from './identity/identity-routes.ts'
 import { createLoginThrottle } from './identity/login-throttle.ts'
 import type { Instant } from './instant.ts'
+import { serveOfrep } from './ofrep/ofrep-routes.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { type Readiness, serveOperations } from './operations/operations-routes.ts'
 import { serveOrganizations } from './organizations/organization-routes.ts'
@@ -33,8 +34,9 @@ import type { Scanner } from './reach/scanner.ts'
 import { serveSchedules } from './schedules/schedule-routes.ts'
 import { serveLocalEvaluation } from './sdk/local-evaluation-routes.ts'
 import { serveSdk } from './sdk/sdk-routes.ts'
-import type { Serving } from './sdk/serving.ts'
+import type { Serving } from './serving.ts'
 import type { Database } from './stores.ts'
+import { serveStreams } from './streams/stream-routes.ts'
 import { version } from './version.ts'
 import { readPageFiles } from './web/page-files.ts'
 import { servePage } from './web/page-routes.ts'
@@ -97,5 +99,7 @@ export function createApp({
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
+  serveStreams(app, serving)
+  serveOfrep(app, serving)
   return app
 }

@@ -18,7 +18,7 @@ import { createPluginSystem, type PluginSystem } from './plugins/plugin-system.t
 import { findSecretKey } from './plugins/secret-key.ts'
 import { createScanner } from './reach/scanner.ts'
 import { scheduleJob } from './schedules/run-schedules.ts'
-import { createServing, type Serving } from './sdk/serving.ts'
+import { createServing, type Serving } from './serving.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'

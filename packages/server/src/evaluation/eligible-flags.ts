@@ -3,33 +3,40 @@ import type { EvaluationRequest } from './evaluation-request.ts'
 import type { Runtime } from './request-runtime.ts'
 import type { ServedProject } from './served-project.ts'
 
-type Asked = Pick<EvaluationRequest, 'runtime' | 'contexts' | 'keys'> & { readonly onlySurveys?: boolean }
+export interface EligibleOptions {
+  readonly onlySurveys?: boolean
+  /** Also flags that are switched off. */
+  readonly withInactive?: boolean
+}
+
+type Asked = Pick<EvaluationRequest, 'runtime' | 'contexts' | 'keys'>
 
 const surveyPrefix = 'survey-targeting-'
 
 /** Which flags are told to whom: positions in the snapshot. Works out the usual cases once. */
 export interface EligibleFlags {
-  for(asked: Asked): readonly number[]
+  for(asked: Asked, options?: EligibleOptions): readonly number[]
 }
 
 export function eligibleFlags({ snapshot, flags }: ServedProject): EligibleFlags {
-  const byRuntime = new Map<Runtime | undefined, readonly number[]>()
+  const byRuntime = new Map<string, readonly number[]>()
 
   const flagAt = (index: number): Flag => flags.get(snapshot.flags[index]!.id)!
 
-  function forRuntime(runtime: Runtime | undefined): readonly number[] {
-    const known = byRuntime.get(runtime)
+  function forRuntime(runtime: Runtime | undefined, withInactive: boolean): readonly number[] {
+    const name = withInactive ? `${runtime} all` : `${runtime}`
+    const known = byRuntime.get(name)
     if (known) return known
     const positions = snapshot.flags.flatMap((flag, index) =>
-      flag.active && runsOn(flagAt(index), runtime) ? [index] : [],
+      (flag.active || withInactive) && runsOn(flagAt(index), runtime) ? [index] : [],
     )
-    byRuntime.set(runtime, positions)
+    byRuntime.set(name, positions)
     return positions
   }
 
   return {
-    for({ runtime, contexts, keys, onlySurveys = false }) {
-      const all = forRuntime(runtime)
+    for({ runtime, contexts, keys }, { onlySurveys = false, withInactive = false } = {}) {
+      const all = forRuntime(runtime, withInactive)
       if (contexts.length === 0 && keys === undefined && !onlySurveys) return all
       const wanted = keys && new Set(keys)
       return all.filter(index => {

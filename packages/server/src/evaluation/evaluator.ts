@@ -1,5 +1,5 @@
 import type { CompiledFlag, Subject } from '@halyard/engine'
-import { type EligibleFlags, eligibleFlags } from './eligible-flags.ts'
+import { type EligibleFlags, type EligibleOptions, eligibleFlags } from './eligible-flags.ts'
 import type { EvaluationRequest } from './evaluation-request.ts'
 import { type FlagsInDoubt, flagsInDoubt } from './flags-in-doubt.ts'
 import {
@@ -26,7 +26,7 @@ export interface Evaluation {
 
 export interface Evaluator {
   /** At once when all that is needed is at hand. Never rejects: a look-up that fails makes the evaluation incomplete. */
-  evaluate(served: ServedProject, asking: Asking, more?: { onlySurveys?: boolean }): Evaluation | Promise<Evaluation>
+  evaluate(served: ServedProject, asking: Asking, options?: EligibleOptions): Evaluation | Promise<Evaluation>
   /** Undefined when something has to be looked up first. */
   evaluateAtOnce(served: ServedProject, asking: Asking): Evaluation | undefined
 }
@@ -84,8 +84,8 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
   }
 
   return {
-    evaluate(served, asking, { onlySurveys = false } = {}) {
-      const eligible = viewOf(served).eligible.for({ ...asking, onlySurveys })
+    evaluate(served, asking, options) {
+      const eligible = viewOf(served).eligible.for(asking, options)
       const complete = (stored: StoredSubject | undefined): Evaluation => {
         const subject = subjectOf(asking, stored)
         return { eligible, outcomes: run(served, asking, subject), subject, isIncomplete: false }

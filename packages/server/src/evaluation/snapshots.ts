@@ -16,6 +16,8 @@ export interface Snapshots {
   isSecretKeyOf(served: ServedProject, hash: string): boolean
   /** Undefined when there is no such project; otherwise as `forToken`. */
   forProject(projectId: number): Promise<ServedProject | undefined>
+  /** Keeps a project that is in memory there, until the answer is called. */
+  keep(projectId: number): () => void
   /** Told after a project in memory has changed; `after` is undefined when it is gone. */
   onSwap(listener: SwapListener): () => void
   /** The number of projects in memory. */
@@ -45,6 +47,8 @@ interface Entry {
   readonly staleFlags: Set<number>
   isStale: boolean
   lastUse: number
+  /** How many want it to stay. */
+  keepers: number
 }
 
 const projectsMaxDefault = 5_000
@@ -163,7 +167,7 @@ export function createSnapshots({
     const byUse = [...entries.values()].filter(entry => entry !== loaded).sort((a, b) => a.lastUse - b.lastUse)
     for (const entry of byUse) {
       if (entries.size <= projectsMax && flags <= flagsMax) return
-      if (entry.loading) continue
+      if (entry.loading || entry.keepers > 0) continue
       flags -= entry.current?.flags.size ?? 0
       remove(entry)
     }
@@ -211,6 +215,13 @@ export function createSnapshots({
     },
     isSecretKeyOf: (served, hash) => secretKeys.get(hash) === served.project.id,
     forProject: find,
+    keep(projectId) {
+      const entry = entries.get(projectId)
+      if (entry) entry.keepers += 1
+      return () => {
+        if (entry) entry.keepers -= 1
+      }
+    },
     onSwap(listener) {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -235,6 +246,7 @@ const newEntry = (projectId: number): Entry => ({
   staleFlags: new Set(),
   isStale: false,
   lastUse: 0,
+  keepers: 0,
 })
 
 /** Answers whether the change concerns what is served. */

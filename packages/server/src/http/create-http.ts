@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { Problem } from '../problem.ts'
 import type { Gate } from './gate.ts'
+import { createNodeServers, type TakeFirst } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 
 export interface HttpOptions {
@@ -10,21 +10,16 @@ export interface HttpOptions {
   readonly log: FastifyBaseLogger
   readonly bodyBytesMax: number
   readonly trustProxy: boolean | number | string
-  /** Sees every request first; true means that it answers it, and the router never hears of it. */
   readonly takeFirst?: TakeFirst
   /** Called once for each answer to a known route. */
   readonly onAnswer: (method: string, route: string, status: number, seconds: number) => void
 }
 
-export type TakeFirst = (request: IncomingMessage, response: ServerResponse) => boolean
-
 const pathParameterCharactersMax = 4000
-const headersTimeoutMilliseconds = 15_000
-const requestTimeoutMilliseconds = 60_000
-const keepAliveTimeoutMilliseconds = 65_000
 
 /** The HTTP application before any route: how it reads, answers, fails and logs. */
 export function createHttp(options: HttpOptions): FastifyInstance {
+  const servers = createNodeServers(options.takeFirst)
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -33,7 +28,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
     genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: true,
-    serverFactory: route => createNodeServer(route, options.takeFirst),
+    serverFactory: servers.create,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const { status, body, headers } = problemResponse(error)
       reply
@@ -48,18 +43,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   addHeaders(app)
   answerProblems(app, options.gate)
   watchAnswers(app, options)
+  app.addHook('preClose', async () => servers.beginClosing())
   return app
-}
-
-function createNodeServer(route: (request: IncomingMessage, response: ServerResponse) => void, takeFirst?: TakeFirst) {
-  const limits = {
-    headersTimeout: headersTimeoutMilliseconds,
-    requestTimeout: requestTimeoutMilliseconds,
-    keepAliveTimeout: keepAliveTimeoutMilliseconds,
-  }
-  return createServer(limits, (request, response) => {
-    if (!takeFirst?.(request, response)) route(request, response)
-  })
 }
 
 /** A request id from the client or proxy is kept, so that logs can be joined, when it is harmless text. */

@@ -4,7 +4,7 @@ import { readSdkBody, type SdkBody } from './sdk-body.ts'
 export type SdkMethod = 'GET' | 'POST'
 
 /** Pages on any site may call the SDK paths: they carry a public token and no cookie. */
-const corsHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+export const corsHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST, OPTIONS',
   'access-control-allow-headers':

@@ -13,6 +13,10 @@ export interface DefinitionsBody {
 export interface Definitions {
   /** Made once for a project as it is served. */
   bodyOf(served: ServedProject, withCohorts: boolean): DefinitionsBody
+  /** The JSON of each flag by its id. */
+  piecesOf(served: ServedProject): ReadonlyMap<number, string>
+  /** The JSON of all that is told beside the flags. */
+  surroundings(served: ServedProject): string
 }
 
 export function createDefinitions(): Definitions {
@@ -20,20 +24,29 @@ export function createDefinitions(): Definitions {
   const flagWire = createFlagWire()
 
   function make(served: ServedProject, withCohorts: boolean): DefinitionsBody {
-    const flags = [...served.flags.values()].filter(isTold).sort((a, b) => (a.key < b.key ? -1 : 1))
-    const pieces = flags.map(flag => flagWire.json(served, flag))
-    const cohorts = withCohorts ? Object.fromEntries(cohortsOf(served, flags)) : {}
-    const rest = JSON.stringify({
-      group_type_mapping: served.project.groupTypes,
-      cohorts,
-      minimal_flag_called_events: false,
-      property_matching_version: served.project.propertyMatchingVersion,
-    })
-    const json = Buffer.from(`{"flags":[${pieces.join(',')}],${rest.slice(1)}`)
+    const pieces = [...piecesOf(served).values()]
+    const json = Buffer.from(`{"flags":[${pieces.join(',')}],${surroundings(served, withCohorts).slice(1)}`)
     return { json, etag: `W/"${createHash('sha1').update(json).digest('base64url')}"` }
   }
 
+  /** By key, so that the same flags always give the same bytes. */
+  const flagsOf = (served: ServedProject): readonly Flag[] =>
+    [...served.flags.values()].filter(isTold).sort((a, b) => (a.key < b.key ? -1 : 1))
+
+  const piecesOf = (served: ServedProject): ReadonlyMap<number, string> =>
+    new Map(flagsOf(served).map(flag => [flag.id, flagWire.json(served, flag)]))
+
+  const surroundings = (served: ServedProject, withCohorts: boolean): string =>
+    JSON.stringify({
+      group_type_mapping: served.project.groupTypes,
+      cohorts: withCohorts ? Object.fromEntries(cohortsOf(served, flagsOf(served))) : {},
+      minimal_flag_called_events: false,
+      property_matching_version: served.project.propertyMatchingVersion,
+    })
+
   return {
+    piecesOf,
+    surroundings: served => surroundings(served, true),
     bodyOf(served, withCohorts) {
       const made = bodies.get(served) ?? {}
       bodies.set(served, made)

@@ -2,13 +2,15 @@ import type { ServedProject } from '../evaluation/served-project.ts'
 import type { Snapshots } from '../evaluation/snapshots.ts'
 import type { KnownActors } from '../identity/known-actors.ts'
 import { hashSecret } from '../identity/secret.ts'
-import { forbidden, Problem } from '../problem.ts'
+import { forbidden, missing, Problem } from '../problem.ts'
 import { type Actor, hasAnyScope, levelInProject } from '../tenancy.ts'
 
 /** Lets in by the keys that client libraries hold: the project's secret key, a personal API key, and where it is enough its public token. */
 export interface SdkAccess {
   /** The project whose definitions the key may read. Raises `unauthenticated`, `forbidden`, `unavailable`. */
   toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
+  /** The same for a project by its id. Raises `missing` as well, alike for one that does not exist and one that is not the key's. */
+  toDefinitionsOf(key: string | undefined, projectId: number): Promise<ServedProject>
   /** The same, when everything about key and token is in memory; else undefined. */
   knownToDefinitions(key: string, token: string): ServedProject | undefined
   /** The project whose flags the key may evaluate: its public token is enough. Raises alike. */
@@ -34,7 +36,7 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
 
   async function byPersonalKey(key: string, token: string | undefined): Promise<ServedProject> {
     const actor = await actors.find(key)
-    if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw forbidden('This key lacks the scope feature_flag:read.')
+    if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw lacksScope()
     const served =
       token === undefined
         ? await snapshots.forProject((await currentProjectOf(actor)).id)
@@ -49,12 +51,25 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
   return {
     async toDefinitions(key, token) {
       if (key === undefined) {
-        throw refused('Send a personal API key or a project secret key in the header "Authorization: Bearer <key>".')
+        throw refused(howToBeLetIn)
       }
       if (key.startsWith('phc_')) {
         throw refused('The project token is public; definitions need a personal API key or a project secret key.')
       }
       return key.startsWith('phs_') ? bySecretKey(key, token) : byPersonalKey(key, token)
+    },
+    async toDefinitionsOf(key, projectId) {
+      const served = Number.isSafeInteger(projectId) ? await snapshots.forProject(projectId) : undefined
+      if (key?.startsWith('phs_')) {
+        const own = await bySecretKey(key, undefined)
+        if (own.project.id !== projectId) throw missing('Project')
+        return own
+      }
+      if (key === undefined || key.startsWith('phc_')) throw refused(howToBeLetIn)
+      const actor = await actors.find(key)
+      if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw lacksScope()
+      if (!served || levelInProject(actor, served.project) === undefined) throw missing('Project')
+      return served
     },
     knownToDefinitions(key, token) {
       const served = snapshots.known(token)
@@ -84,5 +99,9 @@ export function credentialOf(headers: Readonly<Record<string, string | string[] 
   const key = headers['x-api-key']
   return bearer ?? (typeof key === 'string' && key !== '' ? key : undefined)
 }
+
+const howToBeLetIn = 'Send a personal API key or a project secret key in the header "Authorization: Bearer <key>".'
+
+const lacksScope = (): Problem => forbidden('This key lacks the scope feature_flag:read.')
 
 const refused = (message: string): Problem => new Problem('unauthenticated', message)

@@ -1,17 +1,18 @@
-import type { ChangeFeed } from '../changes.ts'
-import { createEvaluator, type Evaluator } from '../evaluation/evaluator.ts'
-import { createSnapshots, type Snapshots, type SnapshotsOptions } from '../evaluation/snapshots.ts'
-import { storedSubjects } from '../evaluation/stored-subjects.ts'
-import { createGate } from '../identity/gate.ts'
-import { createKnownActors } from '../identity/known-actors.ts'
-import type { Instant } from '../instant.ts'
-import type { Database } from '../stores.ts'
-import type { Actor } from '../tenancy.ts'
-import { type AnswerEvaluation, createAnswerEvaluation } from './answer-evaluation.ts'
-import { createDefinitions, type Definitions } from './definitions.ts'
-import { createEvaluationCounts, type EvaluationCounts } from './evaluation-counts.ts'
-import { createFastLane, type FastLane } from './fast-lane.ts'
-import { createSdkAccess, type SdkAccess } from './sdk-access.ts'
+import type { ChangeFeed } from './changes.ts'
+import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
+import { createSnapshots, type Snapshots, type SnapshotsOptions } from './evaluation/snapshots.ts'
+import { storedSubjects } from './evaluation/stored-subjects.ts'
+import { createGate } from './identity/gate.ts'
+import { createKnownActors } from './identity/known-actors.ts'
+import type { Instant } from './instant.ts'
+import { type AnswerEvaluation, createAnswerEvaluation } from './sdk/answer-evaluation.ts'
+import { createDefinitions, type Definitions } from './sdk/definitions.ts'
+import { createEvaluationCounts, type EvaluationCounts } from './sdk/evaluation-counts.ts'
+import { createFastLane, type FastLane } from './sdk/fast-lane.ts'
+import { createSdkAccess, type SdkAccess } from './sdk/sdk-access.ts'
+import type { Database } from './stores.ts'
+import { createStreams, type Streams } from './streams/streams.ts'
+import type { Actor } from './tenancy.ts'
 
 /** Everything that answers evaluations from memory, put together. */
 export interface Serving {
@@ -20,6 +21,7 @@ export interface Serving {
   readonly answerEvaluation: AnswerEvaluation
   readonly definitions: Definitions
   readonly access: SdkAccess
+  readonly streams: Streams
   readonly counts: EvaluationCounts
   /** Sees every request before the router does. */
   readonly takeFirst: FastLane
@@ -44,6 +46,7 @@ export function createServing({ database, changes, listCohorts, now, onError }: 
   const answerEvaluation = createAnswerEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
   const access = createSdkAccess({ snapshots, actors, currentProjectOf: rememberedPlace(database, now) })
+  const streams = createStreams({ snapshots, definitions })
   let isClosing = false
   return {
     snapshots,
@@ -52,6 +55,7 @@ export function createServing({ database, changes, listCohorts, now, onError }: 
     answerEvaluation,
     definitions,
     access,
+    streams,
     takeFirst: createFastLane({
       answerEvaluation,
       knownDefinitions(key, token, withCohorts) {
@@ -66,6 +70,7 @@ export function createServing({ database, changes, listCohorts, now, onError }: 
       isClosing = true
     },
     close() {
+      streams.close()
       snapshots.close()
       actors.close()
     },

@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http'
+import { Problem } from '../problem.ts'
+
+/** Server-sent events: one frame as text, ready to be written. */
+export type Frame = string
+
+export interface FrameFields {
+  readonly event?: string
+  readonly id?: string
+  readonly data: string
+}
+
+/** JSON never holds a line break, so one `data` line is enough. */
+export const frameOf = ({ event, id, data }: FrameFields): Frame =>
+  `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`
+
+/** The open streams of this node, by topic. An idle one costs its socket and a place in a set. */
+export interface EventStreams {
+  /** Opens a stream and writes the first frames. Raises `throttled` when the topic or the node has too many. */
+  open(topic: string, response: ServerResponse, headers: Readonly<Record<string, string>>, first: Frame): void
+  /** Writes to all streams of a topic. A reader that does not keep up is cut off: it comes back and resumes. */
+  send(topic: string, frame: Frame): void
+  has(topic: string): boolean
+  readonly size: number
+  /** Ends them all. */
+  close(): void
+}
+
+export interface EventStreamLimits {
+  readonly streamsMax: number
+  readonly streamsPerTopicMax: number
+  /** What may lie unread for one reader. */
+  readonly unreadBytesMax: number
+  readonly heartbeatMilliseconds: number
+}
+
+const usualLimits: EventStreamLimits = {
+  streamsMax: 50_000,
+  streamsPerTopicMax: 20_000,
+  unreadBytesMax: 1024 * 1024,
+  heartbeatMilliseconds: 20_000,
+}
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+const heartbeat = ': still here\n\n'
+
+/** With its connection: one that is kept alive would keep the server from closing. */
+const end = (response: ServerResponse): void => {
+  response.end(() => response.socket?.destroySoon())
+}
+
+export function createEventStreams(limits: Partial<EventStreamLimits> = {}): EventStreams {
+  const { streamsMax, streamsPerTopicMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
+  const topics = new Map<string, Set<ServerResponse>>()
+  let size = 0
+  let isClosed = false
+
+  function write(response: ServerResponse, text: string): void {
+    // A first frame may be larger than what may lie unread; what counts is that nothing is piled on top of it.
+    if (response.writableLength > unreadBytesMax) response.destroy()
+    else response.write(text)
+  }
+
+  function leave(topic: string, response: ServerResponse): void {
+    const streams = topics.get(topic)
+    if (!streams?.delete(response)) return
+    size -= 1
+    if (streams.size === 0) topics.delete(topic)
+  }
+
+  const beat = setInterval(() => {
+    for (const streams of topics.values()) for (const response of streams) write(response, heartbeat)
+  }, heartbeatMilliseconds)
+  beat.unref()
+
+  return {
+    open(topic, response, headers, first) {
+      const streams = topics.get(topic) ?? new Set()
+      if (isClosed || size >= streamsMax || streams.size >= streamsPerTopicMax) {
+        throw new Problem('throttled', 'Too many streams are open.', { retryAfterSeconds: 30 })
+      }
+      topics.set(topic, streams.add(response))
+      size += 1
+      response.on('close', () => leave(topic, response))
+      response.on('error', () => leave(topic, response))
+      response.writeHead(200, { ...headers, ...streamHeaders })
+      response.write(first === '' ? heartbeat : first)
+    },
+    send(topic, frame) {
+      for (const response of topics.get(topic) ?? []) write(response, frame)
+    },
+    has: topic => topics.has(topic),
+    get size() {
+      return size
+    },
+    close() {
+      isClosed = true
+      clearInterval(beat)
+      for (const streams of topics.values()) for (const response of streams) end(response)
+    },
+  }
+}

@@ -1,0 +1,77 @@
+import type { ServerResponse } from 'node:http'
+import type { ServedProject } from '../evaluation/served-project.ts'
+import type { Snapshots } from '../evaluation/snapshots.ts'
+import { createEventStreams, type EventStreamLimits, frameOf } from '../http/event-streams.ts'
+import type { Definitions } from '../sdk/definitions.ts'
+import { createDefinitionFeed } from './definition-feed.ts'
+
+/** Pushes what changes to those who listen, within milliseconds of the commit. */
+export interface Streams {
+  /** A project's definitions: everything, then each change. Raises `throttled`. */
+  followDefinitions(served: ServedProject, response: ServerResponse, options: FollowOptions): void
+  /** The word that evaluations may have changed, as OFREP has it. Raises `throttled`. */
+  followEvaluations(served: ServedProject, response: ServerResponse, options: FollowOptions): void
+  readonly size: number
+  close(): void
+}
+
+export interface FollowOptions {
+  /** The id of the last event that the follower has seen. */
+  readonly lastSeen: string | undefined
+  readonly headers: Readonly<Record<string, string>>
+}
+
+interface Deps {
+  readonly snapshots: Snapshots
+  readonly definitions: Definitions
+  readonly limits?: Partial<EventStreamLimits>
+}
+
+const definitionsTopic = (projectId: number): string => `definitions ${projectId}`
+const evaluationsTopic = (projectId: number): string => `evaluations ${projectId}`
+
+export function createStreams({ snapshots, definitions, limits }: Deps): Streams {
+  const streams = createEventStreams(limits)
+  const feed = createDefinitionFeed(definitions)
+
+  const refetch = (served: ServedProject): string => {
+    const id = definitions.bodyOf(served, true).etag.slice(3, -1)
+    return frameOf({ id, data: JSON.stringify({ type: 'refetchEvaluation', etag: id }) })
+  }
+
+  function follow(topic: string, projectId: number, response: ServerResponse, options: FollowOptions, first: string) {
+    streams.open(topic, response, options.headers, first)
+    const letGo = snapshots.keep(projectId)
+    response.on('close', () => {
+      letGo()
+      if (!streams.has(definitionsTopic(projectId))) feed.forget(projectId)
+    })
+  }
+
+  const unsubscribe = snapshots.onSwap((before, after) => {
+    const { id } = before.project
+    if (!after) return
+    if (streams.has(evaluationsTopic(id))) streams.send(evaluationsTopic(id), refetch(after))
+    const frame = streams.has(definitionsTopic(id)) ? feed.change(before, after) : undefined
+    if (frame !== undefined) streams.send(definitionsTopic(id), frame)
+  })
+
+  return {
+    followDefinitions(served, response, options) {
+      const { id } = served.project
+      follow(definitionsTopic(id), id, response, options, feed.opening(served, options.lastSeen))
+    },
+    followEvaluations(served, response, options) {
+      const { id } = served.project
+      const isBehind = options.lastSeen !== undefined && !refetch(served).startsWith(`id: ${options.lastSeen}\n`)
+      follow(evaluationsTopic(id), id, response, options, isBehind ? refetch(served) : '')
+    },
+    get size() {
+      return streams.size
+    },
+    close() {
+      unsubscribe()
+      streams.close()
+    },
+  }
+}
