@@ -8,6 +8,7 @@ import { backup } from './backup.ts'
 import { doctor } from './doctor.ts'
 import { keys } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
+import { plugins } from './plugins.ts'
 import { serve } from './serve.ts'
 import { exportCommand, importCommand, migrateStoreCommand, restoreCommand } from './transfer.ts'
 import { UsageError } from './usage.ts'
@@ -22,6 +23,7 @@ const usage = `halyard: feature flags and plugins
   halyard keys revoke --email E <key id>
   halyard users create --email E --first-name N [--level member|admin]
   halyard users reset-password --email E
+  halyard plugins test <folder> [--input F]      try a plugin against sample events and flag changes
   halyard backup <file>                          online, consistent copy of a SQLite database
   halyard restore <backup>                       put a backup in the place of the SQLite database
   halyard export <file> [--project N]            everything, or one project, as readable lines of JSON
@@ -36,6 +38,7 @@ const commands: Record<string, (args: string[]) => Promise<void>> = {
   migrate: migrateCommand,
   keys,
   users,
+  plugins,
   backup,
   restore: restoreCommand,
   export: exportCommand,

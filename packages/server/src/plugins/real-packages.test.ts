@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGuardedClient } from '../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../sandbox/worker-sandbox.ts'
-import { createRecordingServices } from '../testing/plugin-services-kit.ts'
 import { availableModules } from './guest/plugin-program.ts'
 import { readConfigFields } from './package/config-field.ts'
 import { defaultValues } from './package/config-values.ts'
@@ -12,6 +11,7 @@ import { createNpmOrigin } from './package/npm-origin.ts'
 import { readNpmSettings } from './package/npm-settings.ts'
 import { inferCapabilities } from './runtime/infer-capabilities.ts'
 import { openPluginRealm } from './runtime/plugin-realm.ts'
+import { createRecordingServices } from './runtime/recording-services.ts'
 
 /** Plugins that other people published, from the registry that this machine's npm client uses. They must be reachable. */
 

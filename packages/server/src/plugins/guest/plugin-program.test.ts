@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { SandboxFailure } from '../../sandbox/sandbox.ts'
 import { createWorkerSandbox } from '../../sandbox/worker-sandbox.ts'
-import { createRecordingServices } from '../../testing/plugin-services-kit.ts'
 import { compileSource } from '../package/compile-source.ts'
 import { openPluginRealm } from '../runtime/plugin-realm.ts'
+import { createRecordingServices } from '../runtime/recording-services.ts'
 import { availableModules } from './plugin-program.ts'
 
 const sandbox = createWorkerSandbox({ workersMax: 1 })

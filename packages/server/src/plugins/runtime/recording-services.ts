@@ -1,8 +1,8 @@
-import { createMemoryCache } from '../plugins/runtime/memory-cache.ts'
-import type { PluginFetchAnswer, PluginFetchOptions, PluginServices } from '../plugins/runtime/plugin-services.ts'
-import type { SandboxLogLine } from '../sandbox/sandbox.ts'
+import type { SandboxLogLine } from '../../sandbox/sandbox.ts'
+import { createMemoryCache } from './memory-cache.ts'
+import type { PluginFetchAnswer, PluginFetchOptions, PluginServices } from './plugin-services.ts'
 
-/** Services in memory that remember what a plugin asked of them. */
+/** Services in memory that remember what a plugin asked of them: for trying a plugin out, and for tests. */
 export interface RecordingServices extends PluginServices {
   readonly stored: Map<string, unknown>
   readonly jobs: { name: string; payload: unknown; at: Date }[]

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { sampleInput } from '../plugins/runtime/sample-input.ts'
+import { type Trial, type TrialInput, tryPlugin } from '../plugins/runtime/try-plugin.ts'
+import { createWorkerSandbox } from '../sandbox/worker-sandbox.ts'
+import { UsageError } from './usage.ts'
+
+const usage = `halyard plugins test <folder> [--input file.json]
+
+Runs the plugin in a folder against sample events and flag changes, in the same sandbox as the server, without a
+database and without a network. The input is a JSON object with any of config, events, flags and flagChanges; a file
+sample-input.json in the folder is used when no other is named.`
+
+/** `halyard plugins test`: exits with 1 when a call failed. */
+export async function plugins(args: string[]): Promise<void> {
+  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { input: { type: 'string' } } })
+  const [action, folder] = positionals
+  if (action !== 'test' || folder === undefined) throw new UsageError(usage)
+  const sandbox = createWorkerSandbox({ workersMax: 1 })
+  try {
+    const trial = await tryPlugin(sandbox, folder, { ...sampleInput, ...readInput(folder, values.input) })
+    for (const line of report(trial)) console.log(line)
+    if (trial.calls.some(call => 'error' in call.outcome && call.method !== 'beforeFlagSave')) process.exitCode = 1
+  } finally {
+    await sandbox.close()
+  }
+}
+
+function readInput(folder: string, named: string | undefined): Partial<TrialInput> {
+  const path = named ?? join(folder, 'sample-input.json')
+  try {
+    return JSON.parse(readFileSync(path, 'utf8')) as Partial<TrialInput>
+  } catch (error) {
+    if (named === undefined && (error as NodeJS.ErrnoException).code === 'ENOENT') return {}
+    throw new UsageError(`${path} cannot be read: ${(error as Error).message}`)
+  }
+}
+
+function* report({ name, capabilities, calls, seen }: Trial): Generator<string> {
+  yield name
+  for (const [kind, names] of Object.entries(capabilities)) yield `  ${kind}: ${names.join(', ') || 'none'}`
+  for (const { method, input, outcome } of calls) {
+    yield ''
+    yield `${method} ${shorten(input)}`
+    yield 'error' in outcome ? `  failed: ${outcome.error}` : `  → ${shorten(outcome.value)}`
+  }
+  if (seen.lines.length > 0) yield '\nlog'
+  for (const { level, text } of seen.lines) yield `  ${level}: ${text}`
+  if (seen.captured.length > 0) yield '\ncaptured'
+  for (const { event, properties } of seen.captured) yield `  ${event} ${shorten(properties)}`
+  if (seen.fetched.length > 0) yield '\nrequests (not sent)'
+  for (const { url, options } of seen.fetched) yield `  ${options.method} ${url} ${shorten(options.body)}`
+  if (seen.stored.size > 0) yield '\nstorage'
+  for (const [key, value] of seen.stored) yield `  ${key}: ${shorten(value)}`
+}
+
+const lineCharactersMax = 300
+
+function shorten(value: unknown): string {
+  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? 'undefined')
+  return text.length > lineCharactersMax ? `${text.slice(0, lineCharactersMax)}…` : text
+}
