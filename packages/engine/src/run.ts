@@ -81,7 +81,7 @@ export class Run {
     for (let bag = 1; bag < groupTypes.length; bag++) {
       const type = groupTypes[bag]!
       const key = own(groups, type)
-      this.groupKeys[bag] = typeof key === 'number' ? key : plainText(key ?? '')
+      this.groupKeys[bag] = typeof key === 'number' ? key : plainText(key)
       this.bags[bag] = key === undefined ? undefined : recordOr(own(properties, type))
     }
   }
