@@ -14,6 +14,7 @@ import { pluginRoutes } from './plugins.ts'
 import { projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
 import { roleRoutes } from './roles.ts'
+import { rollbackRoutes } from './rollback.ts'
 import type { Route } from './route.ts'
 import { scheduledChangeRoutes } from './scheduled-changes.ts'
 import { sessionRoutes } from './session.ts'
@@ -43,6 +44,7 @@ export { ProblemBody } from './problem.ts'
 export type { Project, ProjectBasic, ProjectSecretKey } from './projects.ts'
 export type { RoleAccess } from './role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './roles.ts'
+export { type MetricSample, metricSamplesMax, type RollbackReport } from './rollback.ts'
 export {
   type Access,
   type AnswerOf,
@@ -77,6 +79,7 @@ export const routes = {
   projects: projectRoutes,
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
+  rollback: rollbackRoutes,
   scheduledChanges: scheduledChangeRoutes,
   session: sessionRoutes,
   users: userRoutes,

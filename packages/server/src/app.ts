@@ -31,6 +31,7 @@ import type { PluginSystem } from './plugins/plugin-system.ts'
 import { serveProjects } from './projects/project-routes.ts'
 import { serveReach } from './reach/reach-routes.ts'
 import type { Scanner } from './reach/scanner.ts'
+import { serveRollback } from './rollback/rollback-routes.ts'
 import { serveSchedules } from './schedules/schedule-routes.ts'
 import { serveLocalEvaluation } from './sdk/local-evaluation-routes.ts'
 import { serveSdk } from './sdk/sdk-routes.ts'
@@ -86,6 +87,7 @@ export function createApp({
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
   serveSchedules(serve, { database, now })
+  serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
   serveOrganizationFlags(serve, { database, now })

@@ -17,6 +17,8 @@ import { noPeers, type Peers } from './peers.ts'
 import { createPluginSystem, type PluginSystem } from './plugins/plugin-system.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
 import { createScanner } from './reach/scanner.ts'
+import { createEventLabels } from './rollback/event-labels.ts'
+import { rollbackJob } from './rollback/roll-back.ts'
 import { scheduleJob } from './schedules/run-schedules.ts'
 import { createServing, type Serving } from './serving.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
@@ -113,6 +115,7 @@ export async function createHalyard(
       findProject: serving.snapshots.forToken,
       pipeline: plugins.runtime.events,
       observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
+      labelsOf: createEventLabels(token => serving.snapshots.known(token)?.flags),
       now,
     })
     const scanner = createScanner(
@@ -155,6 +158,7 @@ export async function createHalyard(
       jobs: [
         trimEvents,
         createCohortWork({ scanner, now, onMore: onCohortWork }),
+        rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
       ],
       now,

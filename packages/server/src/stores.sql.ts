@@ -17,6 +17,7 @@ import { sqlPluginConfigStore } from './plugins/configs/plugin-config-store.sql.
 import { sqlPluginStore } from './plugins/plugin-store.sql.ts'
 import { sqlPluginWorkStore } from './plugins/runtime/plugin-work-store.sql.ts'
 import { sqlProjectStore } from './projects/project-store.sql.ts'
+import { sqlMetricStore } from './rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './schedules/schedule-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import type { Tables } from './storage/tables.ts'
@@ -35,6 +36,7 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   groups: sqlGroupStore(db),
   identity: sqlIdentityStore(db),
   leases: sqlLeaseStore(db),
+  metrics: sqlMetricStore(db),
   organizations: sqlOrganizationStore(db),
   persons: sqlPersonStore(db),
   pluginConfigs: sqlPluginConfigStore(db),

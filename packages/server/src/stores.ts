@@ -17,6 +17,7 @@ import type { PluginConfigStore } from './plugins/configs/plugin-config-store.ts
 import type { PluginStore } from './plugins/plugin-store.ts'
 import type { PluginWorkStore } from './plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './projects/project-store.ts'
+import type { MetricStore } from './rollback/metric-store.ts'
 import type { ScheduleStore } from './schedules/schedule-store.ts'
 
 /** Everything that is kept, as seen from inside one transaction. */
@@ -33,6 +34,7 @@ export interface Stores {
   readonly groups: GroupStore
   readonly identity: IdentityStore
   readonly leases: LeaseStore
+  readonly metrics: MetricStore
   readonly organizations: OrganizationStore
   readonly persons: PersonStore
   readonly pluginConfigs: PluginConfigStore

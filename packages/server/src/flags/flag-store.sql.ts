@@ -104,6 +104,18 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
         .execute()
       return rows.map(toFlag)
     },
+    async listWatched(afterId, limit) {
+      const rows = await flags()
+        .where('flags.deleted', '=', 0)
+        .where('flags.active', '=', 1)
+        .where('flags.rollback_conditions', '<>', sql.lit('{}'))
+        .where('flags.performed_rollback', '=', 0)
+        .where('flags.id', '>', afterId)
+        .orderBy('flags.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toFlag)
+    },
     async listDependents(projectId) {
       const rows = await flags()
         .where('flags.project_id', '=', projectId)

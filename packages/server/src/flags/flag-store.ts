@@ -45,6 +45,8 @@ export interface FlagStore {
   list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>>
   /** Every live flag of the project, by key. */
   listLive(projectId: number): Promise<readonly Flag[]>
+  /** Live, active flags of all projects with rollback conditions and no rollback yet, by id, after an id. */
+  listWatched(afterId: number, limit: number): Promise<readonly Flag[]>
   /** Live, active flags with a condition on another flag. */
   listDependents(projectId: number): Promise<readonly Flag[]>
 
