@@ -14,6 +14,7 @@ import { serveFlags } from './flags/flag-routes.ts'
 import { serveRoleAccess } from './flags/role-access-routes.ts'
 import { createHttp } from './http/create-http.ts'
 import { serveDocs } from './http/docs-routes.ts'
+import { createLoadShedder } from './http/load-shedder.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createServeRoute } from './http/serve-route.ts'
 import { createGate } from './identity/gate.ts'
@@ -43,7 +44,10 @@ import { readPageFiles } from './web/page-files.ts'
 import { servePage } from './web/page-routes.ts'
 
 export interface AppDeps {
-  readonly config: Pick<Config, 'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax'>
+  readonly config: Pick<
+    Config,
+    'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax' | 'lagMillisecondsMax' | 'inFlightMax'
+  >
   readonly database: Database
   readonly serving: Serving
   readonly ingest: Ingest
@@ -72,9 +76,18 @@ export function createApp({
   now,
 }: AppDeps): FastifyInstance {
   const gate = createGate(database, now)
-  const app = createHttp({ gate, log, ...config, takeFirst: serving.takeFirst, onAnswer: metrics.observeRequest })
+  const shedder = createLoadShedder(config)
+  const app = createHttp({
+    gate,
+    log,
+    ...config,
+    shedder,
+    takeFirst: serving.takeFirst,
+    onAnswer: metrics.observeRequest,
+  })
   const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax))
 
+  metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   serveOperations(app, readiness, metrics)
   serveDocs(app, allRoutes, version)

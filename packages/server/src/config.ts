@@ -204,6 +204,20 @@ export const settings = {
       'Origins in private networks that plugins may be allowed to ask, separated by commas, as `http://chat.internal:8080`.',
     read: origins,
   }),
+  lagMillisecondsMax: setting({
+    variable: 'HALYARD_LAG_MILLISECONDS_MAX',
+    fallback: '1000',
+    describes:
+      'When the event loop is later than this again and again, evaluation is answered 503; at four times this, management as well. 0 means never.',
+    read: wholeNumber(0, 60_000),
+  }),
+  inFlightMax: setting({
+    variable: 'HALYARD_REQUESTS_IN_FLIGHT_MAX',
+    fallback: '10000',
+    describes:
+      'Requests being answered at once, beyond which evaluation is answered 503; at twice this, management as well.',
+    read: wholeNumber(1, 1_000_000),
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     fallback: 'info',

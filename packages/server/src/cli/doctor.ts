@@ -5,20 +5,17 @@ import { type Config, readConfig } from '../config.ts'
 import { schemaVersion } from '../storage/migrate.ts'
 import { migrations } from '../storage/migrations.ts'
 import { openStorage, type Storage } from '../storage/open-storage.ts'
+import { type Finding, securityFindings } from './security-findings.ts'
 
-interface Finding {
-  readonly isGood: boolean
-  readonly text: string
-}
 const good = (text: string): Finding => ({ isGood: true, text })
 const bad = (text: string): Finding => ({ isGood: false, text })
 
 const freeBytesMin = 200 * 1024 * 1024
 const clockSkewMillisecondsMax = 5000
 
-/** `halyard doctor`: looks, changes nothing, and says what to do. */
-export async function doctor(): Promise<void> {
-  const findings = await examine()
+/** `halyard doctor [--security]`: looks, changes nothing, and says what to do. */
+export async function doctor(args: string[]): Promise<void> {
+  const findings = args.includes('--security') ? securityFindings(readConfig(process.env)) : await examine()
   for (const { isGood, text } of findings) console.log(`${isGood ? 'ok  ' : 'BAD '} ${text}`)
   if (findings.some(finding => !finding.isGood)) process.exitCode = 1
 }

@@ -29,7 +29,7 @@ const usage = `halyard: feature flags and plugins
   halyard export <file> [--project N]            everything, or one project, as readable lines of JSON
   halyard import <file>                          an export, into an empty database
   halyard migrate-store <from> <to>              sqlite:<path> to postgres://… or back; resumable, verified
-  halyard doctor                                 check settings, database, disk and clock
+  halyard doctor [--security]                    check settings, database, disk and clock; or what makes attacks easier
 
 Settings are environment variables: docs/reference/settings.md.`
 

@@ -2,14 +2,18 @@ import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { Problem } from '../problem.ts'
 import type { Gate } from './gate.ts'
+import type { LoadShedder } from './load-shedder.ts'
 import { createNodeServers, type TakeFirst } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
+import { answerUnreadable } from './unreadable-request.ts'
 
 export interface HttpOptions {
   readonly gate: Gate
   readonly log: FastifyBaseLogger
   readonly bodyBytesMax: number
   readonly trustProxy: boolean | number | string
+  /** Asked before anything else is done with a request. */
+  readonly shedder: Pick<LoadShedder, 'refuse' | 'close'>
   readonly takeFirst?: TakeFirst
   /** Called once for each answer to a known route. */
   readonly onAnswer: (method: string, route: string, status: number, seconds: number) => void
@@ -19,7 +23,10 @@ const pathParameterCharactersMax = 4000
 
 /** The HTTP application before any route: how it reads, answers, fails and logs. */
 export function createHttp(options: HttpOptions): FastifyInstance {
-  const servers = createNodeServers(options.takeFirst)
+  const servers = createNodeServers(
+    (request, response) =>
+      options.shedder.refuse(request, response) || (options.takeFirst?.(request, response) ?? false),
+  )
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -29,6 +36,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: true,
     serverFactory: servers.create,
+    clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const { status, body, headers } = problemResponse(error)
       reply
@@ -44,6 +52,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   answerProblems(app, options.gate)
   watchAnswers(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
+  app.addHook('onClose', async () => options.shedder.close())
   return app
 }
 

@@ -15,6 +15,8 @@ export interface NodeServers {
 const headersTimeoutMilliseconds = 15_000
 const requestTimeoutMilliseconds = 60_000
 const keepAliveTimeoutMilliseconds = 65_000
+/** How often connections are looked at that take too long to say something. */
+const connectionsCheckMilliseconds = 1000
 
 export function createNodeServers(takeFirst: TakeFirst | undefined): NodeServers {
   const unused = new Set<Socket>()
@@ -35,6 +37,7 @@ export function createNodeServers(takeFirst: TakeFirst | undefined): NodeServers
         headersTimeout: headersTimeoutMilliseconds,
         requestTimeout: requestTimeoutMilliseconds,
         keepAliveTimeout: keepAliveTimeoutMilliseconds,
+        connectionsCheckingInterval: connectionsCheckMilliseconds,
       }
       const server = createServer(limits, (request, response) => {
         unused.delete(request.socket)

@@ -1,8 +1,9 @@
-import { Counter, collectDefaultMetrics, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export interface Metrics {
   readonly registry: Registry
   observeRequest(method: string, route: string, status: number, seconds: number): void
+  watchLoad(load: { readonly lagMilliseconds: number; readonly inFlight: number; readonly shedTotal: number }): void
   /** Evaluations are counted as plain numbers and read here only when somebody asks. */
   watchEvaluations(totals: () => EvaluationTotals): void
 }
@@ -45,6 +46,24 @@ export function createMetrics(): Metrics {
     observeRequest(method, route, status, seconds) {
       requests.inc({ method, route, status: String(status) })
       durations.observe({ method, route }, seconds)
+    },
+    watchLoad(load) {
+      const gauge = (name: string, help: string, read: () => number) =>
+        new Gauge({
+          name,
+          help,
+          registers: [registry],
+          collect() {
+            this.set(read())
+          },
+        })
+      gauge(
+        'halyard_event_loop_lag_seconds',
+        'How late the event loop was a moment ago.',
+        () => load.lagMilliseconds / 1000,
+      )
+      gauge('halyard_requests_in_flight', 'Requests that are being answered, streams aside.', () => load.inFlight)
+      total('halyard_requests_shed_total', 'Requests turned away with 503 for lack of room.', () => load.shedTotal)
     },
     watchEvaluations(totals) {
       total('halyard_evaluation_requests_total', 'Requests that flags were evaluated for.', () => totals().requests)

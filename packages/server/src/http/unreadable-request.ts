@@ -1,0 +1,20 @@
+import type { Socket } from 'node:net'
+
+/** What could not even be read as HTTP, or did not come in time. Nothing more is read from such a connection. */
+export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy()
+    return
+  }
+  const [status, detail] = unreadable[error.code ?? ''] ?? ['400 Bad Request', 'The request could not be read.']
+  const body = JSON.stringify({ type: 'invalid_request', code: 'parse_error', detail, attr: null })
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+    () => socket.destroy(),
+  )
+}
+
+const unreadable: Readonly<Record<string, readonly [string, string]>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time.'],
+  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than this server accepts.'],
+}
