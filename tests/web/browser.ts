@@ -59,7 +59,7 @@ export async function startVisit(): Promise<Visit> {
   }
 }
 
-async function launch(): Promise<Browser> {
+export async function launch(): Promise<Browser> {
   const executablePath = systemBrowsers.find(path => existsSync(path)) ?? (await packagedChromium.executablePath())
   return chromium.launch({
     executablePath,

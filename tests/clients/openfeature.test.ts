@@ -1,0 +1,48 @@
+import { OFREPProvider } from '@openfeature/ofrep-provider'
+import { OpenFeature } from '@openfeature/server-sdk'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+
+let s: Scenario
+beforeAll(async () => {
+  s = await startScenario('sqlite')
+  const flags = `${s.project}/feature_flags/`
+  const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
+  const variants = [{ key: 'blue', rollout_percentage: 100 }]
+  await s.post(flags, { key: 'pro', filters: { groups: [{ properties: pro }] } })
+  await s.post(flags, { key: 'colour', filters: { groups: [{}], multivariate: { variants } } })
+  await s.post(flags, { key: 'off', active: false })
+})
+afterAll(async () => {
+  await OpenFeature.close()
+  await s.close()
+})
+
+it('the OpenFeature server SDK evaluates by the unmodified OFREP provider', async () => {
+  const { body: secret } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
+  for (const key of [s.projectToken, secret.value, s.key]) {
+    const headers: [string, string][] = [['Authorization', `Bearer ${key}`]]
+    await OpenFeature.setProviderAndWait(new OFREPProvider({ baseUrl: s.url, headers }))
+    const client = OpenFeature.getClient()
+    expect(await client.getBooleanValue('pro', false, { targetingKey: 'u', plan: 'pro' })).toBe(true)
+    expect(await client.getBooleanValue('pro', true, { targetingKey: 'u', plan: 'free' })).toBe(false)
+    expect(await client.getStringDetails('colour', 'none', { targetingKey: 'u' })).toMatchObject({
+      value: 'blue',
+      variant: 'blue',
+      reason: 'SPLIT',
+      flagMetadata: { reasonCode: 'condition_match' },
+    })
+    expect(await client.getBooleanDetails('off', true, { targetingKey: 'u' })).toMatchObject({
+      value: false,
+      reason: 'DISABLED',
+    })
+    expect(await client.getBooleanDetails('unknown', true, { targetingKey: 'u' })).toMatchObject({
+      value: true,
+      errorCode: 'FLAG_NOT_FOUND',
+    })
+    expect(await client.getBooleanDetails('pro', true, {})).toMatchObject({ errorCode: 'TARGETING_KEY_MISSING' })
+    expect(await client.getStringDetails('pro', 'x', { targetingKey: 'u' })).toMatchObject({
+      errorCode: 'TYPE_MISMATCH',
+    })
+  }
+})
