@@ -46,9 +46,13 @@ export class BatchEvaluator {
     this.#asked = questions.map(question => ask(question, now))
     const requirements = this.#asked.map(({ snapshot }) => snapshot.requirements)
     const isPersons = target.kind === 'persons'
+    // What everybody has without its being stored; yet a property of this name may be stored as well, and then it counts.
+    const ownName = isPersons ? 'distinct_id' : '$group_key'
+    const readsOwnName = questions.some(question => mentions(question, ownName))
     const names = requirements.flatMap(required => [
       ...(isPersons ? required.personProperties : (required.groupProperties.get(target.type) ?? [])),
     ])
+    if (readsOwnName) names.push(ownName)
     this.#names = [...new Set(names)]
     this.#lines = new PropertyLines(this.#names)
     this.#values = this.#names.map(() => undefined)
@@ -56,7 +60,7 @@ export class BatchEvaluator {
     const continuityFlags = isPersons ? requirements.flatMap(required => required.continuityFlags) : []
     const isPersonal =
       continuityFlags.length > 0 ||
-      names.includes(isPersons ? 'distinct_id' : '$group_key') ||
+      readsOwnName ||
       questions.some(({ definitions }) => definitions.flags.some(flag => needsIdentity(flag.filters)))
     this.#isAlike = !isPersonal && staticCohorts.length === 0
     this.needs = {
@@ -149,6 +153,12 @@ export class BatchEvaluator {
     }
   }
 }
+
+/** In doubt yes, which costs time and never a right answer. */
+const mentions = ({ definitions }: Question, name: string): boolean =>
+  [...definitions.flags, ...definitions.cohorts].some(({ filters }) =>
+    JSON.stringify(filters).includes(JSON.stringify(name)),
+  )
 
 function ask({ definitions, key }: Question, now: number): Asked {
   const snapshot = compile(definitions, { regex: linearRegex })

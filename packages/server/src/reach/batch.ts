@@ -37,25 +37,28 @@ export interface Source {
   close(): Promise<void>
 }
 
+/** A driver may answer 64-bit numbers as text. */
+type Id = number | string
+
 export function hashKeysByPerson(
-  rows: readonly { readonly person_id: number; readonly flag_key: string; readonly hash_key: string }[],
+  rows: readonly { readonly person_id: Id; readonly flag_key: string; readonly hash_key: string }[],
 ): Batch['hashKeys'] {
   const byPerson = new Map<number, Record<string, string>>()
   for (const row of rows) {
-    const keys = byPerson.get(row.person_id) ?? (Object.create(null) as Record<string, string>)
+    const id = Number(row.person_id)
+    const keys = byPerson.get(id) ?? (Object.create(null) as Record<string, string>)
     keys[row.flag_key] = row.hash_key
-    byPerson.set(row.person_id, keys)
+    byPerson.set(id, keys)
   }
   return byPerson
 }
 
-export function cohortsByPerson(
-  rows: readonly { readonly person_id: number; readonly cohort_id: number }[],
-): Batch['cohorts'] {
+export function cohortsByPerson(rows: readonly { readonly person_id: Id; readonly cohort_id: Id }[]): Batch['cohorts'] {
   const byPerson = new Map<number, Set<number>>()
   for (const row of rows) {
-    const cohorts = byPerson.get(row.person_id) ?? new Set<number>()
-    byPerson.set(row.person_id, cohorts.add(row.cohort_id))
+    const id = Number(row.person_id)
+    const cohorts = byPerson.get(id) ?? new Set<number>()
+    byPerson.set(id, cohorts.add(Number(row.cohort_id)))
   }
   return byPerson
 }

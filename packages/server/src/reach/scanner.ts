@@ -37,8 +37,9 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
 
   async function inTurn<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const either = AbortSignal.any([signal, ending.signal])
-    const leave = await gate.enter(either)
+    let leave = () => {}
     try {
+      leave = await gate.enter(either)
       either.throwIfAborted()
       return await run(either)
     } catch (error) {

@@ -33,6 +33,7 @@ export interface Scenario extends Client {
   readonly halyard: Halyard
   readonly projectId: number
   readonly projectToken: string
+  readonly databaseUrl: string
   /** `/api/projects/{id}` of the first project. */
   readonly project: string
   /** `/api/organizations/{id}` of the first organization. */
@@ -85,6 +86,7 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     halyard,
     projectId: first.id,
     projectToken: first.api_token,
+    databaseUrl: config.databaseUrl,
     project: `/api/projects/${first.id}`,
     organization,
     as: key => clientOf(url, key),
