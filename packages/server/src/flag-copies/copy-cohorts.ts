@@ -1,6 +1,7 @@
 import { usesCohorts } from '@halyard/engine'
-import { authorOf } from '../activity/activity.ts'
 import type { Cohort } from '../cohorts/cohort.ts'
+import { createCohort } from '../cohorts/create-cohort.ts'
+import { nobody } from '../cohorts/members.ts'
 import type { Instant } from '../instant.ts'
 import type { Stores } from '../stores.ts'
 import type { Actor, Project } from '../tenancy.ts'
@@ -59,28 +60,7 @@ async function createCopy(
     groupType: () => undefined,
   })
   const { name, description, isStatic } = cohort
-  const made = await tx.cohorts.create({
-    projectId: target.id,
-    name,
-    description,
-    isStatic,
-    filters,
-    deleted: false,
-    createdBy: actor.user,
-    createdAt: now,
-    updatedAt: now,
-    version: 1,
-  })
-  const at = { organizationId: target.organizationId, projectId: target.id }
-  await tx.activity.append({
-    ...at,
-    scope: 'Cohort',
-    itemId: String(made.id),
-    activity: 'created',
-    ...authorOf(actor),
-    detail: { name, changes: [], trigger: { copied_from_project: cohort.projectId, copied_from_cohort: cohort.id } },
-    createdAt: now,
-  })
-  await tx.changes.append({ ...at, topic: 'cohort', entityId: String(made.id), at: now })
-  return made
+  const content = { name, description, filters, deleted: false }
+  const made = await createCohort(tx, actor, target, { content, isStatic, people: nobody }, now)
+  return made.cohort
 }

@@ -106,8 +106,9 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
     },
     async listWatched(afterId, limit) {
       const rows = await flags()
-        .where('flags.deleted', '=', 0)
-        .where('flags.active', '=', 1)
+        // Literals, so that both databases see that the partial index fits.
+        .where('flags.deleted', '=', sql.lit(0))
+        .where('flags.active', '=', sql.lit(1))
         .where('flags.rollback_conditions', '<>', sql.lit('{}'))
         .where('flags.performed_rollback', '=', 0)
         .where('flags.id', '>', afterId)

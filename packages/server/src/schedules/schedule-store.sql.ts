@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
 import { toUser } from '../identity/identity-store.sql.ts'
 import type { ScheduledChangeRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
@@ -57,7 +57,8 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
     },
     async listDue(now, limit) {
       const rows = await changes()
-        .where('scheduled_changes.status', '=', 'pending')
+        // A literal, so that both databases see that the partial index fits.
+        .where('scheduled_changes.status', '=', sql.lit('pending'))
         .where('scheduled_changes.due_at', '<=', now)
         .orderBy('scheduled_changes.due_at')
         .orderBy('scheduled_changes.id')
