@@ -96,7 +96,7 @@ export function createApp({
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
-  serveFlags(serve, { database, guard: plugins.guard, now })
+  serveFlags(serve, { database, now })
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
   serveSchedules(serve, { database, now })

@@ -14,6 +14,7 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { createPluginCounters } from './operations/plugin-metrics.ts'
 import { noPeers, type Peers } from './peers.ts'
+import { type FlagGuard, guardFlagSaves } from './plugins/guard-flag-saves.ts'
 import { createPluginSystem, type PluginSystem } from './plugins/plugin-system.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
 import { createScanner } from './reach/scanner.ts'
@@ -82,7 +83,8 @@ export async function createHalyard(
       peers.tellOfChanges()
       await changes.catchUp()
     }
-    const database: Database = createSqlDatabase(storage.kysely, sqlStores, announce)
+    let flagGuard: FlagGuard | undefined
+    const database: Database = guardFlagSaves(createSqlDatabase(storage.kysely, sqlStores, announce), () => flagGuard)
     const serving = createServing({
       database,
       changes,
@@ -107,6 +109,7 @@ export async function createHalyard(
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
     await plugins.runtime.start()
+    flagGuard = plugins.guard
 
     let isDraining = false
     const readiness = { ping: storage.ping, isDraining: () => isDraining }

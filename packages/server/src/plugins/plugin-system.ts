@@ -1,12 +1,12 @@
 import { resolve } from 'node:path'
 import type { ChangeFeed } from '../changes.ts'
 import type { Config } from '../config.ts'
-import type { FlagGuard } from '../flags/flag-guard.ts'
 import { contentToWire } from '../flags/flag-resource.ts'
 import type { Instant } from '../instant.ts'
 import { createGuardedClient } from '../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../sandbox/worker-sandbox.ts'
 import type { Database } from '../stores.ts'
+import type { FlagGuard } from './guard-flag-saves.ts'
 import { createGitHubOrigin } from './package/github-origin.ts'
 import { createGitLabOrigin } from './package/gitlab-origin.ts'
 import { createNpmOrigin } from './package/npm-origin.ts'
@@ -101,15 +101,14 @@ export function createPluginSystem(parts: PluginSystemParts): PluginSystem {
 }
 
 const createGuard = (runtime: PluginRuntime): FlagGuard => ({
-  async check(project, author, { stored, content }) {
-    const plugins = runtime.pluginsOf(project.id)
-    if (!plugins.some(plugin => plugin.offers('beforeFlagSave'))) return
-    await askBeforeSave(plugins, {
+  isActive: projectId => runtime.pluginsOf(projectId).some(plugin => plugin.offers('beforeFlagSave')),
+  async check({ projectId, stored, flag }) {
+    await askBeforeSave(runtime.pluginsOf(projectId), {
       id: stored?.id ?? null,
-      project_id: project.id,
-      ...contentToWire(content),
+      project_id: projectId,
+      ...contentToWire(flag),
       previous: stored ? contentToWire(stored) : null,
-      user: author ? { email: author.user.email, first_name: author.user.firstName } : null,
+      user: flag.lastModifiedBy && { email: flag.lastModifiedBy.email, first_name: flag.lastModifiedBy.firstName },
     })
   },
 })

@@ -6,7 +6,7 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Project, requireLevel } from '../../tenancy.ts'
 import type { Plugin } from '../plugin.ts'
-import { getVisible, requireCanRead } from '../plugin-access.ts'
+import { requireCanRead } from '../plugin-access.ts'
 import { type LogType, logTypes, type PluginMetricsTotal } from '../runtime/plugin-work-store.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { PluginConfig } from './plugin-config.ts'
@@ -185,9 +185,9 @@ async function getConfig(tx: Stores, project: Project, id: string): Promise<Plug
 async function findPlugin(tx: Stores, project: Project, pluginId: number): Promise<Plugin> {
   const organization = await tx.organizations.find(project.organizationId)
   if (!organization) throw missing('Project')
-  return getVisible(tx, organization, pluginId).catch(() => {
-    throw invalid('plugin', 'does_not_exist', `There is no plugin ${pluginId} that this project could use.`)
-  })
+  const plugin = await tx.plugins.findVisible(organization.id, pluginId)
+  if (!plugin) throw invalid('plugin', 'does_not_exist', `There is no plugin ${pluginId} that this project could use.`)
+  return plugin
 }
 
 /** Instants and types that are none are ignored, like everywhere in queries. */

@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -35,6 +35,13 @@ onEachDatabase('running plugins', dialect => {
     await s.close()
     await shared.drop()
     server.close()
+  })
+
+  afterEach(async () => {
+    const { results } = (await s.get(`${s.project}/plugin_configs/?limit=1000`)).body
+    for (const { id, enabled } of results) {
+      if (enabled) await s.patch(`${s.project}/plugin_configs/${id}/`, { enabled: false })
+    }
   })
 
   const now = (): Instant => instantOf(new Date())
@@ -118,7 +125,7 @@ onEachDatabase('running plugins', dialect => {
       expect((await transform(event('odd')))?.name).toBe('odd')
       expect(await transform(event('x'))).toMatchObject({ name: 'x!', distinctId: 'd', uuid: event('x').uuid })
       await expect.poll(plugin.messages).toContainEqual('processEvent failed: Error: no good')
-      expect((await plugin.read()).delivery_rate_24h).toBeCloseTo(2 / 3)
+      await expect.poll(async () => (await plugin.read()).delivery_rate_24h).toBeCloseTo(2 / 3)
       await plugin.off()
     })
 
@@ -350,6 +357,23 @@ onEachDatabase('running plugins', dialect => {
       await expect.poll(plugin.messages).toContainEqual(expect.stringContaining('undefinedFunction'))
       await plugin.off()
       expect((await s.patch(`${flags()}${made.body.id}/`, { active: false })).status).toBe(200)
+    })
+
+    it('asks about every way to save a flag, once for each content', async () => {
+      const { body: flag } = await s.post(flags(), { key: 'ways', name: 'first' })
+      await s.patch(`${flags()}${flag.id}/`, { name: 'second' })
+      const plugin = await enable(`export function beforeFlagSave(flag) {
+        console.log('asked', flag.previous?.name, flag.name)
+        if (flag.name === 'first') return 'Never again.'
+      }`)
+      const restored = await s.post(`${flags()}${flag.id}/restore/`, { version: 1 })
+      expect([restored.status, restored.body.code]).toEqual([400, 'rejected_by_plugin'])
+      expect((await s.patch(`${flags()}${flag.id}/`, { name: 'third' })).body).toMatchObject({
+        name: 'third',
+        version: 3,
+      })
+      await expect.poll(plugin.messages).toEqual(['asked second first', 'asked second third'])
+      await plugin.off()
     })
   })
 
