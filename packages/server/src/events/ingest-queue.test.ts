@@ -66,13 +66,14 @@ describe('ingest queue', () => {
 
   it('refuses what is beyond its bound, but never a first batch', async () => {
     let finish = () => {}
-    const { queue } = queueOf(() => new Promise(resolve => (finish = resolve)), 10, 10)
+    const { queue, groups } = queueOf(() => new Promise(resolve => (finish = resolve)), 10, 10)
     const large = queue.submit(batch('large', 50))
     await expect(queue.submit(batch('more'))).rejects.toMatchObject({ kind: 'unavailable', retryAfterSeconds: 1 })
-    await expect.poll(() => queue.waiting).toBe(50)
+    await expect.poll(() => groups.length).toBe(1)
+    expect(queue.waiting).toBe(50)
     finish()
-    await large
     await queue.drained()
     expect(queue.waiting).toBe(0)
+    await large
   })
 })

@@ -1,3 +1,4 @@
+import { setImmediate as nextRound } from 'node:timers/promises'
 import { Problem } from '../problem.ts'
 
 /** Some work to be made durable together with that of others. */
@@ -23,6 +24,16 @@ export interface IngestQueueOptions<B extends QueuedBatch> {
   readonly waitingMax: number
   /** As much as this is written at once, or a single larger batch. */
   readonly writtenAtOnceMax: number
+}
+
+/**
+ * SQLite works on this very thread: while it writes, requests pile up unread. Reading them all takes a few rounds of the event loop, and
+ * only then can they share a transaction.
+ */
+const roundsBeforeWriting = 3
+
+async function letOthersIn(): Promise<void> {
+  for (let round = 0; round < roundsBeforeWriting; round++) await nextRound()
 }
 
 interface Waiting<B> {
@@ -67,6 +78,7 @@ export function createIngestQueue<B extends QueuedBatch>(options: IngestQueueOpt
 
   async function work(): Promise<void> {
     while (queue.length > 0) {
+      await letOthersIn()
       const group = takeGroup()
       await writeGroup(group)
       for (const { batch } of group) waiting -= batch.size
@@ -87,7 +99,7 @@ export function createIngestQueue<B extends QueuedBatch>(options: IngestQueueOpt
       const done = new Promise<void>((resolve, reject) => {
         queue.push({ batch, resolve, reject })
       })
-      working ??= Promise.resolve().then(work)
+      working ??= work()
       return done
     },
     get waiting() {
