@@ -6,8 +6,11 @@ export type WorkerCode = { readonly file: URL } | { readonly text: string }
 
 /** The built server has the worker's code beside it. When the sources run directly, as under a test runner, it is built on the spot. */
 export async function findScanWorker(): Promise<WorkerCode> {
-  const file = new URL('./scan-worker.js', import.meta.url)
-  return existsSync(file) ? { file } : { text: await buildFromSources() }
+  // This very code may have ended up in the folder of chunks.
+  const file = ['./scan-worker.js', '../scan-worker.js']
+    .map(path => new URL(path, import.meta.url))
+    .find(candidate => existsSync(candidate))
+  return file ? { file } : { text: await buildFromSources() }
 }
 
 async function buildFromSources(): Promise<string> {
