@@ -28,7 +28,7 @@ export interface UsagePoint {
   readonly variant: string
   readonly day: Day
   readonly calls: number
-  /** Exact up to 10,000 users a series and day, an estimate beyond (ADR 20). */
+  /** Exact up to 10,000 users a series and day, an estimate beyond (ADR 8). */
   readonly users: number
 }
 
