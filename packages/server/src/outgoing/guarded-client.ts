@@ -6,7 +6,7 @@ import { isPublicAddress } from './public-address.ts'
 
 export interface GuardedClientOptions {
   /** Origins that the operator configured, as `http://registry.internal:4873`: they may be anywhere. */
-  trustedOrigins?: readonly string[]
+  trustedOrigins?: readonly string[] | (() => readonly string[])
 }
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
@@ -18,11 +18,16 @@ const connectMsMax = 10_000
  * differently the second time gains nothing. A literal address is never resolved and is checked by itself.
  */
 export function createGuardedClient(options: GuardedClientOptions = {}): Outgoing {
-  const trusted = new Set((options.trustedOrigins ?? []).map(origin => new URL(origin).origin))
+  let trusted: ReadonlySet<string> | undefined
+  function isTrusted(origin: string): boolean {
+    const { trustedOrigins: given = [] } = options
+    trusted ??= new Set((typeof given === 'function' ? given() : given).map(text => new URL(text).origin))
+    return trusted.has(origin)
+  }
   let opened: Promise<Agents> | undefined
 
   function chooseAgent(url: URL, agents: Agents): Dispatcher {
-    if (trusted.has(url.origin)) return agents.anywhere
+    if (isTrusted(url.origin)) return agents.anywhere
     const literal = url.hostname.replace(/^\[|\]$/g, '')
     if (isIP(literal) && !isPublicAddress(literal)) throw notPublic(url.hostname)
     return agents.publicOnly

@@ -63,7 +63,7 @@ export function createPluginSystem(parts: PluginSystemParts): PluginSystem {
   const environment = { ...process.env, ...(config.npmRegistry && { HALYARD_NPM_REGISTRY: config.npmRegistry }) }
   const npmSettings = readNpmSettings(environment, process.cwd())
   const gitOrigins = [config.gitHubApi, config.gitLabApi].filter(url => url !== undefined)
-  const fetching = createGuardedClient({ trustedOrigins: [...npmSettings.origins, ...gitOrigins] })
+  const fetching = createGuardedClient({ trustedOrigins: () => [...npmSettings.origins, ...gitOrigins] })
   const outgoing = createGuardedClient({ trustedOrigins: config.trustedOrigins })
   const sandbox = createWorkerSandbox(config.pluginWorkers === undefined ? {} : { workersMax: config.pluginWorkers })
   const secretBox = createSecretBox(parts.secretKey)

@@ -1,7 +1,7 @@
 import type { Outgoing } from '../../outgoing/outgoing.ts'
 import { isObject } from './config-field.ts'
 import { checkIntegrity } from './integrity.ts'
-import { type NpmSettings, publicRegistry } from './npm-settings.ts'
+import type { NpmSettings } from './npm-settings.ts'
 import { lookupFailed, type Origin, type OriginLimits, originLimits } from './origin.ts'
 import { bearer, fetchArchive, lookUp } from './origin-request.ts'
 import type { NpmAddress } from './plugin-address.ts'
@@ -55,7 +55,11 @@ function readRelease(document: unknown): NpmRelease {
   }
 }
 
-/** A mirror often hands on the tarball address of the public registry; like the npm client we then ask the mirror. */
+/**
+ * A mirror often hands on the tarball address of the registry that it mirrors; like the npm client we then ask the mirror, when the
+ * address has the layout that every registry has.
+ */
 function rehost(tarball: string, registry: string): string {
-  return tarball.startsWith(`${publicRegistry}/`) ? registry + tarball.slice(publicRegistry.length) : tarball
+  const layout = /^https?:\/\/[^/]+(\/(?:@[^/]+\/)?[^/]+\/-\/[^/]+\.tgz)$/.exec(tarball)
+  return layout ? registry + layout[1] : tarball
 }

@@ -7,10 +7,17 @@ const read = (files: Record<string, string>) => (file: string) => files[file] ??
 const user = join(homedir(), '.npmrc')
 const project = join('/app', '.npmrc')
 
-test('the public registry is what there is when nobody says otherwise', () => {
-  const settings = readNpmSettings({}, '/app', read({}))
-  expect(settings.registryFor('x')).toEqual({ url: 'https://registry.npmjs.org', token: undefined })
-  expect(settings.origins).toEqual(['https://registry.npmjs.org'])
+test('npm itself is asked, once and only when it is needed, when nobody says otherwise', () => {
+  let asked = 0
+  const askNpm = () => {
+    asked += 1
+    return 'https://npm.test/'
+  }
+  const settings = readNpmSettings({}, '/app', read({}), askNpm)
+  expect(asked).toBe(0)
+  expect(settings.registryFor('x')).toEqual({ url: 'https://npm.test', token: undefined })
+  expect(settings.origins).toEqual(['https://npm.test'])
+  expect(asked).toBe(1)
 })
 
 test('the nearest setting wins', () => {
@@ -29,10 +36,11 @@ test('a scope may have a registry and a token of its own', () => {
   const text = [
     '@a:registry=https://a.test/npm/',
     '//a.test/npm/:_authToken=$' + '{TOKEN}',
-    '//registry.npmjs.org/:_authToken=pub',
+    'registry=https://npm.test/',
+    '//npm.test/:_authToken=pub',
   ].join('\n')
   const settings = readNpmSettings({ TOKEN: 't' }, '/app', read({ [user]: text }))
   expect(settings.registryFor('@a/x')).toEqual({ url: 'https://a.test/npm', token: 't' })
-  expect(settings.registryFor('@b/x')).toEqual({ url: 'https://registry.npmjs.org', token: 'pub' })
-  expect(settings.origins).toEqual(['https://registry.npmjs.org', 'https://a.test'])
+  expect(settings.registryFor('@b/x')).toEqual({ url: 'https://npm.test', token: 'pub' })
+  expect(settings.origins).toEqual(['https://npm.test', 'https://a.test'])
 })

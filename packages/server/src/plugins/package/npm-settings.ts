@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { invalid } from '../../problem.ts'
 
 /** The registry that packages of a name come from, and the token for it if the machine has one. */
 export interface NpmRegistry {
@@ -17,13 +19,19 @@ export interface NpmSettings {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-export const publicRegistry = 'https://registry.npmjs.org'
+const npmAnswerMsMax = 10_000
 
 /**
  * The registry of the npm client on this machine: `HALYARD_NPM_REGISTRY` first, then what npm itself would use, from
- * its variables and from the npmrc files of the folder, the user and the installation.
+ * its variables and from the npmrc files of the folder, the user and the installation, and at last from npm's own word, which
+ * is asked for only when a package is looked up.
  */
-export function readNpmSettings(env: Environment, folder: string, readText = readIfThere): NpmSettings {
+export function readNpmSettings(
+  env: Environment,
+  folder: string,
+  readText = readIfThere,
+  askNpm = registryOfNpm,
+): NpmSettings {
   const files = [
     env.npm_config_globalconfig,
     env.npm_config_userconfig ?? env.NPM_CONFIG_USERCONFIG ?? join(homedir(), '.npmrc'),
@@ -31,11 +39,15 @@ export function readNpmSettings(env: Environment, folder: string, readText = rea
   ]
   const lines = new Map(files.flatMap(file => (file ? parseNpmrc(readText(file), env) : [])))
   const chosen = env.HALYARD_NPM_REGISTRY || env.npm_config_registry || env.NPM_CONFIG_REGISTRY || lines.get('registry')
-  const fallback = trimSlash(chosen || publicRegistry)
+  let found = chosen ? trimSlash(chosen) : undefined
+  function fallback(): string {
+    found ??= trimSlash(askNpm())
+    return found
+  }
 
   function urlFor(packageName: string): string {
-    if (env.HALYARD_NPM_REGISTRY || !packageName.startsWith('@')) return fallback
-    return trimSlash(lines.get(`${packageName.split('/')[0]}:registry`) || fallback)
+    if (env.HALYARD_NPM_REGISTRY || !packageName.startsWith('@')) return fallback()
+    return trimSlash(lines.get(`${packageName.split('/')[0]}:registry`) || fallback())
   }
   const scoped = [...lines].filter(([key]) => key.endsWith(':registry')).map(([, url]) => url)
   return {
@@ -43,7 +55,10 @@ export function readNpmSettings(env: Environment, folder: string, readText = rea
       const url = urlFor(packageName)
       return { url, token: findToken(lines, url) }
     },
-    origins: [...new Set([fallback, ...scoped].filter(url => URL.canParse(url)).map(url => new URL(url).origin))],
+    get origins() {
+      const urls = [fallback(), ...scoped].filter(url => URL.canParse(url))
+      return [...new Set(urls.map(url => new URL(url).origin))]
+    },
   }
 }
 
@@ -70,6 +85,18 @@ function readIfThere(file: string): string {
     return readFileSync(file, 'utf8')
   } catch {
     return ''
+  }
+}
+
+function registryOfNpm(): string {
+  try {
+    return execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8', timeout: npmAnswerMsMax }).trim()
+  } catch {
+    throw invalid(
+      'url',
+      'lookup_failed',
+      'There is no npm on this machine to ask for its registry: set HALYARD_NPM_REGISTRY.',
+    )
   }
 }
 
