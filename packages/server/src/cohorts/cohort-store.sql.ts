@@ -99,7 +99,7 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .select('cohorts.id')
         .where('cohorts.is_static', '=', 0)
         .where('cohorts.deleted', '=', 0)
-        .where('cohorts.last_calculation', '<', since)
+        .where(eb => eb.or([eb('cohorts.last_calculation', 'is', null), eb('cohorts.last_calculation', '<', since)]))
         .where('cohort_jobs.cohort_id', 'is', null)
         .orderBy('cohorts.last_calculation')
         .limit(limit)

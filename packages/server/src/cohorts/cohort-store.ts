@@ -24,7 +24,7 @@ export interface CohortStore {
     cohortId: number,
     end: { readonly count?: number; readonly at: Instant; readonly error: string | null },
   ): Promise<void>
-  /** Live dynamic cohorts of all projects that were last counted before an instant, the longest waiting first. */
+  /** Live dynamic cohorts of all projects that were never counted, or last before an instant, and are not about to be. */
   listDynamicNotCounted(since: Instant, limit: number): Promise<readonly number[]>
   /** Every live cohort of the project as the engine takes it, by id. */
   listDefinitions(projectId: number): Promise<readonly CohortDefinition[]>
