@@ -3,7 +3,7 @@ import { say } from './prepare.mjs'
 
 const lengths = {
   faults: { HALYARD_KILL_ROUNDS: '300', HALYARD_FUZZ_REQUESTS: '100000', HALYARD_PROPAGATION_CHANGES: '2000' },
-  load: { HALYARD_LOAD_SECONDS: '300' },
+  load: { HALYARD_LOAD_SECONDS: '300', HALYARD_STAMPEDE_REQUESTS: '1000' },
 }
 
 const [kind, ...only] = process.argv.slice(2)
