@@ -5,6 +5,7 @@ import { NewerDatabaseError } from '../storage/migrate.ts'
 import { DatabaseFileError } from '../storage/sqlite-file.ts'
 import { ImportError } from '../storage/transfer/import-data.ts'
 import { backup } from './backup.ts'
+import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
 import { keys } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
@@ -30,6 +31,8 @@ const usage = `halyard: feature flags and plugins
   halyard import <file>                          an export, into an empty database
   halyard migrate-store <from> <to>              sqlite:<path> to postgres://… or back; resumable, verified
   halyard doctor [--security]                    check settings, database, disk and clock; or what makes attacks easier
+  halyard demo [--url U] [--key K] [--remove]    a project full of examples, or away with it again
+  halyard doctor                                 check settings, database, disk and clock
 
 Settings are environment variables: docs/reference/settings.md.`
 
@@ -45,6 +48,7 @@ const commands: Record<string, (args: string[]) => Promise<void>> = {
   import: importCommand,
   'migrate-store': migrateStoreCommand,
   doctor,
+  demo,
 }
 
 async function main(): Promise<void> {

@@ -1,11 +1,21 @@
-export interface KnownCohort {
-  readonly id: number
-  readonly name: string
-}
+import { type AnswerOf, routes } from '@halyard/contract'
+import { useQuery } from '@tanstack/react-query'
+import { useCall } from '../app/services.ts'
 
-const none: readonly KnownCohort[] = []
+export type Cohort = AnswerOf<typeof routes.cohorts.get>
 
-/** The cohorts of a project, for pickers and for sentences. */
-export function useCohorts(_projectId: string): readonly KnownCohort[] {
-  return none
+const cohortsMax = '1000'
+const none: readonly Cohort[] = []
+
+/** The cohorts of a project, for pickers, for sentences and for previews. */
+export function useCohorts(projectId: string): readonly Cohort[] {
+  const call = useCall()
+  const { data } = useQuery({
+    queryKey: ['cohorts', projectId],
+    queryFn: async ({ signal }) =>
+      (await call(routes.cohorts.list, { params: { project_id: projectId }, query: { limit: cohortsMax }, signal }))
+        .results,
+    staleTime: 30_000,
+  })
+  return data ?? none
 }

@@ -103,6 +103,16 @@ const groups = createRoute({
   path: '/groups',
   component: lazyRouteComponent(() => import('../persons/groups-page.tsx'), 'GroupsPage'),
 })
+const cohorts = createRoute({
+  getParentRoute: () => project,
+  path: '/cohorts',
+  component: lazyRouteComponent(() => import('../cohorts/cohorts-page.tsx'), 'CohortsPage'),
+})
+const cohort = createRoute({
+  getParentRoute: () => project,
+  path: '/cohorts/$cohortId',
+  component: lazyRouteComponent(() => import('../cohorts/cohort-page.tsx'), 'CohortPage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -119,6 +129,16 @@ const roles = createRoute({
   path: '/roles',
   component: lazyRouteComponent(() => import('../organization/roles-page.tsx'), 'RolesPage'),
 })
+const plugins = createRoute({
+  getParentRoute: () => organization,
+  path: '/plugins',
+  component: lazyRouteComponent(() => import('../plugins/plugins-page.tsx'), 'PluginsPage'),
+})
+const plugin = createRoute({
+  getParentRoute: () => organization,
+  path: '/plugins/$pluginId',
+  component: lazyRouteComponent(() => import('../plugins/plugin-page.tsx'), 'PluginPage'),
+})
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
@@ -131,8 +151,8 @@ const tree = root.addChildren([
   shell.addChildren([
     home,
     account,
-    project.addChildren([flags, newFlag, flag, activity, why, persons, person, groups, settings]),
-    organization.addChildren([members, roles]),
+    project.addChildren([flags, newFlag, flag, activity, why, persons, person, groups, cohorts, cohort, settings]),
+    organization.addChildren([members, roles, plugins, plugin]),
   ]),
 ])
 

@@ -3,7 +3,7 @@ import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tabs, Tooltip } from '@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { type KnownCohort, useCohorts } from '../api/cohorts.ts'
+import { type Cohort, useCohorts } from '../api/cohorts.ts'
 import { useProject } from '../api/queries.ts'
 import { DotsIcon } from '../app/icons.tsx'
 import { useNotify } from '../app/notify.ts'
@@ -27,7 +27,7 @@ export interface TabProps {
   readonly flag: Flag
   readonly project: Project
   readonly flags: readonly Flag[]
-  readonly cohorts: readonly KnownCohort[]
+  readonly cohorts: readonly Cohort[]
 }
 
 export function FlagPage() {

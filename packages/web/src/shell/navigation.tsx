@@ -3,10 +3,12 @@ import type { ComponentType } from 'react'
 import { useMe, useProject } from '../api/queries.ts'
 import {
   BuildingIcon,
+  CircleIcon,
   ClockIcon,
   FlagIcon,
   GearIcon,
   PersonIcon,
+  PlugIcon,
   QuestionIcon,
   ShieldIcon,
   UsersIcon,
@@ -26,12 +28,14 @@ export function Navigation() {
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
     { to: '/project/$projectId/why', label: t.shell.why, Icon: QuestionIcon },
+    { to: '/project/$projectId/cohorts', label: t.shell.cohorts, Icon: CircleIcon },
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },
     { to: '/project/$projectId/activity', label: t.shell.activity, Icon: ClockIcon },
     { to: '/project/$projectId/settings', label: t.shell.projectSettings, Icon: GearIcon },
   ]
   const inOrganization: Entry[] = [
+    { to: '/organization/$organizationId/plugins', label: t.shell.plugins, Icon: PlugIcon },
     { to: '/organization/$organizationId/members', label: t.shell.members, Icon: UsersIcon },
     { to: '/organization/$organizationId/roles', label: t.shell.roles, Icon: ShieldIcon },
   ]

@@ -17,15 +17,17 @@ import {
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useBlocker } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import type { Cohort } from '../../api/cohorts.ts'
 import { isProblem } from '../../api/problem.ts'
 import { PlusIcon } from '../../app/icons.tsx'
 import { fieldProblem, ProblemAlert } from '../../app/problems.tsx'
 import { useMessages } from '../../messages/language.tsx'
 import type { Condition, Filters } from '../filters.ts'
+import { BlastRadius } from './blast-radius.tsx'
 import { ConditionCard } from './condition-card.tsx'
 import { definitionsFor, draftDefinition, issuesOf } from './definitions.ts'
 import { changesOf, type Draft } from './draft.ts'
-import { type CohortChoice, type Editing, EditingContext } from './editing.ts'
+import { type Editing, EditingContext } from './editing.ts'
 import classes from './editor.module.css'
 import { PayloadEditor } from './payload-editor.tsx'
 import { Preview } from './preview.tsx'
@@ -36,7 +38,7 @@ interface Props {
   flagId: number
   project: Project
   flags: readonly Flag[]
-  cohorts: readonly CohortChoice[]
+  cohorts: readonly Cohort[]
   isNew: boolean
   isReadOnly: boolean
   error: unknown
@@ -58,7 +60,7 @@ export function FlagEditor(props: Props) {
       definitionsFor(
         definition,
         flags,
-        cohorts.map(cohort => ({ ...cohort, isStatic: true, filters: {} })),
+        cohorts.map(({ id, name, is_static, filters }) => ({ id, name, isStatic: is_static, filters })),
         project,
       ),
     [definition, flags, cohorts, project],
@@ -159,6 +161,12 @@ export function FlagEditor(props: Props) {
           )}
         </fieldset>
         <Stack className={classes.aside as string}>
+          <BlastRadius
+            projectId={String(project.id)}
+            flagId={props.isNew ? undefined : flagId}
+            draft={draft}
+            isSound={problems.length === 0}
+          />
           <Preview draft={definition} filters={draft.filters} definitions={definitions} />
         </Stack>
       </div>

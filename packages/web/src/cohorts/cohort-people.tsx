@@ -1,0 +1,166 @@
+import { routes } from '@halyard/contract'
+import { Alert, Button, FileButton, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useRef, useState } from 'react'
+import type { Cohort } from '../api/cohorts.ts'
+import { Pages } from '../app/pages.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
+import { Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { readIds } from './cohort-filters.ts'
+
+const pageSize = 50
+const idsAtOnce = 1000
+
+/** Who is in the cohort; for a static one, putting people in. */
+export function CohortPeople({ projectId, cohort }: { projectId: string; cohort: Cohort }) {
+  const t = useMessages()
+  const call = useCall()
+  const [offset, setOffset] = useState(0)
+  const params = { project_id: projectId, id: String(cohort.id) }
+  const people = useQuery({
+    queryKey: ['cohort', projectId, params.id, 'people', offset, cohort.count],
+    queryFn: ({ signal }) =>
+      call(routes.cohorts.persons, { params, query: { limit: String(pageSize), offset: String(offset) }, signal }),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <Stack>
+      <Title order={2}>{t.cohorts.people}</Title>
+      {cohort.is_static && <AddPeople projectId={projectId} cohort={cohort} />}
+      <Loaded query={people}>
+        {({ results, next }) =>
+          results.length === 0 ? (
+            <Text size="sm">{t.cohorts.nobody}</Text>
+          ) : (
+            <>
+              <PlainTable
+                label={t.cohorts.people}
+                minWidth={300}
+                head={[t.persons.name, t.persons.distinctIds]}
+                rows={results.map(person => ({
+                  key: person.uuid,
+                  cells: [
+                    <Link
+                      key="name"
+                      to="/project/$projectId/persons/$personId"
+                      params={{ projectId, personId: person.uuid }}
+                    >
+                      {person.name}
+                    </Link>,
+                    person.distinct_ids.slice(0, 2).join(', '),
+                  ],
+                }))}
+              />
+              <Pages
+                count={cohort.count ?? offset + results.length + (next ? 1 : 0)}
+                offset={offset}
+                pageSize={pageSize}
+                onChange={setOffset}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Stack>
+  )
+}
+
+function AddPeople({ projectId, cohort }: { projectId: string; cohort: Cohort }) {
+  const t = useMessages()
+  const [typed, setTyped] = useState('')
+  const { add, cancel, progress, outcome, error } = useAdding(projectId, cohort)
+  return (
+    <Stack gap="xs">
+      <ProblemAlert error={error} />
+      <Group align="flex-end">
+        <TextInput
+          label={t.cohorts.idsToAdd}
+          value={typed}
+          onChange={event => setTyped(event.currentTarget.value)}
+          flex="1 1 220px"
+          maw={420}
+        />
+        <Button
+          variant="default"
+          disabled={typed.trim() === ''}
+          onClick={async () => {
+            await add(typed.split(/[\s,;]+/).filter(Boolean))
+            setTyped('')
+          }}
+        >
+          {t.cohorts.add}
+        </Button>
+        <FileButton
+          accept=".csv,.txt,text/csv,text/plain"
+          inputProps={{ 'aria-label': t.cohorts.upload }}
+          onChange={async file => file && add(readIds(await file.text()))}
+        >
+          {props => (
+            <Button variant="default" {...props}>
+              {t.cohorts.upload}
+            </Button>
+          )}
+        </FileButton>
+      </Group>
+      {progress && (
+        <Group>
+          <Progress
+            flex={1}
+            value={(100 * progress.done) / progress.total}
+            aria-label={t.flags.bulkProgress(progress.done, progress.total)}
+          />
+          <Text size="sm" role="status">
+            {t.flags.bulkProgress(progress.done, progress.total)}
+          </Text>
+          <Button size="xs" variant="default" onClick={cancel}>
+            {t.common.cancel}
+          </Button>
+        </Group>
+      )}
+      {outcome && (
+        <Alert color="green" role="status">
+          {t.cohorts.added(outcome.added, outcome.unknown)}
+        </Alert>
+      )}
+    </Stack>
+  )
+}
+
+/** A long list goes in parts, so that it shows how far it is and can be stopped. */
+function useAdding(projectId: string, cohort: Cohort) {
+  const call = useCall()
+  const queries = useQueryClient()
+  const [progress, setProgress] = useState<{ done: number; total: number }>()
+  const [outcome, setOutcome] = useState<{ added: number; unknown: number }>()
+  const [error, setError] = useState<unknown>(null)
+  const isCancelled = useRef(false)
+  const add = async (ids: readonly string[]) => {
+    isCancelled.current = false
+    setError(null)
+    const sum = { added: 0, unknown: 0 }
+    try {
+      for (let done = 0; done < ids.length && !isCancelled.current; done += idsAtOnce) {
+        setProgress({ done, total: ids.length })
+        const { added = 0, unknown = 0 } = await call(routes.cohorts.addPersons, {
+          params: { project_id: projectId, id: String(cohort.id) },
+          body: { distinct_ids: ids.slice(done, done + idsAtOnce) as string[] },
+        })
+        sum.added += added
+        sum.unknown += unknown
+      }
+      setOutcome(sum)
+    } catch (problem) {
+      setError(problem)
+    }
+    setProgress(undefined)
+    await queries.invalidateQueries({ queryKey: ['cohort', projectId, String(cohort.id)] })
+    await queries.invalidateQueries({ queryKey: ['cohorts', projectId] })
+  }
+  const cancel = () => {
+    isCancelled.current = true
+  }
+  return { add, cancel, progress, outcome, error }
+}

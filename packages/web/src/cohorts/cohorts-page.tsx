@@ -1,0 +1,72 @@
+import { routes } from '@halyard/contract'
+import { Badge, Button, Stack, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { PlusIcon } from '../app/icons.tsx'
+import { Page } from '../app/page.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useFormats, useMessages } from '../messages/language.tsx'
+
+export function CohortsPage() {
+  const t = useMessages()
+  const { count, day } = useFormats()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/cohorts' })
+  const navigate = useNavigate()
+  const call = useCall()
+  const cohorts = useQuery({
+    queryKey: ['cohorts', projectId],
+    queryFn: async ({ signal }) =>
+      (await call(routes.cohorts.list, { params: { project_id: projectId }, query: { limit: '1000' }, signal }))
+        .results,
+  })
+  return (
+    <Page
+      title={t.shell.cohorts}
+      intro={t.cohorts.intro}
+      actions={
+        <Button
+          leftSection={<PlusIcon size={16} />}
+          onClick={() =>
+            navigate({ to: '/project/$projectId/cohorts/$cohortId', params: { projectId, cohortId: 'new' } })
+          }
+        >
+          {t.cohorts.create}
+        </Button>
+      }
+    >
+      <Loaded query={cohorts}>
+        {all => (
+          <Stack>
+            {all.length === 0 ? (
+              <Text>{t.cohorts.none}</Text>
+            ) : (
+              <PlainTable
+                label={t.shell.cohorts}
+                head={[t.cohorts.name, t.cohorts.kind, t.cohorts.people, t.flags.columnCreated]}
+                rows={all.map(cohort => ({
+                  key: cohort.id,
+                  cells: [
+                    <Link
+                      key="name"
+                      to="/project/$projectId/cohorts/$cohortId"
+                      params={{ projectId, cohortId: String(cohort.id) }}
+                    >
+                      {cohort.name || `#${cohort.id}`}
+                    </Link>,
+                    <Badge key="kind" variant="light" color="gray">
+                      {cohort.is_static ? t.cohorts.static : t.cohorts.dynamic}
+                    </Badge>,
+                    cohort.count === null ? '–' : count(cohort.count),
+                    day(cohort.created_at),
+                  ],
+                }))}
+              />
+            )}
+          </Stack>
+        )}
+      </Loaded>
+    </Page>
+  )
+}

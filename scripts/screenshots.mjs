@@ -1,0 +1,12 @@
+// `npm run screenshots`: takes the pictures of the README anew, from `halyard demo` in a real browser.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { ensureBuilt, ensureInstalled, root, run } from './prepare.mjs'
+
+ensureInstalled('test')
+ensureBuilt()
+const folder = join(root, 'docs', 'images')
+mkdirSync(folder, { recursive: true })
+run(join(root, 'node_modules', '.bin', 'vitest'), ['run', 'tests/web/demo.test.ts'], {
+  env: { ...process.env, README_PICTURES: folder },
+})

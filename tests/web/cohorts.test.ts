@@ -1,0 +1,69 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+beforeAll(async () => {
+  visit = await startVisit()
+  const { scenario } = visit
+  const people = Array.from({ length: 20 }, (_, index) => ({
+    event: '$identify',
+    distinct_id: `person-${index}`,
+    properties: { $set: { plan: index % 4 === 0 ? 'pro' : 'free' } },
+  }))
+  await scenario.post('/batch/', { api_key: scenario.projectToken, batch: people })
+}, 120_000)
+afterAll(() => visit.close())
+
+const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
+
+describe('cohorts', { timeout: 120_000 }, () => {
+  it('by filters are made, counted and used in a flag, which says whom it reaches', async () => {
+    const page = await visit.signedIn(inProject('/cohorts/new'))
+    await page.getByRole('textbox', { name: 'Name' }).fill('Paying')
+    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('combobox', { name: 'Property', exact: true }).fill('plan')
+    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('icontains')
+    await page.getByRole('textbox', { name: 'Value', exact: true }).fill('pro')
+    await expectSound(page)
+    await page.getByRole('button', { name: 'New cohort' }).click()
+    await page.getByRole('heading', { name: 'Paying', level: 1 }).waitFor()
+    await page.getByText('5 people').waitFor()
+    await page.getByRole('link', { name: 'person-0' }).waitFor()
+    await expectSound(page)
+
+    await page.goto(inProject('/flags/new'))
+    await page.getByRole('textbox', { name: 'Key' }).fill('for-paying')
+    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('menuitem', { name: 'Cohort' }).click()
+    await page.getByRole('combobox', { name: 'Cohort', exact: true }).click()
+    await page.getByRole('option', { name: 'Paying' }).click()
+    await page.getByText('On for 5 of 20 (25%)').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Create flag' }).click()
+    await page.getByRole('heading', { name: 'for-paying', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Remove this filter' }).click()
+    await page.getByText('15 would gain it').waitFor()
+    await expectSound(page)
+  })
+
+  it('by a list take people from a file', async () => {
+    const page = await visit.signedIn(inProject('/cohorts/new'), { dark: true, width: 360, height: 740 })
+    await page.getByRole('textbox', { name: 'Name' }).fill('Beta')
+    await page.getByText('By a list', { exact: true }).click()
+    await page.getByRole('button', { name: 'New cohort' }).click()
+    await page.getByText('Nobody is in it.').waitFor()
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'beta.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('distinct_id\nperson-1\nperson-2\nnobody\n'),
+    })
+    await page.getByText('2 added, 1 not known').waitFor()
+    await page.getByRole('link', { name: 'person-1' }).waitFor()
+    await expectSound(page)
+    await page.goto(inProject('/cohorts'))
+    await page.getByRole('row', { name: /Beta list 2/ }).waitFor()
+    await expectSound(page)
+    const list = await visit.scenario.get(`${visit.scenario.project}/cohorts/`)
+    expect(list.body.results.map((cohort: { name: string }) => cohort.name)).toContain('Beta')
+  })
+})

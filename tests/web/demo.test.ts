@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { demo } from '../../packages/server/src/cli/demo.ts'
+import { demoPeople } from '../../packages/server/src/cli/demo-content.ts'
+import { expectSound, startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+const say = console.log
+beforeAll(async () => {
+  visit = await startVisit()
+  console.log = () => {}
+}, 120_000)
+afterAll(async () => {
+  console.log = say
+  await visit.close()
+})
+
+/** `scripts/screenshots.mjs` sets this to the folder of the README's pictures. */
+const pictures = process.env.README_PICTURES
+
+describe('halyard demo', { timeout: 240_000 }, () => {
+  it('fills a project with a living product, and takes it away again', async () => {
+    const { scenario } = visit
+    const args = ['--url', scenario.url, '--key', scenario.key]
+    await demo(args)
+    const projects = (await scenario.get('/api/projects/')).body.results
+    const { id } = projects.find((project: { name: string }) => project.name === 'Demo shop')
+    expect((await scenario.get(`/api/projects/${id}/feature_flags/`)).body.count).toBe(7)
+    await expect
+      .poll(async () => (await scenario.get(`/api/projects/${id}/persons/`)).body.count, { timeout: 30_000 })
+      .toBeGreaterThanOrEqual(demoPeople.length)
+
+    const page = await visit.signedIn(`/project/${id}/flags`, { width: 1280, height: 720 })
+    await page.getByText('On for 10–100% of people in 3 conditions').waitFor()
+    await expectSound(page)
+    if (pictures) await page.screenshot({ path: `${pictures}/flags.png` })
+    await page.getByRole('link', { name: 'new-checkout' }).click()
+    await page.getByText(/On for \d+ of/).waitFor()
+    await expectSound(page)
+    if (pictures) await page.screenshot({ path: `${pictures}/editor.png` })
+    await page.getByRole('tab', { name: 'Usage' }).click()
+    await page.getByRole('img', { name: /Calls by answer/ }).waitFor()
+    await expectSound(page)
+    if (pictures) await page.screenshot({ path: `${pictures}/usage.png` })
+
+    const why = await visit.signedIn(`/project/${id}/why?id=customer-7`, { width: 1280, height: 720, dark: true })
+    await why.getByRole('button', { name: /new-checkout/ }).click()
+    await why
+      .getByText(/the share reaches to/)
+      .first()
+      .waitFor()
+    await expectSound(why)
+    if (pictures) await why.screenshot({ path: `${pictures}/why.png` })
+
+    await demo([...args, '--remove'])
+    const left = (await scenario.get('/api/projects/')).body.results
+    expect(left.map((project: { name: string }) => project.name)).not.toContain('Demo shop')
+    expect((await scenario.get(`${scenario.organization}/plugins/`)).body.count).toBe(0)
+  })
+})
