@@ -20,7 +20,10 @@ export interface Visit {
 }
 
 export async function startVisit(): Promise<Visit> {
-  const [scenario, browser] = await Promise.all([startScenario('sqlite'), launch()])
+  const [scenario, browser] = await Promise.all([
+    startScenario('sqlite', { environment: { HALYARD_SCHEDULER_SECONDS: '1' } }),
+    launch(),
+  ])
   const contexts: BrowserContext[] = []
   const { password, email } = scenario.halyard.firstOwner!
 

@@ -46,6 +46,7 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     await why.getByRole('button', { name: /new-checkout/ }).click()
     await why
       .getByText(/the share reaches to/)
+      .filter({ visible: true })
       .first()
       .waitFor()
     await expectSound(why)

@@ -92,6 +92,21 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'pricing-test', level: 1 }).waitFor()
   })
 
+  it('shows at once what somebody else changes', async () => {
+    const { scenario } = visit
+    const page = await visit.signedIn('/')
+    await page.getByRole('link', { name: 'new-checkout' }).waitFor()
+    const isListening = page.waitForResponse(response => response.url().includes('/ofrep/v1/stream'))
+    await page.reload()
+    await isListening
+    await page.getByRole('link', { name: 'new-checkout' }).waitFor()
+    const flag = await flagNamed('new-checkout')
+    await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, {
+      filters: { groups: [{ properties: [], rollout_percentage: 37 }] },
+    })
+    await page.getByText('On for 37% of people').waitFor()
+  })
+
   it('changes many at once', async () => {
     const page = await visit.signedIn('/')
     await page.getByRole('checkbox', { name: 'Select all shown flags' }).check()

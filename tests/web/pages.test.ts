@@ -81,6 +81,19 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('schedules a ramp and calls it off', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`), { dark: true })
+    await page.getByText('Nothing is scheduled.').waitFor()
+    await page.getByRole('combobox', { name: 'What' }).selectOption('ramp')
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Schedule', exact: true }).click()
+    await page.getByText('Condition 1: 32.5% → 55% → 77.5% → 100%').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Call off' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Call off' }).click()
+    await page.getByText('Nothing is scheduled.').waitFor()
+  })
+
   it('copies a flag to another project', async () => {
     const { body: target } = await visit.scenario.post('/api/projects/', { name: 'Mobile' })
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=copies`))

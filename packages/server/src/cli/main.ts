@@ -32,7 +32,6 @@ const usage = `halyard: feature flags and plugins
   halyard migrate-store <from> <to>              sqlite:<path> to postgres://… or back; resumable, verified
   halyard doctor [--security]                    check settings, database, disk and clock; or what makes attacks easier
   halyard demo [--url U] [--key K] [--remove]    a project full of examples, or away with it again
-  halyard doctor                                 check settings, database, disk and clock
 
 Settings are environment variables: docs/reference/settings.md.`
 

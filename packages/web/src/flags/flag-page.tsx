@@ -17,6 +17,7 @@ import { CopiesTab } from './copies-tab.tsx'
 import { describeState } from './flag-state.ts'
 import { type FlagTab, flagTabs } from './flag-tabs.ts'
 import { HistoryTab } from './history-tab.tsx'
+import { ScheduleTab } from './schedule-tab.tsx'
 import { TargetingTab } from './targeting-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
 import { forgetLists, useFlags, usePatchFlag } from './use-flags.ts'
@@ -61,6 +62,7 @@ function FlagWithTabs(props: TabProps) {
     targeting: { label: t.tabs.targeting, content: () => <TargetingTab {...props} /> },
     usage: { label: t.tabs.usage, content: () => <UsageTab {...props} /> },
     copies: { label: t.tabs.copies, content: () => <CopiesTab {...props} /> },
+    schedule: { label: t.tabs.schedule, content: () => <ScheduleTab {...props} /> },
     history: { label: t.tabs.history, content: () => <HistoryTab {...props} /> },
     code: { label: t.tabs.code, content: () => <CodeTab {...props} /> },
     access: { label: t.tabs.access, content: () => <AccessTab {...props} /> },

@@ -1,4 +1,4 @@
-export const flagTabs = ['targeting', 'usage', 'history', 'copies', 'code', 'access'] as const
+export const flagTabs = ['targeting', 'usage', 'schedule', 'history', 'copies', 'code', 'access'] as const
 export type FlagTab = (typeof flagTabs)[number]
 
 export const readFlagTab = (search: Record<string, unknown>): { tab?: FlagTab } => {

@@ -326,6 +326,7 @@ export const en = {
   tabs: {
     targeting: 'Targeting',
     usage: 'Usage',
+    schedule: 'Schedule',
     history: 'History',
     copies: 'Projects',
     code: 'Code',
@@ -603,6 +604,28 @@ export const en = {
     noLogs: 'Nothing has been logged.',
     when: 'When',
     message: 'Message',
+  },
+  schedule: {
+    title: 'Scheduled changes',
+    none: 'Nothing is scheduled.',
+    what: 'What',
+    when: 'When',
+    state: 'State',
+    states: {
+      pending: 'pending',
+      done: 'done',
+      failed: 'failed',
+    },
+    ramp: 'Raise the share step by step',
+    rampTo: (condition: number, steps: string) => `Condition ${condition}: ${steps}`,
+    otherChange: 'Change fields',
+    from: 'First step',
+    to: 'Up to',
+    steps: 'Steps',
+    every: 'Hours between',
+    create: 'Schedule',
+    callOff: 'Call off',
+    callOffQuestion: 'Call this change off? What is done already stays.',
   },
 }
 

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useMessages } from '../messages/language.tsx'
+import { useLiveUpdates } from './live-updates.ts'
 import { Logo } from './logo.tsx'
 import { Navigation } from './navigation.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
@@ -14,6 +15,7 @@ export function Shell() {
   const t = useMessages()
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
+  useLiveUpdates()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes.
   useEffect(close, [pathname])
   return (
