@@ -82,6 +82,9 @@ describe('history and usage', { timeout: 120_000 }, () => {
   })
 
   it('schedules a ramp and calls it off', async () => {
+    await visit.scenario.patch(`${visit.scenario.project}/feature_flags/${flagId}/`, {
+      filters: { groups: [{ properties: [], rollout_percentage: 10 }] },
+    })
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`), { dark: true })
     await page.getByText('Nothing is scheduled.').waitFor()
     await page.getByRole('combobox', { name: 'What' }).selectOption('ramp')

@@ -37,7 +37,7 @@ describe('plugins', { timeout: 120_000 }, () => {
     await page.reload()
     await page.getByRole('tab', { name: 'Configuration' }).click()
     await page.getByRole('textbox', { name: 'Word' }).fill('ahoy')
-    await page.getByText('Use it in this project').click()
+    await page.getByRole('switch', { name: 'Use it in this project' }).click({ force: true })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { name: 'The last 24 hours' }).waitFor()
     await expectSound(page)
