@@ -62,7 +62,7 @@ async function attempt(
   now: Instant,
 ): Promise<Flag | Problem> {
   try {
-    return await updateFlag(tx, actor, project, { flagId: flag.id, patch }, now)
+    return await updateFlag(tx, actor, project, { flagId: flag.id, patch, decidedOn: flag }, now)
   } catch (error) {
     // A refusal comes before anything is written, so the transaction can go on with the next flag.
     if (error instanceof Problem && error.kind === 'invalid') return error

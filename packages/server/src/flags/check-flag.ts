@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { checkFlag } from '@halyard/engine'
 import { flagDefinition } from '../evaluation/flag-definition.ts'
 import { gatherReferences } from '../evaluation/gather-references.ts'
@@ -20,6 +21,7 @@ export async function checkFlagContent(
   // One that was deleted since must not stand in the way of another change.
   const added = flag.analyticsDashboards.filter(id => !stored?.analyticsDashboards.includes(id))
   await checkDashboards(tx, project.id, added)
+  if (stored && isNoNewDanger(stored, flag)) return
   if (JSON.stringify(flag.filters).length > filtersBytesMax) {
     throw invalid('filters', 'max_length', `Filters may have at most ${filtersBytesMax} bytes as JSON.`)
   }
@@ -34,6 +36,17 @@ export async function checkFlagContent(
   )
   if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
 }
+
+/**
+ * What is served stays as it is, or goes off. It was checked when it was written; whatever has become of it since, nobody must be kept
+ * from switching a flag off.
+ */
+function isNoNewDanger(stored: FlagContent, flag: FlagContent): boolean {
+  const isComing = (flag.active && !stored.active) || (!flag.deleted && stored.deleted)
+  return !isComing && servedFields.every(field => isDeepStrictEqual(stored[field], flag[field]))
+}
+
+const servedFields = ['key', 'filters', 'ensureExperienceContinuity', 'bucketingIdentifier'] as const
 
 function checkKey(key: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.

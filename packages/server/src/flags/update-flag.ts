@@ -3,7 +3,7 @@ import { usesFlags } from '@halyard/engine'
 import { type Author, diffFields } from '../activity/activity.ts'
 import type { Instant } from '../instant.ts'
 import { invalid, missing, Problem } from '../problem.ts'
-import type { Stores } from '../stores.ts'
+import { StaleWrite, type Stores } from '../stores.ts'
 import type { Project } from '../tenancy.ts'
 import { checkFlagContent } from './check-flag.ts'
 import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch } from './flag.ts'
@@ -15,6 +15,8 @@ export interface FlagUpdate {
   readonly patch: FlagPatch
   /** The version that the writer has seen; absent means "whatever is there". */
   readonly seenVersion?: number | undefined
+  /** What was decided on; when the flag has moved on meanwhile, the transaction is run again. */
+  readonly decidedOn?: Pick<Flag, 'version'>
   /** What the activity entry says beside the changes, when Halyard acts by itself. */
   readonly trigger?: Readonly<Record<string, unknown>>
 }
@@ -32,6 +34,7 @@ export async function updateFlag(
 ): Promise<Flag> {
   const stored = await tx.flags.find(project.id, update.flagId)
   if (!stored) throw missing('Flag')
+  if (update.decidedOn && update.decidedOn.version !== stored.version) throw new StaleWrite()
   const patch = await patchOnTopOf(tx, stored, update)
   const content = applyPatch(contentOf(stored), patch)
   const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))

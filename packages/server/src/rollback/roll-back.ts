@@ -3,7 +3,7 @@ import { updateFlag } from '../flags/update-flag.ts'
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import { type Job, LeaseLost, type Turn } from '../jobs/job-runner.ts'
 import { Problem } from '../problem.ts'
-import { StaleWrite, type Stores } from '../stores.ts'
+import type { Stores } from '../stores.ts'
 import { type RollbackCondition, readConditions, windowMinutesMax } from './condition.ts'
 import { type Measured, measure } from './measure.ts'
 import { minuteTextOf } from './metric-store.ts'
@@ -78,8 +78,6 @@ export async function rollBack(tx: Stores, { projectId, id }: Flag, now: Instant
     },
   }
   const patch = { active: false, performedRollback: true }
-  const after = await updateFlag(tx, null, project, { flagId: flag.id, patch, trigger }, now)
-  // Somebody has changed the flag since it was measured: look again at what it is now.
-  if (after.version !== flag.version + 1) throw new StaleWrite()
+  await updateFlag(tx, null, project, { flagId: flag.id, patch, trigger, decidedOn: flag }, now)
   return true
 }

@@ -276,6 +276,24 @@ onEachDatabase('rollback', dialect => {
     expect((await flagNow(flag.id)).active).toBe(false)
   })
 
+  it('switches off a flag that could not be stored today', async () => {
+    const flag = await make('spoilt', condition('errors', 'gt', 1))
+    const other = await make('spoilt too', {})
+    const spoilt = JSON.stringify({
+      groups: [{ properties: [{ key: 'a', operator: 'regex', value: '(', type: 'person' }] }],
+    })
+    await s.halyard.storage.kysely
+      .updateTable('flags')
+      .set({ filters: spoilt })
+      .where('key', 'like', 'spoilt%')
+      .execute()
+    await push(flag.id, [2])
+    await look(inMinutes(2))
+    expect((await flagNow(flag.id)).active).toBe(false)
+    expect((await s.patch(`${flags}${other.id}/`, { active: false, name: 'off' })).status).toBe(200)
+    expect((await s.patch(`${flags}${other.id}/`, { active: true })).body.attr).toBe('filters')
+  })
+
   it('asks for the right to edit, and stays within its project', async () => {
     const flag = await make('guarded', condition('errors', 'gt', 1))
     const member = await s.join(`rollback-${dialect}`)

@@ -51,7 +51,8 @@ export async function makeChange(tx: Stores, { projectId, id }: ScheduledChange,
     job_id: String(change.id),
     payload: { ...change.payload, scheduled_at: change.scheduledAt, scheduled_by: change.createdBy.email },
   }
-  await updateFlag(tx, null, project, { flagId: flag.id, patch: patchFor(operation, flag, now), trigger }, now)
+  const patch = patchFor(operation, flag, now)
+  await updateFlag(tx, null, project, { flagId: flag.id, patch, trigger, decidedOn: flag }, now)
 }
 
 async function noteFailure(
