@@ -3,16 +3,16 @@ import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../http/page-links.ts'
 import { answer, type ServeRoute } from '../http/serve-route.ts'
-import type { Instant } from '../instant.ts'
+import { type Instant, plusMilliseconds } from '../instant.ts'
 import { Problem } from '../problem.ts'
-import type { Database } from '../stores.ts'
+import type { Database, Stores } from '../stores.ts'
 import type { Actor, Organization } from '../tenancy.ts'
 import { catalogue } from './catalogue.ts'
 import { createPlugin } from './create-plugin.ts'
 import { deletePlugin } from './delete-plugin.ts'
 import { checkCanInstall, installPlugin } from './install-plugin.ts'
 import { parseAddress } from './package/plugin-address.ts'
-import type { Plugin } from './plugin.ts'
+import type { FreeObject, Plugin } from './plugin.ts'
 import { getOwn, getVisible, requireCanRead, requireCanShare, requireCanWrite } from './plugin-access.ts'
 import { blankPlugin, patchFromWire, pluginToWire } from './plugin-resource.ts'
 import { updatePlugin } from './update-plugin.ts'
@@ -26,6 +26,8 @@ interface Deps {
   readonly now: () => Instant
 }
 
+const dayMilliseconds = 24 * 60 * 60 * 1000
+
 /** Contract 4.4, and installing in one step. */
 export function servePlugins(serve: ServeRoute, { database, workshop, now }: Deps): void {
   const r = routes.plugins
@@ -34,9 +36,9 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     requireCanRead(organization)
     return database.read(async tx => {
       const window = readWindow(query)
-      return pageBody(await tx.plugins.listVisible(organization.id, window), window, url, plugin =>
-        pluginToWire(plugin),
-      )
+      const page = await tx.plugins.listVisible(organization.id, window)
+      const measured = await measure(tx, page.items)
+      return pageBody(page, window, url, plugin => pluginToWire(plugin, measured(plugin)))
     })
   })
 
@@ -63,7 +65,10 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
 
   serve(r.get, ({ organization, params }) => {
     requireCanRead(organization)
-    return database.read(async tx => pluginToWire(await getVisible(tx, organization, Number(params.id))))
+    return database.read(async tx => {
+      const plugin = await getVisible(tx, organization, Number(params.id))
+      return pluginToWire(plugin, (await measure(tx, [plugin]))(plugin))
+    })
   })
 
   serve(r.update, async request => {
@@ -135,6 +140,21 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
       results: [...(await tx.plugins.listUnused(organization.id))],
     }))
   })
+
+  /** What running the plugins has shown in the last day; nothing for one that has not run. */
+  async function measure(tx: Stores, plugins: readonly Plugin[]): Promise<(plugin: Plugin) => FreeObject> {
+    const since = plusMilliseconds(now(), -dayMilliseconds)
+    const totals = await tx.pluginWork.sumPluginMetrics(
+      plugins.map(plugin => plugin.id),
+      since,
+    )
+    return ({ id }) => {
+      const total = totals.get(id)
+      if (!total) return {}
+      const { calls, failures, droppedEvents, cpuMs, memoryBytes } = total
+      return { calls, failures, dropped_events: droppedEvents, cpu_seconds: cpuMs / 1000, memory_bytes: memoryBytes }
+    }
+  }
 
   interface Writing {
     readonly actor: Actor

@@ -106,6 +106,13 @@ onEachDatabase('running plugins', dialect => {
       expect((await transform(event('keep')))?.name).toBe('keep')
       const metrics = async () => (await s.get(`${plugin.path}metrics/`)).body
       await expect.poll(metrics).toMatchObject({ calls: 2, failures: 0, dropped_events: 1 })
+      const shown = (await s.get(`${s.organization}/plugins/${plugin.plugin}/`)).body
+      expect(shown.metrics).toMatchObject({
+        calls: 2,
+        failures: 0,
+        dropped_events: 1,
+        memory_bytes: expect.any(Number),
+      })
       const { text } = await s.get('/metrics')
       expect(text).toContain(`halyard_plugin_dropped_events_total{plugin="p${plugin.plugin}"} 1`)
       expect(text).toContain(
