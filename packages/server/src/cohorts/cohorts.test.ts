@@ -444,6 +444,23 @@ onEachDatabase('cohorts', dialect => {
         .executeTakeFirstOrThrow()
   })
 
+  it('is filled once by two nodes', async () => {
+    const other = await startScenario(dialect, { databaseUrl: s.databaseUrl })
+    const { body: flag } = await s.post(flags, {
+      key: 'two-nodes',
+      filters: { groups: [{ properties: [is('plan', 'pro')] }] },
+    })
+    const { body: made } = await s.post(`${flags}${flag.id}/create_static_cohort_for_flag/`)
+    const path = `${cohorts}${made.cohort.id}/`
+    for (let n = 0; n < 20 && (await other.get(path)).body.is_calculating; n++) {
+      await Promise.all([work(), other.halyard.jobs.runDue(instantOf(new Date()))])
+    }
+    expect((await other.get(path)).body).toMatchObject({ count: 2, is_calculating: false })
+    const { body: entries } = await s.get(`${path}activity/`)
+    expect(entries.count).toBe(2)
+    await other.close()
+  })
+
   it('tells what happened to cohorts', async () => {
     const cohort = await dynamic(tree(is('plan', 'pro')), 'watched')
     await s.patch(`${cohorts}${cohort.id}/`, { name: 'renamed' })
