@@ -7,7 +7,7 @@ import { type Scenario, startScenario } from '../../packages/server/src/testing/
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const systemBrowsers = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
-const waitMilliseconds = 15_000
+const waitMilliseconds = 30_000
 
 /** The page in a real browser against a real server. */
 export interface Visit {

@@ -17,10 +17,12 @@ export interface Session {
 }
 
 const storageName = 'halyard.session'
+const endedName = 'halyard.session-ended'
 
 export function createSession(storage: Storage, now: () => number = Date.now): Session {
   let credentials = read(storage)
-  let ended: EndReason | undefined
+  // Kept as well, so that a reload of the sign-in page still says why one is there.
+  let ended: EndReason | undefined = storage.getItem(endedName) === 'expired' ? 'expired' : undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   const listeners = new Set<() => void>()
 
@@ -33,6 +35,7 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
     credentials = undefined
     ended = reason
     storage.removeItem(storageName)
+    storage.setItem(endedName, reason)
     tell()
   }
   const watchExpiry = () => {
@@ -50,6 +53,7 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
       credentials = next
       ended = undefined
       storage.setItem(storageName, JSON.stringify(next))
+      storage.removeItem(endedName)
       watchExpiry()
       tell()
     },

@@ -1,5 +1,5 @@
 import { routes, type ScheduledChange } from '@halyard/contract'
-import { Badge, Button, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Badge, Button, Divider, Group, NativeSelect, NumberInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ConfirmButton } from '../app/confirm-button.tsx'
@@ -9,12 +9,14 @@ import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { readFilters } from './filters.ts'
 import type { TabProps } from './flag-page.tsx'
+import { RollbackSection } from './rollback-section.tsx'
 
 type Kind = 'on' | 'off' | 'ramp'
 const hourMilliseconds = 60 * 60 * 1000
 
 /** What the flag is going to do by itself: be switched at a time, or reach more people step by step. */
-export function ScheduleTab({ flag, project }: TabProps) {
+export function ScheduleTab(props: TabProps) {
+  const { flag, project } = props
   const t = useMessages()
   const { moment } = useFormats()
   const call = useCall()
@@ -87,6 +89,8 @@ export function ScheduleTab({ flag, project }: TabProps) {
           )
         }
       </Loaded>
+      <Divider my="md" />
+      <RollbackSection {...props} />
     </Stack>
   )
 }

@@ -630,4 +630,14 @@ export const de: Messages = {
     callOff: 'Absagen',
     callOffQuestion: 'Diese Änderung absagen? Was schon geschehen ist, bleibt.',
   },
+  rollback: {
+    title: 'Von selbst zurücknehmen',
+    intro: 'Das Flag wird ausgeschaltet, sobald eines davon eintritt, und sein Verlauf sagt warum.',
+    event: 'Ereignis',
+    times: 'Anzahl',
+    minutes: 'Minuten',
+    add: 'Hinzufügen',
+    sentence: (event, compared, threshold, minutes) =>
+      `wenn die Anzahl von ${event} ${compared} ${threshold}, innerhalb von ${minutes} Minuten`,
+  },
 }

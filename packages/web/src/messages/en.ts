@@ -627,6 +627,16 @@ export const en = {
     callOff: 'Call off',
     callOffQuestion: 'Call this change off? What is done already stays.',
   },
+  rollback: {
+    title: 'Roll back by itself',
+    intro: 'The flag is switched off when one of these comes true, and its history says why.',
+    event: 'Event',
+    times: 'Times',
+    minutes: 'Minutes',
+    add: 'Add',
+    sentence: (event: string, compared: string, threshold: string, minutes: number) =>
+      `when the count of ${event} ${compared} ${threshold} within ${minutes} minutes`,
+  },
 }
 
 export type Messages = typeof en
