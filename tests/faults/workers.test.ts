@@ -55,6 +55,7 @@ onEachDatabase('several workers on one machine', dialect => {
         expect(reply.status).toBe(200)
         await reply.text()
       }
+      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/halyard_requests_in_flight\{worker="\d+"\}/)
     } finally {
       expect(await server.stop()).toBe(0)
     }

@@ -95,7 +95,7 @@ export async function createHalyard(
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
     const instance = sqlInstanceStore(storage.kysely)
-    const metrics = createMetrics()
+    const metrics = createMetrics(peers.ownName)
     const node = randomUUID()
     const plugins = createPluginSystem({
       config,

@@ -1,8 +1,10 @@
 /** Other processes of this installation on the same machine, told at once when something was committed. A lost word costs latency only. */
 export interface Peers {
+  /** What this process is called among them; undefined when it is alone. */
+  readonly ownName: string | undefined
   tellOfChanges(): void
   onChangesTold(listener: () => void): void
 }
 
 /** A process by itself. */
-export const noPeers: Peers = { tellOfChanges() {}, onChangesTold() {} }
+export const noPeers: Peers = { ownName: undefined, tellOfChanges() {}, onChangesTold() {} }

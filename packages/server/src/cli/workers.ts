@@ -81,6 +81,7 @@ const ended = (worker: Worker): Promise<number> =>
 export function siblings(): Peers {
   if (!cluster.isWorker) return noPeers
   return {
+    ownName: String(cluster.worker?.id),
     tellOfChanges: () => say('halyard:changed'),
     onChangesTold(listener) {
       process.on('message', message => {

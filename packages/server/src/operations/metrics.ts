@@ -15,8 +15,10 @@ export interface EvaluationTotals {
   readonly unchanged: number
 }
 
-export function createMetrics(): Metrics {
+/** Workers behind one port answer `/metrics` by turns: a name keeps their numbers apart. */
+export function createMetrics(worker?: string): Metrics {
   const registry = new Registry()
+  if (worker !== undefined) registry.setDefaultLabels({ worker })
   collectDefaultMetrics({ register: registry })
   const requests = new Counter({
     name: 'halyard_http_requests_total',
