@@ -18,7 +18,7 @@ export const isRaceLost = (error: unknown): boolean =>
 
 const awayPostgresCodes = /^(08|53|57|58)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/
 const awayMessages =
-  /terminating connection|Connection terminated|timeout exceeded when trying to connect|timeout expired|database or disk is full|disk I\/O error|attempt to write a readonly database|readonly database|unable to open database|database is locked|database schema is locked|malformed|not a database/i
+  /terminating connection|Connection terminated|not queryable|Query read timeout|Connection ended|server closed the connection|timeout exceeded when trying to connect|timeout expired|database or disk is full|disk I\/O error|attempt to write a readonly database|readonly database|unable to open database|database is locked|database schema is locked|malformed|not a database/i
 
 /** The database cannot be used now, through no fault of the request. */
 export const isDatabaseAway = (error: unknown): boolean =>
