@@ -37,9 +37,10 @@ export type Asking = EvaluationRequest & { readonly distinctId: string }
 /** What would have to be looked up for this request; undefined, the usual case, means that nothing has to. */
 export function wantedSubject(served: ServedProject, request: Asking): WantedSubject | undefined {
   const { requirements } = served.snapshot
-  const personProperties = lacks(request.personProperties, requirements.personProperties)
-  const staticCohorts = [...requirements.staticCohorts]
-  const { continuityFlags } = requirements
+  const { hasPersons } = served
+  const personProperties = hasPersons && lacks(request.personProperties, requirements.personProperties)
+  const staticCohorts = hasPersons ? [...requirements.staticCohorts] : []
+  const continuityFlags = hasPersons ? requirements.continuityFlags : []
   const groups = wantedGroups(served, request, requirements)
   if (!personProperties && staticCohorts.length === 0 && continuityFlags.length === 0 && groups.length === 0) {
     return undefined

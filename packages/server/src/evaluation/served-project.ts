@@ -11,6 +11,8 @@ export interface ServedProject {
   /** The live flags, active or not, by id. */
   readonly flags: ReadonlyMap<number, Flag>
   readonly cohorts: readonly CohortDefinition[]
+  /** Whether anybody is stored at all. While nobody is, there is nothing to look up; the first one is announced. */
+  readonly hasPersons: boolean
 }
 
 /** What is read from the database, all at one moment. */
@@ -18,13 +20,14 @@ export interface ProjectContent {
   readonly project: Project
   readonly flags: readonly Flag[]
   readonly cohorts: readonly CohortDefinition[]
+  readonly hasPersons: boolean
 }
 
-export function servedProject({ project, flags, cohorts }: ProjectContent): ServedProject {
+export function servedProject({ project, flags, cohorts, hasPersons }: ProjectContent): ServedProject {
   const { groupTypes, propertyMatchingVersion } = project
   const definitions = { flags: flags.map(flagDefinition), cohorts, groupTypes, propertyMatchingVersion }
   const snapshot = compile(definitions, { regex: linearRegex })
-  return { project, snapshot, flags: new Map(flags.map(flag => [flag.id, flag])), cohorts }
+  return { project, snapshot, flags: new Map(flags.map(flag => [flag.id, flag])), cohorts, hasPersons }
 }
 
 /** The same project with some flags looked up again: those found have changed or are new, the others are gone. */

@@ -76,7 +76,8 @@ export function createSnapshots({
       const project = await tx.projects.find(projectId)
       if (!project) return undefined
       const cohorts = await listCohorts(tx, projectId)
-      return servedProject({ project, flags: await tx.flags.listLive(projectId), cohorts })
+      const hasPersons = (await tx.persons.scan(projectId, 0, 1)).length > 0
+      return servedProject({ project, flags: await tx.flags.listLive(projectId), cohorts, hasPersons })
     })
 
   /** One load a project, however many ask for it. */

@@ -44,6 +44,7 @@ onEachDatabase('what is stored about a subject', dialect => {
       const ledger = createPersonLedger(await tx.persons.findByDistinctIds(s.projectId, ids), newUuid)
       tell(ledger)
       await tx.persons.write(s.projectId, ledger.drafts())
+      await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
     })
   const ask = async (body: object): Promise<Record<string, { enabled: boolean }>> =>
     (await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, ...body })).body.flags
@@ -83,6 +84,7 @@ onEachDatabase('what is stored about a subject', dialect => {
   it('is missing when the database is away: what hangs on it is told as failed, the rest is right', async () => {
     await s.post(flags, { key: 'everybody' })
     const served = (await s.halyard.serving.snapshots.forProject(s.projectId))!
+    expect(served.hasPersons).toBe(true)
     let asked = 0
     const evaluator = createEvaluator({
       async find() {

@@ -25,7 +25,7 @@ export interface Recorded {
 /** Everything that the events teach and count, in the caller's transaction. */
 export async function recordEvents(tx: Stores, given: ProjectEvents, now: Instant): Promise<Recorded> {
   const { project, events, tally } = given
-  const persons = await recordPersons(tx, project, events)
+  const persons = await recordPersons(tx, project, events, now)
   const refusedGroupTypes = await recordGroups(tx, project, events, now)
   if (tally.usage.length > 0) await tx.usage.add(project.id, tally.usage)
   if (tally.counts.length > 0) await tx.eventCounts.add(project.id, tally.counts)
@@ -36,6 +36,7 @@ async function recordPersons(
   tx: Stores,
   project: Project,
   events: readonly IncomingEvent[],
+  now: Instant,
 ): Promise<Pick<Recorded, 'merges' | 'refusedProperties'>> {
   const distinctIds = [...new Set(events.flatMap(distinctIdsIn))]
   const ledger = createPersonLedger(await tx.persons.findByDistinctIds(project.id, distinctIds), newUuid)
@@ -46,6 +47,8 @@ async function recordPersons(
   }
   const drafts = ledger.drafts()
   if (drafts.length > 0) {
+    // Evaluation looks nobody up as long as there is nobody: the first one changes how the project is served.
+    if ((await tx.persons.scan(project.id, 0, 1)).length === 0) await announceProject(tx, project, now)
     const absorbed = await tx.persons.write(project.id, drafts)
     for (const { fromId, intoId } of absorbed) await tx.cohortMembers.move(fromId, intoId)
   }

@@ -18,5 +18,6 @@ export async function makePeople(
       ledger.update(distinctId, { set: properties, setOnce: {}, unset: [] }, at)
     }
     await tx.persons.write(projectId, ledger.drafts())
+    await tx.changes.append({ topic: 'project', organizationId: null, projectId, entityId: String(projectId), at })
   })
 }
