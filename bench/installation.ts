@@ -1,0 +1,89 @@
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { ownerKey, type ServerProcess, startServer } from '../tests/faults/server-process.ts'
+import { mixedDefinitions } from './mix.ts'
+
+/** A built Halyard in a process of its own. */
+export interface Installation extends ServerProcess {
+  readonly port: number
+  readonly projectId: number
+  readonly token: string
+  readonly databaseUrl: string
+  /** Asks as the owner; anything but a success is an error. */
+  ask(method: string, path: string, body?: unknown): Promise<unknown>
+}
+
+export const ownerHeaders = { authorization: `Bearer ${ownerKey}` }
+
+/** Installations with the mixed flags. Making one is slow, so each number of flags is made once and then copied. */
+export interface Installations {
+  start(flagCount: number): Promise<Installation>
+  /** A copy of the database with so many flags, and where to find it. */
+  copy(flagCount: number): Promise<{ databaseUrl: string; token: string }>
+  close(): void
+}
+
+export function createInstallations(): Installations {
+  const folder = mkdtempSync(join(tmpdir(), 'halyard-bench-'))
+  const made = new Map<number, Promise<{ path: string; token: string }>>()
+  let copies = 0
+
+  async function make(flagCount: number) {
+    const path = join(folder, `flags-${flagCount}.db`)
+    const server = await open(`sqlite:${path}`)
+    await createFlags(server, flagCount)
+    await server.stop()
+    return { path, token: server.token }
+  }
+
+  async function copy(flagCount: number) {
+    const known = made.get(flagCount) ?? make(flagCount)
+    made.set(flagCount, known)
+    const { path, token } = await known
+    const own = join(mkdtempSync(join(folder, 'copy-')), `${++copies}.db`)
+    copyFileSync(path, own)
+    return { databaseUrl: `sqlite:${own}`, token }
+  }
+
+  return {
+    copy,
+    start: async flagCount => open((await copy(flagCount)).databaseUrl),
+    close: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+/** Starts the product as it comes, counters and authentication on; only the log is quiet. */
+export async function open(databaseUrl: string): Promise<Installation> {
+  const server = await startServer(databaseUrl, { HALYARD_SCHEDULER_SECONDS: '5' })
+  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+    const response = await fetch(server.url + path, {
+      method,
+      headers: { ...ownerHeaders, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 300)}`)
+    return text === '' ? undefined : JSON.parse(text)
+  }
+  const { results } = (await ask('GET', '/api/projects/')) as { results: { id: number; api_token: string }[] }
+  const { id, api_token } = results[0]!
+  return { ...server, port: Number(new URL(server.url).port), projectId: id, token: api_token, databaseUrl, ask }
+}
+
+/** Through the front door, cohorts first: flags name them by the ids that they were given. */
+export async function createFlags({ ask, projectId }: Installation, flagCount: number): Promise<void> {
+  const { flags, cohorts = [] } = mixedDefinitions(flagCount)
+  const ids = new Map<unknown, number>()
+  for (const { id, filters } of cohorts) {
+    const made = await ask('POST', `/api/projects/${projectId}/cohorts/`, { name: `Cohort ${id}`, filters })
+    ids.set(id, (made as { id: number }).id)
+  }
+  const filtersOf = (filters: unknown) =>
+    JSON.parse(JSON.stringify(filters), (_, value) =>
+      value?.type === 'cohort' ? { ...value, value: ids.get(value.value) } : value,
+    )
+  for (const { key, filters } of flags) {
+    await ask('POST', `/api/projects/${projectId}/feature_flags/`, { key, name: key, filters: filtersOf(filters) })
+  }
+}

@@ -1,0 +1,58 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import type { Load, LoadOrder } from './load-generator.ts'
+import { cpuSeconds, startProgram, stopProcess } from './processes.ts'
+import type { RequestPlan } from './requests.ts'
+
+/** What a turn of load cost and gave. */
+export interface Turn extends Load {
+  /** Microseconds of processor time that the server had for each request. */
+  readonly cpuEach: number
+}
+
+export interface Target {
+  readonly id: string
+  readonly port: number
+  readonly pid: number
+  readonly plan: RequestPlan
+  /** The only status that counts as an answer. */
+  readonly status: number
+}
+
+export interface LoadSource {
+  aim(target: Target, connections: number): Promise<(milliseconds: number) => Promise<Turn>>
+  stop(): Promise<void>
+}
+
+/** The load comes from a process of its own. */
+export function startLoad(): LoadSource {
+  const child = startProgram('load-generator')
+  return {
+    async aim({ id, port, pid, plan, status }, connections) {
+      await order(child, { plan, id, port, connections })
+      return async milliseconds => {
+        const before = cpuSeconds(pid)
+        const load = (await order(child, { run: id, milliseconds })) as Load
+        const wrong = Object.entries(load.statuses).filter(([given]) => Number(given) !== status)
+        if (wrong.length > 0) throw new Error(`${id} answered ${JSON.stringify(load.statuses)} instead of ${status}.`)
+        return { ...load, cpuEach: ((cpuSeconds(pid) - before) / load.requests) * 1e6 }
+      }
+    },
+    stop: () => stopProcess(child),
+  }
+}
+
+async function order(child: ChildProcess, message: LoadOrder): Promise<unknown> {
+  child.send(message)
+  const [reply] = await Promise.race([
+    once(child, 'message'),
+    once(child, 'exit').then(([code]) => Promise.reject(new Error(`The load generator ended with ${code}.`))),
+  ])
+  return reply
+}
+
+export async function startFloor(bytes: number): Promise<{ port: number; pid: number; stop(): Promise<void> }> {
+  const child = startProgram('floor-server', [String(bytes)])
+  const [{ port }] = (await once(child, 'message')) as [{ port: number }]
+  return { port, pid: child.pid!, stop: () => stopProcess(child) }
+}

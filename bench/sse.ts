@@ -1,0 +1,37 @@
+import { connect, type Socket } from 'node:net'
+
+/** One open stream of server-sent events over a raw socket. */
+export interface Stream {
+  /** When the next chunk with this text comes, in milliseconds of `performance.now()`. */
+  arrival(text: string): Promise<number>
+  close(): void
+}
+
+export function openStream(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<Stream> {
+  return new Promise((resolve, reject) => {
+    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const waiting = new Map<string, (at: number) => void>()
+    let isOpen = false
+    socket.on('error', reject)
+    socket.on('connect', () => {
+      const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${fields.join('')}\r\n`)
+    })
+    socket.on('data', chunk => {
+      const at = performance.now()
+      const text = chunk.toString('latin1')
+      if (!isOpen && !text.startsWith('HTTP/1.1 200')) reject(new Error(`No stream: ${text.slice(0, 200)}`))
+      if (!isOpen) resolve(stream)
+      isOpen = true
+      for (const [wanted, tell] of waiting) {
+        if (!text.includes(wanted)) continue
+        waiting.delete(wanted)
+        tell(at)
+      }
+    })
+    const stream: Stream = {
+      arrival: text => new Promise(tell => waiting.set(text, tell)),
+      close: () => socket.destroy(),
+    }
+  })
+}
