@@ -22,3 +22,5 @@ const server = createServer((request, response) => {
 })
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
 process.on('SIGTERM', () => process.exit(read >= 0 ? 0 : 1))
+// Goes with the one who has started it.
+process.on('disconnect', () => process.exit())

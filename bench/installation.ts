@@ -1,4 +1,4 @@
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ownerKey, type ServerProcess, startServer } from '../tests/faults/server-process.ts'
@@ -21,12 +21,14 @@ export interface Installations {
   start(flagCount: number): Promise<Installation>
   /** A copy of the database with so many flags, and where to find it. */
   copy(flagCount: number): Promise<{ databaseUrl: string; token: string }>
-  close(): void
+  /** Ends what a failed row has left running, and removes every file. */
+  close(): Promise<void>
 }
 
 export function createInstallations(): Installations {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-bench-'))
   const made = new Map<number, Promise<{ path: string; token: string }>>()
+  const running: Installation[] = []
   let copies = 0
 
   async function make(flagCount: number) {
@@ -42,14 +44,21 @@ export function createInstallations(): Installations {
     made.set(flagCount, known)
     const { path, token } = await known
     const own = join(mkdtempSync(join(folder, 'copy-')), `${++copies}.db`)
-    copyFileSync(path, own)
+    for (const part of ['', '-wal']) if (existsSync(path + part)) copyFileSync(path + part, own + part)
     return { databaseUrl: `sqlite:${own}`, token }
   }
 
   return {
     copy,
-    start: async flagCount => open((await copy(flagCount)).databaseUrl),
-    close: () => rmSync(folder, { recursive: true, force: true }),
+    async start(flagCount) {
+      const server = await open((await copy(flagCount)).databaseUrl)
+      running.push(server)
+      return server
+    },
+    async close() {
+      for (const server of running) await server.kill()
+      rmSync(folder, { recursive: true, force: true })
+    },
   }
 }
 

@@ -37,6 +37,9 @@ process.on('message', async (order: LoadOrder) => {
   }
 })
 
+// Goes with the one who gives the orders.
+process.on('disconnect', () => process.exit())
+
 async function run(target: Target, milliseconds: number): Promise<Load> {
   const latencies: number[] = []
   const statuses: Record<string, number> = {}
@@ -61,7 +64,7 @@ async function run(target: Target, milliseconds: number): Promise<Load> {
 
 type OnAnswer = (milliseconds: number, status: string, bodyBytes: number) => void
 
-/** One connection until the time is up. */
+/** One connection, for one request at least and until the time is up. */
 function converse(target: Target, until: number, onAnswer: OnAnswer): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ port: target.port, host: '127.0.0.1', noDelay: true })
@@ -70,7 +73,7 @@ function converse(target: Target, until: number, onAnswer: OnAnswer): Promise<vo
     let missing = -1
     let size = 0
     const ask = () => {
-      if (performance.now() >= until) {
+      if (asked > 0 && performance.now() >= until) {
         socket.destroy()
         resolve()
         return

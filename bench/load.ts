@@ -42,13 +42,17 @@ export function startLoad(): LoadSource {
   }
 }
 
-async function order(child: ChildProcess, message: LoadOrder): Promise<unknown> {
-  child.send(message)
-  const [reply] = await Promise.race([
-    once(child, 'message'),
-    once(child, 'exit').then(([code]) => Promise.reject(new Error(`The load generator ended with ${code}.`))),
-  ])
-  return reply
+/** Answers come in the order of the orders, one at a time. */
+function order(child: ChildProcess, message: LoadOrder): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const onExit = (code: number | null) => reject(new Error(`The load generator ended with ${code}.`))
+    child.once('exit', onExit)
+    child.once('message', reply => {
+      child.off('exit', onExit)
+      resolve(reply)
+    })
+    child.send(message)
+  })
 }
 
 export async function startFloor(bytes: number): Promise<{ port: number; pid: number; stop(): Promise<void> }> {

@@ -57,7 +57,7 @@ try {
   }
 } finally {
   await kit.load.stop()
-  kit.installations.close()
+  await kit.installations.close()
 }
 
 const machine = {
