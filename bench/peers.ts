@@ -3,17 +3,15 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-/** Other people's engines and servers, pinned in `peers/package.json`. */
+/** Other people's engines, pinned in `peers/package.json`. */
 export interface Peers {
   /** The package, or undefined when it could not be installed; then its figures are left out and a line says so. */
   find(name: string): unknown
-  /** The file of a package. */
-  pathOf(name: string): string | undefined
 }
 
 const folder = fileURLToPath(new URL('../../bench/peers/', import.meta.url))
 
-export const noPeers: Peers = { find: () => undefined, pathOf: () => undefined }
+export const noPeers: Peers = { find: () => undefined }
 
 /** Installs them at the first time, outside the workspaces: nothing of the product depends on them. */
 export function installPeers(say: (line: string) => void): Peers {
@@ -33,6 +31,5 @@ export function installPeers(say: (line: string) => void): Peers {
   }
   return {
     find: name => attempt(name, () => require(name)),
-    pathOf: name => attempt(name, () => require.resolve(name)),
   }
 }

@@ -152,7 +152,7 @@ async function evaluationFigures({ size, installations, peers, say }: Kit, flagC
   return figures
 }
 
-const rivalBars: Readonly<Record<string, number>> = { 'posthog-node': 60, 'flagd-core': 4, 'unleash-client': 4 }
+const rivalBars: Readonly<Record<string, number>> = { 'posthog-node': 60 }
 
 export const engine: Row = async kit => {
   const figures: Figure[] = []
