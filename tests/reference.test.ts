@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { allRoutes } from '@halyard/contract'
+import { allRoutes, sdkRoutes } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../packages/server/src/config.ts'
 import { openApiDocument } from '../packages/server/src/http/openapi.ts'
@@ -13,7 +13,7 @@ const reference = (name: string) => join(import.meta.dirname, '../docs/reference
 
 describe('docs/reference', () => {
   it('openapi.json', async () => {
-    const document = openApiDocument(allRoutes, version)
+    const document = openApiDocument([...allRoutes, ...sdkRoutes], version)
     await expect(`${JSON.stringify(document, null, 1)}\n`).toMatchFileSnapshot(reference('openapi.json'))
   })
 

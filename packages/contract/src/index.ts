@@ -85,4 +85,6 @@ export const routes = {
   users: userRoutes,
 }
 
+export { sdkRoutes } from './sdk.ts'
+
 export const allRoutes: readonly Route[] = Object.values(routes).flatMap(group => Object.values(group) as Route[])

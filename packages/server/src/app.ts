@@ -1,4 +1,4 @@
-import { allRoutes } from '@halyard/contract'
+import { allRoutes, sdkRoutes } from '@halyard/contract'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
 import { serveCohorts } from './cohorts/cohort-routes.ts'
@@ -90,7 +90,7 @@ export function createApp({
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   serveOperations(app, readiness, metrics)
-  serveDocs(app, allRoutes, version)
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   servePage(app, readPageFiles())
   serveIdentity(serve, { database, throttle: createLoginThrottle(), now })
   serveOrganizations(serve, { database, now })
