@@ -167,6 +167,13 @@ export const settings = {
     describes: 'Threads that run plugin code; unset means one less than the cores, 2 to 4.',
     read: wholeNumber(1, 64),
   }),
+  geoipDatabase: setting({
+    variable: 'HALYARD_GEOIP_DATABASE',
+    fallback: undefined,
+    describes:
+      "City database in MaxMind's format (`.mmdb`) in which plugins look IP addresses up, read at the start; unset: they find nothing.",
+    read: text,
+  }),
   npmRegistry: setting({
     variable: 'HALYARD_NPM_REGISTRY',
     fallback: undefined,

@@ -16,6 +16,7 @@ import { createPluginCounters } from './operations/plugin-metrics.ts'
 import { noPeers, type Peers } from './peers.ts'
 import { type FlagGuard, guardFlagSaves } from './plugins/guard-flag-saves.ts'
 import { createPluginSystem, type PluginSystem } from './plugins/plugin-system.ts'
+import { openGeoip } from './plugins/runtime/geoip.ts'
 import { findSecretKey } from './plugins/secret-key.ts'
 import { createScanner } from './reach/scanner.ts'
 import { createEventLabels } from './rollback/event-labels.ts'
@@ -63,6 +64,7 @@ export async function createHalyard(
   { peers = noPeers, ...storageOptions }: HalyardOptions = {},
 ): Promise<Halyard> {
   const now = (): Instant => instantOf(new Date())
+  const locate = await openGeoip(config.geoipDatabase)
   const storage = openStorage(config.databaseUrl, {
     ...storageOptions,
     statementMillisecondsMax: config.statementMillisecondsMax,
@@ -105,6 +107,7 @@ export async function createHalyard(
       counters: createPluginCounters(metrics.registry),
       node,
       capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
+      locate,
       now,
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })

@@ -13,6 +13,7 @@ import { createNpmOrigin } from './package/npm-origin.ts'
 import { readNpmSettings } from './package/npm-settings.ts'
 import type { CaptureEvent } from './runtime/create-services.ts'
 import { askBeforeSave } from './runtime/flag-hooks.ts'
+import type { Locate } from './runtime/geoip.ts'
 import { createPluginLogWriter } from './runtime/plugin-log.ts'
 import { createPluginMeter, type PluginCounters } from './runtime/plugin-meter.ts'
 import { createPluginRuntime, type PluginRuntime } from './runtime/plugin-runtime.ts'
@@ -52,6 +53,7 @@ export interface PluginSystemParts {
   /** Names this node in logs. */
   readonly node: string
   readonly capture: CaptureEvent
+  readonly locate: Locate
   readonly now: () => Instant
   readonly onError: (error: unknown) => void
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createGuardedClient } from '../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../sandbox/worker-sandbox.ts'
+import { writeMmdb } from '../testing/mmdb-kit.ts'
 import { availableModules } from './guest/plugin-program.ts'
 import { readConfigFields } from './package/config-field.ts'
 import { defaultValues } from './package/config-values.ts'
@@ -9,6 +10,7 @@ import { createGitHubOrigin } from './package/github-origin.ts'
 import { createGitLabOrigin } from './package/gitlab-origin.ts'
 import { createNpmOrigin } from './package/npm-origin.ts'
 import { readNpmSettings } from './package/npm-settings.ts'
+import { openGeoip } from './runtime/geoip.ts'
 import { inferCapabilities } from './runtime/infer-capabilities.ts'
 import { openPluginRealm } from './runtime/plugin-realm.ts'
 import { createRecordingServices } from './runtime/recording-services.ts'
@@ -58,6 +60,24 @@ async function process1(name: string, event: object, config: object = {}, servic
     return (await realm.call('processEvent', [event])).value as { event: string; properties: Record<string, unknown> }
   } finally {
     realm.close()
+  }
+}
+
+async function openSampleDatabase() {
+  const file = writeMmdb({
+    '89.160.20.0/24': {
+      city: { geoname_id: 2694762, names: { en: 'Linköping', 'pt-BR': 'Linköping' } },
+      continent: { code: 'EU', geoname_id: 6255148, names: { en: 'Europe' } },
+      country: { geoname_id: 2661886, is_in_european_union: true, iso_code: 'SE', names: { en: 'Sweden' } },
+      location: { accuracy_radius: 76, latitude: 58.4167, longitude: 15.6167, time_zone: 'Europe/Stockholm' },
+      postal: { code: '582 22' },
+      subdivisions: [{ geoname_id: 2685867, iso_code: 'E', names: { en: 'Östergötland County' } }],
+    },
+  })
+  try {
+    return await openGeoip(file.path)
+  } finally {
+    file.remove()
   }
 }
 
@@ -178,10 +198,44 @@ describe('what they do', () => {
     })
   })
 
-  test('geoip-plugin leaves events without an address alone and says what is missing for the others', async () => {
-    expect(await process1('geoip-plugin', { event: 'x', properties: {} })).toEqual({ event: 'x', properties: {} })
-    const located = process1('geoip-plugin', { event: 'x', ip: '89.160.20.129', properties: {} })
-    await expect(located).rejects.toThrow('There is no GeoIP database here.')
+  test('geoip-plugin puts the place of an address into the event and the person', async () => {
+    const locate = await openSampleDatabase()
+    const event = { event: 'x', ip: '89.160.20.129', distinct_id: 'd', properties: { a: 1 } }
+    const place = {
+      city_name: 'Linköping',
+      country_name: 'Sweden',
+      country_code: 'SE',
+      continent_name: 'Europe',
+      continent_code: 'EU',
+      postal_code: '582 22',
+      latitude: 58.4167,
+      longitude: 15.6167,
+      time_zone: 'Europe/Stockholm',
+      subdivision_1_code: 'E',
+      subdivision_1_name: 'Östergötland County',
+    }
+    const prefixed = (prefix: string) =>
+      Object.fromEntries(Object.entries(place).map(([key, value]) => [`${prefix}${key}`, value]))
+    const services = createRecordingServices(undefined, locate)
+    expect(await process1('geoip-plugin', event, {}, services)).toEqual({
+      ...event,
+      properties: { a: 1, ...prefixed('$geoip_') },
+      $set: prefixed('$geoip_'),
+      $set_once: prefixed('$initial_geoip_'),
+    })
+    // The person has been told of this address.
+    const again = await process1('geoip-plugin', event, {}, services)
+    expect(again).toEqual({ ...event, properties: { a: 1, ...prefixed('$geoip_') } })
+  })
+
+  test('geoip-plugin leaves events alone whose place nobody knows', async () => {
+    const located = createRecordingServices(undefined, await openSampleDatabase())
+    const elsewhere = { event: 'x', ip: '89.160.21.1', distinct_id: 'd', properties: {} }
+    expect(await process1('geoip-plugin', elsewhere, {}, located)).toEqual(elsewhere)
+    const nowhere = { event: 'x', properties: {} }
+    expect(await process1('geoip-plugin', nowhere, {}, located)).toEqual(nowhere)
+    const withoutDatabase = { event: 'x', ip: '89.160.20.129', distinct_id: 'd', properties: {} }
+    expect(await process1('geoip-plugin', withoutDatabase)).toEqual(withoutDatabase)
   })
 
   test('heartbeat-plugin captures its event', async () => {

@@ -144,8 +144,11 @@ describe('meta', () => {
     await expect(run("return meta.jobs.later({}).runIn(2, 'years')")).rejects.toThrow('more than a year ahead')
   })
 
-  test('has no GeoIP database, and says so', async () => {
-    await expect(run("return meta.geoip.locate('1.1.1.1')")).rejects.toThrow('no GeoIP database')
+  test('looks addresses up, and finds nothing without a database', async () => {
+    const locate = "return [await meta.geoip.locate('1.1.1.1'), await meta.geoip.locate(null)]"
+    const services = createRecordingServices(undefined, address => (address === '1.1.1.1' ? { city: {} } : null))
+    expect(await run(locate, services)).toEqual([{ city: {} }, null])
+    expect(await run(locate)).toEqual([null, null])
   })
 })
 

@@ -2,6 +2,7 @@ import { instantOf } from '../../instant.ts'
 import { type Outgoing, OutgoingFailure } from '../../outgoing/outgoing.ts'
 import type { Database } from '../../stores.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
+import type { Locate } from './geoip.ts'
 import { createMemoryCache } from './memory-cache.ts'
 import type { PluginLogWriter } from './plugin-log.ts'
 import type { PluginServices } from './plugin-services.ts'
@@ -25,6 +26,7 @@ export interface ServiceParts {
   readonly outgoing: Outgoing
   readonly log: PluginLogWriter
   readonly capture: CaptureEvent
+  readonly locate: Locate
   /** Known to nobody outside, so that no client can pass its events off as a plugin's. */
   readonly mark: string
   /** Called when a job was planned. */
@@ -38,7 +40,7 @@ const fetchBytesMax = 1024 * 1024
 
 /** What the plugin of one configuration can reach. */
 export function createServices({ config, plugin }: EnabledConfig, parts: ServiceParts): PluginServices {
-  const { database, outgoing, log, capture, mark, wake } = parts
+  const { database, outgoing, log, capture, locate, mark, wake } = parts
   const mayVisit = hostGuard(plugin.allowedHosts.filter(host => config.allowedHosts.includes(host)))
   return {
     cache: createMemoryCache(),
@@ -78,6 +80,7 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
         properties: { ...properties, $lib: 'halyard-plugins', [markProperty]: mark },
       })
     },
+    locate,
     log(lines) {
       for (const { level, text } of lines) log.write(config.id, 'CONSOLE', level.toUpperCase() as LogType, text)
     },

@@ -43,5 +43,6 @@ const noServices: PluginServices = {
   enqueueJob: refuse,
   fetch: refuse,
   capture: refuse,
+  locate: refuseNow,
   log: () => {},
 }

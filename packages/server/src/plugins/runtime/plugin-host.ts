@@ -28,7 +28,7 @@ export function createPluginHost(services: PluginServices): SandboxHost {
     ['jobs.enqueue', (name, payload, at) => services.enqueueJob(text(name), payload, jobDate(at))],
     ['posthog.capture', (event, properties) => services.capture(text(event), isObject(properties) ? properties : {})],
     ['fetch', (url, options) => services.fetch(text(url), fetchOptions(options))],
-    ['geoip.locate', () => Promise.reject(new Error('There is no GeoIP database here.'))],
+    ['geoip.locate', address => services.locate(text(address))],
   ])
   return {
     async call(name, args) {

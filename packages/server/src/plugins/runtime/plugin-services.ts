@@ -1,4 +1,5 @@
 import type { SandboxLogLine } from '../../sandbox/sandbox.ts'
+import type { Locate } from './geoip.ts'
 
 /**
  * What one configured plugin can reach outside of its realm. Each function raises an Error whose message the plugin
@@ -12,6 +13,7 @@ export interface PluginServices {
   fetch(url: string, options: PluginFetchOptions): Promise<PluginFetchAnswer>
   /** Sends an event of the plugin's own into the project. */
   capture(event: string, properties: Readonly<Record<string, unknown>>): Promise<void>
+  readonly locate: Locate
   log(lines: readonly SandboxLogLine[]): void
 }
 

@@ -1,4 +1,5 @@
 import type { SandboxLogLine } from '../../sandbox/sandbox.ts'
+import { type Locate, locateNothing } from './geoip.ts'
 import { createMemoryCache } from './memory-cache.ts'
 import type { PluginFetchAnswer, PluginFetchOptions, PluginServices } from './plugin-services.ts'
 
@@ -11,7 +12,10 @@ export interface RecordingServices extends PluginServices {
   readonly lines: SandboxLogLine[]
 }
 
-export function createRecordingServices(answer?: (url: string) => PluginFetchAnswer): RecordingServices {
+export function createRecordingServices(
+  answer?: (url: string) => PluginFetchAnswer,
+  locate: Locate = locateNothing,
+): RecordingServices {
   const services: RecordingServices = {
     stored: new Map(),
     jobs: [],
@@ -39,6 +43,7 @@ export function createRecordingServices(answer?: (url: string) => PluginFetchAns
     capture: async (event, properties) => {
       services.captured.push({ event, properties })
     },
+    locate,
     log: lines => services.lines.push(...lines),
   }
   return services
