@@ -50,8 +50,11 @@ export async function startVisit(): Promise<Visit> {
       await page.goto(`/login?next=${encodeURIComponent(path)}`)
       await page.locator('input[type=email]').fill(email)
       await page.locator('input[type=password]').fill(password)
+      const field = await page.locator('input[type=password]').elementHandle()
       await page.locator('button[type=submit]').click()
       await page.waitForURL(url => url.pathname !== '/login')
+      // The address changes a moment before the page does, and the sign-in form has fields that other pages have too.
+      await field?.waitForElementState('hidden')
       return page
     },
     async close() {
