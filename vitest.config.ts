@@ -6,7 +6,9 @@ export default defineConfig({
   test: {
     include: ['packages/*/src/**/*.test.{ts,tsx}', 'tests/**/*.test.ts'],
     globalSetup: ['tests/postgres.ts'],
-    testTimeout: 30_000,
+    testTimeout: 60_000,
+    // A poll ends as soon as its condition holds; the patience is for machines that are busy, and costs a quick one nothing.
+    expect: { poll: { timeout: 30_000, interval: 25 } },
     hookTimeout: 60_000,
   },
 })

@@ -32,7 +32,7 @@ describe('more requests than there is room for', () => {
     expect((await evaluate()).status).toBe(200)
 
     const held = hold(2)
-    await vi.waitFor(async () => expect(await inFlight()).toBe(2))
+    await expect.poll(inFlight).toBe(2)
     const refused = await evaluate()
     expect(refused.status).toBe(503)
     expect(refused.headers.get('retry-after')).toBe('1')
@@ -40,13 +40,13 @@ describe('more requests than there is room for', () => {
     expect((await manage()).status).toBe(200)
 
     held.push(...hold(2))
-    await vi.waitFor(async () => expect(await inFlight()).toBe(4))
+    await expect.poll(inFlight).toBe(4)
     expect((await manage()).status).toBe(503)
     expect((await s.get('/_livez')).status).toBe(200)
     expect((await s.get('/_readyz')).status).toBe(200)
 
     for (const one of held) one.destroy()
-    await vi.waitFor(async () => expect(await inFlight()).toBe(0))
+    await expect.poll(inFlight).toBe(0)
     expect((await evaluate()).status).toBe(200)
     expect((await manage()).status).toBe(200)
     const { text } = await s.get('/metrics')
