@@ -32,7 +32,7 @@ export const flagEvaluationRoutes = {
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
-      distinct_id: Type.Optional(Type.String({ description: 'For whom; required.' })),
+      distinct_id: Type.Optional(Type.String({ description: 'For whom; the caller when absent.' })),
       groups,
       flag_keys: Type.Optional(Type.String({ description: 'JSON list of keys; all flags when absent.' })),
       explain: Type.Optional(Type.String({ description: '`true` adds the full trace of each flag.' })),

@@ -90,8 +90,16 @@ onEachDatabase('evaluation asked by people', dialect => {
     }
   })
 
+  it('tells about the caller when nobody is named', async () => {
+    const me = (await s.get('/api/users/@me/')).body
+    const named = await s.get(`${flags}evaluation_reasons/?distinct_id=${encodeURIComponent(me.distinct_id)}`)
+    const unnamed = await s.get(`${flags}evaluation_reasons/`)
+    expect(unnamed.status).toBe(200)
+    expect(unnamed.body.reasons).toEqual(named.body.reasons)
+  })
+
   it('says what is missing or malformed', async () => {
-    const missing = await s.get(`${flags}evaluation_reasons/`)
+    const missing = await s.get(`${flags}evaluation_reasons/?distinct_id=`)
     expect([missing.status, missing.body.code, missing.body.attr]).toEqual([400, 'required', 'distinct_id'])
     for (const groups of ['{', '[]', '5']) {
       const reply = await s.get(`${flags}evaluation_reasons/?distinct_id=a&groups=${encodeURIComponent(groups)}`)

@@ -34,7 +34,9 @@ export function serveEvaluation(serve: ServeRoute, { database, snapshots, evalua
   }
 
   serve(r.reasons, async ({ actor, project, query }) => {
-    const { served, evaluation } = await evaluateFor(project, query.distinct_id, query.groups)
+    // The contract documents a call without parameters; the caller is then the one it is about, as in my_flags.
+    const distinctId = query.distinct_id ?? actor.user.distinctId
+    const { served, evaluation } = await evaluateFor(project, distinctId, query.groups)
     const keys = readKeys(query.flag_keys)
     const explain = query.explain === 'true' || query.explain === ''
     const at = dateOf(now()).getTime()
