@@ -1,7 +1,7 @@
 import { dashboardTilesMax, routes } from '@halyard/contract'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
-import { flagToWire } from '../flags/flag-resource.ts'
+import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { pageBody, readWindow } from '../http/page-links.ts'
 import { answer, type ServeRoute } from '../http/serve-route.ts'
@@ -95,15 +95,15 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
   serve(r.ofFlag, async request => {
     const { actor, project, params } = request
     await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
-    // Its types are checked; nothing in it has an effect.
-    void request.body
+    // It is checked as for a write; nothing in it has an effect.
+    patchFromWire(request.body)
     return ensure(actor, project, params.id, false)
   })
 
   serve(r.enrich, async request => {
     const { actor, project, params } = request
     await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
-    void request.body
+    patchFromWire(request.body)
     return ensure(actor, project, params.id, true)
   })
 }

@@ -105,6 +105,10 @@ onEachDatabase('dashboards', dialect => {
     it('refuse wrong types, unknown flags and who may not edit', async () => {
       const { body: flag } = await s.post(flags, { key: 'guarded' })
       expect((await s.post(`${flags}${flag.id}/dashboard/`, { active: 'yes' })).status).toBe(400)
+      for (const action of ['dashboard', 'enrich_usage_dashboard', 'create_static_cohort_for_flag']) {
+        const { status, body } = await s.post(`${flags}${flag.id}/${action}/`, { created_at: 'yesterday' })
+        expect([status, body.attr]).toEqual([400, 'created_at'])
+      }
       expect((await s.post(`${flags}999999/dashboard/`)).status).toBe(404)
       expect((await s.post(`${flags}999999/enrich_usage_dashboard/`)).status).toBe(404)
       const member = await s.join(`dashboards-${dialect}`)

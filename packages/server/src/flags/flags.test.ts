@@ -112,6 +112,9 @@ onEachDatabase('flags', dialect => {
       expect([list.status, list.body.code]).toEqual([400, 'invalid_input'])
       const form = await s.send(flags, { method: 'POST', headers: { 'content-type': 'text/csv' }, body: 'key' })
       expect([form.status, form.body.code]).toEqual([415, 'unsupported_media_type'])
+      const mangled = Buffer.concat([Buffer.from('{"key":"'), Buffer.from([0xff]), Buffer.from('"}')])
+      const encoded = await s.send(flags, { method: 'POST', headers: json, body: mangled })
+      expect([encoded.status, encoded.body.code]).toEqual([400, 'parse_error'])
       const deep = await s.send(flags, { method: 'POST', headers: json, body: `${'['.repeat(200)}${']'.repeat(200)}` })
       expect(deep.status).toBe(400)
       for (const number of ['9007199254740993', '1e999', '-123456789012345678901']) {

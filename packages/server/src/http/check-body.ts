@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalid, Problem } from '../problem.ts'
@@ -126,6 +127,7 @@ export function readJson(raw: Buffer | undefined, contentType: string | undefine
   if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? '')) {
     throw new Problem('unsupported_media', 'Send the body as JSON, with the header Content-Type: application/json.')
   }
+  if (!isUtf8(raw)) throw new Problem('unparsable', 'The body is not valid UTF-8.')
   const text = raw.toString('utf8')
   if (text.trim() === '') return undefined
   let value: unknown

@@ -4,7 +4,7 @@ import { grantsFor, requireCanEdit } from '../access/grants.ts'
 import { cohortToWire } from '../cohorts/cohort-resource.ts'
 import { createFilledCohort } from '../cohorts/create-cohort.ts'
 import type { Flag } from '../flags/flag.ts'
-import { flagToWire } from '../flags/flag-resource.ts'
+import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import type { ServeRoute } from '../http/serve-route.ts'
 import { dateOf, type Instant } from '../instant.ts'
@@ -50,7 +50,7 @@ export function serveReach(serve: ServeRoute, { database, scanner, onCohortWork,
     const { actor, project, params } = request
     await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
     // The body has no effect, but what is sent must be what the contract lists.
-    void request.body
+    patchFromWire(request.body)
     const at = now()
     const { flag, cohort } = await database.transaction(async tx => {
       const flag = await getFlag(tx, project, params.id)
