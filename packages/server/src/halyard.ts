@@ -22,7 +22,7 @@ import { createScanner } from './reach/scanner.ts'
 import { createEventLabels } from './rollback/event-labels.ts'
 import { rollbackJob } from './rollback/roll-back.ts'
 import { scheduleJob } from './schedules/run-schedules.ts'
-import { createServing, type Serving } from './serving.ts'
+import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed } from './storage/change-feed.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
@@ -88,9 +88,7 @@ export async function createHalyard(
     let flagGuard: FlagGuard | undefined
     const database: Database = guardFlagSaves(createSqlDatabase(storage.kysely, sqlStores, announce), () => flagGuard)
     const serving = createServing({
-      database,
-      changes,
-      listCohorts: (tx, id) => tx.cohorts.listDefinitions(id),
+      source: storedSource(database, changes, now),
       now,
       onError: error => log.error({ err: error }, 'request failed'),
     })

@@ -1,8 +1,12 @@
 import type { ChangeFeed } from './changes.ts'
 import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
-import { createSnapshots, type Snapshots, type SnapshotsOptions } from './evaluation/snapshots.ts'
+import type { StoredSubjects } from './evaluation/gather-subject.ts'
+import type { ProjectSource } from './evaluation/project-source.ts'
+import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
+import { storedProjects } from './evaluation/stored-projects.ts'
 import { storedSubjects } from './evaluation/stored-subjects.ts'
 import { createGate } from './identity/gate.ts'
+import type { IdentityStore } from './identity/identity-store.ts'
 import { createKnownActors } from './identity/known-actors.ts'
 import type { Instant } from './instant.ts'
 import { type AnswerEvaluation, createAnswerEvaluation } from './sdk/answer-evaluation.ts'
@@ -30,22 +34,41 @@ export interface Serving {
   close(): void
 }
 
+/** Where everything that is served comes from. */
+export interface ServingSource {
+  readonly projects: ProjectSource
+  readonly subjects: StoredSubjects
+  /** The person and the key behind a key's hash. Raises `unavailable`. */
+  readonly findActor: IdentityStore['findActor']
+  /** The project that a person works in. Raises `missing`. */
+  readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
+  readonly changes: Pick<ChangeFeed, 'subscribe'>
+}
+
+/** All of it from the database. */
+export const storedSource = (database: Database, changes: ChangeFeed, now: () => Instant): ServingSource => ({
+  projects: storedProjects(database),
+  subjects: storedSubjects(database),
+  findActor: hash => database.read(tx => tx.identity.findActor(hash)),
+  currentProjectOf: rememberedPlace(database, now),
+  changes,
+})
+
 interface Deps {
-  readonly database: Database
-  readonly changes: ChangeFeed
-  readonly listCohorts: SnapshotsOptions['listCohorts']
+  readonly source: ServingSource
   readonly now: () => Instant
   readonly onError: (error: unknown) => void
 }
 
-export function createServing({ database, changes, listCohorts, now, onError }: Deps): Serving {
-  const snapshots = createSnapshots({ database, changes, listCohorts })
-  const actors = createKnownActors(database, changes, now)
+export function createServing({ source, now, onError }: Deps): Serving {
+  const { changes, currentProjectOf } = source
+  const snapshots = createSnapshots({ source: source.projects, changes })
+  const actors = createKnownActors(source.findActor, changes, now)
   const counts = createEvaluationCounts()
-  const evaluator = createEvaluator(storedSubjects(database))
+  const evaluator = createEvaluator(source.subjects)
   const answerEvaluation = createAnswerEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
-  const access = createSdkAccess({ snapshots, actors, currentProjectOf: rememberedPlace(database, now) })
+  const access = createSdkAccess({ snapshots, actors, currentProjectOf })
   const streams = createStreams({ snapshots, definitions })
   let isClosing = false
   return {

@@ -6,6 +6,7 @@ import type { Database } from '../stores.ts'
 import { onEachDatabase } from '../testing/databases.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
 import { createSnapshots, type SnapshotsOptions } from './snapshots.ts'
+import { storedProjects } from './stored-projects.ts'
 
 onEachDatabase('snapshots', dialect => {
   let s: Scenario
@@ -22,7 +23,10 @@ onEachDatabase('snapshots', dialect => {
       .get(key)?.value
 
   /** Snapshots of their own over the same database, which can be counted and taken away. */
-  function separate(options: Partial<SnapshotsOptions> = {}) {
+  function separate({
+    listCohorts = async () => [],
+    ...options
+  }: Partial<SnapshotsOptions> & { listCohorts?: Parameters<typeof storedProjects>[1] } = {}) {
     let reads = 0
     let isAway = false
     const listeners = new Set<ChangeListener>()
@@ -34,14 +38,13 @@ onEachDatabase('snapshots', dialect => {
       },
     }
     const snapshots = createSnapshots({
-      database,
+      source: storedProjects(database, listCohorts),
       changes: {
         subscribe(listener) {
           listeners.add(listener)
           return () => listeners.delete(listener)
         },
       },
-      listCohorts: async () => [],
       ...options,
     })
     return {

@@ -1,6 +1,5 @@
-import type { CohortDefinition } from '@halyard/engine'
 import type { Change, ChangeFeed } from '../changes.ts'
-import type { Database, Stores } from '../stores.ts'
+import type { ProjectSource } from './project-source.ts'
 import { type ServedProject, servedProject, withFlags } from './served-project.ts'
 import { createTokenIndex } from './token-index.ts'
 
@@ -28,9 +27,8 @@ export interface Snapshots {
 export type SwapListener = (before: ServedProject, after: ServedProject | undefined) => void
 
 export interface SnapshotsOptions {
-  readonly database: Pick<Database, 'read'>
+  readonly source: ProjectSource
   readonly changes: Pick<ChangeFeed, 'subscribe'>
-  readonly listCohorts: (tx: Stores, projectId: number) => Promise<readonly CohortDefinition[]>
   /** Beyond either of these, the projects that were not asked for the longest leave. */
   readonly projectsMax?: number
   readonly flagsMax?: number
@@ -58,27 +56,22 @@ const flagsLookedUpMax = 200
 const retryMilliseconds = 500
 
 export function createSnapshots({
-  database,
+  source,
   changes,
-  listCohorts,
   projectsMax = projectsMaxDefault,
   flagsMax = flagsMaxDefault,
 }: SnapshotsOptions): Snapshots {
   const entries = new Map<number, Entry>()
   const listeners = new Set<SwapListener>()
-  const tokens = createTokenIndex(token => database.read(async tx => (await tx.projects.findByToken(token))?.id))
-  const secretKeys = createTokenIndex(hash => database.read(async tx => (await tx.projects.findBySecretKey(hash))?.id))
+  const tokens = createTokenIndex(source.findIdByToken)
+  const secretKeys = createTokenIndex(source.findIdBySecretKey)
   let uses = 0
   let isClosed = false
 
-  const readWhole = (projectId: number): Promise<ServedProject | undefined> =>
-    database.read(async tx => {
-      const project = await tx.projects.find(projectId)
-      if (!project) return undefined
-      const cohorts = await listCohorts(tx, projectId)
-      const hasPersons = (await tx.persons.scan(projectId, 0, 1)).length > 0
-      return servedProject({ project, flags: await tx.flags.listLive(projectId), cohorts, hasPersons })
-    })
+  async function readWhole(projectId: number): Promise<ServedProject | undefined> {
+    const content = await source.read(projectId)
+    return content && servedProject(content)
+  }
 
   /** One load a project, however many ask for it. */
   function load(projectId: number): Promise<ServedProject | undefined> {
@@ -131,7 +124,7 @@ export function createSnapshots({
   }
 
   async function readFlags(served: ServedProject, ids: readonly number[]): Promise<ServedProject> {
-    return withFlags(served, ids, await database.read(tx => tx.flags.findLive(served.project.id, ids)))
+    return withFlags(served, ids, await source.readFlags(served.project.id, ids))
   }
 
   function retryLater(entry: Entry): void {

@@ -1,8 +1,8 @@
 import type { ChangeFeed } from '../changes.ts'
 import type { Instant } from '../instant.ts'
 import { Problem } from '../problem.ts'
-import type { Database } from '../stores.ts'
 import type { Actor } from '../tenancy.ts'
+import type { IdentityStore } from './identity-store.ts'
 import { hashSecret } from './secret.ts'
 
 /** Who is behind a personal API key, remembered for a while so that polling clients do not cost a query each. */
@@ -26,7 +26,7 @@ const freshMilliseconds = 30_000
 
 /** Any change to people, their memberships or keys empties the memory; age is the second guard. */
 export function createKnownActors(
-  database: Pick<Database, 'read'>,
+  findActor: IdentityStore['findActor'],
   changes: Pick<ChangeFeed, 'subscribe'>,
   now: () => Instant,
 ): KnownActors {
@@ -41,7 +41,7 @@ export function createKnownActors(
   async function lookUp(hash: string, remembered: Known | undefined): Promise<Known | undefined> {
     const begun = generation
     try {
-      const found = await database.read(tx => tx.identity.findActor(hash))
+      const found = await findActor(hash)
       if (!found) {
         known.delete(hash)
         return undefined
