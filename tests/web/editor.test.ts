@@ -127,6 +127,43 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body.name).toBe('mine')
   })
 
+  it('asks in dialogs that keep the focus and give it back', async () => {
+    const { body: flag } = await visit.scenario.post(`${flags()}/`, { key: 'doomed' })
+    const page = await visit.signedIn(`${pages()}/${flag.id}`)
+    const focused = () => page.evaluate<string>('document.activeElement.innerText || document.activeElement.ariaLabel')
+    await page.getByRole('textbox', { name: 'Description' }).fill('not saved')
+    await page.getByRole('link', { name: 'Why?' }).click()
+    const leaving = page.getByRole('dialog', { name: 'Not saved yet' })
+    await leaving.getByText('Leave without saving your changes?').waitFor()
+    await expectSound(page)
+    for (const name of ['Close', 'Keep editing', 'Discard changes']) {
+      await page.keyboard.press('Tab')
+      await expect.poll(focused).toBe(name)
+    }
+    await page.keyboard.press('Escape')
+    await leaving.waitFor({ state: 'hidden' })
+    await expect.poll(focused).toBe('Why?')
+    expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('not saved')
+    await page.getByRole('button', { name: 'Discard changes' }).click()
+
+    const more = page.getByRole('button', { name: 'More actions' })
+    await more.focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Delete' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await expect.poll(focused).toBe('Delete')
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'Delete' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await expect.poll(focused).toBe('More actions')
+    await more.click()
+    await page.getByRole('menuitem', { name: 'Delete' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+    await page.getByText('Deleted').first().waitFor()
+    expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body.deleted).toBe(true)
+  })
+
   it('depends on another flag, and works on a phone', async () => {
     const page = await visit.signedIn(`${pages()}/new`, { width: 360, height: 740, dark: true })
     await page.getByRole('textbox', { name: 'Key' }).fill('dependent')

@@ -1,7 +1,9 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
-import { Button, Group, Modal, Paper, Progress, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Group, Paper, Progress, Stack, Text, TextInput } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
+import { ConfirmDialog } from '../app/confirm-dialog.tsx'
+import { Dialog } from '../app/dialog.tsx'
 import { useNotify } from '../app/notify.ts'
 import { problemText } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -82,24 +84,13 @@ export function BulkBar({
           onTag={tag => finish(flag => ({ tags: [...new Set([...flag.tags, tag])] }))}
         />
       )}
-      <Modal
-        opened={asking === 'delete'}
-        onClose={() => setAsking(undefined)}
+      <ConfirmDialog
+        isOpen={asking === 'delete'}
         title={t.flags.bulkDelete}
-        closeButtonProps={{ 'aria-label': t.common.close }}
-      >
-        <Stack>
-          <Text>{t.flags.bulkConfirmDelete(flags.length)}</Text>
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setAsking(undefined)}>
-              {t.common.cancel}
-            </Button>
-            <Button color="red" data-autofocus onClick={() => finish(() => ({ deleted: true }))}>
-              {t.flags.bulkDelete}
-            </Button>
-          </Group>
-        </Stack>
-      </Modal>
+        question={t.flags.bulkConfirmDelete(flags.length)}
+        onClose={() => setAsking(undefined)}
+        onConfirm={() => finish(() => ({ deleted: true }))}
+      />
     </Paper>
   )
 }
@@ -112,7 +103,7 @@ function TagDialog({ onClose, onTag }: { onClose: () => void; onTag: (tag: strin
     if (tag.trim() !== '') onTag(tag.trim())
   }
   return (
-    <Modal opened onClose={onClose} title={t.flags.bulkTag} closeButtonProps={{ 'aria-label': t.common.close }}>
+    <Dialog onClose={onClose} title={t.flags.bulkTag}>
       <form onSubmit={submit}>
         <Stack>
           <TextInput
@@ -127,7 +118,7 @@ function TagDialog({ onClose, onTag }: { onClose: () => void; onTag: (tag: strin
           <Button type="submit">{t.flags.bulkTag}</Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }
 

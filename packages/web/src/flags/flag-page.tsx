@@ -2,9 +2,10 @@ import { type Flag, type Project, routes } from '@halyard/contract'
 import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tabs, Tooltip } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 import { type Cohort, useCohorts } from '../api/cohorts.ts'
 import { useProject } from '../api/queries.ts'
+import { ConfirmDialog } from '../app/confirm-dialog.tsx'
 import { DotsIcon } from '../app/icons.tsx'
 import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
@@ -132,30 +133,38 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
   const queries = useQueryClient()
   const notify = useNotify()
   const patch = usePatchFlag(projectId)
-  const setDeleted = (deleted: boolean) =>
-    patch.mutate(
-      { flag, patch: { deleted } },
-      {
-        onSuccess: () => forgetLists(queries, projectId),
-        onError: error => notify.fail(error, flag.key),
-      },
-    )
+  const [isAsking, setIsAsking] = useState(false)
+  const setDeleted = async (deleted: boolean) => {
+    await patch.mutateAsync({ flag, patch: { deleted } })
+    await forgetLists(queries, projectId)
+  }
   return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.common.moreActions}>
-          <DotsIcon />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        {flag.deleted ? (
-          <Menu.Item onClick={() => setDeleted(false)}>{t.flags.bulkRestore}</Menu.Item>
-        ) : (
-          <Menu.Item color="red" onClick={() => window.confirm(t.flags.bulkConfirmDelete(1)) && setDeleted(true)}>
-            {t.flags.bulkDelete}
-          </Menu.Item>
-        )}
-      </Menu.Dropdown>
-    </Menu>
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.common.moreActions}>
+            <DotsIcon />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {flag.deleted ? (
+            <Menu.Item onClick={() => setDeleted(false).catch(error => notify.fail(error, flag.key))}>
+              {t.flags.bulkRestore}
+            </Menu.Item>
+          ) : (
+            <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+              {t.flags.bulkDelete}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t.flags.bulkDelete}
+        question={t.flags.bulkConfirmDelete(1)}
+        onConfirm={() => setDeleted(true)}
+        onClose={() => setIsAsking(false)}
+      />
+    </>
   )
 }

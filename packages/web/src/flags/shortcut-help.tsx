@@ -1,4 +1,5 @@
-import { Kbd, Modal, Table } from '@mantine/core'
+import { Kbd, Table } from '@mantine/core'
+import { Dialog } from '../app/dialog.tsx'
 import { useMessages } from '../messages/language.tsx'
 
 export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
@@ -16,7 +17,7 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
     ['Ctrl S', t.keys.save],
   ]
   return (
-    <Modal opened={opened} onClose={onClose} title={t.keys.title} closeButtonProps={{ 'aria-label': t.common.close }}>
+    <Dialog isOpen={opened} onClose={onClose} title={t.keys.title}>
       <Table withRowBorders={false}>
         <Table.Tbody>
           {rows.map(([key, does]) => (
@@ -29,6 +30,6 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
           ))}
         </Table.Tbody>
       </Table>
-    </Modal>
+    </Dialog>
   )
 }

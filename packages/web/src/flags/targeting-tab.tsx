@@ -1,8 +1,9 @@
 import { routes } from '@halyard/contract'
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
+import { Dialog } from '../app/dialog.tsx'
 import { useNotify } from '../app/notify.ts'
 import { ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -71,12 +72,10 @@ export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {
         onSave={setReviewed}
       />
       {reviewed && (
-        <Modal
-          opened
+        <Dialog
           size="lg"
           title={isConflict ? t.editor.conflictTitle : t.editor.reviewTitle}
           onClose={() => setReviewed(undefined)}
-          closeButtonProps={{ 'aria-label': t.common.close }}
         >
           <Stack>
             {isConflict && <ProblemAlert error={save.error} />}
@@ -107,7 +106,7 @@ export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {
               )}
             </Group>
           </Stack>
-        </Modal>
+        </Dialog>
       )}
     </>
   )

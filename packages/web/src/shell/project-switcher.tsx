@@ -1,9 +1,10 @@
 import { type Project, routes } from '@halyard/contract'
-import { Button, Menu, Modal, Stack, Text, TextInput, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Button, Menu, Stack, Text, TextInput, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useOrganizations, useProjects } from '../api/queries.ts'
+import { Dialog } from '../app/dialog.tsx'
 import { CheckIcon, PlusIcon, SwitchIcon } from '../app/icons.tsx'
 import { ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -117,12 +118,7 @@ function Make(props: { what: 'project' | 'organization'; organizationId: string 
     make.mutate()
   }
   return (
-    <Modal
-      opened
-      onClose={props.onClose}
-      title={isProject ? t.shell.newProject : t.shell.newOrganization}
-      closeButtonProps={{ 'aria-label': t.common.close }}
-    >
+    <Dialog onClose={props.onClose} title={isProject ? t.shell.newProject : t.shell.newOrganization}>
       <form onSubmit={submit}>
         <Stack>
           <ProblemAlert error={make.error} />
@@ -140,6 +136,6 @@ function Make(props: { what: 'project' | 'organization'; organizationId: string 
           </Button>
         </Stack>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -19,6 +19,7 @@ import { useBlocker } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { Cohort } from '../../api/cohorts.ts'
 import { isProblem } from '../../api/problem.ts'
+import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
 import { PlusIcon } from '../../app/icons.tsx'
 import { fieldProblem, ProblemAlert } from '../../app/problems.tsx'
 import { useMessages } from '../../messages/language.tsx'
@@ -67,9 +68,10 @@ export function FlagEditor(props: Props) {
   )
   const problems = useMemo(() => problemsOf(definition, definitions, error), [definition, definitions, error])
   const [hasTried, setHasTried] = useState(false)
-  useBlocker({
-    shouldBlockFn: () => isChanged && !props.isSaving && !window.confirm(t.editor.leave),
+  const leaving = useBlocker({
+    shouldBlockFn: () => isChanged && !props.isSaving,
     enableBeforeUnload: isChanged,
+    withResolver: true,
   })
 
   const save = () => {
@@ -189,6 +191,15 @@ export function FlagEditor(props: Props) {
           </Button>
         </Group>
       )}
+      <ConfirmDialog
+        isOpen={leaving.status === 'blocked'}
+        title={t.editor.unsaved}
+        question={t.editor.leave}
+        label={t.editor.discard}
+        cancelLabel={t.editor.keepEditing}
+        onConfirm={() => leaving.proceed?.()}
+        onClose={() => leaving.reset?.()}
+      />
     </EditingContext.Provider>
   )
 }
