@@ -215,6 +215,18 @@ onEachDatabase('cohorts', dialect => {
       await s.patch(`${cohorts}${outer.id}/`, { deleted: true })
       expect((await s.patch(`${cohorts}${cohort.id}/`, { deleted: true })).status).toBe(200)
     })
+
+    it('never happens at the same moment as a flag begins to use it', async () => {
+      for (let round = 0; round < 10; round++) {
+        const cohort = await dynamic(tree(is('plan', 'pro')), `wanted ${round}`)
+        const filters = { groups: [{ properties: [within(cohort.id)] }] }
+        const [made, gone] = await Promise.all([
+          s.post(flags, { key: `wants-${round}`, filters }),
+          s.patch(`${cohorts}${cohort.id}/`, { deleted: true }),
+        ])
+        expect([made.status, gone.status].sort()).not.toEqual([200, 201])
+      }
+    })
   })
 
   describe('static', () => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Author } from '../activity/activity.ts'
+import { refersToOthers } from '../evaluation/gather-references.ts'
 import type { Instant } from '../instant.ts'
 import { invalid } from '../problem.ts'
 import type { Stores } from '../stores.ts'
@@ -66,6 +67,7 @@ async function insertCohort(
   now: Instant,
 ): Promise<Cohort> {
   const filters = content.isStatic ? {} : content.filters
+  if (refersToOthers(filters)) await tx.projects.holdReferences(project.id)
   await checkCohortContent(tx, project, { ...content, id: 0 })
   const cohort = await tx.cohorts.create({
     ...content,

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type Author, diffFields, type FieldChange } from '../activity/activity.ts'
+import { refersToOthers } from '../evaluation/gather-references.ts'
 import type { Instant } from '../instant.ts'
 import { missing, Problem } from '../problem.ts'
 import type { Stores } from '../stores.ts'
@@ -58,6 +59,7 @@ async function saveContent(
   now: Instant,
 ): Promise<void> {
   const cohort: Cohort = { ...changed, version: stored.version + 1, updatedAt: now }
+  if (cohort.deleted !== stored.deleted || refersToOthers(cohort.filters)) await tx.projects.holdReferences(project.id)
   await checkCohortContent(tx, project, cohort)
   if (cohort.deleted && !stored.deleted) {
     await refuseWhileUsed(tx, project, stored)

@@ -8,6 +8,10 @@ export interface References {
   readonly cohorts: readonly CohortDefinition[]
 }
 
+/** Whether filters can become wrong by what others do to another flag or cohort. */
+export const refersToOthers = (filters: unknown): boolean =>
+  usesFlags(filters).length > 0 || usesCohorts(filters).length > 0
+
 /** The live flags and cohorts that some filters refer to, and those that these refer to, all the way. */
 export async function gatherReferences(
   tx: Stores,

@@ -1,5 +1,6 @@
 import type { Author } from '../activity/activity.ts'
 import { createUsageDashboard } from '../dashboards/create-usage-dashboard.ts'
+import { refersToOthers } from '../evaluation/gather-references.ts'
 import type { Instant } from '../instant.ts'
 import type { Stores } from '../stores.ts'
 import type { Project, User } from '../tenancy.ts'
@@ -17,6 +18,7 @@ export async function createFlag(
   trigger: FlagRecord['trigger'] = null,
 ): Promise<Flag> {
   const content = applyPatch(newFlagContent(patch.key, now), patch)
+  if (refersToOthers(content.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
   const createdBy: User = author.user
   const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)

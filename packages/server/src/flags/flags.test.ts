@@ -126,6 +126,19 @@ onEachDatabase('flags', dialect => {
   })
 
   describe('4.2 PATCH', () => {
+    it('never lets two flags begin to depend on each other', async () => {
+      for (let round = 0; round < 10; round++) {
+        const ids: number[] = []
+        for (const name of ['a', 'b']) ids.push((await s.post(flags, { key: `circle-${name}-${round}` })).body.id)
+        const [a, b] = ids as [number, number]
+        const on = (id: number) => ({ key: String(id), value: true, operator: 'flag_evaluates_to', type: 'flag' })
+        const need = (id: number, other: number) =>
+          s.patch(`${flags}${id}/`, { filters: { groups: [{ properties: [on(other)] }] } })
+        const statuses = (await Promise.all([need(a, b), need(b, a)])).map(reply => reply.status)
+        expect(statuses.sort()).toEqual([200, 400])
+      }
+    })
+
     it('changes only what was sent, and says what changed', async () => {
       const { body: flag } = await s.post(flags, { key: 'patched', name: 'one', tags: ['x'] })
       const reply = await s.patch(`${flags}${flag.id}/`, { name: 'two', unknown: 1, id: 99, can_edit: false })

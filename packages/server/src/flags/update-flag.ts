@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { usesFlags } from '@halyard/engine'
 import { type Author, diffFields } from '../activity/activity.ts'
+import { refersToOthers } from '../evaluation/gather-references.ts'
 import type { Instant } from '../instant.ts'
 import { invalid, missing, Problem } from '../problem.ts'
 import { StaleWrite, type Stores } from '../stores.ts'
@@ -47,6 +48,7 @@ export async function updateFlag(
     lastModifiedBy: author?.user ?? null,
     activeSince: content.active && !stored.active ? now : stored.activeSince,
   }
+  if (flag.deleted !== stored.deleted || refersToOthers(flag.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, flag, stored)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
   await tx.flags.save(flag)

@@ -57,6 +57,14 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
           .where('secret_keys.hash', '=', hash)
           .executeTakeFirst(),
       ),
+    async holdReferences(projectId) {
+      // Writing the row locks it on PostgreSQL; SQLite has only one writer anyway.
+      await db
+        .updateTable('projects')
+        .set(({ ref }) => ({ name: ref('name') }))
+        .where('id', '=', projectId)
+        .execute()
+    },
     async list({ organizationIds, projectIds }, window) {
       if (organizationIds.length === 0) return { count: 0, items: [] }
       let query = db.selectFrom('projects').selectAll().where('organization_id', 'in', organizationIds).orderBy('id')

@@ -27,6 +27,9 @@ export interface ProjectStore {
     window: Window,
   ): Promise<PageOf<Project>>
 
+  /** From here to the end of the transaction nobody else adds or removes what flags and cohorts of the project refer to. */
+  holdReferences(projectId: number): Promise<void>
+
   createSecretKey(key: SecretKey): Promise<void>
   /** Newest first. */
   listSecretKeys(projectId: number, window: Window): Promise<PageOf<SecretKey>>
