@@ -71,6 +71,21 @@ export const PluginMetrics = Type.Object({
 })
 export type PluginMetrics = Static<typeof PluginMetrics>
 
+const HourlyMetrics = Type.Object({ hour: Instant(), ...PluginMetrics.properties })
+
+export const PluginJob = Type.Object({
+  id: Type.Integer(),
+  name: Type.String(),
+  kind: Type.Union([Type.Literal('job'), Type.Literal('flag_change')], {
+    description: '`flag_change`: a change of a flag that is still to be told to the plugin.',
+  }),
+  state: Type.Union([Type.Literal('waiting'), Type.Literal('running')]),
+  run_at: Instant('When it is due; for one that failed, when it is tried again.'),
+  attempts: Type.Integer(),
+  created_at: Instant(),
+})
+export type PluginJob = Static<typeof PluginJob>
+
 const ConfigParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
 const tag = 'Plugin configurations'
 const configs = '/api/projects/:project_id/plugin_configs' as const
@@ -146,6 +161,16 @@ export const pluginConfigRoutes = {
     }),
     answers: { 200: null },
   }),
+  jobs: route({
+    method: 'GET',
+    path: `${configs}/:id/jobs`,
+    tag,
+    summary: 'The plugin’s jobs that are not done yet, the next one first',
+    access: inProject('plugin:read'),
+    params: ConfigParams,
+    query: PageQuery,
+    answers: { 200: Page(PluginJob) },
+  }),
   logs: route({
     method: 'GET',
     path: `${configs}/:id/logs`,
@@ -169,6 +194,11 @@ export const pluginConfigRoutes = {
     summary: 'How the plugin did in the last 24 hours',
     access: inProject('plugin:read'),
     params: ConfigParams,
-    answers: { 200: PluginMetrics },
+    answers: {
+      200: Type.Object({
+        ...PluginMetrics.properties,
+        hours: Type.Array(HourlyMetrics, { description: 'Hour by hour; hours without a call are left out.' }),
+      }),
+    },
   }),
 }

@@ -102,7 +102,8 @@ export const pluginRoutes = {
     method: 'POST',
     path: `${plugins}/install`,
     tag,
-    summary: 'Fetch a plugin from npm, GitHub or GitLab and install it, all or nothing (admin)',
+    summary:
+      'Fetch a plugin from npm, GitHub or GitLab and install it, all or nothing; step by step for `Accept: application/x-ndjson` (admin)',
     access: inOrganization('plugin:write'),
     params: OrganizationParams,
     body: Type.Object({
@@ -119,7 +120,10 @@ export const pluginRoutes = {
     summary: 'What happened to the plugins of the organization, newest first',
     access: inOrganization('activity_log:read', 'plugin:read'),
     params: OrganizationParams,
-    query: Type.Object(activityQuery),
+    query: Type.Object({
+      ...activityQuery,
+      plugin: Type.Optional(Type.String({ description: 'Only what happened to the plugin with this id.' })),
+    }),
     answers: { 200: withPlugin(activityAnswer) },
   }),
   repository: route({
@@ -201,7 +205,8 @@ export const pluginRoutes = {
     method: 'POST',
     path: `${plugins}/:id/upgrade`,
     tag,
-    summary: 'Install the newest version, or the one that `tag` names (admin)',
+    summary:
+      'Install the newest version, or the one that `tag` names; step by step for `Accept: application/x-ndjson` (admin)',
     access: inOrganization('plugin:write'),
     params: PluginParams,
     body: PluginWrite,

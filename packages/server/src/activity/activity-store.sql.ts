@@ -34,6 +34,12 @@ export function sqlActivityStore(db: Kysely<Tables>): ActivityStore {
         .where('activity.scope', 'in', filter.scopes)
       if (filter.projectId !== undefined) query = query.where('activity.project_id', '=', filter.projectId)
       if (filter.itemId !== undefined) query = query.where('activity.item_id', '=', filter.itemId)
+      if (filter.items) {
+        const { items } = filter
+        query = query.where(({ or, and }) =>
+          or(items.map(({ scope, itemId }) => and({ 'activity.scope': scope, 'activity.item_id': itemId }))),
+        )
+      }
       if (filter.userId !== undefined) query = query.where('activity.user_id', '=', filter.userId)
       if (filter.from !== undefined) query = query.where('activity.created_at', '>=', filter.from)
       if (filter.to !== undefined) query = query.where('activity.created_at', '<', filter.to)

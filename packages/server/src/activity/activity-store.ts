@@ -7,6 +7,8 @@ export interface ActivityFilter {
   readonly projectId?: number
   readonly scopes: readonly ActivityScope[]
   readonly itemId?: string
+  /** Only what happened to one of these. */
+  readonly items?: readonly { readonly scope: ActivityScope; readonly itemId: string }[]
   readonly userId?: number
   readonly from?: Instant
   readonly to?: Instant

@@ -5,6 +5,7 @@ import { forbidden } from '../problem.ts'
 import { type Actor, hasAnyScope, type Organization, type Project } from '../tenancy.ts'
 import { bodyChecker, readJson } from './check-body.ts'
 import type { Gate } from './gate.ts'
+import { sendProgress, type Work, wantsProgress } from './progress.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** What a handler is given. Everything in it has been checked against the route. */
@@ -36,7 +37,7 @@ export interface Answer<R extends Route> {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<AnswerOf<R> | Answer<R>>
+export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<AnswerOf<R> | Answer<R> | InProgress>
 
 export type ServeRoute = <const R extends Route>(route: R, handler: Handler<R>) => void
 
@@ -46,6 +47,19 @@ export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonl
   [isAnswer]: true,
 })
 const isAnswer = Symbol('answer')
+
+/** Does the work, and tells its steps to a client that asked for `application/x-ndjson`. */
+export async function withProgress<Body>(
+  headers: FastifyRequest['headers'],
+  work: Work<Body>,
+): Promise<Body | InProgress> {
+  return wantsProgress(headers.accept) ? { [isInProgress]: work } : work(() => {})
+}
+const isInProgress = Symbol('in progress')
+
+interface InProgress {
+  readonly [isInProgress]: Work<unknown>
+}
 
 /** Makes the function by which feature folders serve routes of the contract. */
 export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: RateLimiter): ServeRoute {
@@ -164,6 +178,9 @@ const addressOf = (request: FastifyRequest): URL => {
 }
 
 function send(reply: FastifyReply, status: number, result: unknown): FastifyReply {
+  if (typeof result === 'object' && result !== null && isInProgress in result) {
+    return sendProgress(reply, status, (result as InProgress)[isInProgress])
+  }
   const custom = typeof result === 'object' && result !== null && isAnswer in result
   const {
     status: code,

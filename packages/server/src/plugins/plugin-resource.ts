@@ -1,6 +1,7 @@
-import type { Plugin as PluginWire, PluginWrite } from '@halyard/contract'
+import type { PluginMetrics, Plugin as PluginWire, PluginWrite } from '@halyard/contract'
 import type { Organization } from '../tenancy.ts'
 import type { FreeObject, Plugin, PluginContent, PluginPatch } from './plugin.ts'
+import type { PluginMetricsTotal } from './runtime/plugin-work-store.ts'
 
 /** Wire ↔ domain, both ways. */
 
@@ -65,4 +66,12 @@ export const patchFromWire = (body: PluginWrite): PluginPatch => ({
   capabilities: body.capabilities,
   metrics: body.metrics,
   publicJobs: body.public_jobs,
+})
+
+export const metricsToWire = (total: PluginMetricsTotal): PluginMetrics => ({
+  calls: total.calls,
+  failures: total.failures,
+  dropped_events: total.droppedEvents,
+  cpu_seconds: total.cpuMs / 1000,
+  memory_bytes: total.memoryBytes,
 })

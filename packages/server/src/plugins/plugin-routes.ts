@@ -1,8 +1,9 @@
 import { type PluginWrite, routes } from '@halyard/contract'
 import { activityToWire } from '../activity/activity-resource.ts'
+import type { ActivityFilter } from '../activity/activity-store.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../http/page-links.ts'
-import { answer, type ServeRoute } from '../http/serve-route.ts'
+import { answer, type ServeRoute, withProgress } from '../http/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import { Problem } from '../problem.ts'
 import type { Database, Stores } from '../stores.ts'
@@ -11,10 +12,11 @@ import { catalogue } from './catalogue.ts'
 import { createPlugin } from './create-plugin.ts'
 import { deletePlugin } from './delete-plugin.ts'
 import { checkCanInstall, installPlugin } from './install-plugin.ts'
+import type { OnStep } from './package/install-step.ts'
 import { parseAddress } from './package/plugin-address.ts'
 import type { FreeObject, Plugin } from './plugin.ts'
 import { getOwn, getVisible, requireCanRead, requireCanShare, requireCanWrite } from './plugin-access.ts'
-import { blankPlugin, patchFromWire, pluginToWire } from './plugin-resource.ts'
+import { blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
 import { updatePlugin } from './update-plugin.ts'
 import { applyFileChanges, readFileChanges, updateSource } from './update-source.ts'
 import { upgradePlugin } from './upgrade-plugin.ts'
@@ -58,9 +60,12 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     const privateToken = token === undefined ? null : workshop.sealToken(token)
     const installation = { url, privateToken, pluginType, isGlobal: request.body.is_global ?? false } as const
     await database.read(tx => checkCanInstall(tx, actor, organization, installation))
-    const ready = await workshop.fetch(installation, undefined)
-    const install = database.transaction(tx => installPlugin(tx, actor, organization, installation, ready, now()))
-    return pluginToWire(await install)
+    return withProgress(request.headers, async tell => {
+      const ready = await workshop.fetch(installation, undefined, tell)
+      tell('store')
+      const install = database.transaction(tx => installPlugin(tx, actor, organization, installation, ready, now()))
+      return pluginToWire(await install)
+    })
   })
 
   serve(r.get, ({ organization, params }) => {
@@ -112,17 +117,22 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     const { actor, organization } = request
     const plugin = await getWritable(request)
     const { tag } = request.body
-    const ready = await fetchUpgrade(plugin, tag ?? undefined)
-    const latest = tag ? (await tryFindLatest(plugin)).latestTag : (ready.tag ?? undefined)
-    const upgrade = database.transaction(tx => upgradePlugin(tx, actor, organization, plugin.id, ready, latest, now()))
-    return updateBody(await upgrade)
+    return withProgress(request.headers, async tell => {
+      const ready = await fetchUpgrade(plugin, tag ?? undefined, tell)
+      const latest = tag ? (await tryFindLatest(plugin)).latestTag : (ready.tag ?? undefined)
+      tell('store')
+      const upgrade = database.transaction(tx =>
+        upgradePlugin(tx, actor, organization, plugin.id, ready, latest, now()),
+      )
+      return updateBody(await upgrade)
+    })
   })
 
   serve(r.activity, ({ organization, query, url }) => {
     requireCanRead(organization)
     return database.read(async tx => {
       const window = readActivityWindow(query)
-      const filter = { organizationId: organization.id, scopes: ['Plugin', 'PluginConfig'] as const }
+      const filter = { organizationId: organization.id, ...(await readPluginFilter(tx, query.plugin)) }
       const page = await tx.activity.list({ ...filter, ...(await readActivityFilter(tx, query)) }, window)
       return { ...blankPlugin(organization), ...activityBody(page, window, url, activityToWire) }
     })
@@ -150,9 +160,7 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     )
     return ({ id }) => {
       const total = totals.get(id)
-      if (!total) return {}
-      const { calls, failures, droppedEvents, cpuMs, memoryBytes } = total
-      return { calls, failures, dropped_events: droppedEvents, cpu_seconds: cpuMs / 1000, memory_bytes: memoryBytes }
+      return total ? metricsToWire(total) : {}
     }
   }
 
@@ -178,8 +186,9 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     }
   }
 
-  async function fetchUpgrade(plugin: Plugin, tag: string | undefined) {
-    if (plugin.pluginType !== 'source') return workshop.fetch(plugin, tag)
+  async function fetchUpgrade(plugin: Plugin, tag: string | undefined, onStep: OnStep) {
+    if (plugin.pluginType !== 'source') return workshop.fetch(plugin, tag, onStep)
+    onStep('compile')
     return workshop.compile(plugin.name, await database.read(tx => tx.plugins.listFiles(plugin.id)))
   }
 
@@ -198,6 +207,18 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
       if (plugin) return { ...pluginToWire(plugin), source: Object.fromEntries(ready.files) }
     }
   }
+}
+
+/** With a plugin named, what happened to it and to its configurations; anything but an id names none. */
+async function readPluginFilter(
+  tx: Stores,
+  plugin: string | undefined,
+): Promise<Pick<ActivityFilter, 'scopes' | 'items'>> {
+  const scopes = ['Plugin', 'PluginConfig'] as const
+  if (plugin === undefined || !/^\d{1,15}$/.test(plugin)) return { scopes }
+  const configIds = await tx.pluginConfigs.listIds(Number(plugin))
+  const ofConfigs = configIds.map(id => ({ scope: 'PluginConfig', itemId: String(id) }) as const)
+  return { scopes, items: [{ scope: 'Plugin', itemId: plugin }, ...ofConfigs] }
 }
 
 /** The same object twice: as the contract's shape, and under the key where PostHog has it. */

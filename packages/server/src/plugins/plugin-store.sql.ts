@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../storage/driver-error.ts'
 import type { PluginRow } from '../storage/plugin-tables.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { alreadyInstalled, type Plugin, type PluginType } from './plugin.ts'
@@ -79,20 +80,8 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
         .executeTakeFirst()
       return row && toPlugin(row)
     },
-    async listVisible(organizationId, window) {
-      const count = await db
-        .selectFrom('plugins')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where('plugins.id', 'in', visibleIds(organizationId))
-        .executeTakeFirstOrThrow()
-      const rows = await plugins()
-        .where('plugins.id', 'in', visibleIds(organizationId))
-        .orderBy('plugins.id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toPlugin) }
-    },
+    listVisible: (organizationId, window) =>
+      readPage(plugins().where('plugins.id', 'in', visibleIds(organizationId)).orderBy('plugins.id'), window, toPlugin),
     async listUnused(organizationId) {
       const rows = await db
         .selectFrom('plugins')

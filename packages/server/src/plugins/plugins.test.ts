@@ -252,7 +252,7 @@ onEachDatabase('plugins', dialect => {
       [{ 'index.ts': '\n\n  const <' }, 'index.ts', 'index.ts:3:9'],
       [{ 'frontend.tsx': 'export const a = <p>' }, 'frontend.tsx', 'frontend.tsx:1:'],
       [{ 'index.js': "import 'lodash'" }, 'index.js', 'lodash'],
-      [{ 'plugin.json': '{' }, 'plugin.json', 'valid JSON'],
+      [{ 'plugin.json': '{' }, 'plugin.json', 'plugin.json:1:2: '],
       [{ 'plugin.json': '[]' }, 'plugin.json', 'object'],
       [{ 'plugin.json': '{"posthogVersion":">9"}' }, 'plugin.json', '1.43.0'],
       [{ 'plugin.json': '{"publicJobs":{"x":{}}}', 'index.js': '1' }, 'plugin.json', 'public job x'],

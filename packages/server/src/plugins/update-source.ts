@@ -111,7 +111,8 @@ export function contentOfFiles(ready: ReadyPackage, withManifest: boolean): Plug
   }
 }
 
-function diffFiles(before: Files, after: Files): FieldChange[] {
+/** File by file what is another text now. */
+export function diffFiles(before: Files, after: Files): FieldChange[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort()
   return names
     .filter(name => before.get(name) !== after.get(name))

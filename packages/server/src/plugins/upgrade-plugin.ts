@@ -7,7 +7,7 @@ import { applyPatch, contentOf, type Plugin } from './plugin.ts'
 import { getOwn, requireCanWrite } from './plugin-access.ts'
 import { contentToWire } from './plugin-resource.ts'
 import { recordPlugin } from './record-plugin.ts'
-import { contentOfFiles } from './update-source.ts'
+import { contentOfFiles, diffFiles } from './update-source.ts'
 import type { ReadyPackage } from './workshop.ts'
 
 /**
@@ -35,7 +35,10 @@ export async function upgradePlugin(
     version: stored.version + 1,
     updatedAt: now,
   }
-  const changes = diffFields({ ...contentToWire(contentOf(stored)) }, { ...contentToWire(contentOf(plugin)) })
+  const changes = [
+    ...diffFields({ ...contentToWire(contentOf(stored)) }, { ...contentToWire(contentOf(plugin)) }),
+    ...diffFiles(await tx.plugins.listFiles(plugin.id), ready.files),
+  ]
   if (isInPlace && changes.length === 0) return stored
   await tx.plugins.save(plugin)
   await tx.plugins.replaceFiles(plugin.id, ready.files, ready.code)

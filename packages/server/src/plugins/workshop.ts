@@ -2,6 +2,7 @@ import { invalid } from '../problem.ts'
 import type { Sandbox } from '../sandbox/sandbox.ts'
 import { availableModules } from './guest/plugin-program.ts'
 import { type FetchedPackage, fetchPackage, findLatestTag, type Origins } from './package/fetch-package.ts'
+import type { OnStep } from './package/install-step.ts'
 import { readLocalFolder } from './package/local-folder.ts'
 import { type ParsedAddress, parseAddress } from './package/plugin-address.ts'
 import { compileFiles, type PluginPackage, readPackage } from './package/plugin-package.ts'
@@ -17,8 +18,8 @@ import type { SecretBox } from './secret-box.ts'
 export interface Workshop {
   /** The newest tag of a plugin with an address; undefined when there is nothing newer to be had by its nature. */
   findLatest(plugin: Pick<Plugin, 'url' | 'privateToken'>): Promise<string | undefined>
-  /** The package at the plugin's address. The tag is null for a local folder. */
-  fetch(plugin: Pick<Plugin, 'url' | 'privateToken'>, tag: string | undefined): Promise<ReadyPackage>
+  /** The package at the plugin's address, step by step. The tag is null for a local folder. */
+  fetch(plugin: Pick<Plugin, 'url' | 'privateToken'>, tag: string | undefined, onStep?: OnStep): Promise<ReadyPackage>
   compile(name: string, files: ReadonlyMap<string, string>): Promise<ReadyPackage>
   sealToken(token: string): string
 }
@@ -61,12 +62,17 @@ export function createWorkshop({ origins, sandbox, secretBox, pluginDirectory }:
   async function fetchAt(
     { address, token }: ParsedAddress,
     tag: string | undefined,
+    onStep: OnStep,
   ): Promise<FetchedPackage | PluginPackage> {
     if (address.host !== 'local') {
+      if (tag === undefined) onStep('look_up')
       const wanted = tag ?? (await findLatestTag(origins, address, token))
-      return fetchPackage(origins, address, wanted, token, availableModules)
+      return fetchPackage(origins, address, wanted, token, availableModules, onStep)
     }
-    const local = await readPackage(await readLocalFolder(pluginDirectory, address.folder), undefined, availableModules)
+    onStep('unpack')
+    const files = await readLocalFolder(pluginDirectory, address.folder)
+    onStep('compile')
+    const local = await readPackage(files, undefined, availableModules)
     return { ...local, manifest: { ...local.manifest, name: local.manifest.name ?? address.folder } }
   }
 
@@ -75,11 +81,12 @@ export function createWorkshop({ origins, sandbox, secretBox, pluginDirectory }:
       const { address, token } = addressOf(plugin)
       return address.host === 'local' ? undefined : findLatestTag(origins, address, token)
     },
-    async fetch(plugin, tag) {
-      const fetched = await fetchAt(addressOf(plugin), tag)
+    async fetch(plugin, tag, onStep = () => {}) {
+      const fetched = await fetchAt(addressOf(plugin), tag, onStep)
       if (fetched.manifest.name === undefined) {
         throw invalid('plugin.json', 'required', 'plugin.json cannot be used: it gives no name.')
       }
+      onStep('load')
       return load(fetched.manifest.name, 'tag' in fetched ? fetched.tag : null, fetched)
     },
     compile: async (name, files) => load(name, null, await compileFiles(files, availableModules)),

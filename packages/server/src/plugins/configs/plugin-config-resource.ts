@@ -1,9 +1,15 @@
-import type { PluginConfig as ConfigWire, PluginConfigWrite, PluginLogEntry } from '@halyard/contract'
+import type {
+  PluginConfig as ConfigWire,
+  PluginJob as JobWire,
+  PluginConfigWrite,
+  PluginLogEntry,
+} from '@halyard/contract'
+import type { Instant } from '../../instant.ts'
 import { type ConfigField, readConfigFields } from '../package/config-field.ts'
 import { maskSecrets, secretMask } from '../package/config-values.ts'
 import type { Plugin } from '../plugin.ts'
 import { pluginToWire } from '../plugin-resource.ts'
-import type { PluginLog } from '../runtime/plugin-work-store.ts'
+import type { PlannedJob, PluginLog } from '../runtime/plugin-work-store.ts'
 import type { AttachmentInfo, PluginConfig } from './plugin-config.ts'
 import type { ConfigInput } from './save-config.ts'
 
@@ -83,4 +89,14 @@ export const logToWire = (log: PluginLog, { config }: Pick<ConfigView, 'config'>
   type: log.type,
   message: log.message,
   instance_id: log.instanceId,
+})
+
+export const jobToWire = (job: PlannedJob, now: Instant): JobWire => ({
+  id: job.id,
+  name: job.name,
+  kind: job.kind,
+  state: job.leasedUntil !== null && job.leasedUntil > now ? 'running' : 'waiting',
+  run_at: job.runAt,
+  attempts: job.attempts,
+  created_at: job.createdAt,
 })

@@ -7,10 +7,11 @@ import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Project, requireLevel } from '../../tenancy.ts'
 import type { Plugin } from '../plugin.ts'
 import { requireCanRead } from '../plugin-access.ts'
-import { type LogType, logTypes, type PluginMetricsTotal } from '../runtime/plugin-work-store.ts'
+import { metricsToWire } from '../plugin-resource.ts'
+import { type LogType, logTypes, noMetrics, type PluginMetricsTotal } from '../runtime/plugin-work-store.ts'
 import type { SecretBox } from '../secret-box.ts'
 import type { PluginConfig } from './plugin-config.ts'
-import { type ConfigView, configToWire, inputFromWire, logToWire } from './plugin-config-resource.ts'
+import { type ConfigView, configToWire, inputFromWire, jobToWire, logToWire } from './plugin-config-resource.ts'
 import { saveConfig } from './save-config.ts'
 import { triggerJob } from './trigger-job.ts'
 
@@ -103,6 +104,14 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     return answer({ status: 200 })
   })
 
+  serve(r.jobs, ({ project, params, query, url }) =>
+    database.read(async tx => {
+      const config = await getConfig(tx, project, params.id)
+      const window = readWindow(query)
+      return pageBody(await tx.pluginWork.listJobs(config.id, window), window, url, job => jobToWire(job, now()))
+    }),
+  )
+
   serve(r.logs, ({ project, params, query, url }) =>
     database.read(async tx => {
       const config = await getConfig(tx, project, params.id)
@@ -116,12 +125,10 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     database.read(async tx => {
       const config = await getConfig(tx, project, params.id)
       const totals = (await lastDay(tx, [config])).get(config.id)
+      const hours = await tx.pluginWork.listMetrics(config.id, aDayAgo())
       return {
-        calls: totals?.calls ?? 0,
-        failures: totals?.failures ?? 0,
-        dropped_events: totals?.droppedEvents ?? 0,
-        cpu_seconds: (totals?.cpuMs ?? 0) / 1000,
-        memory_bytes: totals?.memoryBytes ?? 0,
+        ...metricsToWire(totals ?? noMetrics),
+        hours: hours.map(each => ({ hour: each.hour, ...metricsToWire(each) })),
       }
     }),
   )
@@ -140,10 +147,12 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     requireLevel(actor, project.organizationId, adminLevel, 'configure plugins')
   }
 
+  const aDayAgo = () => plusMilliseconds(now(), -dayMilliseconds)
+
   const lastDay = (tx: Stores, configs: readonly PluginConfig[]) =>
     tx.pluginWork.sumMetrics(
       configs.map(config => config.id),
-      plusMilliseconds(now(), -dayMilliseconds),
+      aDayAgo(),
     )
 
   async function viewsOf(tx: Stores, configs: readonly PluginConfig[]): Promise<ConfigView[]> {

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import type { PluginAttachmentRow, PluginConfigRow } from '../../storage/plugin-tables.ts'
+import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { StaleWrite } from '../../stores.ts'
 import { sqlPluginStore } from '../plugin-store.sql.ts'
@@ -48,17 +49,19 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .executeTakeFirst()
       return row && toConfig(row)
     },
-    async list(projectId, window) {
-      const live = db.selectFrom('plugin_configs').where('project_id', '=', projectId).where('deleted', '=', 0)
-      const count = await live.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await live
+    list(projectId, window) {
+      const live = db
+        .selectFrom('plugin_configs')
         .selectAll()
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
         .orderBy('position')
         .orderBy('plugin_id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toConfig) }
+      return readPage(live, window, toConfig)
+    },
+    async listIds(pluginId) {
+      const rows = await db.selectFrom('plugin_configs').select('id').where('plugin_id', '=', pluginId).execute()
+      return rows.map(row => row.id)
     },
     async nextPosition(projectId) {
       const row = await db

@@ -10,6 +10,8 @@ export interface PluginConfigStore {
   findByPlugin(projectId: number, pluginId: number): Promise<PluginConfig | undefined>
   /** Those that are not deleted, in their order. */
   list(projectId: number, window: Window): Promise<PageOf<PluginConfig>>
+  /** Ids of the configurations of a plugin, in all projects. */
+  listIds(pluginId: number): Promise<readonly number[]>
   /** One beyond the last place that is taken. */
   nextPosition(projectId: number): Promise<number>
   /** Everything that runs, in all projects whose organization may use plugins, in order. */

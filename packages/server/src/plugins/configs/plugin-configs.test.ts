@@ -209,9 +209,16 @@ onEachDatabase('plugin configurations', dialect => {
     }
     const started = await job({ job: { type: 'Send', payload: { text: 'hello job' } } })
     expect([started.status, started.text]).toEqual([200, ''])
+    const jobs = async () => (await s.get(`${configs}${made.id}/jobs/`)).body
+    const due = expect.stringMatching(/Z$/)
+    expect(await jobs()).toMatchObject({
+      count: 1,
+      results: [{ name: 'Send', kind: 'job', state: 'waiting', attempts: 0, run_at: due, created_at: due }],
+    })
     await s.halyard.plugins.runtime.tick(instantOf(new Date()))
     const logs = async () => (await s.get(`${configs}${made.id}/logs/`)).body
-    await expect.poll(async () => (await logs()).results[0]?.message, { timeout: 10_000 }).toBe('hello job')
+    await expect.poll(async () => (await logs()).results[0]?.message).toBe('hello job')
+    await expect.poll(jobs).toMatchObject({ count: 0, results: [] })
     expect((await logs()).results[0]).toMatchObject({ source: 'CONSOLE', type: 'LOG', plugin_config_id: made.id })
     expect((await entries())[0]).toMatchObject({ activity: 'job_triggered', detail: { trigger: { job_type: 'Send' } } })
     await s.patch(`${configs}${made.id}/`, { enabled: false })
@@ -226,6 +233,7 @@ onEachDatabase('plugin configurations', dialect => {
       await s.post(`${configs}${id}/job/`, {}),
       await s.get(`${configs}${id}/logs/`),
       await s.get(`${configs}${id}/metrics/`),
+      await s.get(`${configs}${id}/jobs/`),
     ]) {
       expect(reply.status).toBe(404)
     }

@@ -61,7 +61,7 @@ export async function compileSource(
   }
 }
 
-/** Raises `invalid` when a code file that nothing imports has an error all the same. */
+/** Raises `invalid`, in the same way, for a file by itself: JSON, or code that nothing imports. */
 export async function checkSyntax(name: string, text: string): Promise<void> {
   const loader = loaders[posix.extname(name)]
   if (!loader) return

@@ -1,4 +1,5 @@
 import { readArchive } from './archive.ts'
+import type { OnStep } from './install-step.ts'
 import type { Origin } from './origin.ts'
 import type { GitHubAddress, GitLabAddress, NpmAddress, PluginAddress } from './plugin-address.ts'
 import { type PluginPackage, readPackage } from './plugin-package.ts'
@@ -26,9 +27,13 @@ export async function fetchPackage(
   tag: string,
   token: string | undefined,
   available: ReadonlySet<string>,
+  onStep: OnStep = () => {},
 ): Promise<FetchedPackage> {
+  onStep('download')
   const download = await originOf(origins, address).download(address, tag, token)
+  onStep('unpack')
   const entries = await readArchive(download.archive)
+  onStep('compile')
   return { ...(await readPackage(entries, download.folder, available)), tag: download.tag }
 }
 

@@ -70,7 +70,7 @@ describe('a package', () => {
     [{ 'plugin.json': '{}' }, 'no file index.js or index.ts'],
     [{ 'plugin.json': '{"main":"a.js"}' }, 'no file a.js'],
     [{ 'plugin.json': '{"main":"../../etc/passwd"}' }, 'no file'],
-    [{ 'plugin.json': '{', 'index.js': '' }, 'valid JSON'],
+    [{ 'plugin.json': '{', 'index.js': '' }, 'plugin.json:1:2: '],
     [{ 'plugin.json': '{}', 'index.js': '', 'site.ts': '<' }, 'site.ts:1:'],
   ])('is refused: %j', async (files, message) => {
     expect(await messageOf(read(files))).toContain(message)

@@ -32,7 +32,7 @@ export async function readPackage(
   available: ReadonlySet<string>,
 ): Promise<PluginPackage> {
   const all = filesBelow(entries, findRoot(entries, folder))
-  const manifest = parseManifest(all.get(manifestName)!)
+  const manifest = await readManifest(all.get(manifestName)!)
   const main = findMain(all, manifest)
   const compiled = main ? await compileSource(all, main, available) : undefined
   const kept = new Map([[manifestName, all.get(manifestName)!]])
@@ -45,12 +45,18 @@ export async function readPackage(
 
 /** A plugin whose source was written in place: every code file has to compile. It may have no code and no manifest yet. */
 export async function compileFiles(files: Files, available: ReadonlySet<string>): Promise<PluginPackage> {
-  const manifest = parseManifest(files.get(manifestName) || '{}')
+  const manifest = await readManifest(files.get(manifestName) || '{}')
   const main = findMain(files, manifest, false)
   const compiled = main ? await compileSource(files, main, available) : undefined
   const rest = [...files].filter(([name]) => isCodeFile(name) && !compiled?.fileNames.includes(name))
   for (const [name, text] of rest) await checkSyntax(name, text)
   return { manifest, files, code: compiled?.code }
+}
+
+/** The compiler reads it first, because it can say where it breaks off. */
+async function readManifest(text: string): Promise<Manifest> {
+  await checkSyntax(manifestName, text)
+  return parseManifest(text)
 }
 
 function findRoot(entries: readonly ArchiveEntry[], folder: string | undefined): string {

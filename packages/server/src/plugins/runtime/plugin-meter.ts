@@ -1,6 +1,6 @@
 import { type Instant, instantOf } from '../../instant.ts'
 import type { Database } from '../../stores.ts'
-import type { PluginMetricsRow } from './plugin-work-store.ts'
+import { noMetrics, type PluginMetricsRow } from './plugin-work-store.ts'
 
 /** Counts what plugins do: for Prometheus at once, for the database in batches. */
 export interface PluginMeter {
@@ -28,7 +28,7 @@ export function createPluginMeter(database: Database, counters: PluginCounters, 
   function add(configId: number, more: Partial<PluginMetricsRow>): void {
     const hour = hourOf(now())
     const key = `${configId} ${hour}`
-    const old = waiting.get(key) ?? empty(configId, hour)
+    const old = waiting.get(key) ?? { configId, hour, ...noMetrics }
     waiting.set(key, {
       ...old,
       calls: old.calls + (more.calls ?? 0),
@@ -58,13 +58,3 @@ export function createPluginMeter(database: Database, counters: PluginCounters, 
 }
 
 const hourOf = (date: Date): Instant => instantOf(new Date(Math.floor(date.getTime() / 3_600_000) * 3_600_000))
-
-const empty = (configId: number, hour: Instant): PluginMetricsRow => ({
-  configId,
-  hour,
-  calls: 0,
-  failures: 0,
-  droppedEvents: 0,
-  cpuMs: 0,
-  memoryBytes: 0,
-})

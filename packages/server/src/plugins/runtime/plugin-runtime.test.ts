@@ -106,6 +106,9 @@ onEachDatabase('running plugins', dialect => {
       expect((await transform(event('keep')))?.name).toBe('keep')
       const metrics = async () => (await s.get(`${plugin.path}metrics/`)).body
       await expect.poll(metrics).toMatchObject({ calls: 2, failures: 0, dropped_events: 1 })
+      const { hours } = await metrics()
+      expect(hours.reduce((sum: number, hour: { calls: number }) => sum + hour.calls, 0)).toBe(2)
+      expect(hours[0].hour).toMatch(/:00:00/)
       const shown = (await s.get(`${s.organization}/plugins/${plugin.plugin}/`)).body
       expect(shown.metrics).toMatchObject({
         calls: 2,

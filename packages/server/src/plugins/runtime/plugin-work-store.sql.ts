@@ -1,4 +1,6 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type Selectable, sql } from 'kysely'
+import type { PluginJobRow, PluginLogRow } from '../../storage/plugin-tables.ts'
+import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { StaleWrite } from '../../stores.ts'
 import {
@@ -6,7 +8,9 @@ import {
   type LogType,
   logLinesKept,
   type NewPluginLog,
+  type PlannedJob,
   type PluginJobKind,
+  type PluginLog,
   type PluginMetricsTotal,
   type PluginWorkStore,
   storageCharactersMax,
@@ -69,20 +73,9 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       const kept = logs.filter(log => there.has(log.configId)).map(fromLog)
       if (kept.length > 0) await db.insertInto('plugin_logs').values(kept).execute()
     },
-    async listLogs(configId, filter, window) {
-      const matching = db.selectFrom('plugin_logs').where(matchingLogs(configId, filter))
-      const count = await matching.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await matching.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()
-      const items = rows.map(row => ({
-        id: row.id,
-        configId: row.config_id,
-        loggedAt: row.logged_at,
-        source: row.source as NewPluginLog['source'],
-        type: row.type as LogType,
-        message: row.message,
-        instanceId: row.instance_id,
-      }))
-      return { count: Number(count.n), items }
+    listLogs(configId, filter, window) {
+      const matching = db.selectFrom('plugin_logs').selectAll().where(matchingLogs(configId, filter))
+      return readPage(matching.orderBy('id', 'desc'), window, toLog)
     },
     async pruneLogs(before) {
       await db.deleteFrom('plugin_logs').where('logged_at', '<', before).execute()
@@ -146,15 +139,11 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .orderBy('plugin_jobs.id')
         .limit(limit)
         .execute()
-      return rows.map(row => ({
-        id: row.id,
-        configId: row.config_id,
-        kind: row.kind as PluginJobKind,
-        name: row.name,
-        payload: JSON.parse(row.payload),
-        runAt: row.run_at,
-        attempts: row.attempts,
-      }))
+      return rows.map(toJob)
+    },
+    listJobs(configId, window) {
+      const planned = db.selectFrom('plugin_jobs').selectAll().where('config_id', '=', configId)
+      return readPage(planned.orderBy('run_at').orderBy('id'), window, toJob)
     },
     async lease(job, now, until) {
       const result = await db
@@ -218,6 +207,24 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .execute()
       return new Map(rows.map(toTotal))
     },
+    async listMetrics(configId, since) {
+      const rows = await db
+        .selectFrom('plugin_metrics')
+        .selectAll()
+        .where('config_id', '=', configId)
+        .where('hour', '>=', since)
+        .orderBy('hour')
+        .execute()
+      return rows.map(row => ({
+        configId: row.config_id,
+        hour: row.hour,
+        calls: Number(row.calls),
+        failures: Number(row.failures),
+        droppedEvents: Number(row.dropped_events),
+        cpuMs: Number(row.cpu_ms),
+        memoryBytes: Number(row.memory_bytes),
+      }))
+    },
     async sumPluginMetrics(pluginIds, since) {
       if (pluginIds.length === 0) return new Map()
       const rows = await sums('plugin_id')
@@ -275,6 +282,28 @@ const matchingLogs = (configId: number, filter: LogFilter) => () => {
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
+
+const toLog = (row: Selectable<PluginLogRow>): PluginLog => ({
+  id: row.id,
+  configId: row.config_id,
+  loggedAt: row.logged_at,
+  source: row.source as NewPluginLog['source'],
+  type: row.type as LogType,
+  message: row.message,
+  instanceId: row.instance_id,
+})
+
+const toJob = (row: Selectable<PluginJobRow>): PlannedJob => ({
+  id: row.id,
+  configId: row.config_id,
+  kind: row.kind as PluginJobKind,
+  name: row.name,
+  payload: JSON.parse(row.payload),
+  runAt: row.run_at,
+  attempts: row.attempts,
+  leasedUntil: row.leased_until,
+  createdAt: row.created_at,
+})
 
 const fromLog = (log: NewPluginLog) => ({
   config_id: log.configId,

@@ -17,6 +17,8 @@ export interface PluginWorkStore {
 
   enqueue(job: NewPluginJob, now: Instant): Promise<number>
   countJobs(configId: number): Promise<number>
+  /** Jobs of a configuration that are not done, the next one first. */
+  listJobs(configId: number, window: Window): Promise<PageOf<PlannedJob>>
   /** Jobs of enabled configurations that are due and that no node holds. */
   listDue(now: Instant, limit: number): Promise<readonly PluginJob[]>
   /** Takes a job for this node until then; false when another node was quicker. */
@@ -30,6 +32,8 @@ export interface PluginWorkStore {
 
   addMetrics(rows: readonly PluginMetricsRow[]): Promise<void>
   sumMetrics(configIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>
+  /** Hour by hour, hours without a call left out. */
+  listMetrics(configId: number, since: Instant): Promise<readonly PluginMetricsRow[]>
   sumPluginMetrics(pluginIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>
 
   /** From now on, changes of the project's flags are told; what happened before is not. */
@@ -80,6 +84,12 @@ export interface NewPluginJob {
 
 export type PluginJob = NewPluginJob & { readonly id: number; readonly attempts: number }
 
+export interface PlannedJob extends PluginJob {
+  /** A node is at it until then at the latest. */
+  readonly leasedUntil: Instant | null
+  readonly createdAt: Instant
+}
+
 export interface PluginMetricsTotal {
   readonly calls: number
   readonly failures: number
@@ -87,6 +97,8 @@ export interface PluginMetricsTotal {
   readonly cpuMs: number
   readonly memoryBytes: number
 }
+
+export const noMetrics: PluginMetricsTotal = { calls: 0, failures: 0, droppedEvents: 0, cpuMs: 0, memoryBytes: 0 }
 
 export type PluginMetricsRow = PluginMetricsTotal & { readonly configId: number; readonly hour: Instant }
 
