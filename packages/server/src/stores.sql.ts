@@ -1,5 +1,7 @@
 import type { Kysely } from 'kysely'
-import { sqlAccessStore } from './access/access-store.sql.ts'
+import { sqlResourceAccessStore } from './access/resource-access-store.sql.ts'
+import { sqlRoleAccessStore } from './access/role-access-store.sql.ts'
+import { sqlRoleStore } from './access/role-store.sql.ts'
 import { sqlActivityStore } from './activity/activity-store.sql.ts'
 import { sqlCohortJobStore } from './cohorts/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './cohorts/cohort-member-store.sql.ts'
@@ -24,7 +26,9 @@ import type { Tables } from './storage/tables.ts'
 import type { Stores } from './stores.ts'
 
 export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => ({
-  access: sqlAccessStore(db),
+  roles: sqlRoleStore(db),
+  roleAccess: sqlRoleAccessStore(db),
+  resourceAccess: sqlResourceAccessStore(db),
   activity: sqlActivityStore(db),
   changes: sqlChangeLog(db, onChange),
   cohortJobs: sqlCohortJobStore(db),

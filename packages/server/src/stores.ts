@@ -1,4 +1,6 @@
-import type { AccessStore } from './access/access-store.ts'
+import type { ResourceAccessStore } from './access/resource-access-store.ts'
+import type { RoleAccessStore } from './access/role-access-store.ts'
+import type { RoleStore } from './access/role-store.ts'
 import type { ActivityStore } from './activity/activity-store.ts'
 import type { ChangeLog } from './changes.ts'
 import type { CohortJobStore } from './cohorts/cohort-job-store.ts'
@@ -22,7 +24,9 @@ import type { ScheduleStore } from './schedules/schedule-store.ts'
 
 /** Everything that is kept, as seen from inside one transaction. */
 export interface Stores {
-  readonly access: AccessStore
+  readonly roles: RoleStore
+  readonly roleAccess: RoleAccessStore
+  readonly resourceAccess: ResourceAccessStore
   readonly activity: ActivityStore
   readonly changes: ChangeLog
   readonly cohortJobs: CohortJobStore

@@ -20,7 +20,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
 
   serve(r.list, async ({ organization, query, url }) => {
     const window = readWindow(query)
-    const page = await database.read(tx => tx.access.listRoles(organization.id, window))
+    const page = await database.read(tx => tx.roles.list(organization.id, window))
     return pageBody(page, window, url, roleToWire)
   })
 
@@ -30,7 +30,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     const sentLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
     return roleToWire(
       await database.transaction(async tx => {
-        const setting = await tx.access.findResourceAccessFor(organization.id, flagResource)
+        const setting = await tx.resourceAccess.findFor(organization.id, flagResource)
         const role: Role = {
           id: newUuid(),
           organizationId: organization.id,
@@ -41,7 +41,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
           memberEmails: [],
           flagKeys: [],
         }
-        await tx.access.createRole(role)
+        await tx.roles.create(role)
         return role
       }),
     )
@@ -60,7 +60,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
           name: body.name === undefined ? role.name : body.name,
           accessLevel: readLevel(body.feature_flags_access_level, 'feature_flags_access_level') ?? role.accessLevel,
         }
-        await tx.access.updateRole(role.id, fields)
+        await tx.roles.update(role.id, fields)
         return { ...role, ...fields }
       }),
     )
@@ -70,7 +70,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'delete roles')
     await database.transaction(async tx => {
       const role = await getRole(tx, organization, params.role_id)
-      await tx.access.removeRole(role.id)
+      await tx.roles.remove(role.id)
     })
     return answer({ status: 204 })
   })
@@ -79,7 +79,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     database.read(async tx => {
       const role = await getRole(tx, organization, params.role_id)
       const window = readWindow(query)
-      return pageBody(await tx.access.listRoleMembers(role.id, window), window, url, roleMembershipToWire)
+      return pageBody(await tx.roles.listMembers(role.id, window), window, url, roleMembershipToWire)
     }),
   )
 
@@ -91,7 +91,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
         const member = await tx.organizations.findMember(organization.id, body.user_uuid)
         if (!member) throw invalid('user_uuid', 'does_not_exist', 'There is no such person in the organization.')
         const membership = { id: newUuid(), roleId: role.id, joinedAt: now(), updatedAt: now() }
-        await tx.access.addRoleMember({ ...membership, userId: member.user.id })
+        await tx.roles.addMember({ ...membership, userId: member.user.id })
         return { ...membership, user: member.user }
       }),
     )
@@ -101,14 +101,14 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'take people out of roles')
     await database.transaction(async tx => {
       const role = await getRole(tx, organization, params.role_id)
-      if (!(await tx.access.removeRoleMember(role.id, params.membership_id))) throw missing('Role membership')
+      if (!(await tx.roles.removeMember(role.id, params.membership_id))) throw missing('Role membership')
     })
     return answer({ status: 204 })
   })
 
   serve(r.listResourceAccess, async ({ organization, query, url }) => {
     const window = readWindow(query)
-    const page = await database.read(tx => tx.access.listResourceAccess(organization.id, window))
+    const page = await database.read(tx => tx.resourceAccess.list(organization.id, window))
     return pageBody(page, window, url, resourceAccessToWire)
   })
 
@@ -126,7 +126,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
       createdAt: now(),
       updatedAt: now(),
     }
-    return resourceAccessToWire(await database.transaction(tx => tx.access.createResourceAccess(access)))
+    return resourceAccessToWire(await database.transaction(tx => tx.resourceAccess.create(access)))
   })
 
   serve(r.getResourceAccess, async ({ organization, params }) =>
@@ -139,7 +139,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
       await database.transaction(async tx => {
         const access = await getResourceAccess(tx, organization, params.id)
         const accessLevel = readLevel(body.access_level, 'access_level') ?? access.accessLevel
-        await tx.access.updateResourceAccess(access.id, accessLevel, now())
+        await tx.resourceAccess.update(access.id, accessLevel, now())
         return { ...access, accessLevel, updatedAt: now() }
       }),
     )
@@ -149,20 +149,20 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'set access')
     await database.transaction(async tx => {
       const access = await getResourceAccess(tx, organization, params.id)
-      await tx.access.removeResourceAccess(access.id)
+      await tx.resourceAccess.remove(access.id)
     })
     return answer({ status: 204 })
   })
 }
 
 async function getRole(tx: Stores, organization: Organization, roleId: string): Promise<Role> {
-  const role = await tx.access.findRole(organization.id, roleId)
+  const role = await tx.roles.find(organization.id, roleId)
   if (!role) throw missing('Role')
   return role
 }
 
 async function getResourceAccess(tx: Stores, organization: Organization, id: string) {
-  const access = await tx.access.findResourceAccess(organization.id, Number(id))
+  const access = await tx.resourceAccess.find(organization.id, Number(id))
   if (!access) throw missing('Access setting')
   return access
 }

@@ -8,7 +8,7 @@ export const grantsFor = async (
   actor: Actor,
   project: Pick<Project, 'organizationId'>,
 ): Promise<FlagGrants> => ({
-  ...(await tx.access.grantsOf(project.organizationId, actor.user.id)),
+  ...(await tx.roleAccess.grantsOf(project.organizationId, actor.user.id)),
   level: actor.levels.get(project.organizationId),
 })
 

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { toUser } from '../identity/identity-store.sql.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { containing } from '../storage/containing.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { CohortRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Cohort, notCalculated } from './cohort.ts'
@@ -10,18 +11,11 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
   const cohorts = () =>
     db
       .selectFrom('cohorts')
-      .innerJoin('users', 'users.id', 'cohorts.created_by_id')
+      .innerJoin('users as creator', 'creator.id', 'cohorts.created_by_id')
       .leftJoin('cohort_jobs', 'cohort_jobs.cohort_id', 'cohorts.id')
       .selectAll('cohorts')
-      .select([
-        'users.uuid as creator_uuid',
-        'users.distinct_id as creator_distinct_id',
-        'users.first_name as creator_first_name',
-        'users.email as creator_email',
-        'users.is_email_verified as creator_is_email_verified',
-        'cohort_jobs.processed as job_processed',
-        'cohort_jobs.total as job_total',
-      ])
+      .select(embeddedUser('creator'))
+      .select(['cohort_jobs.processed as job_processed', 'cohort_jobs.total as job_total'])
 
   return {
     async create(cohort) {
@@ -64,21 +58,12 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
         .execute()
       return rows.map(toCohort)
     },
-    async list(projectId, filter, window) {
-      const matches = matching(projectId, filter)
-      const count = await db
-        .selectFrom('cohorts')
-        .select(({ fn }) => fn.countAll<number>().as('n'))
-        .where(matches)
-        .executeTakeFirstOrThrow()
-      const rows = await cohorts()
-        .where(matches)
+    list(projectId, filter, window) {
+      const query = cohorts()
+        .where(matching(projectId, filter))
         .orderBy('cohorts.created_at', 'desc')
         .orderBy('cohorts.id', 'desc')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toCohort) }
+      return readPage(query, window, toCohort)
     },
     async saveCalculation(cohortId, { count, at, error }) {
       await db
@@ -142,9 +127,8 @@ const contentColumns = (cohort: Omit<Cohort, 'id' | 'calculation'>) => ({
   version: cohort.version,
 })
 
-type CohortJoin = Selectable<CohortRow> & {
-  [K in `creator_${'uuid' | 'distinct_id' | 'first_name' | 'email'}`]: string
-} & { creator_is_email_verified: number; job_processed: number | null; job_total: number | null }
+type CohortJoin = Selectable<CohortRow> &
+  EmbeddedUser<'creator'> & { job_processed: number | null; job_total: number | null }
 
 const toCohort = (row: CohortJoin): Cohort => ({
   id: row.id,
@@ -154,14 +138,7 @@ const toCohort = (row: CohortJoin): Cohort => ({
   filters: JSON.parse(row.filters),
   isStatic: row.is_static === 1,
   deleted: row.deleted === 1,
-  createdBy: toUser({
-    id: row.created_by_id,
-    uuid: row.creator_uuid,
-    distinct_id: row.creator_distinct_id,
-    first_name: row.creator_first_name,
-    email: row.creator_email,
-    is_email_verified: row.creator_is_email_verified,
-  }),
+  createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   version: row.version,

@@ -1,5 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { toUser } from '../identity/identity-store.sql.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import { containing } from '../storage/containing.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { DashboardRow, Tables } from '../storage/tables.ts'
 import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
 
@@ -7,9 +9,9 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
   const dashboards = () =>
     db
       .selectFrom('dashboards')
-      .innerJoin('users', 'users.id', 'dashboards.created_by_id')
+      .innerJoin('users as creator', 'creator.id', 'dashboards.created_by_id')
       .selectAll('dashboards')
-      .select(['users.uuid', 'users.distinct_id', 'users.first_name', 'users.email', 'users.is_email_verified'])
+      .select(embeddedUser('creator'))
 
   return {
     async create(dashboard) {
@@ -47,19 +49,10 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
         .executeTakeFirst()
       return row && toDashboard(row)
     },
-    async list(projectId, { search }, window) {
-      const part = search && `%${search.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
-      let live = db.selectFrom('dashboards').where('project_id', '=', projectId).where('dashboards.deleted', '=', 0)
-      if (part) live = live.where(sql<boolean>`lower(dashboards.name) like ${part} escape '\\'`)
-      const count = await live.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await dashboards()
-        .where('dashboards.id', 'in', live.select('dashboards.id'))
-        .orderBy('dashboards.name')
-        .orderBy('dashboards.id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toDashboard) }
+    list(projectId, { search }, window) {
+      let live = dashboards().where('dashboards.project_id', '=', projectId).where('dashboards.deleted', '=', 0)
+      if (search) live = live.where(sql<boolean>`lower(dashboards.name) like ${containing(search)} escape '\\'`)
+      return readPage(live.orderBy('dashboards.name').orderBy('dashboards.id'), window, toDashboard)
     },
     async existing(projectId, ids) {
       if (ids.length === 0) return new Set()
@@ -75,11 +68,7 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
   }
 }
 
-type DashboardJoin = Selectable<DashboardRow> & { [K in 'uuid' | 'distinct_id' | 'first_name' | 'email']: string } & {
-  is_email_verified: number
-}
-
-const toDashboard = (row: DashboardJoin): Dashboard => ({
+const toDashboard = (row: Selectable<DashboardRow> & EmbeddedUser<'creator'>): Dashboard => ({
   id: row.id,
   projectId: row.project_id,
   name: row.name,
@@ -90,7 +79,7 @@ const toDashboard = (row: DashboardJoin): Dashboard => ({
   isEnriched: row.is_enriched === 1,
   tags: JSON.parse(row.tags),
   tiles: JSON.parse(row.tiles),
-  createdBy: toUser({ ...row, id: row.created_by_id }),
+  createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
 })
 

@@ -6,8 +6,7 @@ import {
   readOptionalUser,
   readUser,
 } from '../identity/embedded-user.sql.ts'
-import { invalid } from '../problem.ts'
-import { uniqueViolation } from '../storage/driver-error.ts'
+import { alreadyTaken } from '../storage/driver-error.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
@@ -240,6 +239,4 @@ const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({
 })
 
 const takenKey = (error: unknown, key: string): unknown =>
-  uniqueViolation(error) === undefined
-    ? error
-    : invalid('key', 'unique', `There is already a flag with the key "${key}" in this project.`)
+  alreadyTaken(error, 'key', `There is already a flag with the key "${key}" in this project.`)

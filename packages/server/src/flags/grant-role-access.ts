@@ -18,9 +18,9 @@ export async function grantRoleAccess(
   now: Instant,
 ): Promise<RoleAccess> {
   if (!uuidPattern.test(roleId)) throw invalid('role_id', 'invalid_input', 'role_id must be a UUID.')
-  const role = await tx.access.findRole(project.organizationId, roleId.toLowerCase())
+  const role = await tx.roles.find(project.organizationId, roleId.toLowerCase())
   if (!role) throw invalid('role_id', 'does_not_exist', `There is no role ${roleId} in this organization.`)
-  const access = await tx.access.createRoleAccess({ flagId: flag.id, roleId: role.id, addedAt: now, updatedAt: now })
+  const access = await tx.roleAccess.create({ flagId: flag.id, roleId: role.id, addedAt: now, updatedAt: now })
   const change = { action: 'created', field: 'role_access', before: null, after: role.name } as const
   await appendFlagActivity(tx, actor, project, flag, { activity: 'role_access_granted', changes: [change] }, now)
   return access
@@ -34,8 +34,8 @@ export async function revokeRoleAccess(
   access: RoleAccess,
   now: Instant,
 ): Promise<void> {
-  const role = await tx.access.findRole(project.organizationId, access.roleId)
-  await tx.access.removeRoleAccess(access.id)
+  const role = await tx.roles.find(project.organizationId, access.roleId)
+  await tx.roleAccess.remove(access.id)
   const change = { action: 'deleted', field: 'role_access', before: role?.name ?? access.roleId, after: null } as const
   await appendFlagActivity(tx, actor, project, flag, { activity: 'role_access_revoked', changes: [change] }, now)
 }

@@ -26,7 +26,7 @@ export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): voi
     database.read(async tx => {
       const flag = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
       const window = readWindow(query)
-      const page = await tx.access.listRoleAccess(flag.id, window)
+      const page = await tx.roleAccess.list(flag.id, window)
       const wires = await toWire(tx, actor, project, flag, page.items)
       return pageBody({ count: page.count, items: wires }, window, url, wire => wire)
     }),
@@ -64,7 +64,7 @@ export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): voi
 }
 
 async function getRoleAccess(tx: Stores, flag: Flag, id: string): Promise<RoleAccess> {
-  const access = await tx.access.findRoleAccess(flag.id, Number(id))
+  const access = await tx.roleAccess.find(flag.id, Number(id))
   if (!access) throw missing('Role access')
   return access
 }
@@ -76,7 +76,7 @@ async function requireMayGrant(tx: Stores, actor: Actor, project: Project, flag:
 
 async function toWire(tx: Stores, actor: Actor, project: Project, flag: Flag, list: readonly RoleAccess[]) {
   const grants = await grantsFor(tx, actor, project)
-  const roles = new Map((await tx.access.findRoles(list.map(access => access.roleId))).map(role => [role.id, role]))
+  const roles = new Map((await tx.roles.findAll(list.map(access => access.roleId))).map(role => [role.id, role]))
   const wire = flagToWire(flag, canEditFlag(grants, flag))
   return list.map(access => roleAccessToWire(access, wire, roles.get(access.roleId) as Role))
 }

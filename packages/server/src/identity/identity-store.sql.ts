@@ -141,17 +141,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
   }
 }
 
-/** Columns of `users` that make an embedded user; every store that embeds one selects these and reads them with `toUser`. */
-export const userColumns = [
-  'users.id',
-  'users.uuid',
-  'users.distinct_id',
-  'users.first_name',
-  'users.email',
-  'users.is_email_verified',
-] as const
-
-export const toUser = (
+const toUser = (
   row: Pick<Selectable<UserRow>, 'id' | 'uuid' | 'distinct_id' | 'first_name' | 'email' | 'is_email_verified'>,
 ): User => ({
   id: row.id,

@@ -44,7 +44,7 @@ export async function removeMember(
     if (member.level > (actor.levels.get(organization.id) ?? 0))
       throw forbidden('You cannot remove somebody above you.')
   }
-  await tx.access.removeFromRoles(organization.id, member.user.id)
+  await tx.roles.removeFromAll(organization.id, member.user.id)
   await tx.organizations.removeMember(organization.id, member.user.id)
   await announceIdentity(tx, member.user.id, now)
 }

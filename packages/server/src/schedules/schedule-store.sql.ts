@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { toUser } from '../identity/identity-store.sql.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import { readPage } from '../storage/read-page.ts'
 import type { ScheduledChangeRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import type { ScheduleStore } from './schedule-store.ts'
@@ -9,9 +10,9 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
   const changes = () =>
     db
       .selectFrom('scheduled_changes')
-      .innerJoin('users', 'users.id', 'scheduled_changes.created_by_id')
+      .innerJoin('users as creator', 'creator.id', 'scheduled_changes.created_by_id')
       .selectAll('scheduled_changes')
-      .select(['users.uuid', 'users.distinct_id', 'users.first_name', 'users.email', 'users.is_email_verified'])
+      .select(embeddedUser('creator'))
 
   return {
     async create(change) {
@@ -41,19 +42,12 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
         .executeTakeFirst()
       return row && toChange(row)
     },
-    async list(projectId, { flagId, status }, window) {
-      let matching = db.selectFrom('scheduled_changes').where('project_id', '=', projectId)
-      if (flagId !== undefined) matching = matching.where('flag_id', '=', flagId)
-      if (status !== undefined) matching = matching.where('status', '=', status)
-      const count = await matching.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      const rows = await changes()
-        .where('scheduled_changes.id', 'in', matching.select('scheduled_changes.id'))
-        .orderBy('scheduled_changes.scheduled_at')
-        .orderBy('scheduled_changes.id')
-        .limit(window.limit)
-        .offset(window.offset)
-        .execute()
-      return { count: Number(count.n), items: rows.map(toChange) }
+    list(projectId, { flagId, status }, window) {
+      let query = changes().where('scheduled_changes.project_id', '=', projectId)
+      if (flagId !== undefined) query = query.where('scheduled_changes.flag_id', '=', flagId)
+      if (status !== undefined) query = query.where('scheduled_changes.status', '=', status)
+      const ordered = query.orderBy('scheduled_changes.scheduled_at').orderBy('scheduled_changes.id')
+      return readPage(ordered, window, toChange)
     },
     async listDue(now, limit) {
       const rows = await changes()
@@ -78,11 +72,7 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
   }
 }
 
-type ChangeJoin = Selectable<ScheduledChangeRow> & {
-  [K in 'uuid' | 'distinct_id' | 'first_name' | 'email']: string
-} & { is_email_verified: number }
-
-const toChange = (row: ChangeJoin): ScheduledChange => ({
+const toChange = (row: Selectable<ScheduledChangeRow> & EmbeddedUser<'creator'>): ScheduledChange => ({
   id: row.id,
   projectId: row.project_id,
   flagId: row.flag_id,
@@ -94,7 +84,7 @@ const toChange = (row: ChangeJoin): ScheduledChange => ({
   attempts: row.attempts,
   failureReason: row.failure_reason,
   executedAt: row.executed_at,
-  createdBy: toUser({ ...row, id: row.created_by_id }),
+  createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
   version: row.version,

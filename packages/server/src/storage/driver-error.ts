@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts'
+import { invalid, Problem } from '../problem.ts'
 
 /** Drivers report in their own words; this is the one place that understands them. */
 
@@ -9,6 +9,10 @@ export function uniqueViolation(error: unknown): string | undefined {
   if (code === '23505') return constraint ?? ''
   return /UNIQUE constraint failed: (.*)/.exec(error.message)?.[1]
 }
+
+/** What to raise for a write that failed: `invalid` (`unique`) when the value is somebody else's, else the error itself. */
+export const alreadyTaken = (error: unknown, field: string, message: string): unknown =>
+  uniqueViolation(error) === undefined ? error : invalid(field, 'unique', message)
 
 const retryablePostgresCodes = new Set(['40001', '40P01'])
 
