@@ -1,6 +1,7 @@
 // Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
-import { chmodSync, existsSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { extname, join } from 'node:path'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
 import { root } from './prepare.mjs'
@@ -32,6 +33,9 @@ await build({
   external: ['typebox'],
 })
 
+/** Fastify loads these when it has to compile a schema or to answer `inject`, which only tests do. */
+const unusedByFastify = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+
 const server = join(packages, 'server/src')
 rmSync(join(packages, 'server/dist/chunks'), { recursive: true, force: true })
 await build({
@@ -48,8 +52,8 @@ await build({
   // What is imported when it is first needed gets a file of its own, which a start does not have to read.
   splitting: true,
   chunkNames: 'chunks/[name]-[hash]',
-  // Native or file-reading packages stay outside; everything else is bundled, which makes the start quick.
-  external: ['@photostructure/sqlite', 'pg-native', 'esbuild', 'quickjs-wasi'],
+  // Native or file-reading packages stay outside, and what a start does not need; everything else is bundled, which makes it quick.
+  external: ['@photostructure/sqlite', 'pg', 'esbuild', 'quickjs-wasi', ...unusedByFastify],
   banner: {
     js: "import { createRequire as halyardRequire } from 'node:module'; const require = halyardRequire(import.meta.url);",
   },
@@ -57,3 +61,18 @@ await build({
 chmodSync(join(packages, 'server/dist/halyard.js'), 0o755)
 
 await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
+compressPage(join(packages, 'server/dist/web'))
+
+/** Once here, instead of at every start: the server sends what it finds beside a file. */
+function compressPage(folder) {
+  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+    if (!['.js', '.css', '.svg'].includes(extname(entry.name))) continue
+    const path = join(entry.parentPath, entry.name)
+    const bytes = readFileSync(path)
+    const made = { '.br': brotliCompressSync(bytes, brotli), '.gz': gzipSync(bytes, { level: 9 }) }
+    for (const [suffix, smaller] of Object.entries(made)) {
+      if (smaller.length < bytes.length) writeFileSync(path + suffix, smaller)
+    }
+  }
+}

@@ -40,7 +40,7 @@ import type { Serving } from './serving.ts'
 import type { Database } from './stores.ts'
 import { serveStreams } from './streams/stream-routes.ts'
 import { version } from './version.ts'
-import { readPageFiles } from './web/page-files.ts'
+import { listPageFiles } from './web/page-files.ts'
 import { servePage } from './web/page-routes.ts'
 
 export interface AppDeps {
@@ -91,7 +91,7 @@ export function createApp({
   metrics.watchEvaluations(() => serving.counts.totals)
   serveOperations(app, readiness, metrics)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
-  servePage(app, readPageFiles())
+  servePage(app, listPageFiles())
   serveIdentity(serve, { database, throttle: createLoginThrottle(), now })
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })

@@ -14,15 +14,24 @@ type AnySchema = TSchema & {
   minLength?: number
 }
 
+/** Whether a value has the shape of a schema, which is compiled when it is first asked: most of a start would go into them all. */
+export function shapeChecker(schema: TSchema): (value: unknown) => boolean {
+  let compiled: { Check(value: unknown): boolean } | undefined
+  return value => {
+    compiled ??= Compile(schema)
+    return compiled.Check(value)
+  }
+}
+
 /**
  * Makes the checker of a route's body. The compiled schema answers "is it right?" quickly; only a wrong body is looked at
  * field by field, in the order of the schema, to name the first field at fault and say what to do about it.
  */
 export function bodyChecker(schema: TSchema): (body: unknown) => void {
-  const compiled = Compile(schema)
+  const isRight = shapeChecker(schema)
   const known = schema as AnySchema
   return body => {
-    if (compiled.Check(body)) return checkText(known, body)
+    if (isRight(body)) return checkText(known, body)
     if (known.type === 'object' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw invalid(null, 'invalid_input', 'Send a JSON object.')
     }

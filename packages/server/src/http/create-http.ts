@@ -35,6 +35,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
     genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: true,
+    schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
     serverFactory: servers.create,
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
@@ -54,6 +55,11 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   app.addHook('preClose', async () => servers.beginClosing())
   app.addHook('onClose', async () => options.shedder.close())
   return app
+}
+
+/** The contract is checked by `serve-route.ts`: Fastify's own compilers of schemas, a third of it, are never loaded. */
+const notNeeded = (): never => {
+  throw new Error('Routes carry no schemas for Fastify.')
 }
 
 /** A request id from the client or proxy is kept, so that logs can be joined, when it is harmless text. */

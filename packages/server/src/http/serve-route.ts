@@ -1,9 +1,8 @@
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { Compile } from 'typebox/compile'
 import { forbidden } from '../problem.ts'
 import { type Actor, hasAnyScope, type Organization, type Project } from '../tenancy.ts'
-import { bodyChecker, readJson } from './check-body.ts'
+import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import type { Gate } from './gate.ts'
 import { sendProgress, type Work, wantsProgress } from './progress.ts'
 import type { RateLimiter } from './rate-limit.ts'
@@ -64,7 +63,7 @@ interface InProgress {
 /** Makes the function by which feature folders serve routes of the contract. */
 export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: RateLimiter): ServeRoute {
   return (route, handler) => {
-    const paramsCheck = route.params && Compile(route.params)
+    const areParamsRight = route.params && shapeChecker(route.params)
     const checkBody = route.body && bodyChecker(route.body)
     const status = Number(Object.keys(route.answers)[0])
 
@@ -77,7 +76,7 @@ export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: Rate
         request.setDecorator('access', access)
       },
       async handler(request, reply) {
-        if (paramsCheck && !paramsCheck.Check(request.params)) return reply.callNotFound()
+        if (areParamsRight && !areParamsRight(request.params)) return reply.callNotFound()
         const given = {
           ...request.getDecorator<Admitted>('access'),
           params: request.params,

@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { loadPg } from '../storage/load-pg.ts'
 import { openSqlite, type SqliteHandle } from '../storage/sqlite-driver.ts'
 import { postgresSource } from './postgres-source.sql.ts'
 import type { OpenSource } from './scan.ts'
@@ -16,7 +16,8 @@ export function openSourceOf(database: ScanJob['database'], { projectId, target 
       const source = sqliteSource(handle, projectId, target, needs, order)
       return { ...source, close: async () => handle.close() }
     }
-    const client = new pg.Client({
+    const { Client } = loadPg()
+    const client = new Client({
       connectionString: database.url,
       connectionTimeoutMillis: connectTimeoutMilliseconds,
       application_name: 'halyard scan',

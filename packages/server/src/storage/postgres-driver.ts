@@ -5,8 +5,9 @@ import {
   type PostgresPoolClient,
   type PostgresQueryResult,
 } from 'kysely'
-import pg from 'pg'
+import type pg from 'pg'
 import { isDatabaseAway } from './driver-error.ts'
+import { loadPg } from './load-pg.ts'
 
 const int8TypeId = 20
 const numericTypeId = 1700
@@ -20,19 +21,20 @@ const statementGraceMilliseconds = 2000
 export const statementMillisecondsMaxDefault = 15_000
 
 /** node-postgres answers `count(*)` and sums as text; our numbers all fit into a double. */
-const types = {
+const withNumbers = (types: typeof pg.types) => ({
   getTypeParser(typeId: number, format?: 'text' | 'binary') {
     if (typeId === int8TypeId || typeId === numericTypeId) return Number
-    return pg.types.getTypeParser(typeId, format as 'text')
+    return types.getTypeParser(typeId, format as 'text')
   },
-}
+})
 
 export function openPostgresPool(
   url: string,
   onError: (error: Error) => void,
   statementMillisecondsMax = statementMillisecondsMaxDefault,
 ): pg.Pool {
-  const pool = new pg.Pool({
+  const { Pool, types } = loadPg()
+  const pool = new Pool({
     connectionString: url,
     max: poolConnectionsMax,
     connectionTimeoutMillis: connectTimeoutMilliseconds,
@@ -40,7 +42,7 @@ export function openPostgresPool(
     idle_in_transaction_session_timeout: idleInTransactionMillisecondsMax,
     keepAlive: true,
     application_name: 'halyard',
-    types: types as pg.CustomTypesConfig,
+    types: withNumbers(types) as pg.CustomTypesConfig,
   })
   // Without a listener a connection that breaks would end the process: the pool reports idle ones, lent ones report themselves.
   pool.on('error', onError)

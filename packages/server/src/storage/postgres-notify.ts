@@ -1,4 +1,5 @@
-import pg from 'pg'
+import type pg from 'pg'
+import { loadPg } from './load-pg.ts'
 
 const channel = 'halyard_changes'
 const reconnectMillisecondsMin = 100
@@ -26,7 +27,8 @@ export function listenForChanges(
   let delay = reconnectMillisecondsMin
 
   async function connect(): Promise<void> {
-    const next = new pg.Client({
+    const { Client } = loadPg()
+    const next = new Client({
       connectionString: url,
       keepAlive: true,
       connectionTimeoutMillis: connectMillisecondsMax,

@@ -1,16 +1,14 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 
 export interface PageFile {
   readonly type: string
-  readonly bytes: Buffer
-  /** Undefined when compressing would not make it smaller. */
-  readonly gzip: Buffer | undefined
-  readonly brotli: Buffer | undefined
   /** The name holds a hash of the content, so it can be kept for ever. */
   readonly isImmutable: boolean
+  /** The content in an encoding that the client accepts; `encoding` is undefined when it is sent as it is. */
+  read(accepted: string): Promise<{ readonly bytes: Buffer; readonly encoding: string | undefined }>
 }
 
 /** The built page, or undefined when it has not been built. */
@@ -28,32 +26,42 @@ const types: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
   '.wasm': 'application/wasm',
 }
-const brotliQuality = 5
 
-/** Read once at start: the page is small, and nothing that a request names can reach any other file. */
-export function readPageFiles(folder = builtFolder()): PageFiles | undefined {
+/** The build leaves these beside a file that they make smaller; the first that a client accepts is sent. */
+const encodings = [
+  { name: 'br', suffix: '.br', pattern: /\bbr\b/ },
+  { name: 'gzip', suffix: '.gz', pattern: /\bgzip\b/ },
+]
+
+/**
+ * Only the names are read at start: nothing that a request names can reach any other file, and nothing is kept in memory for a
+ * page that is seldom loaded afresh.
+ */
+export function listPageFiles(folder = builtFolder()): PageFiles | undefined {
   if (folder === undefined || !existsSync(join(folder, 'index.html'))) return undefined
-  const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter(entry => entry.isFile())
-    .map(entry => join(entry.parentPath, entry.name))
+  const paths = new Set(
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name)),
+  )
+  const files = [...paths]
     .filter(path => types[extname(path)] !== undefined)
-  const files = paths.map((path): [string, PageFile] => {
-    const address = path.slice(folder.length).replaceAll('\\', '/')
-    return [address.startsWith('/') ? address : `/${address}`, readPageFile(path)]
-  })
+    .map((path): [string, PageFile] => {
+      const address = path.slice(folder.length).replaceAll('\\', '/')
+      return [address.startsWith('/') ? address : `/${address}`, pageFile(path, paths)]
+    })
   return { index: readFileSync(join(folder, 'index.html'), 'utf8'), files: new Map(files) }
 }
 
-function readPageFile(path: string): PageFile {
-  const bytes = readFileSync(path)
-  const gzip = gzipSync(bytes)
-  const brotli = brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: brotliQuality } })
+function pageFile(path: string, paths: ReadonlySet<string>): PageFile {
+  const made = encodings.filter(({ suffix }) => paths.has(path + suffix))
   return {
     type: types[extname(path)] ?? 'application/octet-stream',
-    bytes,
-    gzip: gzip.length < bytes.length ? gzip : undefined,
-    brotli: brotli.length < bytes.length ? brotli : undefined,
     isImmutable: /[\\/]assets[\\/]/.test(path),
+    async read(accepted) {
+      const chosen = made.find(({ pattern }) => pattern.test(accepted))
+      return { bytes: await readFile(path + (chosen?.suffix ?? '')), encoding: chosen?.name }
+    },
   }
 }
 

@@ -17,7 +17,12 @@ export function servePage(app: FastifyInstance, page: PageFiles | undefined): vo
     )
     return
   }
-  for (const [path, file] of page.files) app.get(path, async (request, reply) => sendFile(request, reply, file))
+  const fileAt = async (request: FastifyRequest, reply: FastifyReply) => {
+    const file = page.files.get(request.url.split('?', 1)[0] ?? '')
+    return file ? sendFile(request, reply, file) : reply.callNotFound()
+  }
+  app.get('/assets/*', fileAt)
+  for (const path of page.files.keys()) if (!path.startsWith('/assets/')) app.get(path, fileAt)
   for (const path of pagePaths) app.get(path, async (_request, reply) => sendIndex(reply, page.index))
 }
 
@@ -44,13 +49,12 @@ const policy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): FastifyReply {
-  const accepted = String(request.headers['accept-encoding'] ?? '')
+async function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): Promise<FastifyReply> {
+  const { bytes, encoding } = await file.read(String(request.headers['accept-encoding'] ?? ''))
   reply
     .type(file.type)
     .header('vary', 'accept-encoding')
     .header('cache-control', file.isImmutable ? `public, max-age=${yearSeconds}, immutable` : 'public, max-age=3600')
-  if (file.brotli && /\bbr\b/.test(accepted)) return reply.header('content-encoding', 'br').send(file.brotli)
-  if (file.gzip && /\bgzip\b/.test(accepted)) return reply.header('content-encoding', 'gzip').send(file.gzip)
-  return reply.send(file.bytes)
+  if (encoding) reply.header('content-encoding', encoding)
+  return reply.send(bytes)
 }
