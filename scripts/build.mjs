@@ -1,10 +1,10 @@
 // Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
-import { root } from './prepare.mjs'
+import { root, run } from './prepare.mjs'
 
 const packages = join(root, 'packages')
 const options = {
@@ -35,33 +35,49 @@ await build({
 
 /** Fastify loads these when it has to compile a schema or to answer `inject`, which only tests do. */
 const unusedByFastify = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+/** Native or file-reading packages stay outside, and what a start does not need; everything else is bundled, which makes it quick. */
+const external = ['@photostructure/sqlite', 'pg', 'undici', 'esbuild', 'quickjs-wasi', ...unusedByFastify]
 
 const server = join(packages, 'server/src')
-rmSync(join(packages, 'server/dist/chunks'), { recursive: true, force: true })
+const dist = join(packages, 'server/dist')
+rmSync(join(dist, 'chunks'), { recursive: true, force: true })
 await build({
   ...options,
   platform: 'node',
   entryPoints: {
-    halyard: join(server, 'cli/main.ts'),
+    halyard: join(server, 'cli/launch.ts'),
+    'load-program': join(server, 'cli/load-program.ts'),
     'scan-worker': join(server, 'reach/scan-worker.ts'),
-    ...(existsSync(join(server, 'sandbox/sandbox-worker.ts')) && {
-      'sandbox-worker': join(server, 'sandbox/sandbox-worker.ts'),
-    }),
+    'sandbox-worker': join(server, 'sandbox/sandbox-worker.ts'),
   },
-  outdir: join(packages, 'server/dist'),
-  // What is imported when it is first needed gets a file of its own, which a start does not have to read.
-  splitting: true,
-  chunkNames: 'chunks/[name]-[hash]',
-  // Native or file-reading packages stay outside, and what a start does not need; everything else is bundled, which makes it quick.
-  external: ['@photostructure/sqlite', 'pg', 'esbuild', 'quickjs-wasi', ...unusedByFastify],
+  outdir: dist,
+  external,
   banner: {
     js: "import { createRequire as halyardRequire } from 'node:module'; const require = halyardRequire(import.meta.url);",
   },
 })
-chmodSync(join(packages, 'server/dist/halyard.js'), 0o755)
+chmodSync(join(dist, 'halyard.js'), 0o755)
+
+// The program itself is one function, which `cli/load-program.ts` calls: only scripts can be started from compiled code.
+// Without blanks it is smaller in memory; names stay, so that a stack can be read.
+await build({
+  ...options,
+  platform: 'node',
+  format: 'cjs',
+  entryPoints: [join(server, 'cli/main.ts')],
+  outfile: join(dist, 'program.cjs'),
+  external,
+  supported: { 'dynamic-import': false },
+  define: { 'import.meta.url': 'programUrl' },
+  banner: { js: '(function (require, programUrl) {' },
+  footer: { js: '})' },
+  minifyWhitespace: true,
+  minifySyntax: true,
+})
+run(process.execPath, [join(root, 'scripts/keep-code.mjs')])
 
 await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
-compressPage(join(packages, 'server/dist/web'))
+compressPage(join(dist, 'web'))
 
 /** Once here, instead of at every start: the server sends what it finds beside a file. */
 function compressPage(folder) {

@@ -31,11 +31,16 @@ export function ensureInstalled(purpose) {
 }
 
 export function ensureBuilt() {
-  const hash = hashOf([...sources(), ...manifests, 'scripts/build.mjs'])
-  if (readJson(buildStamp)?.hash === hash) return
-  say('Building …')
-  run(process.execPath, [join(root, 'scripts', 'build.mjs')])
-  writeJson(buildStamp, { hash })
+  const files = [...sources(), ...manifests, 'scripts/build.mjs', 'scripts/keep-code.mjs']
+  const touched = touchedOf(files)
+  const built = readJson(buildStamp)
+  if (built?.touched === touched) return
+  const hash = hashOf(files)
+  if (built?.hash !== hash) {
+    say('Building …')
+    run(process.execPath, [join(root, 'scripts', 'build.mjs')])
+  }
+  writeJson(buildStamp, { hash, touched })
 }
 
 function sources() {
@@ -43,17 +48,28 @@ function sources() {
 }
 
 function filesBelow(folder) {
-  return readdirSync(join(root, folder))
-    .filter(name => name !== 'dist' && name !== 'node_modules')
-    .sort()
-    .flatMap(name => {
-      const path = `${folder}/${name}`
-      return statSync(join(root, path)).isDirectory() ? filesBelow(path) : [path]
+  return readdirSync(join(root, folder), { withFileTypes: true })
+    .filter(({ name }) => name !== 'dist' && name !== 'node_modules')
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap(entry => {
+      const path = `${folder}/${entry.name}`
+      return entry.isDirectory() ? filesBelow(path) : [path]
     })
 }
 
+/** When nothing has been touched since the last build, the files need not even be read. */
+function touchedOf(files) {
+  const hash = createHash('sha256').update(process.version)
+  for (const file of files) {
+    const { size, mtimeMs } = statSync(join(root, file))
+    hash.update(`${file} ${size} ${mtimeMs}\n`)
+  }
+  return hash.digest('hex')
+}
+
+/** What is built fits the version of Node that builds it: it holds compiled code. */
 function hashOf(files) {
-  const hash = createHash('sha256')
+  const hash = createHash('sha256').update(process.version)
   for (const file of files) {
     hash.update(file)
     hash.update(readFileSync(join(root, file)))

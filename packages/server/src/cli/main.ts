@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { ConfigError } from '../config.ts'
 import { Problem } from '../problem.ts'
 import { NewerDatabaseError } from '../storage/migrate.ts'

@@ -72,7 +72,7 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
 
 /** Loaded when the first request goes out: most starts never need it, and it is a megabyte to read. */
 async function openAgents() {
-  const { Agent, request } = await import('./agents.ts')
+  const { Agent, request } = await import('undici')
   return {
     send: request,
     anywhere: new Agent({ connect: { timeout: connectMsMax } }),

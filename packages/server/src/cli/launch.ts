@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { loadProgram } from './load-program.ts'
+
+loadProgram().run()
