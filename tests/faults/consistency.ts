@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
+import type { Kysely } from 'kysely'
 import { contentOf } from '../../packages/server/src/flags/flag.ts'
 import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { createSqlDatabase } from '../../packages/server/src/storage/sql-database.ts'
+import type { Tables } from '../../packages/server/src/storage/tables.ts'
 import { sqlStores } from '../../packages/server/src/stores.sql.ts'
-import type { Write } from './mixed-writes.ts'
+import type { Write, WriteKind } from './mixed-writes.ts'
 
 /** Compares what was acknowledged with what is there, and what is there with itself. Answers every fault found, as sentences. */
 export async function findFaults(databaseUrl: string, writes: readonly Write[]): Promise<string[]> {
@@ -62,28 +64,83 @@ export async function findFaults(databaseUrl: string, writes: readonly Write[]):
       if (!flag.usage_dashboard_id) faults.push(`Flag ${flag.id} has no usage dashboard.`)
     }
 
-    const roles = await db.selectFrom('roles').select('name').execute()
-    const grants = await db.selectFrom('flag_role_access').select(['flag_id', 'role_id']).execute()
-    const keys = await db.selectFrom('api_keys').select('label').execute()
-    const found: Record<Write['kind'], Map<string, number>> = {
-      flag: countOf(versions.map(version => (JSON.parse(version.snapshot) as { name: string }).name)),
-      role: countOf(roles.map(role => role.name)),
-      grant: countOf(grants.map(grant => `${grant.flag_id} ${grant.role_id}`)),
-      key: countOf(keys.map(key => key.label)),
-    }
-    for (const write of writes) {
-      const times = found[write.kind].get(write.marker) ?? 0
-      if (write.outcome === 'acknowledged' && times !== 1)
-        faults.push(`${write.kind} ${write.marker} was acknowledged and is there ${times} times.`)
-      if (write.outcome === 'unknown' && times > 1)
-        faults.push(`${write.kind} ${write.marker} was not acknowledged and is there ${times} times.`)
-      // A grant has no text of its own: a second one for the same role is refused because the first is there.
-      if (write.outcome === 'refused' && times > 0 && write.kind !== 'grant')
-        faults.push(`${write.kind} ${write.marker} was refused (${write.status}) and is there.`)
-    }
+    faults.push(...(await countWrites(db, writes)))
     return faults
   } finally {
     await storage.close()
+  }
+}
+
+/** What was answered, against what is there: everything acknowledged once, nothing else twice, nothing by halves. */
+async function countWrites(db: Kysely<Tables>, writes: readonly Write[]): Promise<string[]> {
+  const found = await whatIsThere(db)
+  const expected = new Map<string, { write: Write; marker: string; least: number; most: number }>()
+  const faults: string[] = []
+  for (const write of writes) {
+    for (const marker of write.markers) {
+      const name = `${write.kind} ${marker}`
+      const before = expected.get(name) ?? { write, marker, least: 0, most: 0 }
+      expected.set(name, { ...before, write, ...boundsAfter(before, write) })
+    }
+    const there = write.markers.filter(marker => found[write.kind].has(marker)).length
+    if (there > 0 && there < write.markers.length)
+      faults.push(`${write.kind} ${write.markers.join(', ')} (${write.outcome}) is half there.`)
+  }
+  for (const [name, { write, marker, least, most }] of expected) {
+    const times = found[write.kind].get(marker) ?? 0
+    if (times < least || times > most)
+      faults.push(`${name} was ${write.outcome} (${write.status}, ${write.effect}) and is there ${times} times.`)
+  }
+  return faults
+}
+
+function boundsAfter(before: { least: number; most: number }, { effect, outcome }: Write) {
+  if (outcome === 'refused') return before
+  const after = effect === 'adds' ? 1 : 0
+  if (outcome === 'acknowledged') return { least: after, most: after }
+  return { least: Math.min(before.least, after), most: Math.max(before.most, after) }
+}
+
+async function whatIsThere(db: Kysely<Tables>): Promise<Record<WriteKind, Map<string, number>>> {
+  // A copy has the name of its original; what is copied is found by its key.
+  const versions = await db
+    .selectFrom('flag_versions')
+    .innerJoin('flags', 'flags.id', 'flag_versions.flag_id')
+    .select('flag_versions.snapshot')
+    .where('flags.project_id', '=', ({ selectFrom }) =>
+      selectFrom('projects').select(({ fn }) => fn.min('id').as('id')),
+    )
+    .execute()
+  const flags = await db.selectFrom('flags').select(['key', 'project_id']).execute()
+  const roles = await db.selectFrom('roles').select('name').execute()
+  const grants = await db.selectFrom('flag_role_access').select(['flag_id', 'role_id']).execute()
+  const keys = await db.selectFrom('api_keys').select('label').execute()
+  const plugins = await db.selectFrom('plugins').select('name').execute()
+  const files = await db.selectFrom('plugin_files').select('name').execute()
+  const configs = await db.selectFrom('plugin_configs').select('name').execute()
+  const cohorts = await db.selectFrom('cohorts').select('name').execute()
+  const activity = await db.selectFrom('activity').select('detail').where('scope', '!=', 'FeatureFlag').execute()
+  const schedules = await db.selectFrom('scheduled_changes').select('payload').execute()
+  const projects = await db.selectFrom('projects').select('name').execute()
+  const people = await db.selectFrom('person_distinct_ids').select('distinct_id').execute()
+  return {
+    flag: countOf(versions.map(({ snapshot }) => (JSON.parse(snapshot) as { name: string }).name)),
+    role: countOf(roles.map(role => role.name)),
+    grant: countOf(grants.map(grant => `${grant.flag_id} ${grant.role_id}`)),
+    key: countOf(keys.map(key => key.label)),
+    plugin: countOf(plugins.map(plugin => plugin.name)),
+    file: countOf(files.map(file => file.name)),
+    config: countOf(configs.map(config => config.name ?? '')),
+    cohort: countOf(cohorts.map(cohort => cohort.name)),
+    change: countOf(
+      activity.flatMap(({ detail }) =>
+        (JSON.parse(detail) as { changes: { after: unknown }[] }).changes.map(change => String(change.after)),
+      ),
+    ),
+    schedule: countOf(schedules.map(({ payload }) => (JSON.parse(payload) as { value: { name: string } }).value.name)),
+    project: countOf(projects.map(project => project.name)),
+    copy: countOf(flags.map(flag => `${flag.key} in ${flag.project_id}`)),
+    person: countOf(people.map(person => person.distinct_id)),
   }
 }
 

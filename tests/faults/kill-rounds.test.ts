@@ -25,7 +25,7 @@ onEachDatabase('kill -9 at a random moment under mixed writes', dialect => {
           const stop = new AbortController()
           const writing = load.run(server.url, stop.signal).catch(() => {})
           // The random moment is the point of the test: nothing is waited for here.
-          await wait(40 + random() * 500)
+          await wait(40 + random() * 800)
           await server.kill()
           stop.abort()
           await writing

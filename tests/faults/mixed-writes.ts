@@ -3,10 +3,27 @@ import { ownerKey } from './server-process.ts'
 /** Acknowledged: a success was answered. Unknown: the answer never came, so it may be there or not. Refused: an error was answered. */
 export type Outcome = 'acknowledged' | 'unknown' | 'refused'
 
+/** Where the text of a write is found; `change` is a field that the activity log says has been changed to it. */
+export type WriteKind =
+  | 'flag'
+  | 'role'
+  | 'grant'
+  | 'key'
+  | 'plugin'
+  | 'file'
+  | 'config'
+  | 'cohort'
+  | 'change'
+  | 'schedule'
+  | 'project'
+  | 'copy'
+  | 'person'
+
 export interface Write {
-  readonly kind: 'flag' | 'role' | 'grant' | 'key'
-  /** Unique text that the write leaves in the database if it happened. */
-  readonly marker: string
+  readonly kind: WriteKind
+  /** Unique texts that the write leaves in the database if it happened: all of them, or none. */
+  readonly markers: readonly string[]
+  readonly effect: 'adds' | 'removes'
   outcome: Outcome
   status?: number
 }
@@ -19,74 +36,88 @@ export interface MixedWrites {
 
 const writersCount = 6
 const requestMillisecondsMax = 30_000
+const eventsInBatch = 3
 
-/** Several writers at once, on flags of their own and on one that they all change, and on roles, grants and keys. Never the same text twice. */
+type Json = Record<string, unknown>
+type Send = (
+  kind: WriteKind,
+  method: string,
+  path: string,
+  bodyFor: (marker: string) => unknown,
+  options?: { markers?: (marker: string) => readonly string[]; effect?: Write['effect'] },
+) => Promise<Json | undefined>
+
+interface Place {
+  readonly project: string
+  readonly organization: string
+  readonly token: string
+  /** Projects that flags are copied to. */
+  readonly copiesTo: readonly number[]
+}
+
+/** What one writer has made so far and goes on changing. */
+interface Own {
+  flag?: number
+  flagKey?: string
+  role?: string
+  grant?: { id: number; marker: string }
+  plugin?: number
+  config?: number
+  cohort?: number
+}
+
+/**
+ * Several writers at once: on flags of their own and on one that they all change, on roles, grants, keys, plugins and their configurations, cohorts,
+ * schedules, projects, copies and events. Never the same text twice.
+ */
 export function createMixedWrites(random: () => number): MixedWrites {
   const writes: Write[] = []
   let counter = 0
   let shared: number | undefined
+  let copiesTo: number[] = []
   let isGone = false
 
   async function run(url: string, stop: AbortSignal): Promise<void> {
     isGone = false
-    const { project, organization } = await addressesOf(url)
-    const record = createRecorder(url, writes, stop)
+    const { project, organization, token } = await addressesOf(url)
+    const send = createSender(url, stop)
     const flags = `${project}/feature_flags/`
-    if (shared === undefined) {
-      shared = (await record('flag', 'POST', flags, marker => ({ key: `shared-${marker}`, name: marker })))
-        ?.id as number
+    shared ??= (await send('flag', 'POST', flags, marker => ({ key: `shared-${marker}`, name: marker })))?.id as number
+    while (copiesTo.length < 2 && !isGone && !stop.aborted) {
+      const made = await send('project', 'POST', '/api/projects/', name => ({ name }))
+      if (made) copiesTo = [...copiesTo, made.id as number]
     }
-
+    const place = { project, organization, token, copiesTo }
     const writer = async () => {
-      let own: number | undefined
-      let role: string | undefined
-      while (!stop.aborted && !isGone) {
-        const dice = random()
-        if (own === undefined || dice < 0.25) {
-          own = (await record('flag', 'POST', flags, marker => ({ key: marker, name: marker })))?.id as number
-        } else if (dice < 0.5) {
-          await record('flag', 'PATCH', `${flags}${own}/`, marker => ({ name: marker, filters: rollout(random()) }))
-        } else if (dice < 0.6) {
-          await record('flag', 'PATCH', `${flags}${own}/`, marker => ({ name: marker, deleted: true }))
-          await record('flag', 'PATCH', `${flags}${own}/`, marker => ({ name: marker, deleted: false }))
-        } else if (dice < 0.8) {
-          await record('flag', 'PATCH', `${flags}${shared}/`, marker => ({ name: marker, tags: [marker] }))
-        } else if (dice < 0.88) {
-          role = (await record('role', 'POST', `${organization}/roles/`, name => ({ name })))?.id as string
-        } else if (dice < 0.94 && role) {
-          await record('grant', 'POST', `${flags}${own}/role_access/`, () => ({ role_id: role }), `${own} ${role}`)
-        } else {
-          await record('key', 'POST', '/api/personal_api_keys/', label => ({ label, scopes: ['feature_flag:read'] }))
-        }
-      }
+      const own: Own = {}
+      while (!stop.aborted && !isGone) await oneOf(allWrites, random)(send, place, own, random, shared as number)
     }
     await Promise.all(Array.from({ length: writersCount }, writer))
   }
 
   /** Sends one write and notes what became of it. */
-  function createRecorder(url: string, into: Write[], stop: AbortSignal) {
-    return async (
-      kind: Write['kind'],
-      method: string,
-      path: string,
-      bodyFor: (marker: string) => unknown,
-      marker = `w${++counter}`,
-    ): Promise<Record<string, unknown> | undefined> => {
+  function createSender(url: string, stop: AbortSignal): Send {
+    return async (kind, method, path, bodyFor, { markers, effect = 'adds' } = {}) => {
       if (stop.aborted || isGone) return undefined
-      const write: Write = { kind, marker, outcome: 'unknown' }
-      into.push(write)
+      const marker = `w${++counter}`
+      const write: Write = { kind, markers: markers?.(marker) ?? [marker], effect, outcome: 'unknown' }
+      writes.push(write)
+      const body = bodyFor(marker)
       try {
         const response = await fetch(url + path, {
           method,
-          headers: { authorization: `Bearer ${ownerKey}`, 'content-type': 'application/json' },
-          body: JSON.stringify(bodyFor(marker)),
+          headers: {
+            authorization: `Bearer ${ownerKey}`,
+            ...(body !== undefined && { 'content-type': 'application/json' }),
+          },
+          ...(body !== undefined && { body: JSON.stringify(body) }),
           signal: AbortSignal.timeout(requestMillisecondsMax),
         })
         // The whole answer must have come: half of one is no acknowledgement.
         const text = await response.text()
         write.status = response.status
         write.outcome = response.ok ? 'acknowledged' : 'refused'
-        return response.ok ? (JSON.parse(text) as Record<string, unknown>) : undefined
+        return response.ok ? (text === '' ? {} : (JSON.parse(text) as Json)) : undefined
       } catch {
         isGone = true
         return undefined
@@ -97,11 +128,165 @@ export function createMixedWrites(random: () => number): MixedWrites {
   return { writes, run }
 }
 
-const rollout = (share: number) => ({ groups: [{ properties: [], rollout_percentage: Math.round(share * 100) }] })
+type OneWrite = (send: Send, place: Place, own: Own, random: () => number, shared: number) => Promise<void>
 
-export async function addressesOf(url: string): Promise<{ project: string; organization: string }> {
-  const response = await fetch(`${url}/api/projects/`, { headers: { authorization: `Bearer ${ownerKey}` } })
-  const { results } = (await response.json()) as { results: { id: number; organization: string }[] }
-  const [first] = results
-  return { project: `/api/projects/${first?.id}`, organization: `/api/organizations/${first?.organization}` }
+/** The weight says how often, among a hundred. */
+const allWrites: readonly (readonly [weight: number, write: OneWrite])[] = [
+  [18, createFlag],
+  [16, changeFlag],
+  [6, deleteAndRestore],
+  [14, changeShared],
+  [
+    4,
+    async (send, { organization }, own) => {
+      own.role = (await send('role', 'POST', `${organization}/roles/`, name => ({ name })))?.id as string
+    },
+  ],
+  [6, grantOrRevoke],
+  [
+    4,
+    async send => {
+      await send('key', 'POST', '/api/personal_api_keys/', label => ({ label, scopes: ['feature_flag:read'] }))
+    },
+  ],
+  [8, writePlugin],
+  [8, writeCohort],
+  [4, schedule],
+  [2, copy],
+  [10, tellEvents],
+]
+
+function oneOf(choices: typeof allWrites, random: () => number): OneWrite {
+  let left = random() * choices.reduce((sum, [weight]) => sum + weight, 0)
+  for (const [weight, write] of choices) {
+    left -= weight
+    if (left < 0) return write
+  }
+  return createFlag
+}
+
+async function createFlag(send: Send, { project }: Place, own: Own): Promise<void> {
+  const made = await send('flag', 'POST', `${project}/feature_flags/`, marker => ({ key: marker, name: marker }))
+  if (!made) return
+  own.flag = made.id as number
+  own.flagKey = made.key as string
+  delete own.grant
+}
+
+async function changeFlag(send: Send, place: Place, own: Own, random: () => number): Promise<void> {
+  if (own.flag === undefined) return createFlag(send, place, own)
+  const filters = { groups: [{ properties: [], rollout_percentage: Math.round(random() * 100) }] }
+  await send('flag', 'PATCH', `${place.project}/feature_flags/${own.flag}/`, name => ({ name, filters }))
+}
+
+async function deleteAndRestore(send: Send, place: Place, own: Own): Promise<void> {
+  if (own.flag === undefined) return createFlag(send, place, own)
+  for (const deleted of [true, false]) {
+    await send('flag', 'PATCH', `${place.project}/feature_flags/${own.flag}/`, name => ({ name, deleted }))
+  }
+}
+
+async function changeShared(
+  send: Send,
+  { project }: Place,
+  _own: Own,
+  _random: unknown,
+  shared: number,
+): Promise<void> {
+  await send('flag', 'PATCH', `${project}/feature_flags/${shared}/`, marker => ({ name: marker, tags: [marker] }))
+}
+
+async function grantOrRevoke(send: Send, { project }: Place, own: Own): Promise<void> {
+  if (own.flag === undefined || own.role === undefined) return
+  const path = `${project}/feature_flags/${own.flag}/role_access/`
+  const marker = `${own.flag} ${own.role}`
+  if (own.grant) {
+    await send('grant', 'DELETE', `${path}${own.grant.id}/`, () => undefined, {
+      markers: () => [own.grant?.marker ?? ''],
+      effect: 'removes',
+    })
+    delete own.grant
+    // A role is granted once for a flag; the next grant is of another role.
+    delete own.role
+    return
+  }
+  const made = await send('grant', 'POST', path, () => ({ role_id: own.role }), { markers: () => [marker] })
+  if (made) own.grant = { id: made.id as number, marker }
+}
+
+async function writePlugin(
+  send: Send,
+  { project, organization }: Place,
+  own: Own,
+  random: () => number,
+): Promise<void> {
+  const plugins = `${organization}/plugins/`
+  const dice = random()
+  if (own.plugin === undefined || dice < 0.2) {
+    own.plugin = (await send('plugin', 'POST', plugins, name => ({ name })))?.id as number
+    delete own.config
+  } else if (dice < 0.5) {
+    const file = (marker: string) => `${marker}.txt`
+    await send('file', 'PATCH', `${plugins}${own.plugin}/update_source/`, marker => ({ [file(marker)]: marker }), {
+      markers: marker => [file(marker)],
+    })
+  } else if (dice < 0.7) {
+    await send('change', 'PATCH', `${plugins}${own.plugin}/`, description => ({ description }))
+  } else if (own.config === undefined) {
+    const body = { plugin: own.plugin, enabled: false, order: 1, config: {} }
+    own.config = (await send('config', 'POST', `${project}/plugin_configs/`, name => ({ ...body, name })))?.id as number
+  }
+}
+
+async function writeCohort(send: Send, { project }: Place, own: Own, random: () => number): Promise<void> {
+  if (own.cohort === undefined || random() < 0.4) {
+    own.cohort = (await send('cohort', 'POST', `${project}/cohorts/`, name => ({ name, is_static: true })))
+      ?.id as number
+  } else {
+    await send('change', 'PATCH', `${project}/cohorts/${own.cohort}/`, description => ({ description }))
+  }
+}
+
+async function schedule(send: Send, { project }: Place, own: Own): Promise<void> {
+  if (own.flag === undefined) return
+  await send('schedule', 'POST', `${project}/scheduled_changes/`, marker => ({
+    record_id: String(own.flag),
+    model_name: 'FeatureFlag',
+    payload: { operation: 'update', value: { name: marker } },
+    scheduled_at: '2999-01-01T00:00:00Z',
+  }))
+}
+
+/** Into two projects in one request: both have it, or neither. */
+async function copy(send: Send, { project, organization, copiesTo }: Place, own: Own): Promise<void> {
+  if (own.flagKey === undefined || copiesTo.length < 2) return
+  const key = own.flagKey
+  const body = {
+    feature_flag_key: key,
+    from_project: Number(project.split('/').at(-1)),
+    target_project_ids: [...copiesTo],
+  }
+  delete own.flagKey
+  await send('copy', 'POST', `${organization}/feature_flags/copy_flags/`, () => body, {
+    markers: () => copiesTo.map(id => `${key} in ${id}`),
+  })
+}
+
+/** Several people in one batch: all of them are known, or none. */
+async function tellEvents(send: Send, { token }: Place): Promise<void> {
+  const ids = (marker: string) => Array.from({ length: eventsInBatch }, (_, index) => `${marker}-${index}`)
+  const batchOf = (marker: string) =>
+    ids(marker).map(id => ({ event: 'seen', distinct_id: id, properties: { $set: { marker } } }))
+  await send('person', 'POST', '/batch/', marker => ({ api_key: token, batch: batchOf(marker) }), { markers: ids })
+}
+
+export async function addressesOf(url: string): Promise<{ project: string; organization: string; token: string }> {
+  const response = await fetch(`${url}/api/projects/?limit=1000`, { headers: { authorization: `Bearer ${ownerKey}` } })
+  const { results } = (await response.json()) as { results: { id: number; organization: string; api_token: string }[] }
+  const [first] = results.sort((a, b) => a.id - b.id)
+  return {
+    project: `/api/projects/${first?.id}`,
+    organization: `/api/organizations/${first?.organization}`,
+    token: String(first?.api_token),
+  }
 }
