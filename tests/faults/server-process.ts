@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
@@ -29,6 +30,15 @@ export async function startServer(
   databaseUrl: string,
   environment: Record<string, string> = {},
 ): Promise<ServerProcess> {
+  const launched = launchServer(databaseUrl, environment)
+  return { ...launched, url: await launched.serving }
+}
+
+/** The same, without waiting: the address is known when it serves. */
+export function launchServer(
+  databaseUrl: string,
+  environment: Record<string, string> = {},
+): Omit<ServerProcess, 'url'> & { readonly serving: Promise<string> } {
   const { child, lines, ended } = run([], {
     DATABASE_URL: databaseUrl,
     HALYARD_BOOTSTRAP_KEY: ownerKey,
@@ -37,15 +47,16 @@ export async function startServer(
     LOG_LEVEL: 'info',
     ...environment,
   })
-  const url = await new Promise<string>((resolve, reject) => {
+  const serving = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', line => {
       const found = addressIn(line)
       if (found) resolve(found)
     })
     ended.then(code => reject(new Error(`The server ended with ${code} before it served:\n${lines.join('\n')}`)))
   })
+  serving.catch(() => {})
   return {
-    url,
+    serving,
     pid: child.pid ?? 0,
     lines,
     ended,
@@ -59,6 +70,14 @@ export async function startServer(
       return ended
     },
   }
+}
+
+export async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise(resolve => server.close(resolve))
+  return port
 }
 
 /** Runs a command of the built program to its end. */

@@ -5,16 +5,29 @@ export interface TcpProxy {
   readonly port: number
   /** Nothing passes any more, and nobody is told: a paused machine, or a cable that was cut. */
   freeze(): void
+  /** Everything passes again. */
   thaw(): void
   /** Ends every connection; new ones work. */
   cut(): void
+  /** Ends every connection and lets nobody in any more: the server is not there. */
+  refuse(): void
+  /** Lets people in again. */
+  admit(): void
+  /** What is asked arrives, what is answered does not: a connection that is open on one side only. */
+  deafen(): void
   close(): Promise<void>
 }
 
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<{ near: Socket; far: Socket }>()
   let isFrozen = false
+  let isRefusing = false
+  let isDeaf = false
   const server = createServer(near => {
+    if (isRefusing) {
+      near.destroy()
+      return
+    }
     const far = connect(target)
     const pair = { near, far }
     pairs.add(pair)
@@ -25,12 +38,20 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     }
     for (const socket of [near, far]) socket.on('error', end).on('close', end)
     near.on('data', data => far.write(data))
-    far.on('data', data => near.write(data))
+    far.on('data', data => {
+      if (!isDeaf) near.write(data)
+    })
     if (isFrozen) hold(pair)
   })
   const hold = ({ near, far }: { near: Socket; far: Socket }) => {
     near.pause()
     far.pause()
+  }
+  const endAll = () => {
+    for (const { near, far } of pairs) {
+      near.destroy()
+      far.destroy()
+    }
   }
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   return {
@@ -41,22 +62,25 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     thaw() {
       isFrozen = false
+      isDeaf = false
       for (const { near, far } of pairs) {
         near.resume()
         far.resume()
       }
     },
-    cut() {
-      for (const { near, far } of pairs) {
-        near.destroy()
-        far.destroy()
-      }
+    cut: endAll,
+    refuse() {
+      isRefusing = true
+      endAll()
+    },
+    admit() {
+      isRefusing = false
+    },
+    deafen() {
+      isDeaf = true
     },
     async close() {
-      for (const { near, far } of pairs) {
-        near.destroy()
-        far.destroy()
-      }
+      endAll()
       await new Promise(resolve => server.close(resolve))
     },
   }

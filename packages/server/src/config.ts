@@ -88,8 +88,9 @@ export const settings = {
   }),
   databaseWaitSeconds: setting({
     variable: 'HALYARD_DATABASE_WAIT_SECONDS',
-    fallback: '30',
-    describes: 'How long a start waits for a PostgreSQL that does not answer yet.',
+    fallback: undefined,
+    describes:
+      'How long a start waits for a PostgreSQL that does not answer, before it ends with a failure; unset means as long as it takes. Meanwhile `/_livez` says yes and everything else 503.',
     read: wholeNumber(0, 86_400),
   }),
   statementMillisecondsMax: setting({
@@ -140,6 +141,13 @@ export const settings = {
     fallback: undefined,
     describes: 'Requests that one personal API key may make in a minute; unset means no limit.',
     read: wholeNumber(1, 1_000_000_000),
+  }),
+  warmProjectsMax: setting({
+    variable: 'HALYARD_WARM_PROJECTS_MAX',
+    fallback: '1000',
+    describes:
+      'Projects read into memory at the start, those changed last first, so that they are served even when the database goes before anybody asks; 0 waits for the first request.',
+    read: wholeNumber(0, 100_000),
   }),
   schedulerSeconds: setting({
     variable: 'HALYARD_SCHEDULER_SECONDS',

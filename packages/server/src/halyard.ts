@@ -4,6 +4,7 @@ import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import { createCohortWork } from './cohorts/cohort-work.ts'
 import type { Config } from './config.ts'
+import { warmUp } from './evaluation/warm-up.ts'
 import { createIngest, type Ingest } from './events/ingest.ts'
 import { createIngestMetrics } from './events/ingest-metrics.ts'
 import { trimEvents } from './events/trim-events.ts'
@@ -86,7 +87,10 @@ export async function createHalyard(
       await changes.catchUp()
     }
     let flagGuard: FlagGuard | undefined
-    const database: Database = guardFlagSaves(createSqlDatabase(storage.kysely, sqlStores, announce), () => flagGuard)
+    const database: Database = guardFlagSaves(
+      createSqlDatabase(storage.kysely, sqlStores, announce, storage.writersMax),
+      () => flagGuard,
+    )
     const serving = createServing({
       source: storedSource(database, changes, now),
       now,
@@ -170,6 +174,13 @@ export async function createHalyard(
       onError: (job, error) => log.error({ err: error, job }, 'a job failed'),
     })
 
+    const stopWarming = warmUp({
+      database,
+      snapshots: serving.snapshots,
+      changes,
+      projectsMax: config.warmProjectsMax,
+    })
+
     return {
       app,
       database,
@@ -184,6 +195,7 @@ export async function createHalyard(
         serving.beginClosing()
       },
       async close() {
+        stopWarming()
         serving.beginClosing()
         await app.close()
         await ingest.drained()

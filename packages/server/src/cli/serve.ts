@@ -1,8 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { pino } from 'pino'
 import { type Config, readConfig } from '../config.ts'
-import { createHalyard, type Halyard } from '../halyard.ts'
+import type { Halyard } from '../halyard.ts'
 import type { FirstOwner } from '../identity/bootstrap.ts'
+import { startHalyard } from './start-halyard.ts'
 import { isSupervisor, sayServing, siblings, supervise } from './workers.ts'
 
 const drainMillisecondsMax = 10_000
@@ -15,8 +16,7 @@ export async function serve(): Promise<void> {
     redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
   })
   if (isSupervisor(config.workers)) return supervise(config.workers, log)
-  const halyard = await createHalyard(config, log, { peers: siblings() })
-  await halyard.app.listen({ host: config.host, port: config.port })
+  const halyard = await startHalyard(config, log, { peers: siblings() })
   stopOnSignal(halyard, log)
   const address = addressOf(config, halyard)
   if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))

@@ -77,6 +77,9 @@ const serving = (worker: Worker): Promise<'serving'> =>
 const ended = (worker: Worker): Promise<number> =>
   new Promise(resolve => worker.once('exit', code => resolve(code ?? 1)))
 
+/** Whether nobody serves the port yet: a worker that replaces another leaves it to the others until it can answer. */
+export const isFirstToServe = (): boolean => !cluster.isWorker || cluster.worker?.id === 1
+
 /** Seen from a worker: its siblings, through the supervisor. */
 export function siblings(): Peers {
   if (!cluster.isWorker) return noPeers

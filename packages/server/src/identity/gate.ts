@@ -10,6 +10,18 @@ const lastUsedResolutionMilliseconds = 60 * 60 * 1000
 
 /** Lets people in by their personal API keys, and only where they belong. */
 export function createGate(database: Database, now: () => Instant): Gate {
+  const beingNoted = new Set<string>()
+
+  /** A note of use is not worth waiting for, and not worth failing a request for: while nothing can be written, people still read. */
+  function noteUse(keyId: string, time: Instant): void {
+    if (beingNoted.has(keyId)) return
+    beingNoted.add(keyId)
+    database
+      .transaction(tx => tx.identity.touchKey(keyId, time))
+      .catch(() => {})
+      .finally(() => beingNoted.delete(keyId))
+  }
+
   return {
     async authenticate(authorization) {
       const key = readBearer(authorization)
@@ -21,8 +33,7 @@ export function createGate(database: Database, now: () => Instant): Gate {
       }
       const isNoted =
         found.key.lastUsedAt !== null && found.key.lastUsedAt > plusMilliseconds(time, -lastUsedResolutionMilliseconds)
-      // A note of use is not worth failing a request for.
-      if (!isNoted) await database.transaction(tx => tx.identity.touchKey(found.key.id, time)).catch(() => {})
+      if (!isNoted) noteUse(found.key.id, time)
       return found.actor
     },
 

@@ -72,6 +72,18 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
       const { count, items } = await readPage(query, window, row => row)
       return { count, items: await withGroupTypes(items) }
     },
+    async listLastChanged(limit) {
+      const rows = await db
+        .selectFrom('flags')
+        .innerJoin('projects', 'projects.id', 'flags.project_id')
+        .select(({ fn }) => ['projects.id', 'projects.api_token', fn.max('flags.updated_at').as('changed_at')])
+        .where('flags.deleted', '=', 0)
+        .groupBy(['projects.id', 'projects.api_token'])
+        .orderBy('changed_at', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.map(row => ({ id: row.id, apiToken: row.api_token }))
+    },
 
     async createSecretKey(key) {
       await db.insertInto('secret_keys').values(fromSecretKey(key)).execute()

@@ -29,6 +29,8 @@ export interface ProjectStore {
 
   /** From here to the end of the transaction nobody else adds or removes what flags and cohorts of the project refer to. */
   holdReferences(projectId: number): Promise<void>
+  /** The projects that have live flags, those first whose flags were changed last. */
+  listLastChanged(limit: number): Promise<readonly Pick<Project, 'id' | 'apiToken'>[]>
 
   createSecretKey(key: SecretKey): Promise<void>
   /** Newest first. */

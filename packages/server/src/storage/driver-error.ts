@@ -20,7 +20,8 @@ const retryablePostgresCodes = new Set(['40001', '40P01'])
 export const isRaceLost = (error: unknown): boolean =>
   error instanceof Error && retryablePostgresCodes.has((error as { code?: string }).code ?? '')
 
-const awayPostgresCodes = /^(08|53|57|58)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/
+/** 25006: a primary that has become read-only, as after a failover; the next connection may find the new one. */
+const awayPostgresCodes = /^(08|53|57|58|25006)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/
 const awayMessages =
   /terminating connection|Connection terminated|not queryable|Query read timeout|Connection ended|server closed the connection|timeout exceeded when trying to connect|timeout expired|database or disk is full|disk I\/O error|attempt to write a readonly database|readonly database|unable to open database|database is locked|database schema is locked|malformed|not a database/i
 

@@ -1,7 +1,7 @@
 import { type Dialect, Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import type { DialectName } from './migration.ts'
-import { openPostgresPool, postgresDialect } from './postgres-driver.ts'
+import { openPostgresPool, poolConnectionsMax, postgresDialect } from './postgres-driver.ts'
 import { type SqliteHandle, sqliteDialect } from './sqlite-driver.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 import type { Tables } from './tables.ts'
@@ -12,6 +12,8 @@ export interface Storage {
   /** Where the SQLite file lies; undefined for PostgreSQL. */
   readonly sqlite: { readonly path: string; readonly handle: SqliteHandle } | undefined
   readonly pool: pg.Pool | undefined
+  /** So many may write at once; the others wait outside, where they are in nobody's way. */
+  readonly writersMax: number
   /** Answers when the database does; throws when it does not. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -35,7 +37,14 @@ export function openStorage(url: string, options: StorageOptions = {}): Storage 
 function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): Storage {
   const handle = openSqliteFile(path)
   const kysely = new Kysely<Tables>({ dialect: wrap(sqliteDialect(handle)) })
-  return { dialect: 'sqlite', kysely, sqlite: { path, handle }, pool: undefined, ...lifeOf(kysely, touchFile) }
+  return {
+    dialect: 'sqlite',
+    kysely,
+    sqlite: { path, handle },
+    pool: undefined,
+    writersMax: 1,
+    ...lifeOf(kysely, touchFile),
+  }
 }
 
 function openPostgresStorage(
@@ -45,8 +54,17 @@ function openPostgresStorage(
 ): Storage {
   const pool = openPostgresPool(url, onConnectionError, statementMillisecondsMax)
   const kysely = new Kysely<Tables>({ dialect: wrap(postgresDialect(pool, statementMillisecondsMax)) })
-  return { dialect: 'postgres', kysely, sqlite: undefined, pool, ...lifeOf(kysely, 'select 1') }
+  return {
+    dialect: 'postgres',
+    kysely,
+    sqlite: undefined,
+    pool,
+    writersMax: poolConnectionsMax - connectionsForReaders,
+    ...lifeOf(kysely, 'select 1'),
+  }
 }
+
+const connectionsForReaders = 3
 
 /** SQLite answers `select 1` without its file; this makes it look. */
 const touchFile = 'select count(*) from sqlite_master'

@@ -11,7 +11,7 @@ import { loadPg } from './load-pg.ts'
 
 const int8TypeId = 20
 const numericTypeId = 1700
-const poolConnectionsMax = 10
+export const poolConnectionsMax = 10
 const connectTimeoutMilliseconds = 5000
 /** A node that stops in the middle of a transaction (paused, or cut off) holds its locks no longer than this. */
 const idleInTransactionMillisecondsMax = 5000

@@ -3,10 +3,12 @@ import type { Kysely } from 'kysely'
 import { Problem } from '../problem.ts'
 import { StaleWrite } from '../stores.ts'
 import { databaseProblem, isRaceLost } from './driver-error.ts'
+import { createPlaces } from './places.ts'
 import type { Tables } from './tables.ts'
 
 const attemptsMillisecondsMax = 10_000
 const backOffMillisecondsMax = 40
+const placeMillisecondsMax = 10_000
 
 const crowded = (cause: unknown): Problem =>
   new Problem('unavailable', 'Too many writers want to change the same thing; nothing was changed. Try again.', {
@@ -20,7 +22,11 @@ export function createSqlDatabase<Stores>(
   storesOn: (db: Kysely<Tables>, onChange: () => void) => Stores,
   /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
   announce: () => Promise<void>,
+  /** Writers that wait for each other must not keep those who only read from the database. */
+  writersMax = Number.POSITIVE_INFINITY,
 ) {
+  const places = createPlaces(writersMax, placeMillisecondsMax)
+
   async function attempt<T>(work: (stores: Stores) => Promise<T>): Promise<{ result: T; hasChanges: boolean }> {
     const start = performance.now()
     for (let n = 1; ; n++) {
@@ -46,7 +52,8 @@ export function createSqlDatabase<Stores>(
 
   return {
     async transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-      const { result, hasChanges } = await attempt(work)
+      const leave = await places.take()
+      const { result, hasChanges } = await attempt(work).finally(leave)
       // Committed: from here on nothing may fail. A feed that cannot read now is woken again by its timer.
       if (hasChanges) await announce().catch(() => {})
       return result

@@ -27,9 +27,9 @@ interface SqliteStatement {
 const preparedStatementsMax = 400
 /** How long a writer waits for another process to finish, without blocking this one's event loop. */
 const writeLockMillisecondsMax = 10_000
-const writeLockRetryMilliseconds = 5
+const writeLockRetryMilliseconds = 10
 /** What a statement itself may wait for a lock: this does block, so it is short. */
-const busyTimeoutMilliseconds = 20
+const busyTimeoutMilliseconds = 5
 const openTimeoutMilliseconds = 5000
 
 /** Opens a SQLite file so that an acknowledged write survives `kill -9` and a power cut. */
@@ -95,17 +95,22 @@ class SingleConnectionDriver implements Driver {
     else this.#isLent = false
   }
 
-  /** A writing transaction takes the write lock at once: one that starts by reading could not upgrade while another process writes. */
+  /**
+   * A writing transaction takes the write lock at once: one that starts by reading could not upgrade while another process writes. As long as
+   * it has to wait for that process, others may use the connection.
+   */
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const begin = CompiledQuery.raw(settings.accessMode === 'read only' ? 'begin' : 'begin immediate')
-    const deadline = Date.now() + writeLockMillisecondsMax
+    const deadline = performance.now() + writeLockMillisecondsMax
     for (;;) {
       try {
         await connection.executeQuery(begin)
         return
       } catch (error) {
-        if (!isLocked(error) || Date.now() > deadline) throw error
+        if (!isLocked(error) || performance.now() > deadline) throw error
+        await this.releaseConnection()
         await wait(Math.random() * writeLockRetryMilliseconds)
+        await this.acquireConnection()
       }
     }
   }

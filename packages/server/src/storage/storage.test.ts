@@ -124,7 +124,7 @@ describe('SQLite', () => {
     expect(await pragma('journal_mode')).toBe('wal')
     expect(await pragma('synchronous')).toBe(2)
     expect(await pragma('foreign_keys')).toBe(1)
-    expect(await pragma('busy_timeout')).toBe(20)
+    expect(await pragma('busy_timeout')).toBe(5)
     await storage.close()
     await database.drop()
   })

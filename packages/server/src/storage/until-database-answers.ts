@@ -1,22 +1,24 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { isDatabaseAway } from './driver-error.ts'
 
-const pauseMilliseconds = 500
+const pauseMillisecondsMin = 250
+const pauseMillisecondsMax = 5000
 
-/** A database that starts together with Halyard may be later than it. Throws the last error when the time is over. */
+/** A database that starts together with Halyard may be later than it. Throws the last error when the time is over; without one there is none. */
 export async function untilDatabaseAnswers(
   ping: () => Promise<void>,
-  secondsMax: number,
+  secondsMax: number | undefined,
   log: { warn(details: object, message: string): void },
 ): Promise<void> {
   const start = performance.now()
-  for (;;) {
+  for (let pause = pauseMillisecondsMin; ; pause = Math.min(pause * 2, pauseMillisecondsMax)) {
     try {
       return await ping()
     } catch (error) {
-      if (!isDatabaseAway(error) || performance.now() - start > secondsMax * 1000) throw error
+      const left = (secondsMax ?? Number.POSITIVE_INFINITY) * 1000 - (performance.now() - start)
+      if (!isDatabaseAway(error) || left < 0) throw error
       log.warn({ err: error }, 'the database does not answer yet; waiting for it')
-      await wait(pauseMilliseconds)
+      await wait(Math.min(pause, left))
     }
   }
 }

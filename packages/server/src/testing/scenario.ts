@@ -63,6 +63,8 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     PORT: '0',
     // Jobs run when a test says so.
     HALYARD_SCHEDULER_SECONDS: '0',
+    // Nothing is read behind a test's back.
+    HALYARD_WARM_PROJECTS_MAX: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...options.environment,
   })
