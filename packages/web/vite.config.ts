@@ -26,7 +26,7 @@ export default defineConfig({
 })
 
 /**
- * In the browser the table of routes is methods and paths alone. The schemas have done their work when the types were
+ * In the browser the table of routes is methods and paths alone, and limits stay. The schemas have done their work when the types were
  * checked, so neither they nor their library are sent.
  */
 function contractTable(): Plugin {
@@ -37,14 +37,17 @@ function contractTable(): Plugin {
     resolveId: source => (source === '@halyard/contract' ? id : null),
     async load(wanted) {
       if (wanted !== id) return null
-      const { routes, scopeObjects } = await readContract()
+      const { routes, scopeObjects, ...rest } = await readContract()
+      const limits = Object.entries(rest).filter(([, value]) => typeof value === 'number')
       const plain = Object.fromEntries(
         Object.entries(routes).map(([group, members]) => [
           group,
           Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
         ]),
       )
-      return `export const routes = ${JSON.stringify(plain)}\nexport const scopeObjects = ${JSON.stringify(scopeObjects)}`
+      return Object.entries({ routes: plain, scopeObjects, ...Object.fromEntries(limits) })
+        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
+        .join('\n')
     },
   }
 }
@@ -52,6 +55,7 @@ function contractTable(): Plugin {
 async function readContract(): Promise<{
   routes: Record<string, Record<string, { method: string; path: string }>>
   scopeObjects: readonly string[]
+  [limit: string]: unknown
 }> {
   const { outputFiles } = await build({
     entryPoints: [at('../contract/src/index.ts')],

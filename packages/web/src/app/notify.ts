@@ -1,31 +1,40 @@
 import { notifications } from '@mantine/notifications'
-import type { ReactNode } from 'react'
+import { createElement, useMemo } from 'react'
 import { useMessages } from '../messages/language.tsx'
 import { problemText } from './problems.tsx'
+import { UndoNotice } from './undo-notice.tsx'
 
 interface Notice {
   readonly id?: string
   readonly color?: 'green' | 'gray'
-  readonly message: ReactNode
+  readonly message: string
+  /** Offers to take back what the notice tells of. */
+  readonly onUndo?: () => unknown
 }
 
 /** Short notices at the edge of the page. They are read out and go away by themselves. */
 export function useNotify() {
   const t = useMessages()
-  const closeButtonProps = { 'aria-label': t.common.close }
-  return {
-    tell: (notice: Notice) => {
-      if (notice.id) notifications.hide(notice.id)
-      notifications.show({ color: 'green', closeButtonProps, ...notice })
-    },
-    fail: (error: unknown, title?: string) => {
-      notifications.show({
-        color: 'red',
-        closeButtonProps,
-        title,
-        message: typeof error === 'string' ? error : problemText(t, error),
-      })
-    },
-    hide: (id: string) => notifications.hide(id),
-  }
+  return useMemo(() => {
+    const closeButtonProps = { 'aria-label': t.common.close }
+    return {
+      tell: ({ message: text, onUndo, id = text, color = 'green' }: Notice) => {
+        notifications.hide(id)
+        const undo = () => {
+          notifications.hide(id)
+          onUndo?.()
+        }
+        const message = onUndo ? createElement(UndoNotice, { text, onUndo: undo }) : text
+        notifications.show({ id, color, closeButtonProps, message })
+      },
+      fail: (error: unknown, title?: string) => {
+        notifications.show({
+          color: 'red',
+          closeButtonProps,
+          title,
+          message: typeof error === 'string' ? error : problemText(t, error),
+        })
+      },
+    }
+  }, [t])
 }

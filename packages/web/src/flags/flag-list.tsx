@@ -5,6 +5,7 @@ import { type CSSProperties, useEffect, useRef } from 'react'
 import { useMessages } from '../messages/language.tsx'
 import classes from './flag-list.module.css'
 import { FlagRow } from './flag-row.tsx'
+import type { FlagNotes } from './use-flag-notes.ts'
 
 interface Props {
   projectId: string
@@ -14,6 +15,7 @@ interface Props {
   onSelect: (flag: Flag) => void
   onSelectAll: (isOn: boolean) => void
   onToggle: (flag: Flag) => void
+  notes: FlagNotes
   /** The row that the keyboard is at, or -1. */
   cursor: number
 }

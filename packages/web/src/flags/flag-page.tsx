@@ -1,6 +1,6 @@
 import { type Flag, type Project, routes } from '@halyard/contract'
 import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tabs, Tooltip } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
 import { type Cohort, useCohorts } from '../api/cohorts.ts'
@@ -21,8 +21,8 @@ import { HistoryTab } from './history-tab.tsx'
 import { ScheduleTab } from './schedule-tab.tsx'
 import { TargetingTab } from './targeting-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
-import { forgetLists, useFlags, usePatchFlag } from './use-flags.ts'
-import { useToggle } from './use-toggle.tsx'
+import { useFlags, usePatchFlag } from './use-flags.ts'
+import { useToggle } from './use-toggle.ts'
 
 /** What every tab of a flag is given. */
 export interface TabProps {
@@ -130,14 +130,10 @@ function FlagWithTabs(props: TabProps) {
 
 function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
   const t = useMessages()
-  const queries = useQueryClient()
   const notify = useNotify()
   const patch = usePatchFlag(projectId)
   const [isAsking, setIsAsking] = useState(false)
-  const setDeleted = async (deleted: boolean) => {
-    await patch.mutateAsync({ flag, patch: { deleted } })
-    await forgetLists(queries, projectId)
-  }
+  const setDeleted = (deleted: boolean) => patch.mutateAsync({ flag, patch: { deleted } })
   return (
     <>
       <Menu position="bottom-end">

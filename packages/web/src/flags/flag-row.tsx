@@ -3,9 +3,11 @@ import { Badge, Checkbox, Switch, Text, Tooltip } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import { useFormats, useMessages } from '../messages/language.tsx'
+import { FlagBadges } from './flag-badges.tsx'
 import classes from './flag-list.module.css'
 import { tagsOf } from './flag-search.ts'
 import { describeState } from './flag-state.ts'
+import type { FlagNotes } from './use-flag-notes.ts'
 
 interface Props {
   projectId: string
@@ -16,6 +18,7 @@ interface Props {
   isSelected: boolean
   onSelect: (flag: Flag) => void
   onToggle: (flag: Flag) => void
+  notes: FlagNotes
 }
 
 const tagsShownMax = 3
@@ -29,6 +32,7 @@ export const FlagRow = memo(function FlagRow({
   isSelected,
   onSelect,
   onToggle,
+  notes,
 }: Props) {
   const t = useMessages()
   const { percent, day } = useFormats()
@@ -53,13 +57,16 @@ export const FlagRow = memo(function FlagRow({
         />
       </span>
       <span role="cell" className={classes.flag}>
-        <Link
-          to="/project/$projectId/flags/$flagId"
-          params={{ projectId, flagId: String(flag.id) }}
-          className={classes.key as string}
-        >
-          {flag.key}
-        </Link>
+        <span className={classes.title}>
+          <Link
+            to="/project/$projectId/flags/$flagId"
+            params={{ projectId, flagId: String(flag.id) }}
+            className={classes.key as string}
+          >
+            {flag.key}
+          </Link>
+          <FlagBadges flagId={flag.id} notes={notes} />
+        </span>
         <span className={classes.state}>
           <span className={classes.dot} data-colour={state.colour} aria-hidden="true" />
           {state.text}

@@ -8,12 +8,15 @@ import { type FlagSearch, isFiltered, tagsOf } from './flag-search.ts'
 interface Props {
   search: FlagSearch
   onChange: (search: FlagSearch) => void
+  onClear: () => void
+  typed: string
+  onType: (text: string) => void
   flags: readonly Flag[]
   fieldRef: RefObject<HTMLInputElement | null>
   onHelp: () => void
 }
 
-export function FlagToolbar({ search, onChange, flags, fieldRef, onHelp }: Props) {
+export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, fieldRef, onHelp }: Props) {
   const t = useMessages()
   const tags = useMemo(() => [...new Set(flags.flatMap(tagsOf))].sort(), [flags])
   const owners = useMemo(
@@ -42,8 +45,8 @@ export function FlagToolbar({ search, onChange, flags, fieldRef, onHelp }: Props
         aria-label={t.flags.search}
         placeholder={`${t.flags.search}  /`}
         leftSection={<SearchIcon size={16} />}
-        value={search.q ?? ''}
-        onChange={event => set('q', event.currentTarget.value)}
+        value={typed}
+        onChange={event => onType(event.currentTarget.value)}
         onKeyDown={event => event.key === 'Escape' && event.currentTarget.blur()}
         flex="1 1 14rem"
         maw={420}
@@ -60,31 +63,23 @@ export function FlagToolbar({ search, onChange, flags, fieldRef, onHelp }: Props
         { value: 'boolean', label: t.flags.typeBoolean },
         { value: 'variants', label: t.flags.typeVariants },
       ])}
-      {(tags.length > 0 || search.tag) &&
-        choice('tag', t.flags.tag, [
-          anyOf(t.flags.tag),
-          ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag })),
-        ])}
-      {owners.length > 1 &&
-        choice('owner', t.flags.owner, [
-          anyOf(t.flags.owner),
-          ...owners.map(([id, name]) => ({ value: String(id), label: name })),
-        ])}
+      {choice('tag', t.flags.tag, [
+        anyOf(t.flags.tag),
+        ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag })),
+      ])}
+      {choice('owner', t.flags.owner, [
+        anyOf(t.flags.owner),
+        ...owners.map(([id, name]) => ({ value: String(id), label: name })),
+      ])}
       {choice('sort', t.flags.sort, [
         { value: '', label: t.flags.sortNewest },
         { value: 'oldest', label: t.flags.sortOldest },
         { value: 'key', label: t.flags.sortKey },
         { value: '-key', label: t.flags.sortKeyBackwards },
       ])}
-      {isFiltered(search) && (
+      {(isFiltered(search) || typed !== '') && (
         <Tooltip label={t.flags.clearFilters}>
-          <ActionIcon
-            variant="subtle"
-            color="gray"
-            size="lg"
-            aria-label={t.flags.clearFilters}
-            onClick={() => onChange({})}
-          >
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.flags.clearFilters} onClick={onClear}>
             <CrossIcon size={16} />
           </ActionIcon>
         </Tooltip>

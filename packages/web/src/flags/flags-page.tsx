@@ -8,14 +8,18 @@ import { PlusIcon } from '../app/icons.tsx'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useMessages } from '../messages/language.tsx'
-import { BulkBar } from './bulk-bar.tsx'
+import { BulkBar } from './bulk/bulk-bar.tsx'
 import { FlagList } from './flag-list.tsx'
-import { type FlagSearch, isFiltered, selectFlags } from './flag-search.ts'
+import { type FlagSearch, isFiltered, searchTexts, selectFlags } from './flag-search.ts'
 import { FlagToolbar } from './flag-toolbar.tsx'
 import { ShortcutHelp } from './shortcut-help.tsx'
+import { useFlagNotes } from './use-flag-notes.ts'
 import { useFlags } from './use-flags.ts'
 import { useListKeys } from './use-list-keys.ts'
-import { useToggle } from './use-toggle.tsx'
+import { useToggle } from './use-toggle.ts'
+import { useTypedSearch } from './use-typed-search.ts'
+
+const noGroupTypes = {}
 
 export function FlagsPage() {
   const t = useMessages()
@@ -23,19 +27,32 @@ export function FlagsPage() {
   const search = useSearch({ from: '/shell/project/$projectId/flags' })
   const navigate = useNavigate()
   const [cursor, setCursor] = useState(-1)
-  const setSearch = useCallback(
-    (next: FlagSearch) => {
-      setCursor(-1)
-      return navigate({ to: '/project/$projectId/flags', params: { projectId }, search: next, replace: true })
-    },
+  const writeSearch = useCallback(
+    (next: FlagSearch) =>
+      navigate({ to: '/project/$projectId/flags', params: { projectId }, search: next, replace: true }),
     [navigate, projectId],
   )
+  const [typed, type] = useTypedSearch(search, writeSearch)
+  const setTyped = (text: string) => {
+    setCursor(-1)
+    type(text)
+  }
+  const setSearch = (next: FlagSearch) => {
+    setCursor(-1)
+    return writeSearch(next)
+  }
+  const clear = () => {
+    setTyped('')
+    return setSearch({})
+  }
   const kind = search.state === 'deleted' ? 'deleted' : search.state === 'stale' ? 'stale' : 'live'
   const { flags, total, isComplete, error, refetch } = useFlags(projectId, kind)
-  const wanted = useDeferredValue(search)
-  const shown = useMemo(() => selectFlags(flags ?? [], wanted), [flags, wanted])
+  const wanted = useDeferredValue(typed)
+  const texts = useMemo(() => searchTexts(flags ?? []), [flags])
+  const shown = useMemo(() => selectFlags(flags ?? [], texts, { ...search, q: wanted }), [flags, texts, search, wanted])
 
   const project = useProject(projectId)
+  const notes = useFlagNotes(projectId)
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
   const [isHelpOpen, help] = useDisclosure(false)
   const searchField = useRef<HTMLInputElement>(null)
@@ -55,6 +72,7 @@ export function FlagsPage() {
     onCreate: create,
     onUndo: undo,
     onHelp: help.open,
+    onClear: () => setSelected(new Set()),
   })
   const chosen = useMemo(() => (flags ?? []).filter(flag => selected.has(flag.id)), [flags, selected])
 
@@ -69,7 +87,16 @@ export function FlagsPage() {
         </Button>
       }
     >
-      <FlagToolbar search={search} onChange={setSearch} flags={flags ?? []} fieldRef={searchField} onHelp={help.open} />
+      <FlagToolbar
+        search={search}
+        onChange={setSearch}
+        onClear={clear}
+        typed={typed}
+        onType={setTyped}
+        flags={flags ?? []}
+        fieldRef={searchField}
+        onHelp={help.open}
+      />
       <Loaded query={{ data: flags, error, refetch }}>
         {all => (
           <>
@@ -80,20 +107,21 @@ export function FlagsPage() {
               <FlagList
                 projectId={projectId}
                 flags={shown}
-                groupTypes={project?.group_types ?? {}}
+                groupTypes={project?.group_types ?? noGroupTypes}
                 selected={selected}
                 onSelect={select}
                 onSelectAll={isOn => setSelected(isOn ? new Set(shown.map(flag => flag.id)) : new Set())}
                 onToggle={toggle}
                 cursor={cursor}
+                notes={notes}
               />
             ) : (
-              <Empty isFiltered={isFiltered(search)} onClear={() => setSearch({})} onCreate={create} />
+              <Empty isFiltered={isFiltered(search) || typed !== ''} onClear={clear} onCreate={create} />
             )}
           </>
         )}
       </Loaded>
-      {chosen.length > 0 && <BulkBar projectId={projectId} flags={chosen} onClear={() => setSelected(new Set())} />}
+      {project && <BulkBar project={project} flags={chosen} onSelect={ids => setSelected(new Set(ids))} />}
       <ShortcutHelp opened={isHelpOpen} onClose={help.close} />
     </Page>
   )

@@ -9,7 +9,8 @@ import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { type Draft, draftToWire, emptyDraft } from './editor/draft.ts'
 import { FlagEditor } from './editor/flag-editor.tsx'
-import { forgetLists, rememberFlag, useFlags } from './use-flags.ts'
+import { rememberFlag } from './flag-cache.ts'
+import { useFlags } from './use-flags.ts'
 
 /** An id that no flag has: the server gives the real one. */
 const noId = 0
@@ -33,7 +34,6 @@ export function NewFlagPage() {
         params: { projectId, flagId: String(flag.id) },
         ignoreBlocker: true,
       })
-      await forgetLists(queries, projectId)
     },
   })
   return (

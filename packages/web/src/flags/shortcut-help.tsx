@@ -7,12 +7,13 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
   const rows: [string, string][] = [
     ['j', t.keys.next],
     ['k', t.keys.previous],
-    ['↵', t.keys.open],
+    ['e ↵', t.keys.open],
     ['x', t.keys.select],
     ['t', t.keys.toggle],
     ['u', t.keys.undo],
     ['/', t.keys.search],
     ['n', t.keys.create],
+    ['Esc', t.flags.bulkClear],
     ['?', t.keys.help],
     ['Ctrl S', t.keys.save],
   ]

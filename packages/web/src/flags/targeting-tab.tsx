@@ -11,8 +11,8 @@ import { useMessages } from '../messages/language.tsx'
 import { ChangeList } from './change-list.tsx'
 import { changesOf, type Draft, draftOf, draftToWire } from './editor/draft.ts'
 import { FlagEditor } from './editor/flag-editor.tsx'
+import { rememberFlag } from './flag-cache.ts'
 import type { TabProps } from './flag-page.tsx'
-import { rememberFlag } from './use-flags.ts'
 import { useWording } from './use-wording.ts'
 
 export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {

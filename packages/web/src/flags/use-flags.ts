@@ -1,25 +1,14 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
-import {
-  type InfiniteData,
-  type QueryClient,
-  useInfiniteQuery,
-  useMutation,
-  useQueryClient,
-} from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useCall } from '../app/services.ts'
+import { type FlagKind, type FlagPage, listKey, rememberFlag } from './flag-cache.ts'
 
 /** The first page is small, so that something is there at once; the rest follows in large ones. */
-const firstPageSize = 200
+const firstPageSize = 100
 const pageSize = 1000
 
-type Kind = 'live' | 'deleted' | 'stale'
-interface FlagPage {
-  readonly count: number
-  readonly results: readonly Flag[]
-}
-
-const filterOf = (kind: Kind) =>
+const filterOf = (kind: FlagKind) =>
   ({
     live: {},
     deleted: { deleted: 'true' },
@@ -27,10 +16,10 @@ const filterOf = (kind: Kind) =>
   })[kind]
 
 /** All flags of a project, newest first: searching and sorting them needs no more requests. */
-export function useFlags(projectId: string, kind: Kind = 'live') {
+export function useFlags(projectId: string, kind: FlagKind = 'live') {
   const call = useCall()
   const query = useInfiniteQuery({
-    queryKey: ['flags', projectId, kind],
+    queryKey: listKey(projectId, kind),
     initialPageParam: 0,
     queryFn: ({ pageParam, signal }): Promise<FlagPage> =>
       call(routes.flags.list, {
@@ -46,7 +35,9 @@ export function useFlags(projectId: string, kind: Kind = 'live') {
       const loaded = pages.reduce((sum, page) => sum + page.results.length, 0)
       return last.results.length > 0 && loaded < last.count ? loaded : undefined
     },
-    staleTime: 30_000,
+    // Live updates keep the lists true; only what is stale changes with time alone.
+    staleTime: kind === 'stale' ? 30_000 : Number.POSITIVE_INFINITY,
+    structuralSharing: false,
   })
   const { hasNextPage, isFetching, fetchNextPage, isError } = query
   useEffect(() => {
@@ -61,26 +52,6 @@ export function useFlags(projectId: string, kind: Kind = 'live') {
   }, [pages])
   return { flags, total: pages?.[0]?.count ?? 0, isComplete: !hasNextPage, error: query.error, refetch: query.refetch }
 }
-
-/** Puts a changed flag into every list that holds it. */
-export function rememberFlag(queries: QueryClient, projectId: string, flag: Flag): void {
-  queries.setQueryData(['flag', projectId, String(flag.id)], flag)
-  queries.setQueriesData<InfiniteData<FlagPage>>(
-    { queryKey: ['flags', projectId] },
-    data =>
-      data && {
-        ...data,
-        pages: data.pages.map(page =>
-          page.results.some(each => each.id === flag.id)
-            ? { ...page, results: page.results.map(each => (each.id === flag.id ? flag : each)) }
-            : page,
-        ),
-      },
-  )
-}
-
-export const forgetLists = (queries: QueryClient, projectId: string): Promise<void> =>
-  queries.invalidateQueries({ queryKey: ['flags', projectId] })
 
 /** Changes one flag. The lists show the change at once and take it back if the server refuses. */
 export function usePatchFlag(projectId: string) {

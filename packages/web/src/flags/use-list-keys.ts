@@ -11,6 +11,7 @@ interface ListKeys {
   onCreate(): void
   onUndo(): void
   onHelp(): void
+  onClear(): void
 }
 
 /** One-letter shortcuts of the list. They rest while somebody types or a dialog is open. */
@@ -27,12 +28,14 @@ export function useListKeys(keys: ListKeys): void {
       const actions: Record<string, () => void> = {
         j: () => move(1),
         k: () => move(-1),
+        e: () => cursor >= 0 && on.onOpen(cursor),
         x: () => on.onSelect(cursor),
         t: () => on.onToggle(cursor),
         '/': on.onSearch,
         n: on.onCreate,
         u: on.onUndo,
         '?': on.onHelp,
+        Escape: on.onClear,
       }
       // On a link of the list the browser does this by itself.
       if (event.key === 'Enter' && event.target === document.body && cursor >= 0) on.onOpen(cursor)

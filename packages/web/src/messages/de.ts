@@ -143,8 +143,22 @@ export const de: Messages = {
         ? 'Dieses Flag löschen? Es antwortet dann „aus“. Es lässt sich wiederherstellen.'
         : `Diese ${count} Flags löschen? Sie antworten dann „aus“. Sie lassen sich wiederherstellen.`,
     bulkProgress: (done, total) => `${done} von ${total}`,
-    bulkDone: count => `${count} ${count === 1 ? 'Flag' : 'Flags'} geändert`,
-    bulkFailed: (failed, why) => `${failed} ${failed === 1 ? 'Flag wurde' : 'Flags wurden'} nicht geändert: ${why}`,
+  },
+  bulk: {
+    untag: 'Schlagwort entfernen',
+    copy: 'In Projekte kopieren',
+    copyIntro: count =>
+      `${count === 1 ? 'Das Flag wird' : `Die ${count} Flags werden`} mit den Kohorten kopiert, die sie brauchen. Was dort denselben Schlüssel hat, wird ersetzt.`,
+    targets: 'Projekte',
+    done: count => `${count} ${count === 1 ? 'Flag' : 'Flags'} geändert`,
+    deleted: count => `${count} ${count === 1 ? 'Flag' : 'Flags'} gelöscht`,
+    restored: count => `${count} ${count === 1 ? 'Flag' : 'Flags'} wiederhergestellt`,
+    copied: (count, projects) =>
+      `${count} ${count === 1 ? 'Flag' : 'Flags'} in ${projects} ${projects === 1 ? 'Projekt' : 'Projekte'} kopiert`,
+    failed: count =>
+      `${count} ${count === 1 ? 'Flag blieb' : 'Flags blieben'}, wie ${count === 1 ? 'es war' : 'sie waren'}`,
+    failedIntro: 'Alles andere ist geschehen. Diese bleiben ausgewählt.',
+    reason: 'Grund',
   },
   flagState: {
     deleted: 'Gelöscht',
@@ -158,6 +172,10 @@ export const de: Messages = {
     shareInConditions: (percent, count, whom) =>
       `Ein für ${percent} der ${whom} in ${count === 1 ? '1 Bedingung' : `${count} Bedingungen`}`,
     variants: count => `${count} Varianten`,
+    scheduled: 'Geplant',
+    nextChange: when => `Ändert sich von selbst am ${when}`,
+    stale: 'Veraltet',
+    staleWhy: 'Es gibt seit Langem allen dasselbe, oder niemand fragt danach: Der Code kommt wohl ohne es aus.',
     people: 'Personen',
     groups: type => `Gruppen der Art ${type}`,
   },

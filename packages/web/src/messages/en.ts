@@ -142,9 +142,21 @@ export const en = {
         ? 'Delete this flag? It answers "off" from then on. It can be restored.'
         : `Delete these ${count} flags? They answer "off" from then on. They can be restored.`,
     bulkProgress: (done: number, total: number) => `${done} of ${total}`,
-    bulkDone: (count: number) => `${count} ${count === 1 ? 'flag' : 'flags'} changed`,
-    bulkFailed: (failed: number, why: string) =>
-      `${failed} ${failed === 1 ? 'flag was' : 'flags were'} not changed: ${why}`,
+  },
+  bulk: {
+    untag: 'Remove a tag',
+    copy: 'Copy to projects',
+    copyIntro: (count: number) =>
+      `${count === 1 ? 'The flag is' : `The ${count} flags are`} copied with the cohorts they use. What has the same key there is replaced.`,
+    targets: 'Projects',
+    done: (count: number) => `${count} ${count === 1 ? 'flag' : 'flags'} changed`,
+    deleted: (count: number) => `${count} ${count === 1 ? 'flag' : 'flags'} deleted`,
+    restored: (count: number) => `${count} ${count === 1 ? 'flag' : 'flags'} restored`,
+    copied: (count: number, projects: number) =>
+      `${count} ${count === 1 ? 'flag' : 'flags'} copied to ${projects} ${projects === 1 ? 'project' : 'projects'}`,
+    failed: (count: number) => `${count} ${count === 1 ? 'flag was' : 'flags were'} left as before`,
+    failedIntro: 'Everything else is done. These stay selected.',
+    reason: 'Reason',
   },
   flagState: {
     deleted: 'Deleted',
@@ -158,6 +170,11 @@ export const en = {
     shareInConditions: (percent: string, count: number, whom: string) =>
       `On for ${percent} of ${whom} in ${count === 1 ? '1 condition' : `${count} conditions`}`,
     variants: (count: number) => `${count} variants`,
+    scheduled: 'Scheduled',
+    nextChange: (when: string) => `Changes by itself on ${when}`,
+    stale: 'Stale',
+    staleWhy:
+      'It has given everybody the same for a long time, or nobody asks for it: the code can probably go without it.',
     people: 'people',
     groups: (type: string) => `groups of type ${type}`,
   },

@@ -1,36 +1,103 @@
+import { type Flag, routes } from '@halyard/contract'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
+import type { Call } from '../api/client.ts'
 import { useProject } from '../api/queries.ts'
+import { useCall } from '../app/services.ts'
+import { forgetLists, rememberFlags } from '../flags/flag-cache.ts'
 import { useWhere } from './navigation.tsx'
 
 /** Many changes in a row are looked up once. */
-const gatherMilliseconds = 300
+const gatherMilliseconds = 50
+/** Beyond this many changed flags the lists are read anew. */
+const flagsLookedUpMax = 60
+const requestsAtOnceMax = 6
+/** The lists may have been read this long before the stream was open. */
+const overlapMilliseconds = 30_000
+
+/** The newest activity that the lists know of. It outlives a visit to another project, as the lists do. */
+const positionKey = (projectId: string) => ['live-position', projectId] as const
 
 /** Listens to the project's change stream, so that what anybody changes anywhere shows up without a reload. */
 export function useLiveUpdates(): void {
   const { projectId = '' } = useWhere()
   const token = useProject(projectId)?.api_token
   const queries = useQueryClient()
+  const call = useCall()
   useEffect(() => {
     if (token === undefined) return
+    const catchUp = createCatchUp(call, queries, projectId)
     // The public token is all that this stream asks for; the browser reconnects by itself.
     const stream = new EventSource(`/ofrep/v1/stream?token=${encodeURIComponent(token)}`)
-    let timer: ReturnType<typeof setTimeout> | undefined
-    stream.onmessage = () => {
-      clearTimeout(timer)
-      timer = setTimeout(() => refresh(queries, projectId), gatherMilliseconds)
-    }
+    stream.onopen = catchUp.soon
+    stream.onmessage = catchUp.soon
     return () => {
-      clearTimeout(timer)
+      catchUp.stop()
       stream.close()
     }
-  }, [token, projectId, queries])
+  }, [token, projectId, queries, call])
 }
 
-const changing = ['flags', 'flag', 'flag-history', 'activity', 'cohorts', 'why']
+/** The stream only says that something has changed. The activity of the project says what, and only that is fetched. */
+function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let isRunning = false
+  let isWanted = false
+  const startedAt = Date.now()
+  queries.setQueryDefaults(positionKey(projectId), { gcTime: Number.POSITIVE_INFINITY })
 
-function refresh(queries: QueryClient, projectId: string): void {
-  queries.invalidateQueries({
-    predicate: ({ queryKey: [kind, of] }) => of === projectId && changing.includes(String(kind)),
+  const soon = () => {
+    isWanted = true
+    timer ??= setTimeout(run, gatherMilliseconds)
+  }
+  async function run() {
+    timer = undefined
+    if (isRunning) return
+    isRunning = true
+    isWanted = false
+    try {
+      await apply()
+    } catch {
+      // The next word from the stream, or its reconnecting, is the next attempt.
+    }
+    isRunning = false
+    if (isWanted) soon()
+  }
+  async function apply() {
+    const seen = queries.getQueryData<number>(positionKey(projectId))
+    const { results } = await call(routes.flags.projectActivity, {
+      params: { project_id: projectId },
+      query: { limit: String(flagsLookedUpMax) },
+    })
+    const news = results.filter(({ id, created_at }) =>
+      seen === undefined ? Date.parse(created_at) > startedAt - overlapMilliseconds : id > seen,
+    )
+    const ids = [...new Set(news.map(entry => entry.item_id))]
+    if (news.length === flagsLookedUpMax) await forgetLists(queries, projectId)
+    else rememberFlags(queries, projectId, await fetchFlags(call, projectId, ids))
+    queries.setQueryData(positionKey(projectId), results[0]?.id ?? seen ?? 0)
+    if (seen !== undefined) await refresh(queries, projectId, ids)
+  }
+  return { soon, stop: () => clearTimeout(timer) }
+}
+
+async function fetchFlags(call: Call, projectId: string, ids: readonly string[]): Promise<Flag[]> {
+  const waiting = [...ids]
+  const found: Flag[] = []
+  const work = async () => {
+    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+      found.push(await call(routes.flags.get, { params: { project_id: projectId, id } }))
+    }
+  }
+  await Promise.all(Array.from({ length: Math.min(requestsAtOnceMax, ids.length) }, work))
+  return found
+}
+
+/** What is shown beside the flags themselves, when it is in sight. Nothing about flags has changed: then a cohort has. */
+function refresh(queries: QueryClient, projectId: string, flagIds: readonly string[]): Promise<void> {
+  const kinds = flagIds.length > 0 ? ['flag-history', 'activity', 'why', 'schedules'] : ['cohorts', 'cohort', 'why']
+  return queries.invalidateQueries({
+    predicate: ({ queryKey: [kind, of, flagId] }) =>
+      of === projectId && kinds.includes(String(kind)) && (kind !== 'flag-history' || flagIds.includes(String(flagId))),
   })
 }

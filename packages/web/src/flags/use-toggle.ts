@@ -1,5 +1,4 @@
 import type { Flag } from '@halyard/contract'
-import { Button, Group } from '@mantine/core'
 import { useCallback, useRef } from 'react'
 import { useNotify } from '../app/notify.ts'
 import { useMessages } from '../messages/language.tsx'
@@ -35,26 +34,11 @@ export function useToggle(projectId: string) {
       const changed = await set(flag, !flag.active)
       if (!changed) return
       last.current = changed
-      const id = `toggle-${flag.id}`
-      const text = changed.active ? t.flags.switchedOn(flag.key) : t.flags.switchedOff(flag.key)
       notify.tell({
-        id,
+        id: `toggle-${flag.id}`,
         color: changed.active ? 'green' : 'gray',
-        message: (
-          <Group justify="space-between" wrap="nowrap">
-            <span style={{ overflowWrap: 'anywhere' }}>{text}</span>
-            <Button
-              size="compact-sm"
-              variant="default"
-              onClick={() => {
-                notify.hide(id)
-                undo()
-              }}
-            >
-              {t.common.undo}
-            </Button>
-          </Group>
-        ),
+        message: changed.active ? t.flags.switchedOn(flag.key) : t.flags.switchedOff(flag.key),
+        onUndo: undo,
       })
     },
     [set, undo, notify, t],

@@ -1,0 +1,111 @@
+import type { Flag, Project } from '@halyard/contract'
+import { Button, Group, Paper, Text } from '@mantine/core'
+import { useState } from 'react'
+import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
+import { WorkProgress } from '../../app/work-progress.tsx'
+import { useMessages } from '../../messages/language.tsx'
+import classes from './bulk-bar.module.css'
+import { CopyDialog, FailuresDialog, TagDialog } from './bulk-dialogs.tsx'
+import { useBulk } from './use-bulk.ts'
+
+interface Props {
+  project: Project
+  flags: readonly Flag[]
+  onSelect: (ids: readonly number[]) => void
+}
+
+type Asking = 'tag' | 'untag' | 'delete' | 'copy'
+
+/** What can be done with several flags at once. What did not work stays selected. */
+export function BulkBar({ project, flags, onSelect }: Props) {
+  const t = useMessages()
+  const bulk = useBulk(String(project.id), onSelect)
+  const [asking, setAsking] = useState<Asking>()
+  const close = () => setAsking(undefined)
+  const ask = (what: Asking, label: string) => (
+    <Button size="xs" variant="default" onClick={() => setAsking(what)}>
+      {label}
+    </Button>
+  )
+  const tag = (name: string) => {
+    close()
+    bulk.change(flags, { tags: [name], tags_action: asking === 'untag' ? 'remove' : 'add' })
+  }
+  return (
+    <>
+      {flags.length > 0 && (
+        <Paper
+          className={classes.bar}
+          shadow="md"
+          withBorder
+          p="xs"
+          role="region"
+          aria-label={t.flags.bulk(flags.length)}
+        >
+          {bulk.progress ? (
+            <WorkProgress {...bulk.progress} onCancel={bulk.cancel} />
+          ) : (
+            <Group gap="xs" justify="center">
+              <Text size="sm" fw={600} px="xs">
+                {t.flags.bulk(flags.length)}
+              </Text>
+              {flags.every(flag => flag.deleted) ? (
+                <Button size="xs" variant="default" onClick={() => bulk.restore(flags)}>
+                  {t.flags.bulkRestore}
+                </Button>
+              ) : (
+                <>
+                  <Button size="xs" variant="default" onClick={() => bulk.change(flags, { active: true })}>
+                    {t.flags.bulkOn}
+                  </Button>
+                  <Button size="xs" variant="default" onClick={() => bulk.change(flags, { active: false })}>
+                    {t.flags.bulkOff}
+                  </Button>
+                  {ask('tag', t.flags.bulkTag)}
+                  {ask('untag', t.bulk.untag)}
+                  {ask('copy', t.bulk.copy)}
+                  <Button size="xs" variant="light" color="red" onClick={() => setAsking('delete')}>
+                    {t.flags.bulkDelete}
+                  </Button>
+                </>
+              )}
+              <Button size="xs" variant="subtle" color="gray" onClick={() => onSelect([])}>
+                {t.flags.bulkClear}
+              </Button>
+            </Group>
+          )}
+        </Paper>
+      )}
+      {(asking === 'tag' || asking === 'untag') && (
+        <TagDialog
+          title={asking === 'tag' ? t.flags.bulkTag : t.bulk.untag}
+          known={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
+          onClose={close}
+          onTag={tag}
+        />
+      )}
+      {asking === 'copy' && (
+        <CopyDialog
+          project={project}
+          count={flags.length}
+          onClose={close}
+          onCopy={(targets, isOff) => {
+            close()
+            bulk.copy(flags, project.organization, targets, isOff)
+          }}
+        />
+      )}
+      <ConfirmDialog
+        isOpen={asking === 'delete'}
+        title={t.flags.bulkDelete}
+        question={t.flags.bulkConfirmDelete(flags.length)}
+        onClose={close}
+        onConfirm={() => {
+          close()
+          bulk.change(flags, { deleted: true })
+        }}
+      />
+      {bulk.failures.length > 0 && <FailuresDialog failures={bulk.failures} onClose={bulk.dismissFailures} />}
+    </>
+  )
+}

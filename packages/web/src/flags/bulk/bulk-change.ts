@@ -1,0 +1,92 @@
+import { bulkFlagsMax, type Flag, routes } from '@halyard/contract'
+import type { Call } from '../../api/client.ts'
+
+/** What happened to several flags. `changed` are those that are different now, as they were before and as they are. */
+export interface BulkOutcome {
+  readonly changed: readonly { readonly before: Flag; readonly after: Flag }[]
+  readonly failures: readonly BulkFailure[]
+}
+
+export interface BulkFailure {
+  readonly id: number
+  readonly key: string
+  readonly reason: string
+}
+
+/** How far it is, and whether it is to stop before the next request. */
+export interface BulkRun {
+  readonly signal: AbortSignal
+  onProgress(done: number): void
+}
+
+export type BulkJob = (flags: readonly Flag[], run: BulkRun) => Promise<BulkOutcome>
+
+export type BulkChange =
+  | { readonly active: boolean }
+  | { readonly tags: string[]; readonly tags_action: 'add' | 'remove' }
+  | { readonly deleted: true }
+
+/** As many flags a request as the server takes: usually one request, in which everything happens at once. */
+export function changing(call: Call, projectId: string, change: BulkChange): BulkJob {
+  const params = { project_id: projectId }
+  const send = async (flags: readonly Flag[]) => {
+    const ids = flags.map(({ id }) => id)
+    if ('deleted' in change) {
+      const { deleted, errors } = await call(routes.flagBulk.remove, { params, body: { ids } })
+      return { answers: deleted.map(({ id }) => ({ id, deleted: true })), errors }
+    }
+    const { updated, errors } = await call(routes.flagBulk.update, { params, body: { ids, ...change } })
+    return { answers: updated, errors }
+  }
+  return async (flags, { signal, onProgress }) => {
+    const byId = new Map(flags.map(flag => [flag.id, flag]))
+    const changed: { before: Flag; after: Flag }[] = []
+    const failures: BulkFailure[] = []
+    for (let done = 0; done < flags.length && !signal.aborted; done += bulkFlagsMax) {
+      onProgress(done)
+      const { answers, errors } = await send(flags.slice(done, done + bulkFlagsMax))
+      for (const answer of answers) {
+        const before = byId.get(answer.id)
+        if (before) changed.push({ before, after: { ...before, ...answer } })
+      }
+      for (const { id, reason } of errors) failures.push({ id, key: byId.get(id)?.key ?? `#${id}`, reason })
+    }
+    return { changed, failures }
+  }
+}
+
+const requestsAtOnceMax = 6
+
+/** For what has no request for many: one each, a few at a time, so one that fails does not hold up the others. */
+export function eachOf(work: (flag: Flag) => Promise<Flag>, reasonOf: (error: unknown) => string): BulkJob {
+  return async (flags, { signal, onProgress }) => {
+    const waiting = [...flags]
+    const changed: { before: Flag; after: Flag }[] = []
+    const failures: BulkFailure[] = []
+    const worker = async () => {
+      for (let flag = waiting.shift(); flag && !signal.aborted; flag = waiting.shift()) {
+        try {
+          changed.push({ before: flag, after: await work(flag) })
+        } catch (error) {
+          failures.push({ id: flag.id, key: flag.key, reason: reasonOf(error) })
+        }
+        onProgress(changed.length + failures.length)
+      }
+    }
+    await Promise.all(Array.from({ length: requestsAtOnceMax }, worker))
+    return { changed, failures }
+  }
+}
+
+/** The change that takes another back, and the flags that it had really changed. */
+export function opposite(
+  change: BulkChange,
+  { changed }: BulkOutcome,
+): { change: BulkChange; flags: Flag[] } | undefined {
+  if ('deleted' in change) return undefined
+  const isDifferent = ({ before, after }: { before: Flag; after: Flag }) =>
+    'active' in change ? before.active !== after.active : before.tags.length !== after.tags.length
+  const flags = changed.filter(isDifferent).map(({ after }) => after)
+  if ('active' in change) return { change: { active: !change.active }, flags }
+  return { change: { ...change, tags_action: change.tags_action === 'add' ? 'remove' : 'add' }, flags }
+}

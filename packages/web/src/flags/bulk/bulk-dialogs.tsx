@@ -1,0 +1,108 @@
+import type { Project } from '@halyard/contract'
+import { Autocomplete, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useProjects } from '../../api/queries.ts'
+import { Dialog } from '../../app/dialog.tsx'
+import { PlainTable } from '../../app/plain-table.tsx'
+import { useMessages } from '../../messages/language.tsx'
+import type { BulkFailure } from './bulk-change.ts'
+
+interface TagProps {
+  title: string
+  known: readonly string[]
+  onClose: () => void
+  onTag: (tag: string) => void
+}
+
+export function TagDialog({ title, known, onClose, onTag }: TagProps) {
+  const t = useMessages()
+  const [tag, setTag] = useState('')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (tag.trim() !== '') onTag(tag.trim())
+  }
+  return (
+    <Dialog onClose={onClose} title={title}>
+      <form onSubmit={submit}>
+        <Stack>
+          <Autocomplete
+            label={t.flags.bulkTagName}
+            data-autofocus
+            required
+            withAsterisk={false}
+            maxLength={255}
+            data={[...known]}
+            value={tag}
+            onChange={setTag}
+          />
+          <Button type="submit">{title}</Button>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
+
+interface CopyProps {
+  project: Project
+  count: number
+  onClose: () => void
+  onCopy: (targets: readonly number[], isOff: boolean) => void
+}
+
+export function CopyDialog({ project, count, onClose, onCopy }: CopyProps) {
+  const t = useMessages()
+  const others = (useProjects().data ?? []).filter(
+    each => each.organization === project.organization && each.id !== project.id,
+  )
+  const [targets, setTargets] = useState<string[]>([])
+  const [isOff, setIsOff] = useState(true)
+  return (
+    <Dialog onClose={onClose} title={t.bulk.copy}>
+      {others.length === 0 ? (
+        <Text>{t.copies.alone}</Text>
+      ) : (
+        <Stack>
+          <Text size="sm">{t.bulk.copyIntro(count)}</Text>
+          <Checkbox.Group label={t.bulk.targets} value={targets} onChange={setTargets}>
+            <Stack gap="xs" mt="xs">
+              {others.map(({ id, name }) => (
+                <Checkbox key={id} value={String(id)} label={name} />
+              ))}
+            </Stack>
+          </Checkbox.Group>
+          <Switch label={t.copies.startOff} checked={isOff} onChange={event => setIsOff(event.currentTarget.checked)} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.common.cancel}
+            </Button>
+            <Button disabled={targets.length === 0} onClick={() => onCopy(targets.map(Number), isOff)}>
+              {t.copies.copy(targets.length)}
+            </Button>
+          </Group>
+        </Stack>
+      )}
+    </Dialog>
+  )
+}
+
+export function FailuresDialog({ failures, onClose }: { failures: readonly BulkFailure[]; onClose: () => void }) {
+  const t = useMessages()
+  return (
+    <Dialog onClose={onClose} title={t.bulk.failed(failures.length)} size="lg">
+      <Stack>
+        <Text size="sm">{t.bulk.failedIntro}</Text>
+        <PlainTable
+          label={t.bulk.failed(failures.length)}
+          minWidth={280}
+          head={[t.flags.columnFlag, t.bulk.reason]}
+          rows={failures.map(({ id, key, reason }) => ({ key: id, cells: [key, reason] }))}
+        />
+        <Group justify="flex-end">
+          <Button data-autofocus onClick={onClose}>
+            {t.common.close}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}

@@ -1,0 +1,124 @@
+import { type Flag, routes } from '@halyard/contract'
+import { useQueryClient } from '@tanstack/react-query'
+import { useRef, useState } from 'react'
+import { useNotify } from '../../app/notify.ts'
+import { problemText } from '../../app/problems.tsx'
+import { useCall } from '../../app/services.ts'
+import { useMessages } from '../../messages/language.tsx'
+import { rememberFlags } from '../flag-cache.ts'
+import {
+  type BulkChange,
+  type BulkFailure,
+  type BulkJob,
+  type BulkOutcome,
+  changing,
+  eachOf,
+  opposite,
+} from './bulk-change.ts'
+
+interface Told {
+  /** The sentence that tells of it. */
+  readonly done: (count: number) => string
+  readonly undo?: (outcome: BulkOutcome) => unknown
+}
+
+/** Does something with several flags: shows how far it is, can be stopped, offers one undo, and names what did not work. */
+export function useBulk(projectId: string, onDone: (failedIds: readonly number[]) => void) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const [progress, setProgress] = useState<{ done: number; total: number }>()
+  const [failures, setFailures] = useState<readonly BulkFailure[]>([])
+  const stop = useRef<AbortController>(undefined)
+
+  const run = async (flags: readonly Flag[], job: BulkJob, { done, undo }: Told) => {
+    const controller = new AbortController()
+    stop.current = controller
+    setProgress({ done: 0, total: flags.length })
+    try {
+      const outcome = await job(flags, {
+        signal: controller.signal,
+        onProgress: count => setProgress({ done: count, total: flags.length }),
+      })
+      const { changed } = outcome
+      rememberFlags(
+        queries,
+        projectId,
+        changed.map(({ after }) => after),
+      )
+      if (changed.length > 0) {
+        notify.tell({ id: 'bulk', message: done(changed.length), ...(undo && { onUndo: () => undo(outcome) }) })
+      }
+      setFailures(outcome.failures)
+      onDone(outcome.failures.map(({ id }) => id))
+    } catch (error) {
+      notify.fail(error)
+    } finally {
+      setProgress(undefined)
+    }
+  }
+
+  const change = (flags: readonly Flag[], wanted: BulkChange): Promise<void> =>
+    run(flags, changing(call, projectId, wanted), {
+      done: 'deleted' in wanted ? t.bulk.deleted : t.bulk.done,
+      undo: outcome => {
+        const back = opposite(wanted, outcome)
+        if (back) return change(back.flags, back.change)
+        return restore(outcome.changed.map(({ after }) => after))
+      },
+    })
+
+  /** There is no request for many: restoring is rare. */
+  const restore = (flags: readonly Flag[]): Promise<void> =>
+    run(
+      flags,
+      eachOf(
+        flag =>
+          call(routes.flags.update, {
+            params: { project_id: projectId, id: String(flag.id) },
+            body: { deleted: false },
+          }),
+        error => problemText(t, error),
+      ),
+      {
+        done: t.bulk.restored,
+        undo: ({ changed }) =>
+          change(
+            changed.map(({ after }) => after),
+            { deleted: true },
+          ),
+      },
+    )
+
+  const copy = (flags: readonly Flag[], organizationId: string, targets: readonly number[], isOff: boolean) =>
+    run(
+      flags,
+      eachOf(
+        async flag => {
+          await call(routes.organizationFlags.copy, {
+            params: { parent_lookup_organization_id: organizationId },
+            body: {
+              feature_flag_key: flag.key,
+              from_project: Number(projectId),
+              target_project_ids: [...targets],
+              disable_copied_flag: isOff,
+            },
+          })
+          return flag
+        },
+        error => problemText(t, error),
+      ),
+      { done: count => t.bulk.copied(count, targets.length) },
+    )
+
+  return {
+    change,
+    restore,
+    copy,
+    progress,
+    cancel: () => stop.current?.abort(),
+    failures,
+    dismissFailures: () => setFailures([]),
+  }
+}
