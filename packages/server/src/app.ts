@@ -82,7 +82,8 @@ export function createApp({
     log,
     ...config,
     shedder,
-    takeFirst: serving.takeFirst,
+    takeFirst: serving.fastLane.takeFirst,
+    plainLane: serving.fastLane.plain,
     onAnswer: metrics.observeRequest,
   })
   const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax))

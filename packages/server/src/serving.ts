@@ -27,8 +27,7 @@ export interface Serving {
   readonly access: SdkAccess
   readonly streams: Streams
   readonly counts: EvaluationCounts
-  /** Sees every request before the router does. */
-  readonly takeFirst: FastLane
+  readonly fastLane: FastLane
   /** From now on answers ask clients to open a new connection, elsewhere. */
   beginClosing(): void
   close(): void
@@ -79,7 +78,7 @@ export function createServing({ source, now, onError }: Deps): Serving {
     definitions,
     access,
     streams,
-    takeFirst: createFastLane({
+    fastLane: createFastLane({
       answerEvaluation,
       knownDefinitions(key, token, withCohorts) {
         const served = access.knownToDefinitions(key, token)

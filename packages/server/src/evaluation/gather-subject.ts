@@ -38,6 +38,7 @@ export type Asking = EvaluationRequest & { readonly distinctId: string }
 export function wantedSubject(served: ServedProject, request: Asking): WantedSubject | undefined {
   const { requirements } = served.snapshot
   const { hasPersons } = served
+  if (!hasPersons && requirements.groupProperties.size === 0) return undefined
   const personProperties = hasPersons && lacks(request.personProperties, requirements.personProperties)
   const staticCohorts = hasPersons ? [...requirements.staticCohorts] : []
   const continuityFlags = hasPersons ? requirements.continuityFlags : []
@@ -74,6 +75,9 @@ const groupPropertiesOf = ({ groupProperties }: Asking, type: string): Propertie
 /** Stored properties join those of the request, which win. */
 export function subjectOf(request: Asking, stored: StoredSubject | undefined): Subject {
   const { distinctId, personProperties, groups, groupProperties, deviceId, anonDistinctId } = request
+  if (!stored && deviceId === undefined && anonDistinctId === undefined) {
+    return { distinctId, groups, personProperties, groupProperties }
+  }
   const own = {
     distinctId,
     groups,

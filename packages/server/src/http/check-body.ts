@@ -165,16 +165,16 @@ function checkNumbers(text: string): void {
   }
 }
 
-export function isTooDeep(value: unknown): boolean {
-  let level: unknown[] = [value]
-  for (let depth = 0; level.length > 0; depth++) {
-    if (depth > nestingMax) return true
-    const below: unknown[] = []
-    for (const item of level) {
-      if (typeof item !== 'object' || item === null) continue
-      for (const child of Object.values(item)) if (typeof child === 'object' && child !== null) below.push(child)
-    }
-    level = below
+export const isTooDeep = (value: unknown): boolean => goesBelow(value, nestingMax)
+
+/** Goes no deeper than it has to, and makes nothing on the way: it looks at every body. */
+function goesBelow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels < 0) return true
+  if (Array.isArray(value)) {
+    for (const item of value) if (goesBelow(item, levels - 1)) return true
+    return false
   }
+  for (const key in value) if (goesBelow((value as Record<string, unknown>)[key], levels - 1)) return true
   return false
 }

@@ -3,7 +3,7 @@ import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyRepl
 import { Problem } from '../problem.ts'
 import type { Gate } from './gate.ts'
 import type { LoadShedder } from './load-shedder.ts'
-import { createNodeServers, type TakeFirst } from './node-server.ts'
+import { createNodeServers, type PlainLane, type TakeFirst } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { answerUnreadable } from './unreadable-request.ts'
 
@@ -13,8 +13,9 @@ export interface HttpOptions {
   readonly bodyBytesMax: number
   readonly trustProxy: boolean | number | string
   /** Asked before anything else is done with a request. */
-  readonly shedder: Pick<LoadShedder, 'refuse' | 'close'>
+  readonly shedder: Pick<LoadShedder, 'refuse' | 'refuseEvaluation' | 'close'>
   readonly takeFirst?: TakeFirst
+  readonly plainLane?: PlainLane
   /** Called once for each answer to a known route. */
   readonly onAnswer: (method: string, route: string, status: number, seconds: number) => void
 }
@@ -26,6 +27,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   const servers = createNodeServers(
     (request, response) =>
       options.shedder.refuse(request, response) || (options.takeFirst?.(request, response) ?? false),
+    options.plainLane && behindShedder(options.plainLane, options.shedder),
   )
   const app = Fastify({
     loggerInstance: options.log,
@@ -60,6 +62,13 @@ export function createHttp(options: HttpOptions): FastifyInstance {
 /** The contract is checked by `serve-route.ts`: Fastify's own compilers of schemas, a third of it, are never loaded. */
 const notNeeded = (): never => {
   throw new Error('Routes carry no schemas for Fastify.')
+}
+
+/** What is answered at once is never in flight, so only whether there is too much to do has to be asked. */
+function behindShedder({ takes, answer, room }: PlainLane, shedder: HttpOptions['shedder']) {
+  const answerOrRefuse: PlainLane['answer'] = (head, bytes, from, to) =>
+    takes(head) ? (shedder.refuseEvaluation(room) ?? answer(head, bytes, from, to)) : undefined
+  return { room, answer: answerOrRefuse }
 }
 
 /** A request id from the client or proxy is kept, so that logs can be joined, when it is harmless text. */

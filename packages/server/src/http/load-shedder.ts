@@ -1,9 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AnswerRoom } from './answer-room.ts'
+import { answerHead, bodyFrom, type QuickAnswer } from './quick-answer.ts'
 
 /** Says no in time: beyond what this process can do, a quick 503 is better than an answer that nobody waits for any more. */
 export interface LoadShedder {
   /** True when the request was answered 503; nobody else may touch it then. */
   refuse(request: IncomingMessage, response: ServerResponse): boolean
+  /** The same for an evaluation that would be answered at once: what it is answered instead, undefined when there is room for it. */
+  refuseEvaluation(room: AnswerRoom): QuickAnswer | undefined
   readonly load: Load
   close(): void
 }
@@ -29,12 +33,26 @@ const managementLagFactor = 4
 const managementInFlightFactor = 2
 const retryAfterSeconds = 1
 
-const refusal = JSON.stringify({
-  type: 'server_error',
-  code: 'unavailable',
-  detail: 'This server has more to do than it can. Try again in a moment.',
-  attr: null,
-})
+const refusal = Buffer.from(
+  JSON.stringify({
+    type: 'server_error',
+    code: 'unavailable',
+    detail: 'This server has more to do than it can. Try again in a moment.',
+    attr: null,
+  }),
+)
+
+const refusalFields = [
+  'content-type',
+  'application/json; charset=utf-8',
+  'retry-after',
+  String(retryAfterSeconds),
+  'cache-control',
+  'no-store',
+  'x-content-type-options',
+  'nosniff',
+]
+const evaluationRefusalHead = answerHead(503, [...refusalFields, 'access-control-allow-origin', '*'])
 
 export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimits): LoadShedder {
   const load = { lagMilliseconds: 0, inFlight: 0, shedTotal: 0 }
@@ -74,26 +92,24 @@ export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimit
       })
       return false
     },
+    refuseEvaluation(room) {
+      if (!isTooMuch('evaluation')) return undefined
+      load.shedTotal += 1
+      return { head: evaluationRefusalHead, ...bodyFrom(room, refusal) }
+    },
     close: () => clearInterval(timer),
   }
 }
 
 /** Supervisors are always answered. Definitions for client libraries count as evaluation although they lie below `/api/`. */
 function kindOf(url: string): 'operations' | 'evaluation' | 'management' {
+  if (url.startsWith('/flags/') || url.startsWith('/flags?')) return 'evaluation'
   if (/^\/(_livez|_readyz|metrics)\b/.test(url)) return 'operations'
   if (/^\/api\/feature_flag\/local_evaluation|\/feature_flags\/local_evaluation/.test(url)) return 'evaluation'
   return /^\/(flags|decide|ofrep|e|batch|capture|engage|track|i|s|array)\b/.test(url) ? 'evaluation' : 'management'
 }
 
 function answerBusy(response: ServerResponse, kind: 'evaluation' | 'management'): void {
-  response
-    .writeHead(503, {
-      'content-type': 'application/json; charset=utf-8',
-      'content-length': Buffer.byteLength(refusal),
-      'retry-after': String(retryAfterSeconds),
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      ...(kind === 'evaluation' && { 'access-control-allow-origin': '*' }),
-    })
-    .end(refusal)
+  const fields = kind === 'evaluation' ? evaluationRefusalHead.fields : refusalFields
+  response.writeHead(503, [...fields, 'content-length', String(refusal.length)]).end(refusal)
 }

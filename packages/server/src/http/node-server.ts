@@ -1,14 +1,25 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
+import type { AnswerRoom } from './answer-room.ts'
+import { type AnswerPlain, createPlainConnections, type PlainConnections } from './plain-connections.ts'
+import type { PlainHead } from './plain-request.ts'
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
 /** Sees every request first; true means that it answers it, and the router never hears of it. */
 export type TakeFirst = (request: IncomingMessage, response: ServerResponse) => boolean
 
+/** Answers plain requests before `node:http` sees them. */
+export interface PlainLane {
+  /** Whether it would answer such a request, if it can do so at once. */
+  takes(head: PlainHead): boolean
+  readonly answer: AnswerPlain
+  readonly room: AnswerRoom
+}
+
 export interface NodeServers {
   create(route: RequestListener): Server
-  /** Ends the connections on which nothing was ever asked, which Node itself would wait for, and takes no new ones. */
+  /** Ends the connections on which nothing is under way, which Node itself would wait for, and takes no new ones. */
   beginClosing(): void
 }
 
@@ -18,15 +29,12 @@ const keepAliveTimeoutMilliseconds = 65_000
 /** How often connections are looked at that take too long to say something. */
 const connectionsCheckMilliseconds = 1000
 
-export function createNodeServers(takeFirst: TakeFirst | undefined): NodeServers {
+export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<PlainLane, 'takes'>): NodeServers {
   const unused = new Set<Socket>()
+  const plain: PlainConnections[] = []
   let isClosing = false
 
   function watch(socket: Socket): void {
-    if (isClosing) {
-      socket.destroy()
-      return
-    }
     unused.add(socket)
     socket.once('close', () => unused.delete(socket))
   }
@@ -43,11 +51,30 @@ export function createNodeServers(takeFirst: TakeFirst | undefined): NodeServers
         unused.delete(request.socket)
         if (!takeFirst?.(request, response)) route(request, response)
       })
-      return server.on('connection', watch)
+      const toHttp = takeConnections(server)
+      const handOver = (socket: Socket) => {
+        watch(socket)
+        toHttp(socket)
+      }
+      const connections = lane && createPlainConnections({ ...lane, handOver, limits: server })
+      if (connections) plain.push(connections)
+      return server.on('connection', (socket: Socket) => {
+        if (isClosing) socket.destroy()
+        else if (connections) connections.serve(socket)
+        else handOver(socket)
+      })
     },
     beginClosing() {
       isClosing = true
       for (const socket of unused) socket.destroy()
+      for (const connections of plain) connections.beginClosing()
     },
   }
+}
+
+/** Takes the place of Node's own listener, which can be given connections later. */
+function takeConnections(server: Server): (socket: Socket) => void {
+  const [own] = server.listeners('connection')
+  server.off('connection', own as (socket: Socket) => void)
+  return socket => own!.call(server, socket)
 }

@@ -9,8 +9,8 @@ import { hashSecret } from './secret.ts'
 export interface KnownActors {
   /** Raises `unauthenticated` for a key that is not valid, and `unavailable` when it is not remembered and the database is away. */
   find(key: string): Promise<Actor>
-  /** Who is remembered, without asking anybody. */
-  known(key: string): Actor | undefined
+  /** Who is remembered for a key with this hash, without asking anybody. */
+  known(hash: string): Actor | undefined
   close(): void
 }
 
@@ -67,8 +67,8 @@ export function createKnownActors(
       if (found.expiresAt !== null && found.expiresAt <= now()) throw invalidKey('This API key has expired.')
       return found.actor
     },
-    known(key) {
-      const remembered = known.get(hashSecret(key))
+    known(hash) {
+      const remembered = known.get(hash)
       if (!remembered || remembered.freshUntil <= Date.now()) return undefined
       return remembered.expiresAt !== null && remembered.expiresAt <= now() ? undefined : remembered.actor
     },

@@ -9,6 +9,8 @@ import { type Evaluation, type Evaluator, isAsking } from '../evaluation/evaluat
 import type { Asking } from '../evaluation/gather-subject.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import type { Snapshots } from '../evaluation/snapshots.ts'
+import { type AnswerRoom, ownRoom } from '../http/answer-room.ts'
+import { type AnswerBody, bodyFrom } from '../http/quick-answer.ts'
 import { invalid, Problem } from '../problem.ts'
 import type { EvaluationCounts } from './evaluation-counts.ts'
 import { createFastAnswers } from './fast-answer.ts'
@@ -25,8 +27,8 @@ export interface EvaluationCall {
 export interface AnswerEvaluation {
   /** The JSON to answer with. Raises `unauthenticated`, `invalid`, `unavailable`. */
   whenReady(call: EvaluationCall, body: unknown): Promise<Buffer>
-  /** For the usual call, `POST /flags/?v=2`: the same, if it takes nothing that is not in memory; else undefined. */
-  atOnce(headers: Headers, body: unknown): Buffer | undefined
+  /** For the usual call, `POST /flags/?v=2`: the same in a room, if it takes nothing that is not in memory; else undefined. */
+  atOnce(headers: Headers, body: unknown, room: AnswerRoom): AnswerBody | undefined
 }
 
 interface Deps {
@@ -44,9 +46,9 @@ export function createAnswerEvaluation({ snapshots, evaluator, counts, now = Dat
     hasErrors: isIncomplete,
   })
 
-  function fast(served: ServedProject, evaluation: Evaluation): Buffer {
+  function fast(served: ServedProject, evaluation: Evaluation, room: AnswerRoom): AnswerBody {
     counts.add(evaluation.eligible.length)
-    return fastAnswers(served)(evaluation.outcomes, evaluation.eligible, envelopeOf(evaluation))
+    return fastAnswers(served)(evaluation.outcomes, evaluation.eligible, envelopeOf(evaluation), room)
   }
 
   function plain(served: ServedProject, asking: EvaluationRequest, evaluation: Evaluation, telling: Telling): Buffer {
@@ -75,15 +77,19 @@ export function createAnswerEvaluation({ snapshots, evaluator, counts, now = Dat
       const onlySurveys = isTrue(query.only_evaluate_survey_feature_flags)
       const evaluation = await evaluator.evaluate(served, asking, { onlySurveys })
       const isUsual = telling.shape === 'details' && !telling.hasConfig && asking.keys === undefined
-      return isUsual ? fast(served, evaluation) : plain(served, asking, evaluation, telling)
+      if (!isUsual) return plain(served, asking, evaluation, telling)
+      const { bytes, from, to } = fast(served, evaluation, ownRoom)
+      return bytes.subarray(from, to)
     },
-    atOnce(headers, body) {
+    atOnce(headers, body, room) {
       const request = readEvaluationRequest(body, headers)
-      const isUsual = isAsking(request) && !request.isWithoutFlags && request.keys === undefined
-      const served = isUsual && request.token !== undefined ? snapshots.known(request.token) : undefined
-      if (!served) return undefined
+      const { token } = request
+      const served = token === undefined || !isAsking(request) ? undefined : snapshots.known(token)
+      if (served === undefined || request.isWithoutFlags) return undefined
       const evaluation = evaluator.evaluateAtOnce(served, request as Asking)
-      return evaluation && fast(served, evaluation)
+      if (evaluation === undefined) return undefined
+      if (request.keys === undefined) return fast(served, evaluation, room)
+      return bodyFrom(room, plain(served, request, evaluation, usualTelling))
     },
   }
 }
@@ -106,6 +112,8 @@ interface Telling {
   readonly hasConfig: boolean
   readonly isOld: boolean
 }
+
+const usualTelling: Telling = { shape: 'details', hasConfig: false, isOld: false }
 
 function tellingOf(endpoint: EvaluationCall['endpoint'], query: EvaluationCall['query']): Telling {
   const version = /^\d+$/.test(query.v ?? '') ? Number(query.v) : undefined

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { linearRegex } from '../evaluation/linear-regex.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
+import { createAnswerRoom } from '../http/answer-room.ts'
 import { createFastAnswers } from './fast-answer.ts'
 import { plainAnswer } from './plain-answer.ts'
 
@@ -37,6 +38,7 @@ const definitions = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), filters
 
 it('copies the very answer that the plain way writes', () => {
   const fastAnswers = createFastAnswers()
+  const room = createAnswerRoom()
   fc.assert(
     fc.property(definitions, fc.array(fc.string(), { minLength: 1, maxLength: 5 }), (flags, people) => {
       const list = flags.map(
@@ -52,8 +54,8 @@ it('copies the very answer that the plain way writes', () => {
         const results = snapshot.evaluate({ distinctId, personProperties: { a: 'x', b: distinctId } }, { now: 0 })
         const envelope = { requestId: 'r', evaluatedAt: 7, hasErrors: false }
         const plain = plainAnswer(snapshot.flags, results, eligible, 'details', envelope)
-        const fast = fastAnswers(served)(results, eligible, envelope)
-        expect(JSON.parse(fast.toString())).toEqual(JSON.parse(JSON.stringify(plain)))
+        const { bytes, from, to } = fastAnswers(served)(results, eligible, envelope, room)
+        expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(JSON.stringify(plain)))
       }
     }),
   )

@@ -1,6 +1,8 @@
 import type { CompiledFlag } from '@halyard/engine'
 import type { Outcomes } from '../evaluation/outcomes.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
+import type { AnswerRoom } from '../http/answer-room.ts'
+import { type AnswerBody, headRoomBytes } from '../http/quick-answer.ts'
 import type { Envelope } from './plain-answer.ts'
 import { flagDetail } from './plain-answer.ts'
 
@@ -12,7 +14,12 @@ interface Pieces {
 }
 
 /** Tells evaluations in the usual shape by copying prepared bytes. Gives what `plainAnswer` gives as JSON. */
-export type FastAnswer = (outcomes: Outcomes, eligible: readonly number[], envelope: Envelope) => Buffer
+export type FastAnswer = (
+  outcomes: Outcomes,
+  eligible: readonly number[],
+  envelope: Envelope,
+  room: AnswerRoom,
+) => AnswerBody
 
 const opening = Buffer.from('{"errorsWhileComputingFlags":false,"flags":{')
 const openingWithErrors = Buffer.from('{"errorsWhileComputingFlags":true,"flags":{')
@@ -30,7 +37,8 @@ export function createFastAnswers(): (served: ServedProject) => FastAnswer {
     const made = answers.get(served)
     if (made) return made
     const table = served.snapshot.flags.map(piecesOf)
-    const answer: FastAnswer = (outcomes, eligible, envelope) => assemble(table, outcomes, eligible, envelope)
+    const answer: FastAnswer = (outcomes, eligible, envelope, room) =>
+      assemble(table, outcomes, eligible, envelope, room)
     answers.set(served, answer)
     return answer
   }
@@ -41,7 +49,8 @@ function assemble(
   outcomes: Outcomes,
   eligible: readonly number[],
   envelope: Envelope,
-): Buffer {
+  room: AnswerRoom,
+): AnswerBody {
   const chosen: Uint8Array[] = []
   let size = 0
   let hasErrors = envelope.hasErrors
@@ -55,7 +64,7 @@ function assemble(
     chosen.push(piece)
     size += piece.length
   }
-  return join(hasErrors ? openingWithErrors : opening, chosen, size, closing(envelope))
+  return join(hasErrors ? openingWithErrors : opening, chosen, size, closing(envelope), room)
 }
 
 function makePiece(pieces: Pieces, outcome: number): Uint8Array {
@@ -71,17 +80,25 @@ const closing = ({ requestId, evaluatedAt }: Envelope): string =>
   `},"requestId":"${requestId}","evaluatedAt":${evaluatedAt}}`
 
 /** The first piece goes without its comma. */
-function join(head: Uint8Array, pieces: readonly Uint8Array[], size: number, tail: string): Buffer {
+function join(
+  head: Uint8Array,
+  pieces: readonly Uint8Array[],
+  size: number,
+  tail: string,
+  room: AnswerRoom,
+): AnswerBody {
   const comma = pieces.length > 0 ? 1 : 0
-  const whole = Buffer.allocUnsafe(head.length + size - comma + tail.length)
+  const from = headRoomBytes
+  const to = from + head.length + size - comma + tail.length
+  const bytes = room.take(to)
   // The comma of the first piece lies where the head ends, and is written over by it.
-  let at = head.length - comma
+  let at = from + head.length - comma
   for (let position = 0; position < pieces.length; position++) {
     const piece = pieces[position]!
-    whole.set(piece, at)
+    bytes.set(piece, at)
     at += piece.length
   }
-  whole.set(head, 0)
-  whole.write(tail, at, 'latin1')
-  return whole
+  bytes.set(head, from)
+  bytes.write(tail, at, 'latin1')
+  return { bytes, from, to }
 }

@@ -3,6 +3,7 @@ import type { Snapshots } from '../evaluation/snapshots.ts'
 import type { KnownActors } from '../identity/known-actors.ts'
 import { hashSecret } from '../identity/secret.ts'
 import { forbidden, missing, Problem } from '../problem.ts'
+import { remembering } from '../remembering.ts'
 import { type Actor, hasAnyScope, levelInProject } from '../tenancy.ts'
 
 /** Lets in by the keys that client libraries hold: the project's secret key, a personal API key, and where it is enough its public token. */
@@ -24,7 +25,12 @@ interface Deps {
   readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
 }
 
+/** The same keys come again and again. What is remembered is only their hash, never what they open. */
+const hashesMax = 1000
+
 export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): SdkAccess {
+  const hashOf = remembering(hashesMax, hashSecret)
+
   async function bySecretKey(key: string, token: string | undefined): Promise<ServedProject> {
     const served = await snapshots.forSecretKey(hashSecret(key))
     if (!served) throw refused('This secret key is not valid. It may have been revoked.')
@@ -74,8 +80,9 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
     knownToDefinitions(key, token) {
       const served = snapshots.known(token)
       if (!served) return undefined
-      if (key.startsWith('phs_')) return snapshots.isSecretKeyOf(served, hashSecret(key)) ? served : undefined
-      const actor = actors.known(key)
+      const hash = hashOf(key)
+      if (key.startsWith('phs_')) return snapshots.isSecretKeyOf(served, hash) ? served : undefined
+      const actor = actors.known(hash)
       const isAllowed =
         actor && hasAnyScope(actor.key, ['feature_flag:read']) && levelInProject(actor, served.project) !== undefined
       return isAllowed ? served : undefined

@@ -1,0 +1,61 @@
+import type { AnswerRoom } from './answer-room.ts'
+
+/** An answer that is ready at once: a head that was prepared, and a body. */
+export interface QuickAnswer extends AnswerBody {
+  readonly head: AnswerHead
+}
+
+/** Where a body lies, from `from` to `to`. Before it there is room for a head. */
+export interface AnswerBody {
+  readonly bytes: Buffer
+  readonly from: number
+  readonly to: number
+}
+
+/** Status and headers of an answer, ready for both ways to send it. */
+export interface AnswerHead {
+  readonly status: number
+  /** Names and values by turns, as Node takes them. */
+  readonly fields: readonly string[]
+  /** The same as text, after the status line. */
+  readonly text: string
+  readonly hasBody: boolean
+}
+
+/** How much room there must be before a body. */
+export const headRoomBytes = 1024
+
+const reasons = { 200: 'OK', 304: 'Not Modified', 503: 'Service Unavailable' } as const
+
+export function answerHead(status: keyof typeof reasons, fields: readonly string[]): AnswerHead {
+  let text = `HTTP/1.1 ${status} ${reasons[status]}\r\n`
+  for (let at = 0; at < fields.length; at += 2) text += `${fields[at]}: ${fields[at + 1]}\r\n`
+  return { status, fields, text, hasBody: status !== 304 }
+}
+
+/** Puts a body into the room. */
+export function bodyFrom(room: AnswerRoom, body: Uint8Array): AnswerBody {
+  const to = headRoomBytes + body.length
+  const bytes = room.take(to)
+  bytes.set(body, headRoomBytes)
+  return { bytes, from: headRoomBytes, to }
+}
+
+/** Writes the head before the body, as Node would, and gives both as one piece of bytes. */
+export function createHeadWriter(): (answer: QuickAnswer, keepAliveMilliseconds: number) => Buffer {
+  let second = Number.NaN
+  let date = ''
+  return ({ head, bytes, from, to }, keepAliveMilliseconds) => {
+    const now = Math.floor(Date.now() / 1000)
+    if (now !== second) {
+      second = now
+      const seconds = Math.floor(keepAliveMilliseconds / 1000)
+      const toldDate = new Date(now * 1000).toUTCString()
+      date = `Date: ${toldDate}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
+    }
+    const text = `${head.text}${date}${head.hasBody ? `content-length: ${to - from}\r\n\r\n` : '\r\n'}`
+    const start = from - text.length
+    bytes.write(text, start, 'latin1')
+    return bytes.subarray(start, to)
+  }
+}
