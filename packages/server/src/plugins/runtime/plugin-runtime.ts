@@ -127,7 +127,8 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     await Promise.all([schedule.runDue(active.values(), at), jobs.runDue(at)])
     if (Date.now() - prunedAt > pruneEveryMs) {
       prunedAt = Date.now()
-      await database.transaction(tx => tx.pluginWork.pruneLogs(plusMilliseconds(at, -logKeptMs)))
+      // By the clock that stamps the lines, whatever moment the work is done for.
+      await database.transaction(tx => tx.pluginWork.pruneLogs(plusMilliseconds(now(), -logKeptMs)))
     }
   }
 
