@@ -179,6 +179,8 @@ describe('hostile code', () => {
     expect(await run('return "others go on"')).toBe('others go on')
   })
 
+  // Memory, not time, is what has to stop these, however slow the machine is.
+  const patient = { cpuMsMax: 50_000, wallMsMax: 50_000 }
   const memoryBombs: [string, string][] = [
     ['arrays', 'const a = []; while (true) a.push(new Array(1000).fill(1))'],
     ['array buffers', 'const a = []; while (true) a.push(new ArrayBuffer(1 << 20))'],
@@ -189,13 +191,13 @@ describe('hostile code', () => {
     ['closures', 'const fs = []; for (;;) { const x = new Array(100).fill(0); fs.push(() => x) }'],
   ]
   test.each(memoryBombs)('is stopped when it takes too much memory: %s', async (_name, body) => {
-    expect((await failureOf(run(body, noHost, { cpuMsMax: 5_000 }))).kind).toBe('memory')
+    expect((await failureOf(run(body, noHost, patient))).kind).toBe('memory')
   })
 
   test.each(['new ArrayBuffer(2 ** 31)', 'new Float64Array(2 ** 28)', 'let n = 3n; while (true) n = n * n'])(
     'gets a RangeError for what could never fit: %s',
     async body => {
-      expect((await failureOf(run(body, noHost, { cpuMsMax: 5_000 }))).guest?.name).toBe('RangeError')
+      expect((await failureOf(run(body, noHost, patient))).guest?.name).toBe('RangeError')
     },
   )
 
