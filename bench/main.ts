@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { createInstallations } from './installation.ts'
 import { startLoad } from './load.ts'
 import { type Figure, isAlarming, isMet, sizes } from './measure.ts'
-import { installPeers, noPeers } from './peers.ts'
+import { createPeers, noPeers } from './peers.ts'
 import type { Row } from './row.ts'
 import { blastRadius } from './rows/blast-radius.ts'
 import { engine } from './rows/engine.ts'
@@ -46,7 +46,7 @@ const kit = {
   say,
   installations: createInstallations(),
   load: startLoad(),
-  peers: args.includes('--no-peers') ? noPeers : installPeers(say),
+  peers: args.includes('--no-peers') ? noPeers : createPeers(say),
 }
 const found: Record<string, readonly Figure[]> = {}
 try {

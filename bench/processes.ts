@@ -33,8 +33,8 @@ export async function freePort(): Promise<number> {
 }
 
 /** A program of the bench in a process of its own. Everything is bundled beside this file. */
-export function startProgram(name: string, args: readonly string[] = []): ChildProcess {
-  return fork(fileURLToPath(new URL(`${name}.mjs`, import.meta.url)), args, { execArgv: [] })
+export function startProgram(name: string, args: readonly string[] = [], node = process.execPath): ChildProcess {
+  return fork(fileURLToPath(new URL(`${name}.mjs`, import.meta.url)), args, { execArgv: [], execPath: node })
 }
 
 export async function stopProcess(child: ChildProcess): Promise<void> {

@@ -1,172 +1,133 @@
-import { compile } from '@halyard/engine'
-import { RE2JS } from 're2js'
-import { floorHash } from '../floor-hash.ts'
+import { heapBytesPerFlag } from '../engines/halyard.ts'
+import { type EngineName, type RunningEngine, startEngine } from '../engines.ts'
 import { type Figure, interleave, median, ratios, spreadOf } from '../measure.ts'
-import { mixedDefinitions, people } from '../mix.ts'
-import { peerEngines } from '../peer-engines.ts'
+import { mixedDefinitions } from '../mix.ts'
 import type { Kit, Row } from '../row.ts'
 
-/**
- * The engine alone, against the cost of the SHA-1 hashes that PostHog's way of bucketing asks for, and against the engines of
- * others. BENCH_CLOCK=wall counts the time on the wall instead of what this process had.
- */
-const options = {
-  regex: (pattern: string) => {
-    const compiled = RE2JS.compile(pattern)
-    return { test: (text: string) => compiled.matcher(text).find() }
-  },
-}
-const now = Date.parse('2024-06-15T12:00:00Z')
-const subjects = people(1000)
-
-let sink = 0
-
-/** Nanoseconds that this process has had, so that neighbours on the machine do not count. */
-function clock(): number {
-  if (process.env.BENCH_CLOCK === 'wall') return Number(process.hrtime.bigint())
-  const { user, system } = process.cpuUsage()
-  return (user + system) * 1000
+/** The engine alone: against the hashes that it cannot do without, against the engines of others, and how it is loaded. */
+export const engine: Row = async kit => {
+  const figures: Figure[] = []
+  for (const flagCount of kit.size.flagCounts) figures.push(...(await evaluationFigures(kit, flagCount)))
+  return [...figures, ...(await loadFigures(kit)), ...heapFigures()]
 }
 
-/** Does something a number of times, and says how many. */
-type Work = () => number | Promise<number>
+/** What the names in `bars` mean: the engine of the peer, and the line of Node that it and Halyard's run on. */
+const rivals: readonly { readonly name: EngineName; readonly on: 'this' | '22'; readonly atLeast?: number }[] = [
+  { name: 'posthog-node', on: 'this', atLeast: 60 },
+  { name: 'flagd-core', on: 'this', atLeast: 4 },
+  { name: 'unleash-client', on: 'this' },
+  { name: 'posthog-node', on: '22', atLeast: 60 },
+  { name: 'flagd-core', on: '22', atLeast: 4 },
+  { name: 'unleash-client', on: '22', atLeast: 4 },
+]
 
-/** Nanoseconds of one call, by contestant and turn. */
-function measure(contestants: Readonly<Record<string, Work>>, turns: number): Promise<Record<string, number[]>> {
-  const timed = Object.entries(contestants).map(([name, work]) => {
-    const run = async () => {
-      const start = clock()
-      const calls = await work()
-      return (clock() - start) / calls
-    }
-    return [name, run] as const
-  })
-  return interleave(Object.fromEntries(timed), turns, Math.min(turns, 5))
-}
+const major = process.version.split('.')[0]!.slice(1)
+const lineOf = (on: 'this' | '22') => `Node ${on === 'this' ? major : on}`
 
-function evaluation(flagCount: number) {
-  const definitions = mixedDefinitions(flagCount)
-  const snapshot = compile(definitions, options)
-  const keys = definitions.flags.map(flag => flag.key)
-  // What a plain evaluator hashes: every rollout, and the variant of every flag that has variants.
-  const texts = definitions.flags.flatMap(({ key }, index) => [
-    ...(index % 10 < 4 || index % 10 >= 7 ? [[key, '']] : []),
-    ...(index % 10 >= 4 && index % 10 < 7 ? [[key, 'variant']] : []),
-  ])
-  return {
-    floor: () => {
-      const some = subjects.slice(0, 100)
-      for (const { distinctId } of some)
-        for (const [key, salt] of texts) sink += floorHash(`${key}.${distinctId}${salt}`)
-      return some.length
-    },
-    all: () => {
-      for (const subject of subjects) {
-        const results = snapshot.evaluate(subject, { now })
-        for (let index = 0; index < flagCount; index++) {
-          const outcome = results.outcome(index)!
-          if (outcome.enabled && outcome.payload !== null) sink += outcome.reason.code.length
-        }
-      }
-      return subjects.length
-    },
-    one: () => {
-      for (const [index, subject] of subjects.entries()) {
-        const key = keys[index % keys.length]!
-        const outcome = snapshot.evaluate(subject, { now, keys: [key] }).get(key)!
-        if (outcome.enabled) sink++
-      }
-      return subjects.length
-    },
+/** All flags with value, payload and reason, and one flag of them; with the peers in the same turns at 100 flags. */
+async function evaluationFigures({ size, peers, say }: Kit, flagCount: number): Promise<Figure[]> {
+  const isContest = flagCount === 100
+  const nodes = { this: process.execPath, '22': isContest ? peers.node22() : undefined }
+  const running = new Map<string, RunningEngine>()
+  const start = async (name: EngineName, on: 'this' | '22') => {
+    const engine = nodes[on] && (await startEngine(peers, name, flagCount, nodes[on]))
+    if (engine) running.set(`${name} ${on}`, engine)
+    else if (nodes[on] || isContest) say(`  ${name} on ${lineOf(on)}: not installed`)
   }
-}
+  await start('halyard', 'this')
+  if (nodes['22']) await start('halyard', '22')
+  if (isContest) for (const { name, on } of rivals) await start(name, on)
 
-function compilation() {
-  const definitions = mixedDefinitions(1000)
-  const text = JSON.stringify(definitions)
-  let snapshot = compile(definitions, options)
-  let round = 0
-  return {
-    load: () => {
-      sink += compile(JSON.parse(text), options).flags.length
-      return 1
-    },
-    update: () => {
-      for (let count = 0; count < 10; count++) {
-        const flag = definitions.flags[round++ % 1000]!
-        snapshot = snapshot.update({ flags: [{ ...flag, version: round }] })
-        sink += snapshot.evaluate(subjects[0]!, { now, keys: [flag.key] }).get(flag.key)!.enabled ? 1 : 0
-      }
-      return 10
-    },
+  const contestants: Record<string, () => Promise<number>> = {}
+  for (const [id, engine] of running) {
+    const works = id.startsWith('halyard') ? ['floor', 'all', 'one'] : id.startsWith('flagd') ? ['all', 'one'] : ['all']
+    for (const work of works) contestants[`${id} ${work}`] = () => engine.run(work)
   }
+  const times = await interleave(contestants, size.engineTurns, Math.min(size.engineTurns, 5))
+  for (const engine of running.values()) await engine.stop()
+  for (const [id, values] of Object.entries(times)) {
+    say(`  ${flagCount} flags, ${id.replace(' this', '')}: ${(median(values) / 1000).toFixed(2)} µs`)
+  }
+  return [
+    ...ownFigures(times, flagCount),
+    ...(isContest ? rivals.flatMap(rival => rivalFigures(times, rival, flagCount)) : []),
+  ]
 }
 
-function heapPerFlag(): number {
-  const collect = globalThis.gc
-  if (collect === undefined) return Number.NaN
-  const count = 10_000
-  const text = JSON.stringify(mixedDefinitions(count))
-  for (let round = 0; round < 4; round++) collect()
-  const before = process.memoryUsage().heapUsed
-  const snapshot = compile(JSON.parse(text), options)
-  for (let round = 0; round < 4; round++) collect()
-  const bytes = process.memoryUsage().heapUsed - before
-  sink += snapshot.flags.length + text.length
-  return bytes / count
-}
+type Times = Readonly<Record<string, readonly number[]>>
 
-const micro = (values: readonly number[]) => median(values) / 1000
-
-/** All flags with value, payload and reason; one flag; and the peers in the same turns, where they are asked for. */
-async function evaluationFigures({ size, installations, peers, say }: Kit, flagCount: number): Promise<Figure[]> {
-  const rivals = flagCount === 100 ? await peerEngines({ installations, peers, say }, flagCount, subjects) : {}
-  const { close, ...engines } = rivals
-  const times = await measure({ ...evaluation(flagCount), ...engines } as Record<string, Work>, size.engineTurns)
-  await close?.()
-  const share = ratios(times.all!, times.floor!)
-  say(`  ${flagCount} flags: all ${micro(times.all!).toFixed(1)} µs; the floor ${micro(times.floor!).toFixed(1)} µs`)
-  const one = times.one!.map(value => value / 1000)
-  const figures: Figure[] = [
-    {
-      measure: `engine, all of ${flagCount} flags ÷ JS SHA-1 floor`,
+function ownFigures(times: Times, flagCount: number): Figure[] {
+  const isHeld = flagCount === 100
+  const one = times['halyard this one']!.map(value => value / 1000)
+  const figures: Figure[] = []
+  for (const on of ['this', '22'] as const) {
+    const [all, floor] = [times[`halyard ${on} all`], times[`halyard ${on} floor`]]
+    if (!all || !floor) continue
+    const share = ratios(all, floor)
+    figures.push({
+      measure: `engine, all of ${flagCount} flags ÷ JS SHA-1 floor${on === 'this' ? '' : `, ${lineOf(on)}`}`,
       value: median(share),
       unit: '×',
       spread: spreadOf(share),
-      ...(flagCount === 100 && { atMost: 0.75, alarm: 2 }),
-    },
+      ...(isHeld && { atMost: 0.75 }),
+      ...(isHeld && on === 'this' && { alarm: 1 }),
+    })
+  }
+  return [
+    ...figures,
     {
       measure: `engine, one flag of ${flagCount}`,
       value: median(one),
       unit: 'µs',
       spread: spreadOf(one),
-      ...(flagCount === 100 && { atMost: 1.2 }),
+      ...(isHeld && { atMost: 1.2 }),
     },
   ]
-  for (const [name, atLeast] of Object.entries(rivalBars)) {
-    if (!times[name]) continue
-    const faster = ratios(times[name], times.all!)
-    const measured = { value: median(faster), unit: '×', spread: spreadOf(faster), atLeast }
-    figures.push({ measure: `engine, all of ${flagCount} flags, faster than ${name}`, ...measured })
+}
+
+function rivalFigures(times: Times, { name, on, atLeast }: (typeof rivals)[number], flagCount: number): Figure[] {
+  const figures: Figure[] = []
+  for (const work of ['all', 'one'] as const) {
+    const [theirs, own] = [times[`${name} ${on} ${work}`], times[`halyard ${on} ${work}`]]
+    if (!theirs || !own) continue
+    const faster = ratios(theirs, own)
+    figures.push({
+      measure: `engine, ${work} of ${flagCount} flags, faster than ${name}, ${lineOf(on)}`,
+      value: median(faster),
+      unit: '×',
+      spread: spreadOf(faster),
+      ...(work === 'one' ? { atLeast: 1 } : atLeast !== undefined && { atLeast }),
+    })
   }
   return figures
 }
 
-const rivalBars: Readonly<Record<string, number>> = { 'posthog-node': 60 }
-
-export const engine: Row = async kit => {
-  const figures: Figure[] = []
-  for (const flagCount of kit.size.flagCounts) figures.push(...(await evaluationFigures(kit, flagCount)))
-  const compiled = await measure(compilation(), kit.size.engineTurns)
-  const load = compiled.load!.map(value => value / 1e6)
-  const update = compiled.update!.map(value => value / 1e6)
-  figures.push(
-    { measure: 'load 1,000 flags', value: median(load), unit: 'ms', spread: spreadOf(load), atMost: 20, alarm: 200 },
-    { measure: 'recompile after one change', value: median(update), unit: 'ms', spread: spreadOf(update), atMost: 0.2 },
+async function loadFigures({ size, peers }: Kit): Promise<Figure[]> {
+  const halyard = (await startEngine(peers, 'halyard', 1000))!
+  const times = await interleave(
+    { load: () => halyard.run('load'), update: () => halyard.run('update'), floor: () => halyard.run('floor') },
+    size.engineTurns,
+    Math.min(size.engineTurns, 5),
   )
-  const heap = heapPerFlag() / 1024
-  if (!Number.isNaN(heap)) {
-    figures.push({ measure: 'heap per flag, its definition included', value: heap, unit: 'KB', atMost: 2.5, alarm: 8 })
-  }
-  return sink === 0 ? [] : figures
+  await halyard.stop()
+  const load = times.load!.map(value => value / 1e6)
+  const update = times.update!.map(value => value / 1e6)
+  const share = ratios(times.load!, times.floor!)
+  return [
+    { measure: 'load 1,000 flags', value: median(load), unit: 'ms', spread: spreadOf(load), atMost: 20 },
+    {
+      measure: 'load 1,000 flags ÷ JS SHA-1 floor of as many',
+      value: median(share),
+      unit: '×',
+      spread: spreadOf(share),
+      alarm: 100,
+    },
+    { measure: 'recompile after one change', value: median(update), unit: 'ms', spread: spreadOf(update), atMost: 0.2 },
+  ]
+}
+
+function heapFigures(): Figure[] {
+  const kilobytes = heapBytesPerFlag(mixedDefinitions(10_000)) / 1024
+  if (Number.isNaN(kilobytes)) return []
+  return [{ measure: 'heap per flag, its definition included', value: kilobytes, unit: 'KB', atMost: 2.5, alarm: 8 }]
 }

@@ -1,0 +1,40 @@
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import type { Engine, EngineTurn } from './engines/engine.ts'
+import { flagdEngine } from './engines/flagd-core.ts'
+import { halyardEngine } from './engines/halyard.ts'
+import { postHogEngine } from './engines/posthog-node.ts'
+import { unleashEngine } from './engines/unleash-client.ts'
+import { mixedDefinitions, people } from './mix.ts'
+
+/**
+ * One engine in a process of its own: `engine-contestant <name> <flags> <folder of the package>`. Told the name of a work, it does it
+ * once and tells what one call has cost. BENCH_CLOCK=wall counts the time on the wall instead of what the process had.
+ */
+const [name = '', flagCount = '100', folder = ''] = process.argv.slice(2)
+const definitions = mixedDefinitions(Number(flagCount))
+const subjects = people(1000)
+const load = (id: string): unknown => createRequire(join(folder, 'package.json'))(id)
+
+const makers: Readonly<Record<string, () => Engine | Promise<Engine>>> = {
+  halyard: () => halyardEngine(definitions, subjects),
+  'posthog-node': () => postHogEngine(load('posthog-node'), definitions, subjects),
+  'flagd-core': () => flagdEngine(load('@openfeature/flagd-core'), definitions, subjects),
+  'unleash-client': () => unleashEngine(load('unleash-client'), definitions, subjects),
+}
+const works = await makers[name]!()
+
+/** Nanoseconds that this process has had, so that neighbours on the machine do not count. */
+function clock(): number {
+  if (process.env.BENCH_CLOCK === 'wall') return Number(process.hrtime.bigint())
+  const { user, system } = process.cpuUsage()
+  return (user + system) * 1000
+}
+
+process.on('message', async (work: string) => {
+  const begun = clock()
+  const calls = await works[work]!()
+  process.send?.({ nanoseconds: (clock() - begun) / calls } satisfies EngineTurn)
+})
+process.on('disconnect', () => process.exit())
+process.send?.('ready')
