@@ -63,8 +63,11 @@ export function createInstallations(): Installations {
 }
 
 /** Starts the product as it comes, counters and authentication on; only the log is quiet. */
-export async function open(databaseUrl: string): Promise<Installation> {
-  const server = await startServer(databaseUrl, { HALYARD_SCHEDULER_SECONDS: '5' })
+export async function open(
+  databaseUrl: string,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Installation> {
+  const server = await startServer(databaseUrl, { HALYARD_SCHEDULER_SECONDS: '5', ...environment })
   const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(server.url + path, {
       method,

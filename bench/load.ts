@@ -55,8 +55,17 @@ function order(child: ChildProcess, message: LoadOrder): Promise<unknown> {
   })
 }
 
-export async function startFloor(bytes: number): Promise<{ port: number; pid: number; stop(): Promise<void> }> {
-  const child = startProgram('floor-server', [String(bytes)])
+export interface Server {
+  readonly port: number
+  readonly pid: number
+  stop(): Promise<void>
+}
+
+export const startFloor = (bytes: number): Promise<Server> => startServing('floor-server', [String(bytes)])
+
+/** A server of the bench in a process of its own. */
+export async function startServing(program: string, args: readonly string[], node?: string): Promise<Server> {
+  const child = startProgram(program, args, node)
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]
   return { port, pid: child.pid!, stop: () => stopProcess(child) }
 }

@@ -1,8 +1,13 @@
+import type { Subject } from '@halyard/engine'
 import { people } from './mix.ts'
+import { unleashContext } from './peers/unleash-features.ts'
 
 /** Requests as bytes, made before the clock runs. */
 export type RequestPlan =
-  | { readonly kind: 'evaluate'; readonly token: string; readonly users: number }
+  /** All flags for one user after the other, in the words of one server or another. */
+  | { readonly kind: 'evaluate'; readonly token: string; readonly users: number; readonly keys?: readonly string[] }
+  | { readonly kind: 'evaluate-unleash'; readonly headers: Readonly<Record<string, string>>; readonly users: number }
+  | { readonly kind: 'evaluate-flagd'; readonly users: number }
   | {
       readonly kind: 'same'
       readonly method: string
@@ -28,15 +33,27 @@ export function requestsOf(plan: RequestPlan): (n: number) => Buffer {
     const prefix = `${Date.now().toString(36)}-${process.pid}`
     return n => requestBytes('POST', plan.path, plan.headers, plan.body.replaceAll('%', `${prefix}-${n}`))
   }
-  const all = people(plan.users).map(({ distinctId, personProperties }) =>
-    requestBytes(
-      'POST',
-      '/flags/?v=2',
-      {},
-      JSON.stringify({ token: plan.token, distinct_id: distinctId, person_properties: personProperties }),
-    ),
-  )
+  const all = people(plan.users).map(subject => evaluationBytes(plan, subject))
   return n => all[n % all.length]!
+}
+
+type EvaluationPlan = Extract<RequestPlan, { users: number }>
+
+function evaluationBytes(plan: EvaluationPlan, subject: Subject): Buffer {
+  const { distinctId, personProperties } = subject
+  switch (plan.kind) {
+    case 'evaluate': {
+      const { token, keys } = plan
+      const asked = { token, distinct_id: distinctId, person_properties: personProperties }
+      return requestBytes('POST', '/flags/?v=2', {}, JSON.stringify({ ...asked, flag_keys_to_evaluate: keys }))
+    }
+    case 'evaluate-unleash':
+      return requestBytes('POST', '/api/frontend', plan.headers, JSON.stringify({ context: unleashContext(subject) }))
+    case 'evaluate-flagd': {
+      const context = { targetingKey: distinctId, ...personProperties }
+      return requestBytes('POST', '/evaluate', {}, JSON.stringify({ context }))
+    }
+  }
 }
 
 function requestBytes(

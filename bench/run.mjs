@@ -10,7 +10,9 @@ ensureBuilt()
 const { build } = await import('esbuild')
 const bench = join(root, 'bench')
 await build({
-  entryPoints: ['main', 'load-generator', 'floor-server', 'engine-contestant'].map(name => join(bench, `${name}.ts`)),
+  entryPoints: ['main', 'load-generator', 'floor-server', 'engine-contestant', 'flagd-server'].map(name =>
+    join(bench, `${name}.ts`),
+  ),
   outdir: join(bench, '.cache'),
   outExtension: { '.js': '.mjs' },
   bundle: true,

@@ -7,9 +7,14 @@ export interface Stream {
   close(): void
 }
 
-export function openStream(port: number, path: string, headers: Readonly<Record<string, string>>): Promise<Stream> {
+export function openStream(
+  port: number,
+  path: string,
+  headers: Readonly<Record<string, string>>,
+  localAddress = '127.0.0.1',
+): Promise<Stream> {
   return new Promise((resolve, reject) => {
-    const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true })
+    const socket: Socket = connect({ port, host: '127.0.0.1', localAddress, noDelay: true })
     const waiting = new Map<string, (at: number) => void>()
     let isOpen = false
     socket.on('error', reject)

@@ -53,7 +53,7 @@ export async function startUnleash(peers: Peers, flagCount: number): Promise<Unl
       SEARCH_FEATURES_RATE_LIMIT_PER_MINUTE: unlimited,
       UNLEASH_FEATURE_FLAGS_LIMIT: unlimited,
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: 'ignore',
   })
   const stop = async () => {
     await stopProcess(child)

@@ -1,6 +1,7 @@
-import { ownerHeaders } from '../installation.ts'
-import { startFloor, type Turn } from '../load.ts'
-import { type Figure, interleave, median, ratios, spreadOf } from '../measure.ts'
+import { compareWithFloor, compareWithPeer, rates } from '../compare.ts'
+import { type Server, startFloor, startServing, type Target, type Turn } from '../load.ts'
+import { type Figure, interleave } from '../measure.ts'
+import { startUnleash } from '../peers/unleash-server.ts'
 import type { Kit, Row } from '../row.ts'
 
 const bars: Readonly<Record<number, { readonly atLeast: number; readonly alarm: number }>> = {
@@ -9,93 +10,67 @@ const bars: Readonly<Record<number, { readonly atLeast: number; readonly alarm: 
   1000: { atLeast: 0.2, alarm: 0.05 },
 }
 
-/** `POST /flags/?v=2`, every request another user, against a bare server that answers as many bytes. */
+/** `POST /flags/?v=2`, every request another user, against a bare server that answers as many bytes, and against other servers. */
 export const evaluation: Row = async kit => {
   const figures: Figure[] = []
   for (const flagCount of kit.size.flagCounts) figures.push(...(await evaluationOf(kit, flagCount)))
   return figures
 }
 
-async function evaluationOf({ size, installations, load, say }: Kit, flagCount: number): Promise<Figure[]> {
+async function evaluationOf(kit: Kit, flagCount: number): Promise<Figure[]> {
+  const { size, installations, load, say } = kit
   const halyard = await installations.start(flagCount)
+  const aim = (id: string, { port, pid }: Pick<Server, 'port' | 'pid'>, plan: Target['plan']) =>
+    load.aim({ id: `${id} ${flagCount}`, port, pid, plan, status: 200 }, size.connections)
   const plan = { kind: 'evaluate', token: halyard.token, users: size.users } as const
-  const target = { id: `halyard ${flagCount}`, port: halyard.port, pid: halyard.pid, plan, status: 200 }
-  const ask = await load.aim(target, size.connections)
+  const ask = await aim('halyard', halyard, plan)
   const { answerBytes } = await ask(size.turnMilliseconds / 2)
   const floor = await startFloor(answerBytes)
-  const bare = await load.aim(
-    { ...target, id: `floor ${flagCount}`, port: floor.port, pid: floor.pid },
-    size.connections,
-  )
-  const turns = await interleave(
-    { floor: () => bare(size.turnMilliseconds), halyard: () => ask(size.turnMilliseconds) },
-    size.turns,
-  )
-  await floor.stop()
-  await halyard.stop()
-  say(
-    `  ${flagCount} flags, ${answerBytes} bytes: ${rates(turns.halyard!)} against ${rates(turns.floor!)} of the floor`,
-  )
-  return compare(`POST /flags/?v=2, ${flagCount} flags`, turns.halyard!, turns.floor!, bars[flagCount])
-}
-
-const rates = (turns: readonly Turn[]): string => `${median(turns.map(turn => turn.perSecond)).toFixed(0)} requests/s`
-
-/** Throughput, processor time and tail, each as a ratio within the turn. */
-export function compare(
-  name: string,
-  own: readonly Turn[],
-  floor: readonly Turn[],
-  bar: { readonly atLeast?: number; readonly alarm?: number } = {},
-): Figure[] {
-  const of = (turns: readonly Turn[], key: 'perSecond' | 'cpuEach' | 'p99') => turns.map(turn => turn[key])
-  const speed = ratios(of(own, 'perSecond'), of(floor, 'perSecond'))
-  const cpu = ratios(of(floor, 'cpuEach'), of(own, 'cpuEach'))
-  const tail = ratios(of(own, 'p99'), of(floor, 'p99'))
-  const { alarm, ...held } = bar
-  return [
-    { measure: `${name}: requests/s ÷ floor`, value: median(speed), unit: '×', spread: spreadOf(speed), ...held },
-    {
-      measure: `${name}: the same by processor time of the server`,
-      value: median(cpu),
-      unit: '×',
-      spread: spreadOf(cpu),
-      ...held,
-      ...(alarm !== undefined && { alarm }),
-    },
-    { measure: `${name}: p99 ÷ floor's p99`, value: median(tail), unit: '×', spread: spreadOf(tail), atMost: 2 },
-  ]
-}
-
-/** `GET /flags/definitions`: unchanged against a bare 304, changed against a bare answer of the same size. */
-export const definitions: Row = async ({ size, installations, load, say }) => {
-  const halyard = await installations.start(100)
-  const path = `/flags/definitions?token=${halyard.token}&send_cohorts`
-  const first = await fetch(halyard.url + path, { headers: ownerHeaders })
-  const bytes = (await first.arrayBuffer()).byteLength
-  const etag = first.headers.get('etag')
-  if (!etag) throw new Error('The definitions came without an ETag.')
-  const request = { kind: 'same', method: 'GET', path } as const
-  const unchanged = { ...request, headers: { ...ownerHeaders, 'if-none-match': etag } }
-  const changed = { ...request, headers: ownerHeaders }
-  const floors = { unchanged: await startFloor(0), changed: await startFloor(bytes) }
-  const aim = (id: string, { port, pid }: { port: number; pid: number }, plan: typeof changed, status: number) =>
-    load.aim({ id, port, pid, plan, status }, size.connections)
-  const asks = {
-    unchangedFloor: await aim('floor 304', floors.unchanged, unchanged, 304),
-    unchanged: await aim('definitions 304', halyard, unchanged, 304),
-    changedFloor: await aim('floor 200', floors.changed, changed, 200),
-    changed: await aim('definitions 200', halyard, changed, 200),
+  const bare = await aim('floor', floor, plan)
+  const contestants: Record<string, () => Promise<Turn>> = {
+    floor: () => bare(size.turnMilliseconds),
+    halyard: () => ask(size.turnMilliseconds),
   }
-  const contestants = Object.fromEntries(
-    Object.entries(asks).map(([name, ask]) => [name, () => ask(size.turnMilliseconds)]),
-  )
+  const rivals = flagCount === 100 ? await startRivals(kit, flagCount) : {}
+  for (const [name, { server, plan }] of Object.entries(rivals)) {
+    const asked = await aim(name, server, plan)
+    contestants[name] = () => asked(size.turnMilliseconds)
+  }
   const turns = await interleave(contestants, size.turns)
-  await Promise.all([floors.unchanged.stop(), floors.changed.stop(), halyard.stop()])
-  say(`  304: ${rates(turns.unchanged!)}; 200 with ${bytes} bytes: ${rates(turns.changed!)}`)
-  const bar = { atLeast: 0.8, alarm: 0.25 }
+  for (const { server } of Object.values(rivals)) await server.stop()
+  await Promise.all([floor.stop(), halyard.stop()])
+  for (const [name, own] of Object.entries(turns)) say(`  ${flagCount} flags, ${name}: ${rates(own)}`)
+  const name = `POST /flags/?v=2, ${flagCount} flags`
   return [
-    ...compare('GET /flags/definitions, 304', turns.unchanged!, turns.unchangedFloor!, bar),
-    ...compare('GET /flags/definitions, 200', turns.changed!, turns.changedFloor!).slice(0, 2),
+    ...compareWithFloor(name, turns.halyard!, turns.floor!, bars[flagCount]),
+    ...compareWithPeer(name, 'unleash-server, Node 22', turns.halyard!, turns['unleash-server'], 28),
+    ...compareWithPeer(name, 'fastify + flagd-core, this Node', turns.halyard!, turns['fastify + flagd-core']),
+    ...compareWithPeer(name, 'fastify + flagd-core, Node 22', turns.halyard!, turns['fastify + flagd-core 22']),
   ]
+}
+
+type Rivals = Record<string, { readonly server: Server; readonly plan: Target['plan'] }>
+
+/** The servers of others, as far as they are installed. */
+async function startRivals({ peers, size, say }: Kit, flagCount: number): Promise<Rivals> {
+  const { users } = size
+  const rivals: Rivals = {}
+  const fastify = peers.find('fastify')
+  const flagd = peers.find('flagd-core')
+  if (fastify && flagd) {
+    const node22 = peers.node22()
+    const start = async (node?: string) => ({
+      server: await startServing('flagd-server', [String(flagCount), fastify, flagd], node),
+      plan: { kind: 'evaluate-flagd', users } as const,
+    })
+    rivals['fastify + flagd-core'] = await start()
+    if (node22) rivals['fastify + flagd-core 22'] = await start(node22)
+  } else say('  fastify + flagd-core: not installed')
+  say('  Starting unleash-server …')
+  const unleash = await startUnleash(peers, flagCount)
+  if (unleash) {
+    const plan = { kind: 'evaluate-unleash', headers: unleash.frontendHeaders, users } as const
+    rivals['unleash-server'] = { server: unleash, plan }
+  } else say('  unleash-server: not installed')
+  return rivals
 }

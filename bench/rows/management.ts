@@ -1,41 +1,60 @@
+import { compareWithFloor, compareWithPeer, rates } from '../compare.ts'
 import { ownerHeaders } from '../installation.ts'
-import { startFloor } from '../load.ts'
-import { interleave, median, spreadOf } from '../measure.ts'
+import { type Server, startFloor, type Target } from '../load.ts'
+import { interleave, median } from '../measure.ts'
+import { startUnleash } from '../peers/unleash-server.ts'
 import type { Row } from '../row.ts'
-import { compare } from './evaluation.ts'
 
-/** Creating and listing flags over the public interface, SQLite on disk with every commit synced. */
-export const management: Row = async ({ size, installations, load }) => {
+/** Creating and listing flags over the public interface, SQLite on disk with every commit synced; Unleash on a PostgreSQL that syncs as well. */
+export const management: Row = async ({ size, installations, load, peers, say }) => {
   const halyard = await installations.start(100)
-  const { port, pid } = halyard
+  const unleash = await startUnleash(peers, 100)
+  if (!unleash) say('  unleash-server: not installed')
+  const aim = async (id: string, { port, pid }: Pick<Server, 'port' | 'pid'>, plan: Target['plan'], status: number) => {
+    const ask = await load.aim({ id, port, pid, plan, status }, size.connections)
+    return () => ask(size.turnMilliseconds)
+  }
   const path = `/api/projects/${halyard.projectId}/feature_flags/`
+  const theirPath = '/api/admin/projects/default/features'
   const list = { kind: 'same', method: 'GET', path, headers: ownerHeaders } as const
+  const listing = await aim('list', halyard, list, 200)
+  const floor = await startFloor((await listing()).answerBytes)
+  const lists = await interleave(
+    {
+      floor: await aim('list floor', floor, list, 200),
+      halyard: listing,
+      ...(unleash && {
+        unleash: await aim('list unleash', unleash, { ...list, path: theirPath, headers: unleash.adminHeaders }, 200),
+      }),
+    },
+    size.turns,
+  )
+  // Last: it makes the list longer.
   const body = JSON.stringify({ key: '%', name: 'From the bench', filters: { groups: [{ rollout_percentage: 50 }] } })
   const create = { kind: 'new', path, headers: ownerHeaders, body } as const
-  const listing = await load.aim({ id: 'list', port, pid, plan: list, status: 200 }, size.connections)
-  const { answerBytes } = await listing(size.turnMilliseconds / 2)
-  const floor = await startFloor(answerBytes)
-  const bare = await load.aim(
-    { id: 'list floor', port: floor.port, pid: floor.pid, plan: list, status: 200 },
-    size.connections,
-  )
-  const creating = await load.aim({ id: 'create', port, pid, plan: create, status: 201 }, size.connections)
-  const milliseconds = size.turnMilliseconds
-  const lists = await interleave({ floor: () => bare(milliseconds), halyard: () => listing(milliseconds) }, size.turns)
-  // Last: it makes the list longer.
-  const creates = await interleave({ halyard: () => creating(milliseconds) }, size.turns)
-  await Promise.all([floor.stop(), halyard.stop()])
-  const listed = lists.halyard!.map(turn => turn.perSecond)
-  const created = creates.halyard!.map(turn => turn.perSecond)
-  return [
-    ...compare('list 100 flags', lists.halyard!, lists.floor!).slice(0, 2),
-    { measure: 'list 100 flags', value: median(listed), unit: 'requests/s', spread: spreadOf(listed) },
-    { measure: 'create a flag, durable', value: median(created), unit: 'flags/s', spread: spreadOf(created) },
+  const theirs = { ...create, path: theirPath, body: '{"name":"%","description":"From the bench","type":"release"}' }
+  const creates = await interleave(
     {
-      measure: 'create a flag, durable: processor time',
-      value: median(creates.halyard!.map(turn => turn.cpuEach)),
-      unit: 'µs',
-      alarm: 20_000,
+      halyard: await aim('create', halyard, create, 201),
+      ...(unleash && {
+        unleash: await aim('create unleash', unleash, { ...theirs, headers: unleash.adminHeaders }, 201),
+      }),
+    },
+    size.turns,
+  )
+  await Promise.all([floor.stop(), halyard.stop(), unleash?.stop()])
+  for (const [name, own] of Object.entries(lists)) say(`  list, ${name}: ${rates(own)}`)
+  for (const [name, own] of Object.entries(creates)) say(`  create, ${name}: ${rates(own)}`)
+  const listed = compareWithFloor('list 100 flags', lists.halyard!, lists.floor!, { alarm: 0.005 }).slice(0, 2)
+  const work = creates.halyard!.map((turn, at) => turn.cpuEach / lists.floor![at]!.cpuEach)
+  return [
+    ...compareWithPeer('list 100 flags', 'unleash-server', lists.halyard!, lists.unleash, 25),
+    ...listed,
+    ...compareWithPeer('create a flag, durable', 'unleash-server', creates.halyard!, creates.unleash, 8),
+    {
+      measure: 'create a flag, durable: processor time ÷ that of the floor for a list',
+      value: median(work),
+      unit: '×',
     },
   ]
 }
