@@ -1,8 +1,11 @@
-import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { migrations } from '../packages/server/src/storage/migrations.ts'
 import { ownerKey, type ServerProcess, startServer } from '../tests/faults/server-process.ts'
 import { mixedDefinitions } from './mix.ts'
+import { addPersons, populate } from './populate.ts'
 
 /** A built Halyard in a process of its own. */
 export interface Installation extends ServerProcess {
@@ -20,40 +23,81 @@ export const ownerHeaders = { authorization: `Bearer ${ownerKey}` }
 export interface Installations {
   start(flagCount: number): Promise<Installation>
   /** A copy of the database with so many flags, and where to find it. */
-  copy(flagCount: number): Promise<{ databaseUrl: string; token: string }>
+  copy(flagCount: number): Promise<Copy>
+  /** A copy of a database with 10 flags and so many persons, which is kept from run to run. */
+  copyWithPersons(personCount: number): Promise<Copy>
+  open(databaseUrl: string, environment?: Readonly<Record<string, string>>): Promise<Installation>
   /** Ends what a failed row has left running, and removes every file. */
   close(): Promise<void>
 }
 
-export function createInstallations(): Installations {
+interface Copy {
+  readonly databaseUrl: string
+  readonly token: string
+  readonly projectId: number
+}
+
+interface Made {
+  readonly path: string
+  readonly token: string
+  readonly projectId: number
+}
+
+const cache = fileURLToPath(new URL('.', import.meta.url))
+
+export function createInstallations(say: (line: string) => void): Installations {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-bench-'))
-  const made = new Map<number, Promise<{ path: string; token: string }>>()
+  const made = new Map<number, Promise<Made>>()
   const running: Installation[] = []
   let copies = 0
 
-  async function make(flagCount: number) {
+  async function make(flagCount: number): Promise<Made> {
     const path = join(folder, `flags-${flagCount}.db`)
-    const server = await open(`sqlite:${path}`)
+    if (flagCount >= 1000) say(`  Making ${flagCount} flags …`)
+    const server = await openInstallation(`sqlite:${path}`)
     await createFlags(server, flagCount)
     await server.stop()
-    return { path, token: server.token }
+    return { path, token: server.token, projectId: server.projectId }
   }
 
-  async function copy(flagCount: number) {
-    const known = made.get(flagCount) ?? make(flagCount)
-    made.set(flagCount, known)
-    const { path, token } = await known
+  function copyOf({ path, token, projectId }: Made): Copy {
     const own = join(mkdtempSync(join(folder, 'copy-')), `${++copies}.db`)
     for (const part of ['', '-wal']) if (existsSync(path + part)) copyFileSync(path + part, own + part)
-    return { databaseUrl: `sqlite:${own}`, token }
+    return { databaseUrl: `sqlite:${own}`, token, projectId }
+  }
+
+  async function copy(flagCount: number): Promise<Copy> {
+    const known = made.get(flagCount) ?? make(flagCount)
+    made.set(flagCount, known)
+    return copyOf(await known)
+  }
+
+  async function open(databaseUrl: string, environment?: Readonly<Record<string, string>>): Promise<Installation> {
+    const server = await openInstallation(databaseUrl, environment)
+    running.push(server)
+    return server
   }
 
   return {
     copy,
+    open,
     async start(flagCount) {
-      const server = await open((await copy(flagCount)).databaseUrl)
-      running.push(server)
-      return server
+      return open((await copy(flagCount)).databaseUrl)
+    },
+    async copyWithPersons(personCount) {
+      // Another schema is another file.
+      const path = join(cache, `persons-${personCount}-${migrations.length}.db`)
+      if (!existsSync(path)) {
+        say(`  Making ${personCount.toLocaleString('en')} persons (once) …`)
+        const { databaseUrl, projectId } = await copy(10)
+        populate(databaseUrl, handle => addPersons(handle, projectId, personCount))
+        copyFileSync(databaseUrl.slice('sqlite:'.length), `${path}.new`)
+        renameSync(`${path}.new`, path)
+      }
+      const { databaseUrl } = copyOf({ path, token: '', projectId: 0 })
+      const { token, projectId, stop } = await openInstallation(databaseUrl)
+      await stop()
+      return { databaseUrl, token, projectId }
     },
     async close() {
       for (const server of running) await server.kill()
@@ -63,7 +107,7 @@ export function createInstallations(): Installations {
 }
 
 /** Starts the product as it comes, counters and authentication on; only the log is quiet. */
-export async function open(
+async function openInstallation(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Installation> {

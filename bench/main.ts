@@ -10,6 +10,7 @@ import { blastRadius } from './rows/blast-radius.ts'
 import { definitions } from './rows/definitions.ts'
 import { engine } from './rows/engine.ts'
 import { evaluation } from './rows/evaluation.ts'
+import { growth } from './rows/growth.ts'
 import { management } from './rows/management.ts'
 import { memory } from './rows/memory.ts'
 import { start } from './rows/start.ts'
@@ -29,6 +30,7 @@ const rows: Readonly<Record<string, Row>> = {
   streams,
   'idle-streams': idleStreams,
   'blast-radius': blastRadius,
+  growth,
 }
 
 const args = process.argv.slice(2)
@@ -45,7 +47,7 @@ const say = (line: string) => console.log(line)
 const kit = {
   size,
   say,
-  installations: createInstallations(),
+  installations: createInstallations(say),
   load: startLoad(),
   peers: args.includes('--no-peers') ? noPeers : createPeers(say),
 }

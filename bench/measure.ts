@@ -24,6 +24,8 @@ export interface Size {
   readonly changes: number
   readonly idleStreams: number
   readonly persons: number
+  /** Rows in the database that most of its requests should not notice. */
+  readonly stored: number
   readonly starts: number
   readonly engineTurns: number
 }
@@ -40,6 +42,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     changes: 200,
     idleStreams: 10_000,
     persons: 1_000_000,
+    stored: 100_000,
     starts: 5,
     engineTurns: 40,
   },
@@ -54,6 +57,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     changes: 30,
     idleStreams: 500,
     persons: 20_000,
+    stored: 10_000,
     starts: 1,
     engineTurns: 10,
   },
@@ -68,6 +72,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     changes: 3,
     idleStreams: 5,
     persons: 100,
+    stored: 1000,
     starts: 1,
     engineTurns: 1,
   },

@@ -1,5 +1,5 @@
 import { startPostgres } from '../../tests/postgres-server.ts'
-import { createFlags, type Installation, open, ownerHeaders } from '../installation.ts'
+import { createFlags, type Installation, ownerHeaders } from '../installation.ts'
 import { type Figure, median, quantile } from '../measure.ts'
 import { residentMegabytes } from '../processes.ts'
 import type { Kit, Row } from '../row.ts'
@@ -20,11 +20,15 @@ export const streams: Row = async kit => {
   ]
 }
 
-async function onPostgres({ size, say }: Kit, name: string, environment: Record<string, string>): Promise<Figure[]> {
+async function onPostgres(
+  { size, installations, say }: Kit,
+  name: string,
+  environment: Record<string, string>,
+): Promise<Figure[]> {
   const postgres = await startPostgres(['fsync=on'])
-  const one = await open(postgres.url, environment)
+  const one = await installations.open(postgres.url, environment)
   await createFlags(one, 10)
-  const other = await open(postgres.url, environment)
+  const other = await installations.open(postgres.url, environment)
   say(`  same node, ${name} …`)
   const near = await delays(one, one, size.changes)
   say(`  other node, ${name} …`)

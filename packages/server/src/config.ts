@@ -109,7 +109,7 @@ export const settings = {
   changePollMilliseconds: setting({
     variable: 'HALYARD_CHANGE_POLL_MILLISECONDS',
     fallback: undefined,
-    describes: 'How often a node asks for changes it was not told of: 1000 with `notify`, 50 with `poll`.',
+    describes: 'How often a node asks for changes it was not told of: 1000 with `notify`, 25 with `poll`.',
     read: wholeNumber(5, 60_000),
   }),
   bootstrapKey: setting({

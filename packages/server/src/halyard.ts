@@ -29,7 +29,7 @@ import { sqlChangeLog } from './storage/change-log.sql.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import { migrate } from './storage/migrate.ts'
 import { openStorage, type Storage, type StorageOptions } from './storage/open-storage.ts'
-import { listenForChanges, notifyChanges } from './storage/postgres-notify.ts'
+import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/until-database-answers.ts'
 import { sqlStores } from './stores.sql.ts'
@@ -56,7 +56,7 @@ export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
 }
 
 /** By how nodes hear of changes: behind LISTEN/NOTIFY, asking only makes up for what was lost. */
-const changePollMilliseconds = { notify: 1000, poll: 50 }
+const changePollMilliseconds = { notify: 1000, poll: 25 }
 
 /** Composition root: builds everything in order; `close` undoes it in reverse. */
 export async function createHalyard(
@@ -81,8 +81,9 @@ export async function createHalyard(
       log.error({ err: error }, 'a change listener failed'),
     )
     const isNotifying = config.changeChannel === 'notify'
+    let channel: ChangeChannel | undefined
     const announce = async () => {
-      if (isNotifying && storage.pool) notifyChanges(storage.pool).catch(() => {})
+      if (isNotifying && storage.pool && !channel?.tell()) notifyChanges(storage.pool).catch(() => {})
       peers.tellOfChanges()
       await changes.catchUp()
     }
@@ -153,12 +154,11 @@ export async function createHalyard(
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
     peers.onChangesTold(wake)
-    const listener =
-      isNotifying &&
-      storage.pool &&
-      listenForChanges(config.databaseUrl, wake, error =>
+    if (isNotifying && storage.pool) {
+      channel = listenForChanges(config.databaseUrl, wake, error =>
         log.warn({ err: error }, 'lost the change channel; reconnecting'),
       )
+    }
 
     const jobs = createJobRunner({
       database,
@@ -204,7 +204,7 @@ export async function createHalyard(
         await plugins.close()
         clearInterval(poll)
         serving.close()
-        if (listener) await listener.close()
+        await channel?.close()
         await storage.close()
       },
     }

@@ -11,17 +11,23 @@ export const notifyChanges = async (pool: pg.Pool): Promise<void> => {
   await pool.query(`notify ${channel}`)
 }
 
+export interface ChangeChannel {
+  /**
+   * Tells the other nodes of a commit on the connection that listens: in the pool it would wait behind other people's work. Answers false
+   * while there is no such connection.
+   */
+  tell(): boolean
+  close(): Promise<void>
+}
+
 /**
  * Listens for other nodes' commits on a connection of its own and reconnects for as long as it takes. After each connection it
  * wakes the feed, since notifications sent meanwhile are lost.
  */
-export function listenForChanges(
-  url: string,
-  onChange: () => void,
-  onError: (error: Error) => void,
-): { close(): Promise<void> } {
+export function listenForChanges(url: string, onChange: () => void, onError: (error: Error) => void): ChangeChannel {
   let isClosed = false
   let client: pg.Client | undefined
+  let listening: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
   let heartbeat: NodeJS.Timeout | undefined
   let delay = reconnectMillisecondsMin
@@ -46,6 +52,7 @@ export function listenForChanges(
       await next.connect()
       await next.query(`listen ${channel}`)
       delay = reconnectMillisecondsMin
+      listening = next
       onChange()
       watch(next)
     } catch (error) {
@@ -55,12 +62,12 @@ export function listenForChanges(
   }
 
   /** A connection that was cut without a word looks alive; asking finds out. */
-  function watch(listening: pg.Client): void {
+  function watch(watched: pg.Client): void {
     clearInterval(heartbeat)
     heartbeat = setInterval(() => {
-      listening.query('select 1').catch(error => {
+      watched.query('select 1').catch(error => {
         onError(error as Error)
-        reconnect(listening)
+        reconnect(watched)
       })
     }, heartbeatMilliseconds)
     heartbeat.unref()
@@ -78,6 +85,11 @@ export function listenForChanges(
 
   connect()
   return {
+    tell() {
+      if (!client || client !== listening) return false
+      client.query(`notify ${channel}`).catch(() => {})
+      return true
+    },
     async close() {
       isClosed = true
       clearTimeout(timer)
