@@ -13,12 +13,11 @@ export function compareWithFloor(
   name: string,
   own: readonly Turn[],
   floor: readonly Turn[],
-  bar: { readonly atLeast?: number; readonly alarm?: number } = {},
+  held: { readonly atLeast?: number } = {},
 ): Figure[] {
   const speed = ratios(of(own, 'perSecond'), of(floor, 'perSecond'))
   const cpu = ratios(of(floor, 'cpuEach'), of(own, 'cpuEach'))
   const tail = ratios(of(own, 'p99'), of(floor, 'p99'))
-  const { alarm, ...held } = bar
   return [
     { measure: `${name}: requests/s ÷ floor`, value: median(speed), unit: '×', spread: spreadOf(speed), ...held },
     {
@@ -27,7 +26,7 @@ export function compareWithFloor(
       unit: '×',
       spread: spreadOf(cpu),
       ...held,
-      ...(alarm !== undefined && { alarm }),
+      guard: 'less is worse',
     },
     { measure: `${name}: p99 ÷ floor's p99`, value: median(tail), unit: '×', spread: spreadOf(tail), atMost: 2 },
   ]

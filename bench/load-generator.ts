@@ -3,7 +3,13 @@ import { type RequestPlan, requestsOf } from './requests.ts'
 
 /** Asks over raw sockets, one request at a time on each, so that it costs far less than what it measures. */
 export type LoadOrder =
-  | { readonly plan: RequestPlan; readonly id: string; readonly port: number; readonly connections: number }
+  | {
+      readonly plan: RequestPlan
+      readonly id: string
+      readonly port: number
+      readonly connections: number
+      readonly pauseMilliseconds: number
+    }
   | { readonly run: string; readonly milliseconds: number }
 
 export interface Load {
@@ -22,6 +28,7 @@ interface Target {
   readonly next: (n: number) => Buffer
   readonly port: number
   readonly connections: number
+  readonly pauseMilliseconds: number
   count: number
 }
 
@@ -29,8 +36,8 @@ const targets = new Map<string, Target>()
 
 process.on('message', async (order: LoadOrder) => {
   if ('plan' in order) {
-    const { id, port, connections, plan } = order
-    targets.set(id, { next: requestsOf(plan), port, connections, count: 0 })
+    const { id, port, connections, pauseMilliseconds, plan } = order
+    targets.set(id, { next: requestsOf(plan), port, connections, pauseMilliseconds, count: 0 })
     process.send?.({ ready: id })
   } else {
     process.send?.(await run(targets.get(order.run)!, order.milliseconds))
@@ -97,7 +104,8 @@ function converse(target: Target, until: number, onAnswer: OnAnswer): Promise<vo
       if (missing > 0) return
       onAnswer(performance.now() - asked, status, size)
       missing = -1
-      ask()
+      if (target.pauseMilliseconds > 0) setTimeout(ask, target.pauseMilliseconds)
+      else ask()
     })
   })
 }

@@ -17,6 +17,8 @@ export interface Target {
   readonly plan: RequestPlan
   /** The only status that counts as an answer. */
   readonly status: number
+  /** How long each connection rests between an answer and its next request; without it, not at all. */
+  readonly pauseMilliseconds?: number
 }
 
 export interface LoadSource {
@@ -28,8 +30,8 @@ export interface LoadSource {
 export function startLoad(): LoadSource {
   const child = startProgram('load-generator')
   return {
-    async aim({ id, port, pid, plan, status }, connections) {
-      await order(child, { plan, id, port, connections })
+    async aim({ id, port, pid, plan, status, pauseMilliseconds = 0 }, connections) {
+      await order(child, { plan, id, port, connections, pauseMilliseconds })
       return async milliseconds => {
         const before = cpuSeconds(pid)
         const load = (await order(child, { run: id, milliseconds })) as Load

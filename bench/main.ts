@@ -1,10 +1,11 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg, totalmem } from 'node:os'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { createInstallations } from './installation.ts'
 import { startLoad } from './load.ts'
-import { type Figure, isAlarming, isMet, sizes } from './measure.ts'
+import { type Figure, isAlarming, sizes } from './measure.ts'
 import { createPeers, noPeers } from './peers.ts'
+import { publish, readBaseline, readRecords, recordsPath, writeBaseline, writeRecords } from './records.ts'
+import { lineOf, markdownOf, type RowRecord } from './report.ts'
 import type { Row } from './row.ts'
 import { blastRadius } from './rows/blast-radius.ts'
 import { definitions } from './rows/definitions.ts'
@@ -17,8 +18,9 @@ import { start } from './rows/start.ts'
 import { idleStreams, streams } from './rows/streams.ts'
 
 /**
- * `npm run bench -- [row …] [--size=full|smoke|tiny] [--no-peers] [--guard] [--json=path]`: measures, prints, and writes what it
- * has found. With `--guard` it fails when a figure is far off.
+ * `npm run bench -- [row …] [--size=full|smoke|tiny] [--no-peers] [--json=path]` measures, prints, and writes down what it has found.
+ * `--publish` also puts it into docs/reference/performance.md, `--table` measures nothing and does only that. `--guard` fails when a figure
+ * is far worse than in bench/baseline.json, `--set-baseline` writes that file.
  */
 const rows: Readonly<Record<string, Row>> = {
   engine,
@@ -32,18 +34,25 @@ const rows: Readonly<Record<string, Row>> = {
   'blast-radius': blastRadius,
   growth,
 }
+const names = Object.keys(rows)
 
 const args = process.argv.slice(2)
 const option = (name: string) => args.find(arg => arg.startsWith(`--${name}=`))?.slice(name.length + 3)
 const size = sizes[(option('size') ?? 'full') as keyof typeof sizes]
 const chosen = args.filter(arg => !arg.startsWith('--'))
-const unknown = chosen.filter(name => !(name in rows))
-if (!size || unknown.length > 0) {
-  console.error(`Rows: ${Object.keys(rows).join(', ')}. Sizes: ${Object.keys(sizes).join(', ')}.`)
+if (!size || chosen.some(name => !names.includes(name))) {
+  console.error(`Rows: ${names.join(', ')}. Sizes: ${Object.keys(sizes).join(', ')}.`)
   process.exit(1)
 }
-
+const path = option('json') === undefined ? recordsPath(size.name) : resolve(option('json')!)
 const say = (line: string) => console.log(line)
+
+if (args.includes('--table')) {
+  say(markdownOf(readRecords(path), names))
+  say(`\nWritten into ${publish(readRecords(path), names)}`)
+  process.exit()
+}
+
 const kit = {
   size,
   say,
@@ -51,49 +60,47 @@ const kit = {
   load: startLoad(),
   peers: args.includes('--no-peers') ? noPeers : createPeers(say),
 }
-const found: Record<string, readonly Figure[]> = {}
+const baseline = readBaseline()
+const alarmsOf = (figures: readonly Figure[]) => figures.filter(figure => isAlarming(figure, baseline[figure.measure]))
+const alarms: Figure[] = []
+const found: Record<string, RowRecord> = {}
 try {
-  for (const name of chosen.length > 0 ? chosen : Object.keys(rows)) {
-    say(`\n${name}`)
-    found[name] = await rows[name]!(kit)
-    for (const figure of found[name]) say(lineOf(figure))
+  for (const name of chosen.length > 0 ? chosen : names) {
+    let figures = await measure(name)
+    if (args.includes('--guard') && alarmsOf(figures).length > 0) {
+      say('  Far off. Once more, to be sure:')
+      figures = await measure(name)
+      alarms.push(...alarmsOf(figures))
+    }
   }
 } finally {
   await kit.load.stop()
   await kit.installations.close()
 }
 
-const machine = {
-  node: process.version,
-  platform: `${process.platform} ${process.arch}`,
-  processors: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
-  memoryMegabytes: Math.round(totalmem() / 2 ** 20),
-  loadAverage: loadavg(),
+/** One row; written down at once, so that a later one that fails takes nothing with it. */
+async function measure(name: string): Promise<readonly Figure[]> {
+  say(`\n${name}`)
+  const before = loadavg()[0]!
+  const figures = await rows[name]!(kit)
+  for (const figure of figures) say(lineOf(figure))
+  const machine = {
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+    processors: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+    memoryMegabytes: Math.round(totalmem() / 2 ** 20),
+  }
+  const load = [before, loadavg()[0]!] as const
+  found[name] = { at: new Date().toISOString(), size: size!.name, machine, load, figures }
+  writeRecords(path, { [name]: found[name] })
+  return figures
 }
-const path = resolve(option('json') ?? 'bench/.cache/results.json')
-mkdirSync(dirname(path), { recursive: true })
-writeFileSync(
-  path,
-  `${JSON.stringify({ at: new Date().toISOString(), size: size.name, machine, rows: found }, null, 2)}\n`,
-)
+
 say(`\nWritten to ${path}`)
-
-const alarms = Object.values(found).flat().filter(isAlarming)
-if (args.includes('--guard') && alarms.length > 0) {
-  console.error(`\nFar off:\n${alarms.map(lineOf).join('\n')}`)
+if (args.includes('--publish')) say(`Written into ${publish(readRecords(path), names)}`)
+if (args.includes('--set-baseline')) writeBaseline(Object.values(found).flatMap(({ figures }) => figures))
+if (alarms.length > 0) {
+  console.error(`\nMuch worse than in bench/baseline.json:`)
+  for (const figure of alarms) console.error(`${lineOf(figure)} was ${baseline[figure.measure]}`)
   process.exit(1)
-}
-
-function lineOf(figure: Figure): string {
-  const { measure, value, unit, spread, atMost, atLeast, note } = figure
-  const bar = atMost !== undefined ? `≤ ${atMost}` : atLeast !== undefined ? `≥ ${atLeast}` : ''
-  const met = isMet(figure)
-  const verdict = met === undefined ? '' : met ? 'met' : 'missed'
-  const range = spread ? `(${numberOf(spread[0])} to ${numberOf(spread[1])})` : ''
-  const text = `${numberOf(value)} ${unit}`
-  return `  ${measure.padEnd(66)} ${text.padStart(16)} ${range.padEnd(22)} ${bar.padEnd(8)} ${verdict}${note ? ` ${note}` : ''}`
-}
-
-function numberOf(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(value >= 0.1 ? 2 : 3)
 }

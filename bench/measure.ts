@@ -7,8 +7,8 @@ export interface Figure {
   readonly spread?: readonly [number, number]
   readonly atMost?: number
   readonly atLeast?: number
-  /** What a quick run refuses: far beyond the noise of a busy machine. */
-  readonly alarm?: number
+  /** Which way is worse, for a figure that a busy machine leaves alone: the guard holds it against what is on record. */
+  readonly guard?: 'more is worse' | 'less is worse'
   readonly note?: string
 }
 
@@ -116,8 +116,12 @@ export function isMet({ value, atMost, atLeast }: Figure): boolean | undefined {
   return atLeast === undefined ? undefined : value >= atLeast
 }
 
-/** Whether a figure is so far off that it cannot be noise. Ratios that should be large alarm below, all others above. */
-export function isAlarming({ value, alarm, atLeast }: Figure): boolean {
-  if (alarm === undefined) return false
-  return atLeast === undefined ? !(value <= alarm) : !(value >= alarm)
+/** More than any noise of a guarded figure, and less than a change that somebody should know of. */
+export const alarmFactor = 2.2
+
+/** Whether a figure is so much worse than the one on record that it cannot be noise. */
+export function isAlarming({ value, guard }: Figure, onRecord: number | undefined): boolean {
+  if (guard === undefined || onRecord === undefined) return false
+  const worse = guard === 'more is worse' ? value / onRecord : onRecord / value
+  return !(worse <= alarmFactor)
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { expect, it } from 'vitest'
 import { type Figure, isAlarming, isMet, median, quantile, ratios } from '../bench/measure.ts'
+import { markdownOf, type Records } from '../bench/report.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -16,9 +17,32 @@ it('reads medians, ratios and bars', () => {
   expect(isMet(figure)).toBeUndefined()
   expect(isMet({ ...figure, atMost: 1 })).toBe(true)
   expect(isMet({ ...figure, atLeast: 2 })).toBe(false)
-  expect(isAlarming({ ...figure, alarm: 2 })).toBe(false)
-  expect(isAlarming({ ...figure, atLeast: 4, alarm: 2 })).toBe(true)
-  expect(isAlarming({ ...figure, value: Number.NaN, alarm: 2 })).toBe(true)
+})
+
+it('raises the alarm when a guarded figure is three times worse than on record, and only then', () => {
+  const figure = { measure: 'a', unit: '×', value: 3 }
+  expect(isAlarming(figure, 1)).toBe(false)
+  expect(isAlarming({ ...figure, guard: 'more is worse' }, undefined)).toBe(false)
+  expect(isAlarming({ ...figure, guard: 'more is worse' }, 2)).toBe(false)
+  expect(isAlarming({ ...figure, guard: 'more is worse' }, 1)).toBe(true)
+  expect(isAlarming({ ...figure, guard: 'less is worse' }, 1)).toBe(false)
+  expect(isAlarming({ ...figure, guard: 'less is worse' }, 9)).toBe(true)
+  expect(isAlarming({ ...figure, value: Number.NaN, guard: 'more is worse' }, 1)).toBe(true)
+})
+
+it('tells what was found in tables, the misses as well', () => {
+  const machine = { node: 'v20.20.0', platform: 'linux x64', processors: '2 × any', memoryMegabytes: 1024 }
+  const figures: Figure[] = [
+    { measure: 'one', value: 1.234, unit: '×', spread: [1, 2], atMost: 2 },
+    { measure: 'other', value: 300, unit: 'ms', atMost: 20, note: 'p50 3 ms' },
+  ]
+  const record = { at: '2026-01-02T03:04:05.000Z', size: 'full', machine, load: [0.5, 1] as const, figures }
+  expect(markdownOf({ row: record }, ['absent', 'row'])).toMatchInlineSnapshot()
+})
+
+it('has no figure on record for the guard that is not a number', () => {
+  const baseline = JSON.parse(readFileSync(join(root, 'bench/baseline.json'), 'utf8')) as Record<string, number>
+  for (const [measure, value] of Object.entries(baseline)) expect(value, measure).toBeGreaterThan(0)
 })
 
 // How fast is not asked here: only whether every row still runs and finds a number.
@@ -31,10 +55,10 @@ it('runs every row', { timeout: 240_000 }, async () => {
   })
   const [code] = await once(run, 'exit')
   expect(code).toBe(0)
-  const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { rows: Record<string, Figure[]> }
+  const { rows } = JSON.parse(readFileSync(json, 'utf8')) as { rows: Records }
   rmSync(folder, { recursive: true })
-  expect(Object.keys(rows)).toHaveLength(9)
-  for (const figures of Object.values(rows)) {
+  expect(Object.keys(rows)).toHaveLength(10)
+  for (const { figures } of Object.values(rows)) {
     expect(figures.length).toBeGreaterThan(0)
     // A turn this short may be over within one tick of the processor's clock.
     const measured = figures.filter(({ measure }) => !measure.includes('processor time'))

@@ -99,5 +99,12 @@ function grown(measure: string, small: readonly Turn[], large: readonly Turn[], 
     large.map(turn => turn.cpuEach),
     small.map(turn => turn.cpuEach),
   )
-  return { measure: `growth: ${measure}`, value: median(costs), unit: '×', spread: spreadOf(costs), atMost }
+  return {
+    measure: `growth: ${measure}`,
+    value: median(costs),
+    unit: '×',
+    spread: spreadOf(costs),
+    atMost,
+    guard: 'more is worse',
+  }
 }

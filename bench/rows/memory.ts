@@ -15,7 +15,13 @@ export const memory: Row = async ({ size, installations, load }) => {
   }
   await halyard.stop()
   return [
-    { measure: `memory idle, ${size.manyFlags} flags`, value: idle, unit: 'MB', atMost: 90, alarm: 250 },
-    { measure: `memory under load, ${size.manyFlags} flags`, value: loaded, unit: 'MB', atMost: 120, alarm: 400 },
+    { measure: `memory idle, ${size.manyFlags} flags`, value: idle, unit: 'MB', atMost: 90, guard: 'more is worse' },
+    {
+      measure: `memory under load, ${size.manyFlags} flags`,
+      value: loaded,
+      unit: 'MB',
+      atMost: 120,
+      guard: 'more is worse',
+    },
   ]
 }

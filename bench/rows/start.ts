@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { median, spreadOf } from '../measure.ts'
+import { median, ratios, spreadOf } from '../measure.ts'
 import { cpuSeconds, freePort, stopProcess } from '../processes.ts'
 import type { Row } from '../row.ts'
 
@@ -12,9 +12,12 @@ export const start: Row = async ({ size, installations }) => {
   const wall: number[] = []
   const cpu: number[] = []
   const bare: number[] = []
+  const bareCpu: number[] = []
   const { databaseUrl, token } = await installations.copy(size.manyFlags)
   for (let turn = 0; turn < size.starts; turn++) {
-    bare.push(await bareStart())
+    const alone = await bareStart()
+    bare.push(alone.wall)
+    bareCpu.push(alone.cpu)
     const begun = performance.now()
     const port = await freePort()
     const child = spawn(process.execPath, [program], {
@@ -33,17 +36,31 @@ export const start: Row = async ({ size, installations }) => {
     await stopProcess(child)
   }
   const name = `start to first right answer, ${size.manyFlags} flags`
+  const share = ratios(cpu, bareCpu)
   return [
     { measure: name, value: median(wall), unit: 'ms', spread: spreadOf(wall), atMost: 400 },
-    { measure: `${name}: processor time`, value: median(cpu), unit: 'ms', spread: spreadOf(cpu), alarm: 3000 },
+    { measure: `${name}: processor time`, value: median(cpu), unit: 'ms', spread: spreadOf(cpu) },
+    {
+      measure: `${name}: processor time ÷ that of Node alone`,
+      value: median(share),
+      unit: '×',
+      spread: spreadOf(share),
+      guard: 'more is worse',
+    },
     { measure: 'start and end of Node alone', value: median(bare), unit: 'ms', spread: spreadOf(bare) },
   ]
 }
 
-async function bareStart(): Promise<number> {
+async function bareStart(): Promise<{ wall: number; cpu: number }> {
   const begun = performance.now()
-  await once(spawn(process.execPath, ['-e', '0'], { stdio: 'ignore' }), 'exit')
-  return performance.now() - begun
+  const report = 'const { user, system } = process.cpuUsage(); process.stdout.write(String((user + system) / 1000))'
+  const child = spawn(process.execPath, ['-e', report], { stdio: ['ignore', 'pipe', 'ignore'] })
+  let cpu = ''
+  child.stdout.on('data', chunk => {
+    cpu += chunk
+  })
+  await once(child, 'close')
+  return { wall: performance.now() - begun, cpu: Number(cpu) }
 }
 
 async function untilRight(port: number, token: string, flagCount: number): Promise<void> {
