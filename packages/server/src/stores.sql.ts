@@ -8,6 +8,7 @@ import { sqlCohortMemberStore } from './cohorts/cohort-member-store.sql.ts'
 import { sqlCohortStore } from './cohorts/cohort-store.sql.ts'
 import { sqlDashboardStore } from './dashboards/dashboard-store.sql.ts'
 import { sqlEventCounts } from './events/event-counts.sql.ts'
+import { sqlReceivedBatchStore } from './events/received-batch-store.sql.ts'
 import { sqlUsageStore } from './events/usage-store.sql.ts'
 import { sqlFlagStore } from './flags/flag-store.sql.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
@@ -47,6 +48,7 @@ export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => (
   plugins: sqlPluginStore(db),
   pluginWork: sqlPluginWorkStore(db),
   projects: sqlProjectStore(db),
+  receivedBatches: sqlReceivedBatchStore(db),
   schedules: sqlScheduleStore(db),
   usage: sqlUsageStore(db),
 })

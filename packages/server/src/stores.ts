@@ -8,6 +8,7 @@ import type { CohortMemberStore } from './cohorts/cohort-member-store.ts'
 import type { CohortStore } from './cohorts/cohort-store.ts'
 import type { DashboardStore } from './dashboards/dashboard-store.ts'
 import type { EventCountStore } from './events/event-counts.ts'
+import type { ReceivedBatchStore } from './events/received-batch-store.ts'
 import type { UsageStore } from './events/usage-store.ts'
 import type { FlagStore } from './flags/flag-store.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
@@ -45,6 +46,7 @@ export interface Stores {
   readonly plugins: PluginStore
   readonly pluginWork: PluginWorkStore
   readonly projects: ProjectStore
+  readonly receivedBatches: ReceivedBatchStore
   readonly schedules: ScheduleStore
   readonly usage: UsageStore
 }

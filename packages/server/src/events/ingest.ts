@@ -2,7 +2,7 @@ import type { Flag } from '../flags/flag.ts'
 import type { Instant } from '../instant.ts'
 import { Problem } from '../problem.ts'
 import { inParts } from '../storage/in-parts.ts'
-import type { Database } from '../stores.ts'
+import type { Database, Stores } from '../stores.ts'
 import type { Project } from '../tenancy.ts'
 import { type CountedFlags, countedFlags } from './counted-flags.ts'
 import type { IncomingEvent } from './event.ts'
@@ -39,20 +39,37 @@ export interface IngestOptions {
   readonly eventsWaitingMax?: number
 }
 
-export interface Ingest {
+/** Where client libraries' events go. */
+export interface EventReceiver {
   /**
    * Resolves when everything in the body is durable, or counted as dropped. Raises `unauthenticated`, `invalid`, `too_large`, or
    * `unavailable`: then nothing is acknowledged and the client should send it again.
    */
   receive(body: unknown, path: string, ip: string | null): Promise<void>
+}
+
+export interface Ingest extends EventReceiver {
+  /**
+   * The same for events that edges have taken, under ids: what was recorded under an id before is not recorded again. Nothing is dropped for
+   * lack of room, since an edge keeps what is not acknowledged. Raises `unavailable`.
+   */
+  receiveBatches(batches: readonly IdentifiedBatch[]): Promise<void>
   readonly waiting: number
   /** Resolves when everything received is written. */
   drained(): Promise<void>
 }
 
+export interface IdentifiedBatch {
+  readonly id: string
+  readonly found: IngestProject
+  readonly events: readonly IncomingEvent[]
+}
+
 interface Batch extends QueuedBatch {
   readonly found: IngestProject
   readonly events: readonly IncomingEvent[]
+  /** Under which it is recorded once. */
+  readonly id?: string
 }
 
 const eventsWaitingMaxDefault = 20_000
@@ -73,22 +90,27 @@ export function createIngest(options: IngestOptions): Ingest {
   async function write(batches: readonly Batch[]): Promise<void> {
     const time = now()
     const begun = performance.now()
-    const work = byProject(batches).map(({ found, events }): ProjectEvents => {
+    const whole = workOf(batches, time)
+    const recorded = await database.transaction(async tx => {
+      const fresh = await notRecordedYet(tx, batches, time)
+      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded }[] = []
+      for (const one of fresh === batches ? whole : workOf(fresh, time)) {
+        outcomes.push({ one, outcome: await recordEvents(tx, one, time) })
+      }
+      return outcomes
+    })
+    const seconds = (performance.now() - begun) / 1000
+    for (const { one, outcome } of recorded) {
+      observer.committed(one.events.length, seconds, outcome, one.tally.uncounted)
+    }
+  }
+
+  const workOf = (batches: readonly Batch[], time: Instant): readonly ProjectEvents[] =>
+    byProject(batches).map(({ found, events }): ProjectEvents => {
       const { project } = found
       const counting = { projectId: project.id, flags: flagsOf(found), names: namesOf(project.id), now: time }
       return { project, events, tally: tally({ ...counting, events, labelsOf: event => labelsOf(project, event) }) }
     })
-    const recorded = await database.transaction(async tx => {
-      const outcomes: Recorded[] = []
-      for (const one of work) outcomes.push(await recordEvents(tx, one, time))
-      return outcomes
-    })
-    const seconds = (performance.now() - begun) / 1000
-    for (const [index, outcome] of recorded.entries()) {
-      const { events, tally } = work[index] as ProjectEvents
-      observer.committed(events.length, seconds, outcome, tally.uncounted)
-    }
-  }
 
   async function transformed(project: Project, events: readonly IncomingEvent[]): Promise<readonly IncomingEvent[]> {
     if (!pipeline.handles(project)) return events
@@ -125,11 +147,33 @@ export function createIngest(options: IngestOptions): Ingest {
       await allSettledOrThrow(batches.map(batch => queue.submit(batch)))
       if (kept.length > 0) pipeline.deliver(found.project, kept)
     },
+    async receiveBatches(batches) {
+      // Plugins need not see again what has been recorded; what comes twice at the same time is told apart when it is written.
+      const known = await database.read(tx => tx.receivedBatches.known(batches.map(({ id }) => id)))
+      const submitted: Promise<void>[] = []
+      for (const { id, found, events } of batches.filter(({ id }) => !known.has(id))) {
+        observer.received(events.length)
+        const kept = await transformed(found.project, events)
+        const written = queue.submit({ found, events: kept, size: kept.length, id })
+        submitted.push(written.then(() => pipeline.deliver(found.project, kept)))
+      }
+      await allSettledOrThrow(submitted)
+    },
     get waiting() {
       return queue.waiting
     },
     drained: () => queue.drained(),
   }
+}
+
+/** Notes the ids of the batches, and leaves out those that were noted before. */
+async function notRecordedYet(tx: Stores, batches: readonly Batch[], time: Instant): Promise<readonly Batch[]> {
+  if (batches.every(({ id }) => id === undefined)) return batches
+  const fresh: Batch[] = []
+  for (const batch of batches) {
+    if (batch.id === undefined || (await tx.receivedBatches.add(batch.id, time))) fresh.push(batch)
+  }
+  return fresh
 }
 
 /** Waits for all of them before it fails, so that nothing of a request is still being written when it is answered. */

@@ -1,6 +1,7 @@
 import { plusMilliseconds } from '../instant.ts'
 import type { Job } from '../jobs/job-runner.ts'
 import { eventCountDaysMax, minuteOf } from './event-counts.ts'
+import { receivedBatchDaysMax } from './received-batch-store.ts'
 import { dayOf } from './usage-store.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
@@ -16,6 +17,7 @@ export const trimEvents: Job = {
   async run({ now, transaction }) {
     const before = (days: number) => plusMilliseconds(now, -days * dayMilliseconds)
     await transaction(tx => tx.eventCounts.removeBefore(minuteOf(before(eventCountDaysMax))))
+    await transaction(tx => tx.receivedBatches.removeBefore(before(receivedBatchDaysMax)))
     await transaction(tx => tx.usage.forgetUsersBefore(dayOf(before(usageUsersDaysMax)), seriesAtOnceMax))
     await transaction(tx => tx.usage.removeBefore(dayOf(before(usageDaysMax)), seriesAtOnceMax))
   },

@@ -4,6 +4,7 @@ import { persons } from './migrations/0002-persons.ts'
 import { cohorts } from './migrations/0003-cohorts.ts'
 import { flagActions } from './migrations/0004-flag-actions.ts'
 import { plugins } from './migrations/0010-plugins.ts'
+import { receivedBatches } from './migrations/0011-received-batches.ts'
 
 /** The one list, in order. Append only. */
-export const migrations: readonly Migration[] = [foundation, persons, cohorts, flagActions, plugins]
+export const migrations: readonly Migration[] = [foundation, persons, cohorts, flagActions, plugins, receivedBatches]

@@ -37,6 +37,7 @@ export interface Tables extends PluginTables {
   flag_usage_users: { usage_id: number; user_hash: number }
   flag_last_used: FlagLastUsedRow
   event_counts: EventCountRow
+  received_batches: { id: string; received_at: string }
   changes: ChangeRow
   change_head: { id: number; sequence: number }
   schema_migrations: { version: number; name: string; applied_at: string }
