@@ -75,7 +75,7 @@ describe('who imports whom', () => {
 
   it('only *-routes.ts, http/, operations/ and the composition see Fastify', () => {
     const others = production.filter(
-      file => !/-routes\.ts$|^server\/(http|operations)\/|^server\/(app|halyard)\.ts$/.test(file.name),
+      file => !/-routes\.ts$|^server\/(http|operations)\/|^server\/(app|edge|halyard)\.ts$/.test(file.name),
     )
     expect(offences(others, (_, target) => target === 'fastify')).toEqual([])
   })
@@ -87,7 +87,7 @@ describe('who imports whom', () => {
 
   it('the composition is imported by the command line alone', () => {
     const others = production.filter(file => !/^server\/(cli\/|halyard\.ts$)/.test(file.name))
-    expect(offences(others, (_, target) => /^server\/(app|halyard)\.ts$/.test(target))).toEqual([])
+    expect(offences(others, (_, target) => /^server\/(app|edge|halyard)\.ts$/.test(target))).toEqual([])
   })
 
   it('no test code in the product', () => {

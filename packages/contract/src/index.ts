@@ -1,6 +1,7 @@
 import { apiKeyRoutes } from './api-keys.ts'
 import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
+import { edgeRoutes } from './edge.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
 import { flagReachRoutes } from './flag-reach.ts'
@@ -30,6 +31,15 @@ export {
   type DashboardWrite,
   dashboardTilesMax,
 } from './dashboards.ts'
+export {
+  EdgeBatch,
+  EdgeEvent,
+  EdgeSubject,
+  type EdgeSubjectQuestion,
+  edgeBatchEventsMax,
+  edgeBatchesMax,
+  edgeProjectsMax,
+} from './edge.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
 export type { BlastRadius } from './flag-reach.ts'
@@ -66,6 +76,7 @@ export const routes = {
   cohorts: cohortRoutes,
   flagReach: flagReachRoutes,
   dashboards: dashboardRoutes,
+  edge: edgeRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagVersions: flagVersionRoutes,

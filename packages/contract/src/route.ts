@@ -5,6 +5,7 @@ export const scopeObjects = [
   'activity_log',
   'cohort',
   'dashboard',
+  'edge',
   'feature_flag',
   'group',
   'organization',

@@ -4,7 +4,11 @@ import { serveAccess } from './access/access-routes.ts'
 import { serveCohorts } from './cohorts/cohort-routes.ts'
 import type { Config } from './config.ts'
 import { serveDashboards } from './dashboards/dashboard-routes.ts'
+import type { EdgeFeed } from './edge-feed/edge-feed.ts'
+import { serveEdges } from './edge-feed/edge-routes.ts'
+import type { BatchReceiver } from './edge-feed/receive-batches.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
+import type { StoredSubjects } from './evaluation/gather-subject.ts'
 import type { Ingest } from './events/ingest.ts'
 import { serveIngest } from './events/ingest-routes.ts'
 import { serveBulkFlags } from './flag-bulk/bulk-routes.ts'
@@ -39,6 +43,7 @@ import { serveSdk } from './sdk/sdk-routes.ts'
 import type { Serving } from './serving.ts'
 import type { Database } from './stores.ts'
 import { serveStreams } from './streams/stream-routes.ts'
+import { levelInProject } from './tenancy.ts'
 import { version } from './version.ts'
 import { listPageFiles } from './web/page-files.ts'
 import { servePage } from './web/page-routes.ts'
@@ -51,6 +56,7 @@ export interface AppDeps {
   readonly database: Database
   readonly serving: Serving
   readonly ingest: Ingest
+  readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
   readonly metrics: Metrics
   readonly plugins: PluginSystem
@@ -65,6 +71,7 @@ export interface AppDeps {
 export function createApp({
   config,
   database,
+  edges,
   ingest,
   log,
   metrics,
@@ -117,5 +124,13 @@ export function createApp({
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
   serveStreams(app, serving)
   serveOfrep(app, serving)
+  serveEdges(app, serve, {
+    gate,
+    ...edges,
+    async findProject(actor, uuid) {
+      const project = await database.read(tx => tx.projects.findByUuid(uuid))
+      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+    },
+  })
   return app
 }

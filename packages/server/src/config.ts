@@ -38,6 +38,11 @@ function bootstrapKey(value: string): string {
   throw new Error('must be phx_ followed by 20 to 100 letters and digits')
 }
 
+function personalKey(value: string): string {
+  if (/^phx_\S+$/.test(value)) return value
+  throw new Error('must be a personal API key, phx_…')
+}
+
 function trustProxy(value: string): boolean | number | string {
   if (value === 'true' || value === 'false') return value === 'true'
   return /^\d+$/.test(value) ? Number(value) : value
@@ -218,6 +223,44 @@ export const settings = {
     describes:
       'Origins in private networks that plugins may be allowed to ask, separated by commas, as `http://chat.internal:8080`.',
     read: origins,
+  }),
+  upstream: setting({
+    variable: 'HALYARD_UPSTREAM',
+    fallback: undefined,
+    describes: '`halyard edge`: address of the server, or of the edge, that this edge follows.',
+    read: httpUrl,
+  }),
+  upstreamKey: setting({
+    variable: 'HALYARD_UPSTREAM_KEY',
+    fallback: undefined,
+    describes: '`halyard edge`: personal API key of an admin with the scope `edge:write`, for the upstream.',
+    read: personalKey,
+  }),
+  edgeData: setting({
+    variable: 'HALYARD_EDGE_DATA',
+    fallback: 'edge-data',
+    describes: '`halyard edge`: folder for the last state and for events on their way to the upstream.',
+    read: text,
+  }),
+  edgeStateBytesMax: setting({
+    variable: 'HALYARD_EDGE_STATE_BYTES_MAX',
+    fallback: String(256 * 1024 * 1024),
+    describes:
+      '`halyard edge`: how much state to take from the upstream; of a larger one the last that fitted is kept.',
+    read: wholeNumber(1024, 8 * 1024 ** 3),
+  }),
+  edgeSpoolBytesMax: setting({
+    variable: 'HALYARD_EDGE_SPOOL_BYTES_MAX',
+    fallback: String(1024 ** 3),
+    describes: '`halyard edge`: how much may wait on disk for the upstream; beyond it, events are answered 503.',
+    read: wholeNumber(1024, 1024 ** 4),
+  }),
+  edgeLookUps: setting({
+    variable: 'HALYARD_EDGE_LOOK_UPS',
+    fallback: 'upstream',
+    describes:
+      '`halyard edge`: whether stored persons and groups are looked up at the upstream when a flag needs them (`upstream`), or never (`none`).',
+    read: oneOf('upstream', 'none'),
   }),
   lagMillisecondsMax: setting({
     variable: 'HALYARD_LAG_MILLISECONDS_MAX',

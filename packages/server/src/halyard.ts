@@ -4,6 +4,9 @@ import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import { createCohortWork } from './cohorts/cohort-work.ts'
 import type { Config } from './config.ts'
+import { createEdgeFeed } from './edge-feed/edge-feed.ts'
+import { createBatchReceiver } from './edge-feed/receive-batches.ts'
+import { createStoredStates } from './edge-feed/stored-states.ts'
 import { warmUp } from './evaluation/warm-up.ts'
 import { createIngest, type Ingest } from './events/ingest.ts'
 import { createIngestMetrics } from './events/ingest-metrics.ts'
@@ -12,7 +15,9 @@ import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { againWhenDone } from './jobs/again-when-done.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
+import { createEdgeCounters } from './operations/edge-metrics.ts'
 import { createMetrics } from './operations/metrics.ts'
+import { databaseReadiness } from './operations/operations-routes.ts'
 import { createPluginCounters } from './operations/plugin-metrics.ts'
 import { noPeers, type Peers } from './peers.ts'
 import { type FlagGuard, guardFlagSaves } from './plugins/guard-flag-saves.ts'
@@ -92,8 +97,9 @@ export async function createHalyard(
       createSqlDatabase(storage.kysely, sqlStores, announce, storage.writersMax),
       () => flagGuard,
     )
+    const source = storedSource(database, changes, now)
     const serving = createServing({
-      source: storedSource(database, changes, now),
+      source,
       now,
       onError: error => log.error({ err: error }, 'request failed'),
     })
@@ -118,7 +124,7 @@ export async function createHalyard(
     flagGuard = plugins.guard
 
     let isDraining = false
-    const readiness = { ping: storage.ping, isDraining: () => isDraining }
+    const readiness = { check: () => databaseReadiness(storage.ping), isDraining: () => isDraining }
     const ingest: Ingest = createIngest({
       database,
       findProject: serving.snapshots.forToken,
@@ -127,6 +133,10 @@ export async function createHalyard(
       labelsOf: createEventLabels(token => serving.snapshots.known(token)?.flags),
       now,
     })
+    const { snapshots } = serving
+    const feed = createEdgeFeed(createStoredStates({ database, snapshots, changes }))
+    const { evaluated } = createEdgeCounters(metrics.registry, () => feed.size)
+    const batches = createBatchReceiver({ database, snapshots, ingest, onEvaluations: evaluated, now })
     const scanner = createScanner(
       storage.sqlite
         ? { database: { kind: 'sqlite', path: storage.sqlite.path }, handle: inMemory(storage.sqlite) }
@@ -138,6 +148,7 @@ export async function createHalyard(
     const app = createApp({
       config,
       database,
+      edges: { feed, batches, subjects: source.subjects },
       ingest,
       log,
       metrics,

@@ -50,6 +50,7 @@ async function create(
     expiresAt: days === undefined ? null : plusMilliseconds(now, Number(days) * dayMilliseconds),
   }
   const { key, value } = await storeNewKey(tx, account.id, fields, now)
+  await announceIdentity(tx, account.id, now)
   console.log(`Key ${key.id} (${key.label}), shown once:\n${value}`)
 }
 

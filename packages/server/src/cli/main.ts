@@ -1,4 +1,5 @@
 import { ConfigError } from '../config.ts'
+import { DataFolderError } from '../edge/data-folder.ts'
 import { Problem } from '../problem.ts'
 import { NewerDatabaseError } from '../storage/migrate.ts'
 import { DatabaseFileError } from '../storage/sqlite-file.ts'
@@ -6,6 +7,7 @@ import { ImportError } from '../storage/transfer/import-data.ts'
 import { backup } from './backup.ts'
 import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
+import { edge } from './edge.ts'
 import { keys } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { plugins } from './plugins.ts'
@@ -17,6 +19,7 @@ import { users } from './users.ts'
 const usage = `halyard: feature flags and plugins
 
   halyard serve                                  serve (what npm start does)
+  halyard edge --upstream URL                    serve near your users, without a database; see halyard edge --help
   halyard migrate                                bring the database schema up to date and stop
   halyard keys create --email E [--label L] [--scopes a:read,b:write] [--expires-in-days N]
   halyard keys list --email E
@@ -36,6 +39,7 @@ Settings are environment variables: docs/reference/settings.md.`
 
 const commands: Record<string, (args: string[]) => Promise<void>> = {
   serve,
+  edge,
   migrate: migrateCommand,
   keys,
   users,
@@ -65,6 +69,7 @@ main().catch(error => {
   const isForPeople =
     error instanceof ConfigError ||
     error instanceof NewerDatabaseError ||
+    error instanceof DataFolderError ||
     error instanceof DatabaseFileError ||
     error instanceof ImportError ||
     error instanceof Problem ||

@@ -18,15 +18,15 @@ export async function serve(): Promise<void> {
   if (isSupervisor(config.workers)) return supervise(config.workers, log)
   const halyard = await startHalyard(config, log, { peers: siblings() })
   stopOnSignal(halyard, log)
-  const address = addressOf(config, halyard)
+  const address = addressOf(config, halyard.app)
   if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))
   log.info({ address, database: halyard.storage.dialect }, 'Halyard is serving')
   sayServing()
 }
 
-function addressOf(config: Config, halyard: Halyard): string {
+export function addressOf(config: Config, app: Pick<Halyard['app'], 'server'>): string {
   if (config.publicUrl) return config.publicUrl
-  const { port } = halyard.app.server.address() as AddressInfo
+  const { port } = app.server.address() as AddressInfo
   const host = config.host === '0.0.0.0' || config.host === '::' ? 'localhost' : config.host
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
@@ -43,15 +43,16 @@ const welcome = (address: string, owner: FirstOwner): string => `
   Sign in at ${address}/ as ${owner.email} with the password ${owner.password}
 `
 
-function stopOnSignal(halyard: Halyard, log: { info(message: string): void }): void {
+/** Lets what is under way finish, then ends the process. */
+export function stopOnSignal(running: Pick<Halyard, 'drain' | 'close'>, log: { info(message: string): void }): void {
   let isStopping = false
   const stop = async () => {
     if (isStopping) return
     isStopping = true
     log.info('stopping: finishing what is under way')
-    halyard.drain()
+    running.drain()
     setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
-    await halyard.close()
+    await running.close()
     process.exit(0)
   }
   process.once('SIGTERM', stop)

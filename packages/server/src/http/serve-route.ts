@@ -1,3 +1,4 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { forbidden } from '../problem.ts'
@@ -34,6 +35,8 @@ export interface Answer<R extends Route> {
   readonly status: keyof R['answers'] & number
   readonly body?: AnswerOf<R> | Buffer | undefined
   readonly headers?: Readonly<Record<string, string>>
+  /** Answers by itself, for as long as it likes, with these headers and its own. */
+  readonly takeOver?: (response: ServerResponse, headers: OutgoingHttpHeaders) => void
 }
 
 export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<AnswerOf<R> | Answer<R> | InProgress>
@@ -185,9 +188,14 @@ function send(reply: FastifyReply, status: number, result: unknown): FastifyRepl
     status: code,
     headers,
     body,
+    takeOver,
   } = custom
-    ? (result as unknown as { status: number; headers?: Record<string, string>; body?: unknown })
-    : { status, headers: undefined, body: result }
+    ? (result as unknown as Partial<Answer<Route>> & { status: number; body?: unknown })
+    : { status, headers: undefined, body: result, takeOver: undefined }
+  if (takeOver) {
+    takeOver(reply.raw, reply.getHeaders() as OutgoingHttpHeaders)
+    return reply.hijack()
+  }
   reply.code(code)
   if (headers) reply.headers(headers)
   if (body === undefined) return reply.send()

@@ -58,7 +58,7 @@ export function createGate(database: Database, now: () => Instant): Gate {
 }
 
 /** The project that the caller works in: the one chosen, or the first that the key can see. */
-async function currentProject(projects: ProjectStore, actor: Actor): Promise<Project | undefined> {
+export async function currentProject(projects: ProjectStore, actor: Actor): Promise<Project | undefined> {
   const chosen = actor.currentProjectId === null ? undefined : await projects.find(actor.currentProjectId)
   if (chosen && levelInProject(actor, chosen) !== undefined) return chosen
   const page = await projects.list(visibleProjects(actor), { limit: 1, offset: 0 })
@@ -79,10 +79,11 @@ export function currentOrganizationId(actor: Actor): string | undefined {
   return [...actor.levels.keys()].find(id => levelIn(actor, id) !== undefined)
 }
 
-function readBearer(authorization: string | undefined): string {
+export function readBearer(authorization: string | undefined): string {
   const match = /^\s*bearer\s+(\S+)\s*$/i.exec(authorization ?? '')
   if (match?.[1]) return match[1]
   throw unauthenticated('not_authenticated', 'Send a personal API key in the header "Authorization: Bearer <key>".')
 }
 
-const unauthenticated = (code: string, message: string): Problem => new Problem('unauthenticated', message, { code })
+export const unauthenticated = (code: string, message: string): Problem =>
+  new Problem('unauthenticated', message, { code })

@@ -81,7 +81,11 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
       organizationIds: body.scoped_organizations ?? actor.key.organizationIds,
       expiresAt: readExpiry(body.expires_at) ?? null,
     }
-    const { key, value } = await database.transaction(tx => createKey(tx, actor, fields, now()))
+    const { key, value } = await database.transaction(async tx => {
+      // Nodes look a new key up when they meet it; edges cannot, and must be told.
+      await announceIdentity(tx, actor.user.id, now())
+      return createKey(tx, actor, fields, now())
+    })
     return keyToWire(key, value)
   })
 

@@ -2,7 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { invalid } from '../problem.ts'
 import { uniqueViolation } from '../storage/driver-error.ts'
 import type { ApiKeyRow, Tables, UserRow } from '../storage/tables.ts'
-import type { Level, User } from '../tenancy.ts'
+import type { Actor, Level, User } from '../tenancy.ts'
 import type { ApiKey } from './api-key.ts'
 import type { Account, IdentityStore } from './identity-store.ts'
 
@@ -25,21 +25,37 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         .where('users.id', '=', keyRow.user_id)
         .where('users.is_active', '=', 1)
         .execute()
-      const user = rows[0]
-      if (!user) return undefined
+      if (rows.length === 0) return undefined
       const key = toApiKey(keyRow)
-      const levels = new Map<string, Level>()
-      for (const row of rows) if (row.member_of) levels.set(row.member_of, row.member_level as Level)
-      return {
-        key,
-        actor: {
-          user: toUser(user),
-          key,
-          levels,
-          currentOrganizationId: user.current_organization_id,
-          currentProjectId: user.current_project_id,
-        },
-      }
+      return { key, actor: toActor(key, rows) }
+    },
+    async listActors(organizationId, limit) {
+      const found = await db
+        .selectFrom('api_keys')
+        .innerJoin('memberships', 'memberships.user_id', 'api_keys.user_id')
+        .innerJoin('users', 'users.id', 'api_keys.user_id')
+        .selectAll('api_keys')
+        .where('memberships.organization_id', '=', organizationId)
+        .where('users.is_active', '=', 1)
+        .where('api_keys.is_session', '=', 0)
+        .orderBy('api_keys.id')
+        .limit(limit)
+        .execute()
+      const people = await db
+        .selectFrom('users')
+        .innerJoin('memberships', 'memberships.user_id', 'users.id')
+        .selectAll('users')
+        .select(['memberships.organization_id as member_of', 'memberships.level as member_level'])
+        .where('users.id', 'in', ({ selectFrom }) =>
+          selectFrom('memberships').select('user_id').where('organization_id', '=', organizationId),
+        )
+        .execute()
+      const byUser = new Map<number, MemberRow[]>()
+      for (const row of people) byUser.set(row.id, [...(byUser.get(row.id) ?? []), row])
+      return found.map(row => {
+        const key = toApiKey(row)
+        return { key, actor: toActor(key, byUser.get(row.user_id)!) }
+      })
     },
     async touchKey(keyId, at) {
       await db.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', keyId).execute()
@@ -138,6 +154,22 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
       const result = await db.deleteFrom('api_keys').where('expires_at', '<', at).executeTakeFirst()
       return Number(result.numDeletedRows)
     },
+  }
+}
+
+type MemberRow = Selectable<UserRow> & { readonly member_of: string | null; readonly member_level: number | null }
+
+/** From the rows of one person, one for each membership. */
+function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
+  const user = rows[0]!
+  const levels = new Map<string, Level>()
+  for (const row of rows) if (row.member_of) levels.set(row.member_of, row.member_level as Level)
+  return {
+    user: toUser(user),
+    key,
+    levels,
+    currentOrganizationId: user.current_organization_id,
+    currentProjectId: user.current_project_id,
   }
 }
 

@@ -15,6 +15,8 @@ export type NewAccount = Omit<Account, 'id'>
 export interface IdentityStore {
   /** The person and the key behind a key's hash: not revoked, user active. Expiry is for the caller to judge. */
   findActor(keyHash: string): Promise<{ actor: Actor; key: ApiKey } | undefined>
+  /** The same for the keys, made by hand, of the active members of an organization; by key id, at most `limit`. */
+  listActors(organizationId: string, limit: number): Promise<readonly { actor: Actor; key: ApiKey }[]>
   /** Notes that the key was used. */
   touchKey(keyId: string, at: Instant): Promise<void>
 

@@ -2,8 +2,8 @@ import type { FastifyInstance } from 'fastify'
 import type { Metrics } from './metrics.ts'
 
 export interface Readiness {
-  /** Resolves when the database answers; rejects when it does not. */
-  ping(): Promise<void>
+  /** What it takes to serve, and how it is with that: `database` and `ok`, say. */
+  check(): Promise<{ readonly isReady: boolean; readonly details: Readonly<Record<string, string>> }>
   isDraining(): boolean
 }
 
@@ -14,12 +14,12 @@ export function serveOperations(app: FastifyInstance, readiness: Readiness, metr
   app.get('/_livez', async () => ({ status: 'ok' }))
 
   app.get('/_readyz', async (_request, reply) => {
-    const database = await answersInTime(readiness.ping())
-    const isReady = database && !readiness.isDraining()
+    const { isReady: isAble, details } = await readiness.check()
+    const isReady = isAble && !readiness.isDraining()
     reply.code(isReady ? 200 : 503)
     return {
       status: isReady ? 'ready' : 'not ready',
-      database: database ? 'ok' : 'away',
+      ...details,
       ...(readiness.isDraining() && { draining: true }),
     }
   })
@@ -28,6 +28,12 @@ export function serveOperations(app: FastifyInstance, readiness: Readiness, metr
     reply.header('content-type', metrics.registry.contentType)
     return metrics.registry.metrics()
   })
+}
+
+/** Ready as long as the database answers. */
+export async function databaseReadiness(ping: () => Promise<void>): ReturnType<Readiness['check']> {
+  const isReady = await answersInTime(ping())
+  return { isReady, details: { database: isReady ? 'ok' : 'away' } }
 }
 
 async function answersInTime(ping: Promise<void>): Promise<boolean> {

@@ -46,6 +46,8 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
     find: async projectId =>
       one(await db.selectFrom('projects').selectAll().where('id', '=', projectId).executeTakeFirst()),
     findFirst: async () => one(await db.selectFrom('projects').selectAll().orderBy('id').limit(1).executeTakeFirst()),
+    findByUuid: async uuid =>
+      one(await db.selectFrom('projects').selectAll().where('uuid', '=', uuid).executeTakeFirst()),
     findByToken: async apiToken =>
       one(await db.selectFrom('projects').selectAll().where('api_token', '=', apiToken).executeTakeFirst()),
     findBySecretKey: async hash =>

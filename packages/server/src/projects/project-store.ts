@@ -19,6 +19,7 @@ export interface ProjectStore {
   find(projectId: number): Promise<Project | undefined>
   /** The oldest project there is. */
   findFirst(): Promise<Project | undefined>
+  findByUuid(uuid: string): Promise<Project | undefined>
   findByToken(apiToken: string): Promise<Project | undefined>
   findBySecretKey(hash: string): Promise<Project | undefined>
   /** Projects of these organizations, by id; with `projectIds`, only those. */

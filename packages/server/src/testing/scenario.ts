@@ -120,7 +120,7 @@ const pick = (user: { uuid: string; id: number; email: string }) => ({
   email: user.email,
 })
 
-function clientOf(url: string, key: string | undefined): Client {
+export function clientOf(url: string, key: string | undefined): Client {
   const send = async (path: string, init: RequestInit): Promise<Reply> => {
     const headers = new Headers(init.headers)
     if (key !== undefined && !headers.has('authorization')) headers.set('authorization', `Bearer ${key}`)

@@ -1,0 +1,103 @@
+import Type, { type Static } from 'typebox'
+import { asUser, route } from './route.ts'
+import { FreeObject, Nullable } from './schema.ts'
+
+/** What edges ask of their upstream: a server or another edge. `docs/operate/edge.md` says what is promised. */
+
+export const edgeProjectsMax = 5000
+export const edgeBatchesMax = 1000
+export const edgeBatchEventsMax = 1000
+
+const uuidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
+const ProjectUuid = Type.String({ pattern: uuidPattern, description: 'UUID of the project.' })
+const Id = Type.String({ pattern: '^[\\w.:-]{1,100}$' })
+
+export const EdgeEvent = Type.Object({
+  uuid: Type.String({ pattern: uuidPattern }),
+  event: Type.String({ minLength: 1, maxLength: 200 }),
+  distinct_id: Type.String({ minLength: 1 }),
+  properties: FreeObject(),
+  at: Type.String({ description: "When it happened, by the first edge's clock." }),
+  ip: Nullable(Type.String()),
+})
+export const EdgeBatch = Type.Object({
+  id: Id,
+  project: Type.Optional(ProjectUuid),
+  events: Type.Optional(Type.Array(EdgeEvent, { maxItems: edgeBatchEventsMax })),
+  evaluations: Type.Optional(
+    Type.Object({
+      requests: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+      flags: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    }),
+  ),
+})
+export type EdgeBatch = Static<typeof EdgeBatch>
+export type EdgeEvent = Static<typeof EdgeEvent>
+
+const DistinctId = Type.String({ minLength: 1, maxLength: 1000 })
+
+export const EdgeSubjectQuestion = Type.Object({
+  project: ProjectUuid,
+  distinct_id: DistinctId,
+  anon_distinct_id: Type.Optional(DistinctId),
+  person_properties: Type.Boolean(),
+  groups: Type.Array(
+    Type.Object({ type_index: Type.Integer({ minimum: 0, maximum: 4 }), type: Type.String(), key: Type.String() }),
+    { maxItems: 5 },
+  ),
+  static_cohorts: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
+  continuity_flags: Type.Array(Type.String()),
+})
+export type EdgeSubjectQuestion = Static<typeof EdgeSubjectQuestion>
+
+export const EdgeSubject = Type.Object({
+  person_properties: Nullable(FreeObject()),
+  group_properties: FreeObject('Group type → properties.'),
+  static_cohorts: Type.Array(Type.Integer()),
+  hash_keys: Type.Record(Type.String(), Type.String(), { description: 'Flag key → hash key.' }),
+})
+export type EdgeSubject = Static<typeof EdgeSubject>
+
+const tag = 'Edges'
+
+export const edgeRoutes = {
+  stream: route({
+    method: 'POST',
+    path: '/api/edge/stream',
+    tag,
+    summary: 'Server-sent events: what an edge needs of each project that the key may hand on, then what changes',
+    access: asUser('edge:read'),
+    body: Type.Object({
+      have: Type.Optional(
+        Type.Record(Type.String(), Type.String(), {
+          description: 'Project UUID → digest of what the edge has already, which is not sent again.',
+        }),
+      ),
+    }),
+    bodyOptional: true,
+    answers: { 200: Type.String() },
+  }),
+  batches: route({
+    method: 'POST',
+    path: '/api/edge/batches',
+    tag,
+    summary: 'Events and counts that an edge took; a batch that was received before is not counted again',
+    access: asUser('edge:write'),
+    body: Type.Object({ batches: Type.Array(EdgeBatch, { maxItems: edgeBatchesMax }) }),
+    answers: {
+      200: Type.Object({
+        received: Type.Integer(),
+        refused: Type.Array(Type.String(), { description: 'Batches of projects that the key cannot see.' }),
+      }),
+    },
+  }),
+  subjects: route({
+    method: 'POST',
+    path: '/api/edge/subjects',
+    tag,
+    summary: 'What is stored about a person and groups, as far as flags need it',
+    access: asUser('edge:read'),
+    body: EdgeSubjectQuestion,
+    answers: { 200: EdgeSubject },
+  }),
+}

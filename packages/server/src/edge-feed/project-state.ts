@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto'
+
+/** One thing that an edge must know about a project, as JSON text. */
+export interface Document {
+  readonly json: string
+  /** Of name and text. */
+  readonly digest: Buffer
+}
+
+export type Documents = ReadonlyMap<string, Document>
+
+/** All that an edge must know about a project at one moment: documents by name. Never changes; a change makes a new one. */
+export interface ProjectState {
+  /** The UUID of the project. */
+  readonly project: string
+  readonly documents: Documents
+  /** Says whether two states are the same, whoever made them. */
+  readonly digest: string
+  readonly bytes: number
+}
+
+/** What makes one state of another. */
+export interface StateChange {
+  readonly set: readonly (readonly [name: string, json: string])[]
+  readonly removed: readonly string[]
+}
+
+const digestBytes = 32
+
+export const documentOf = (name: string, json: string): Document => ({
+  json,
+  digest: createHash('sha256').update(`${name}\u0000${json}`).digest(),
+})
+
+export function projectState(project: string, documents: Documents): ProjectState {
+  // The sum does not depend on the order, so that it can be made of documents in any.
+  const sum = Buffer.alloc(digestBytes)
+  let bytes = 0
+  for (const [name, { json, digest }] of documents) {
+    for (let at = 0; at < digestBytes; at++) sum[at]! ^= digest[at]!
+    bytes += name.length + json.length
+  }
+  return { project, documents, digest: `${documents.size}-${sum.toString('base64url')}`, bytes }
+}
+
+export function changeBetween(before: Documents | undefined, after: Documents): StateChange {
+  const set: (readonly [string, string])[] = []
+  for (const [name, document] of after) {
+    const known = before?.get(name)
+    if (known !== document && known?.json !== document.json) set.push([name, document.json])
+  }
+  const removed = before ? [...before.keys()].filter(name => !after.has(name)) : []
+  return { set, removed }
+}

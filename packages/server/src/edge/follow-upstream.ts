@@ -1,0 +1,125 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import type { Replica } from './replica.ts'
+import { createStateStage, StateGap } from './state-stage.ts'
+import { type Upstream, UpstreamError } from './upstream.ts'
+
+/** `following`: everything that the upstream has is here. */
+export type ConnectionState = 'connecting' | 'following' | 'away' | 'refused'
+
+export interface Following {
+  readonly connection: ConnectionState
+  /** When the upstream was last heard while everything it has was here; undefined before the first time. Milliseconds. */
+  readonly currentAt: number | undefined
+  readonly connects: number
+  /** Resolves after the first attempt: with nothing when it succeeded, else with what was wrong. */
+  readonly firstAttempt: Promise<Error | undefined>
+  close(): Promise<void>
+}
+
+interface Options {
+  readonly upstream: Upstream
+  readonly replica: Replica
+  readonly stateBytesMax: number
+  /** Something that is served has changed, and is complete. */
+  readonly onCurrent: () => void
+  readonly log: { info(details: object, message: string): void; warn(details: object, message: string): void }
+  readonly backOffMilliseconds?: { readonly min: number; readonly max: number }
+}
+
+const backOffDefault = { min: 250, max: 30_000 }
+/** The upstream gives a sign of life every ten seconds; without any for so long, the connection is dead. */
+const silenceMillisecondsMax = 35_000
+
+/** Follows the upstream for ever, and comes back with what it has when the connection is lost. */
+export function followUpstream(options: Options): Following {
+  const { upstream, replica, stateBytesMax, onCurrent, log, backOffMilliseconds = backOffDefault } = options
+  const closing = new AbortController()
+  /** Projects of which something went wrong: they are asked for anew. */
+  const doubtful = new Set<string>()
+  let connection: ConnectionState = 'connecting'
+  let currentAt: number | undefined
+  let connects = 0
+  let failures = 0
+  let tellFirst: (error: Error | undefined) => void = () => {}
+  const firstAttempt = new Promise<Error | undefined>(resolve => {
+    tellFirst = resolve
+  })
+
+  const have = (): Record<string, string> =>
+    Object.fromEntries(
+      replica
+        .all()
+        .filter(({ project }) => !doubtful.has(project))
+        .map(({ project, digest }) => [project, digest]),
+    )
+
+  async function follow(): Promise<void> {
+    const attempt = new AbortController()
+    const signal = AbortSignal.any([closing.signal, attempt.signal])
+    const stage = createStateStage(replica, stateBytesMax)
+    let watchdog = setTimeout(() => attempt.abort(), silenceMillisecondsMax)
+    try {
+      for await (const frame of upstream.follow(have(), signal)) {
+        clearTimeout(watchdog)
+        watchdog = setTimeout(() => attempt.abort(), silenceMillisecondsMax)
+        if (frame?.event === 'project') {
+          connection = connection === 'following' ? 'following' : 'connecting'
+          await stage.take(frame.data)
+        } else if (frame?.event === 'gone') await replica.remove(JSON.parse(frame.data).project)
+        else if (frame?.event === 'current') {
+          if (connection !== 'following') log.info({ projects: replica.all().length }, 'following the upstream')
+          connection = 'following'
+          failures = 0
+          doubtful.clear()
+          onCurrent()
+          tellFirst(undefined)
+        }
+        if (connection === 'following') currentAt = Date.now()
+      }
+    } finally {
+      clearTimeout(watchdog)
+      attempt.abort()
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!closing.signal.aborted) {
+      connects += 1
+      const error = await follow().catch(error => error as Error)
+      if (closing.signal.aborted) return
+      if (error instanceof StateGap) doubtful.add(error.project)
+      connection = error instanceof UpstreamError && error.kind !== 'away' ? 'refused' : 'away'
+      const pause = pauseAfter(failures++)
+      log.warn(
+        { problem: error?.message ?? 'the stream ended', retryMilliseconds: pause },
+        'not following the upstream',
+      )
+      tellFirst(error ?? new Error('The stream ended.'))
+      await wait(pause, undefined, { signal: closing.signal }).catch(() => {})
+    }
+  }
+
+  /** Twice as long each time, within bounds, and never all edges at once. */
+  function pauseAfter(failed: number): number {
+    const { min, max } = backOffMilliseconds
+    return Math.round(Math.min(max, min * 2 ** Math.min(failed, 20)) * (0.5 + Math.random() / 2))
+  }
+
+  const running = run()
+  return {
+    get connection() {
+      return connection
+    },
+    get currentAt() {
+      return currentAt
+    },
+    get connects() {
+      return connects
+    },
+    firstAttempt,
+    async close() {
+      closing.abort()
+      await running
+    },
+  }
+}

@@ -1,0 +1,106 @@
+import { setTimeout as wait } from 'node:timers/promises'
+import { edgeBatchesMax } from '@halyard/contract'
+import type { EventSpool } from './event-spool.ts'
+import { type Upstream, UpstreamError } from './upstream.ts'
+
+export interface Forwarding {
+  /** Batches that the upstream has taken. */
+  readonly forwarded: number
+  /** Batches that nobody will ever take: of a project that is gone, or not understood. */
+  readonly dropped: number
+  close(): Promise<void>
+}
+
+interface Options {
+  readonly spool: EventSpool
+  readonly upstream: Upstream
+  readonly log: { warn(details: object, message: string): void; error(details: object, message: string): void }
+  readonly backOffMilliseconds?: { readonly min: number; readonly max: number }
+}
+
+const requestCharactersMax = 4 * 1024 * 1024
+const backOffDefault = { min: 250, max: 30_000 }
+
+/**
+ * Sends what is in the spool to the upstream, oldest first, until it is taken. A batch may be sent twice, when an answer was lost or this
+ * process was; by its id the upstream tells.
+ */
+export function forwardEvents({ spool, upstream, log, backOffMilliseconds = backOffDefault }: Options): Forwarding {
+  const closing = new AbortController()
+  let forwarded = 0
+  let dropped = 0
+
+  async function send(batches: readonly string[]): Promise<void> {
+    try {
+      const refused = await upstream.send(batches, closing.signal)
+      forwarded += batches.length - refused.length
+      if (refused.length > 0) drop(refused.length, 'no project of this key takes them')
+    } catch (error) {
+      if (!(error instanceof UpstreamError) || error.kind !== 'rejected') throw error
+      if (batches.length === 1) return drop(1, error.message)
+      for (const batch of batches) await send([batch])
+    }
+  }
+
+  function drop(batches: number, reason: string): void {
+    dropped += batches
+    log.error({ batches, reason }, 'batches of events were dropped')
+  }
+
+  async function sendUntilTaken(batches: readonly string[]): Promise<void> {
+    for (let failures = 0; !closing.signal.aborted; failures++) {
+      try {
+        return await send(batches)
+      } catch (error) {
+        if (closing.signal.aborted) return
+        const { min, max } = backOffMilliseconds
+        const pause = Math.round(Math.min(max, min * 2 ** Math.min(failures, 20)) * (0.5 + Math.random() / 2))
+        if (failures === 0) log.warn({ problem: (error as Error).message }, 'events wait for the upstream')
+        await wait(pause, undefined, { signal: closing.signal }).catch(() => {})
+      }
+    }
+  }
+
+  async function run(): Promise<void> {
+    while (!closing.signal.aborted) {
+      const file = await spool.takeOldest()
+      if (!file) {
+        await spool.filled()
+        continue
+      }
+      for (const batches of requestsOf(file.lines)) await sendUntilTaken(batches)
+      if (!closing.signal.aborted) await file.remove()
+    }
+  }
+
+  const running = run().catch(error => log.error({ err: error }, 'events are no longer forwarded'))
+  return {
+    get forwarded() {
+      return forwarded
+    },
+    get dropped() {
+      return dropped
+    },
+    async close() {
+      closing.abort()
+      await spool.close()
+      await running
+    },
+  }
+}
+
+/** As much at once as the upstream takes well. */
+function* requestsOf(lines: readonly string[]): Generator<readonly string[]> {
+  let request: string[] = []
+  let size = 0
+  for (const line of lines) {
+    if (request.length > 0 && (size + line.length > requestCharactersMax || request.length >= edgeBatchesMax)) {
+      yield request
+      request = []
+      size = 0
+    }
+    request.push(line)
+    size += line.length
+  }
+  if (request.length > 0) yield request
+}

@@ -1,0 +1,40 @@
+/** One event of a stream; undefined stands for a sign of life without one. */
+export type ReadFrame = { readonly event: string; readonly data: string } | undefined
+
+/** Reads server-sent events. Raises an Error when one is larger than it may be. */
+export async function* readFrames(body: AsyncIterable<Uint8Array>, charactersMax: number): AsyncGenerator<ReadFrame> {
+  const decoder = new TextDecoder()
+  let pieces: string[] = []
+  let size = 0
+  for await (const chunk of body) {
+    let text = decoder.decode(chunk, { stream: true })
+    yield undefined
+    for (;;) {
+      const end = endOfFrame(pieces, text)
+      if (end === -1) break
+      pieces.push(text.slice(0, end))
+      text = text.slice(end)
+      const frame = parseFrame(pieces.join(''))
+      pieces = []
+      size = 0
+      if (frame) yield frame
+    }
+    if (text !== '') pieces.push(text)
+    size += text.length
+    if (size > charactersMax) throw new Error(`The upstream sent more than ${charactersMax} characters in one piece.`)
+  }
+}
+
+/** Behind the empty line that ends a frame, which may be cut in two between chunks; -1 when it is not there yet. */
+function endOfFrame(pieces: readonly string[], text: string): number {
+  if (text.startsWith('\n') && pieces.at(-1)?.endsWith('\n')) return 1
+  const at = text.indexOf('\n\n')
+  return at === -1 ? -1 : at + 2
+}
+
+function parseFrame(text: string): ReadFrame {
+  const lines = text.split('\n')
+  const field = (name: string) => lines.find(line => line.startsWith(`${name}: `))?.slice(name.length + 2)
+  const data = field('data')
+  return data === undefined ? undefined : { event: field('event') ?? 'message', data }
+}

@@ -1,0 +1,160 @@
+import type { Change, ChangeListener } from '../changes.ts'
+import {
+  actorOf,
+  areAboutAccess,
+  areAboutSurroundings,
+  flagIdsIn,
+  type ProjectKey,
+  readContent,
+  readFlag,
+  readKeys,
+  readProject,
+  readSecrets,
+} from '../edge-feed/project-documents.ts'
+import { changeBetween, type ProjectState } from '../edge-feed/project-state.ts'
+import type { ProjectStates } from '../edge-feed/project-states.ts'
+import { mayHandOn } from '../edge-feed/stored-states.ts'
+import type { ProjectSource } from '../evaluation/project-source.ts'
+import type { IdentityStore } from '../identity/identity-store.ts'
+import { type Instant, instantOf } from '../instant.ts'
+import { forbidden } from '../problem.ts'
+import type { Level, Project } from '../tenancy.ts'
+
+/** What an edge knows: the projects of its upstream, served from here and handed on to further edges. */
+export interface Replica {
+  readonly projects: ProjectSource
+  readonly states: ProjectStates
+  readonly findActor: IdentityStore['findActor']
+  readonly changes: { subscribe(listener: ChangeListener): () => void }
+  findByUuid(uuid: string): Project | undefined
+  findById(projectId: number): Project | undefined
+  stateOf(uuid: string): ProjectState | undefined
+  all(): readonly ProjectState[]
+  readonly bytes: number
+  /** Puts a project's state in the place of the one before. Resolves when it is being served. */
+  put(state: ProjectState): Promise<void>
+  remove(uuid: string): Promise<void>
+}
+
+interface Held {
+  readonly state: ProjectState
+  readonly project: Project
+  readonly secrets: readonly string[]
+  readonly keys: readonly ProjectKey[]
+}
+
+export function createReplica(): Replica {
+  const held = new Map<number, Held>()
+  const idByUuid = new Map<string, number>()
+  const idByToken = new Map<string, number>()
+  const idBySecret = new Map<string, number>()
+  /** In how many projects a key was found, by its hash. */
+  const keys = new Map<string, Map<number, ProjectKey>>()
+  const listeners = new Set<ChangeListener>()
+  const stateListeners = new Set<(projectId: number | undefined) => void>()
+  let bytes = 0
+
+  function enter(one: Held): void {
+    const { id, uuid, apiToken } = one.project
+    held.set(id, one)
+    idByUuid.set(uuid, id)
+    idByToken.set(apiToken, id)
+    for (const hash of one.secrets) idBySecret.set(hash, id)
+    for (const key of one.keys) keys.set(key.hash, (keys.get(key.hash) ?? new Map()).set(id, key))
+    bytes += one.state.bytes
+  }
+
+  function leave({ project, state, secrets, keys: known }: Held): void {
+    held.delete(project.id)
+    idByUuid.delete(project.uuid)
+    idByToken.delete(project.apiToken)
+    for (const hash of secrets) idBySecret.delete(hash)
+    for (const { hash } of known) {
+      keys.get(hash)?.delete(project.id)
+      if (keys.get(hash)?.size === 0) keys.delete(hash)
+    }
+    bytes -= state.bytes
+  }
+
+  async function tell(project: Project, names: readonly string[], at: Instant): Promise<void> {
+    const about = { sequence: 0, organizationId: project.organizationId, projectId: project.id, at }
+    const changes: Change[] = flagIdsIn(names).map(id => ({ ...about, topic: 'flag', entityId: String(id) }))
+    if (areAboutSurroundings(names)) changes.push({ ...about, topic: 'project', entityId: String(project.id) })
+    if (areAboutAccess(names)) changes.push({ ...about, topic: 'identity', entityId: '' })
+    for (const listener of listeners) await listener(changes)
+    const isForAll = areAboutAccess(names) || !held.has(project.id)
+    for (const listener of stateListeners) listener(isForAll ? undefined : project.id)
+  }
+
+  return {
+    projects: {
+      findIdByToken: async token => idByToken.get(token),
+      findIdBySecretKey: async hash => idBySecret.get(hash),
+      async read(projectId) {
+        const one = held.get(projectId)
+        return one && readContent(one.state.documents)
+      },
+      async readFlags(projectId, flagIds) {
+        const one = held.get(projectId)
+        return one ? flagIds.flatMap(id => readFlag(one.state.documents, id) ?? []) : []
+      },
+    },
+    states: {
+      async visibleTo(actor) {
+        const ids = [...held.values()]
+          .filter(({ project }) => mayHandOn(actor, project))
+          .map(({ project }) => project.id)
+        if (ids.length === 0) throw forbidden('This edge has no project that the key may hand on.')
+        return ids
+      },
+      find: async projectId => held.get(projectId)?.state,
+      keep: () => () => {},
+      onChange(listener) {
+        stateListeners.add(listener)
+        return () => stateListeners.delete(listener)
+      },
+      close() {},
+    },
+    async findActor(hash) {
+      const places = keys.get(hash)
+      const [key] = places?.values() ?? []
+      if (!places || !key) return undefined
+      const levels = new Map<string, Level>()
+      for (const [projectId, { level }] of places) levels.set(held.get(projectId)!.project.organizationId, level)
+      return actorOf(key, levels)
+    },
+    changes: {
+      subscribe(listener) {
+        listeners.add(listener)
+        return () => listeners.delete(listener)
+      },
+    },
+    findByUuid: uuid => held.get(idByUuid.get(uuid) ?? -1)?.project,
+    findById: projectId => held.get(projectId)?.project,
+    stateOf: uuid => held.get(idByUuid.get(uuid) ?? -1)?.state,
+    all: () => [...held.values()].map(({ state }) => state),
+    get bytes() {
+      return bytes
+    },
+    async put(state) {
+      const { documents } = state
+      const found = readProject(documents)
+      if (!found) throw new Error(`The state of project ${state.project} lacks the project itself.`)
+      const { hasPersons: _hasPersons, ...project } = found
+      const before = held.get(idByUuid.get(project.uuid) ?? -1)
+      if (before) leave(before)
+      // Another installation may have given the same number to another project.
+      const other = held.get(project.id)
+      if (other) await this.remove(other.project.uuid)
+      enter({ state, project, secrets: readSecrets(documents), keys: readKeys(documents) })
+      const { set, removed } = changeBetween(before?.state.documents, documents)
+      await tell(project, [...set.map(([name]) => name), ...removed], instantOf(new Date()))
+    },
+    async remove(uuid) {
+      const one = held.get(idByUuid.get(uuid) ?? -1)
+      if (!one) return
+      leave(one)
+      await tell(one.project, [...one.state.documents.keys()], instantOf(new Date()))
+    },
+  }
+}

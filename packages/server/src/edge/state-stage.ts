@@ -1,0 +1,69 @@
+import { type Document, documentOf, projectState } from '../edge-feed/project-state.ts'
+import type { Replica } from './replica.ts'
+
+/** The state and what came do not fit together, or are too large; what is served stays as it is. */
+export class StateGap extends Error {
+  /** To be asked for anew, all of it. */
+  readonly project: string
+
+  constructor(project: string, message: string) {
+    super(message)
+    this.name = 'StateGap'
+    this.project = project
+  }
+}
+
+/** What the upstream sends about a project, in one frame or in several. */
+interface ProjectFrame {
+  readonly project: string
+  /** In the first frame: the digest of what this changes; null when it is everything. */
+  readonly from?: string | null
+  readonly removed?: readonly string[]
+  readonly set: readonly (readonly [string, string])[]
+  /** In the last frame. */
+  readonly digest?: string
+}
+
+export interface StateStage {
+  /** Resolves when what came is being served, or waits for more. Raises StateGap. */
+  take(data: string): Promise<void>
+}
+
+/** Puts frames together, and shows nothing of a project until all of it is there and its digest is right. */
+export function createStateStage(replica: Replica, bytesMax: number): StateStage {
+  let open: { readonly project: string; readonly documents: Map<string, Document>; bytes: number } | undefined
+
+  function begin({ project, from, removed = [] }: ProjectFrame): NonNullable<typeof open> {
+    const known = replica.stateOf(project)
+    if (from === null) return { project, documents: new Map(), bytes: 0 }
+    if (known?.digest !== from) throw new StateGap(project, `A change of project ${project} does not fit what is here.`)
+    const documents = new Map(known?.documents)
+    for (const name of removed) documents.delete(name)
+    return { project, documents, bytes: known?.bytes ?? 0 }
+  }
+
+  return {
+    async take(data) {
+      const frame = JSON.parse(data) as ProjectFrame
+      if (frame.from !== undefined) open = begin(frame)
+      if (!open || open.project !== frame.project) throw new StateGap(frame.project, 'A piece of a state is missing.')
+      for (const [name, json] of frame.set) {
+        open.documents.set(name, documentOf(name, json))
+        open.bytes += name.length + json.length
+      }
+      const others = replica.bytes - (replica.stateOf(frame.project)?.bytes ?? 0)
+      if (others + open.bytes > bytesMax) {
+        open = undefined
+        throw new StateGap(
+          frame.project,
+          `The upstream's state is larger than ${bytesMax} bytes; give this edge more room or fewer projects.`,
+        )
+      }
+      if (frame.digest === undefined) return
+      const state = projectState(frame.project, open.documents)
+      open = undefined
+      if (state.digest !== frame.digest) throw new StateGap(frame.project, `Project ${frame.project} came out wrong.`)
+      await replica.put(state)
+    },
+  }
+}

@@ -1,0 +1,22 @@
+import { subjectFromWire, wantedToWire } from '../edge-feed/edge-subject-resource.ts'
+import type { StoredSubjects } from '../evaluation/gather-subject.ts'
+import { Problem } from '../problem.ts'
+import type { Replica } from './replica.ts'
+import type { Upstream } from './upstream.ts'
+
+/** Persons and groups are stored at the upstream alone. When it cannot be asked, flags that hang on them are told as failed. */
+export function upstreamSubjects(lookUps: 'upstream' | 'none', upstream: Upstream, replica: Replica): StoredSubjects {
+  return {
+    async find(projectId, wanted) {
+      const project = replica.findById(projectId)
+      if (lookUps === 'none' || !project) throw away('This edge looks nobody up.')
+      try {
+        return subjectFromWire(await upstream.findSubject(wantedToWire(project.uuid, wanted)))
+      } catch (error) {
+        throw away((error as Error).message)
+      }
+    },
+  }
+}
+
+const away = (message: string): Problem => new Problem('unavailable', message, { retryAfterSeconds: 1 })

@@ -1,0 +1,34 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** What a server, or an edge that others follow, tells of its edges. */
+export interface EdgeCounters {
+  evaluated(evaluations: { readonly requests: number; readonly flags: number }): void
+}
+
+export function createEdgeCounters(registry: Registry, following: () => number): EdgeCounters {
+  const registers = [registry]
+  new Gauge({
+    name: 'halyard_edges_following',
+    help: 'Edges that follow this process.',
+    registers,
+    collect() {
+      this.set(following())
+    },
+  })
+  const requests = new Counter({
+    name: 'halyard_edge_evaluation_requests_total',
+    help: 'Requests that edges evaluated flags for, as they have reported.',
+    registers,
+  })
+  const flags = new Counter({
+    name: 'halyard_edge_flags_evaluated_total',
+    help: 'Flags told in evaluations at edges, as they have reported.',
+    registers,
+  })
+  return {
+    evaluated(evaluations) {
+      requests.inc(evaluations.requests)
+      flags.inc(evaluations.flags)
+    },
+  }
+}
