@@ -61,8 +61,9 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     let isCurrent = false
     let wake = () => {}
 
+    const isOver = () => response.destroyed || response.writableEnded
     const write = async (frame: string) => {
-      if (!response.write(frame)) await drained(response)
+      if (!isOver() && !response.write(frame)) await drained(response)
     }
     const see = (ids: readonly number[]) => {
       for (const id of ids) if (!keeping.has(id)) keeping.set(id, states.keep(id))
@@ -108,7 +109,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       } else {
         await new Promise<void>(resolve => {
           wake = resolve
-          if (response.destroyed || stale.size > 0 || isAccessStale) resolve()
+          if (isOver() || stale.size > 0 || isAccessStale) resolve()
         })
       }
     }
@@ -122,15 +123,14 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       isAccessStale = true
       wake()
     }, checkMilliseconds)
-    const beat = setInterval(
-      () => response.writableLength === 0 && response.write(': still here\n\n'),
-      heartbeatMilliseconds,
-    )
+    const beat = setInterval(() => {
+      if (!isOver() && response.writableLength === 0) response.write(': still here\n\n')
+    }, heartbeatMilliseconds)
     response.once('close', () => wake())
-    response.once('error', () => wake())
+    response.on('error', () => wake())
     see(first)
     try {
-      while (!response.destroyed && !response.writableEnded) {
+      while (!isOver()) {
         await step().catch(async error => {
           if (!(error instanceof Problem) || error.kind !== 'unavailable') throw error
           // The database is away: what the edge has goes on being right until more is known.
