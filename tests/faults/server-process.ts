@@ -35,18 +35,22 @@ export async function startServer(
 }
 
 /** The same, without waiting: the address is known when it serves. */
-export function launchServer(
-  databaseUrl: string,
+export const launchServer = (databaseUrl: string, environment: Record<string, string> = {}): Launched =>
+  launch([], { DATABASE_URL: databaseUrl, HALYARD_BOOTSTRAP_KEY: ownerKey, ...environment })
+
+/** Starts an edge as a process of its own; otherwise as `startServer`. */
+export async function startEdge(
+  args: readonly string[],
   environment: Record<string, string> = {},
-): Omit<ServerProcess, 'url'> & { readonly serving: Promise<string> } {
-  const { child, lines, ended } = run([], {
-    DATABASE_URL: databaseUrl,
-    HALYARD_BOOTSTRAP_KEY: ownerKey,
-    HOST: '127.0.0.1',
-    PORT: '0',
-    LOG_LEVEL: 'info',
-    ...environment,
-  })
+): Promise<ServerProcess> {
+  const launched = launch(['edge', ...args], environment)
+  return { ...launched, url: await launched.serving }
+}
+
+type Launched = Omit<ServerProcess, 'url'> & { readonly serving: Promise<string> }
+
+function launch(args: readonly string[], environment: Record<string, string>): Launched {
+  const { child, lines, ended } = run(args, { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...environment })
   const serving = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout! }).on('line', line => {
       const found = addressIn(line)

@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { edgeKey, newEdgeFolder, removeEdgeFolder } from '../../packages/server/src/testing/edges.ts'
+import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+import { seededRandom } from '../faults/random.ts'
+import { runCommand, type ServerProcess, startEdge } from '../faults/server-process.ts'
+
+/** The edge as it is built, from the outside. */
+
+const rounds = Number(process.env.HALYARD_EDGE_KILL_ROUNDS ?? 3)
+const requestsPerRound = 40
+
+let s: Scenario
+let key: string
+let folder: string
+beforeAll(async () => {
+  s = await startScenario('sqlite')
+  key = await edgeKey(s)
+  folder = await newEdgeFolder()
+  await s.post(`${s.project}/feature_flags/`, { key: 'first' })
+})
+afterAll(async () => {
+  await s.close()
+  await removeEdgeFolder(folder)
+})
+
+const start = (): Promise<ServerProcess> =>
+  startEdge(['--upstream', s.url, '--data', folder], { HALYARD_UPSTREAM_KEY: key })
+
+describe('killed again and again', () => {
+  it('counts every acknowledged event once, and no other twice', async () => {
+    const random = seededRandom(11)
+    const acknowledged = new Set<string>()
+    const sent = new Set<string>()
+    for (let round = 0; round < rounds; round++) {
+      const edge = await start()
+      const killAfter = Math.floor(random() * requestsPerRound)
+      let answers = 0
+      const requests = Array.from({ length: requestsPerRound }, async (_, n) => {
+        const event = `r${round}-${n}`
+        sent.add(event)
+        const body = JSON.stringify({ api_key: s.projectToken, event, distinct_id: `u${n}` })
+        const headers = { 'content-type': 'application/json' }
+        const reply = await fetch(`${edge.url}/capture/`, { method: 'POST', headers, body }).catch(() => undefined)
+        if (reply?.status === 200) acknowledged.add(event)
+        answers += 1
+        if (answers === killAfter) await edge.kill()
+      })
+      await Promise.all(requests)
+      await edge.kill()
+    }
+    const last = await start()
+    expect((await fetch(`${last.url}/_readyz`)).status).toBe(200)
+    const spoolAt = async () =>
+      /halyard_edge_spool_bytes (\d+)/.exec(await (await fetch(`${last.url}/metrics`)).text())?.[1]
+    await expect.poll(spoolAt).toBe('0')
+    expect(await last.stop()).toBe(0)
+    expect(acknowledged.size).toBeGreaterThan(0)
+    const range = { from: '2000-01-01T00:00:00.000000Z', to: '2100-01-01T00:00:00.000000Z' }
+    const counts = await s.halyard.database.read(async tx => {
+      const found: Record<string, number> = {}
+      for (const event of sent) found[event] = await tx.eventCounts.sum(s.projectId, { event, ...range })
+      return found
+    })
+    for (const event of sent) {
+      expect([1, acknowledged.has(event) ? 1 : 0], `${event} was counted ${counts[event]} times`).toContain(
+        counts[event],
+      )
+    }
+  })
+})
+
+describe('the command line of an edge', () => {
+  it('shows how it is used', async () => {
+    const { code, output } = await runCommand(['edge', '--help'])
+    expect([code, output]).toEqual([0, expect.stringContaining('--upstream')])
+  })
+
+  it.each([
+    ['no upstream', ['edge'], {}, 'Say which server to follow'],
+    ['no key', ['edge', '--upstream', 'http://127.0.0.1:9'], {}, 'halyard keys create'],
+    ['something that is no address', ['edge', '--upstream', 'nonsense'], {}, 'HALYARD_UPSTREAM must be an http'],
+    [
+      'something that is no key',
+      ['edge', '--upstream', 'http://127.0.0.1:9', '--key', 'x'],
+      {},
+      'must be a personal API key',
+    ],
+  ])('%s: says what to do', async (_name, args, environment, message) => {
+    const { code, output } = await runCommand(args, environment)
+    expect(code).toBe(1)
+    expect(output).toContain(message)
+  })
+
+  it('a wrong key: says so, and how to get a right one', async () => {
+    const fresh = await newEdgeFolder()
+    const args = ['edge', '--upstream', s.url, '--key', 'phx_wrong', '--data', fresh]
+    const { code, output } = await runCommand(args, { PORT: '0' })
+    expect(code).toBe(1)
+    expect(output).toContain('This API key is not valid')
+    expect(output).toContain('--scopes edge:write')
+    expect(output).not.toContain('phx_wrong')
+    await removeEdgeFolder(fresh)
+  })
+
+  it('two edges in one folder: the second one is refused', async () => {
+    const first = await start()
+    const args = ['edge', '--upstream', s.url, '--data', folder]
+    const { code, output } = await runCommand(args, { PORT: '0', HALYARD_UPSTREAM_KEY: key })
+    expect([code, output]).toEqual([1, expect.stringContaining('Give each edge a folder of its own')])
+    expect(await first.stop()).toBe(0)
+  })
+})
