@@ -37,12 +37,52 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await page.getByRole('menuitem', { name: 'Cohort' }).click()
     await page.getByRole('combobox', { name: 'Cohort', exact: true }).click()
     await page.getByRole('option', { name: 'Paying' }).click()
-    await page.getByText('On for 5 of 20 (25%)').waitFor()
+    await page.getByText('On for 5 of 20 people (25%)').waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Create flag' }).click()
     await page.getByRole('heading', { name: 'for-paying', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Remove this filter' }).click()
     await page.getByText('15 would gain it').waitFor()
+    await expectSound(page)
+  })
+
+  it('by groups within groups are built without JSON, and mended at the field', async () => {
+    const { scenario } = visit
+    const { body: paying } = await scenario.post(`${scenario.project}/cohorts/`, {
+      name: 'Payers',
+      filters: {
+        properties: { type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] },
+      },
+    })
+    const page = await visit.signedIn(inProject('/cohorts/new'))
+    await page.getByRole('textbox', { name: 'Name' }).fill('Free or number seven')
+    await page.getByRole('button', { name: 'Add a cohort' }).click()
+    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('not_in')
+    await page.getByRole('combobox', { name: 'Cohort', exact: true }).click()
+    await page.getByRole('option', { name: 'Payers' }).click()
+    await page.getByRole('button', { name: 'Add a group' }).click()
+    const group = page.getByRole('region', { name: 'Group 2' })
+    await group.getByRole('combobox', { name: 'Property', exact: true }).fill('plan')
+    await group.getByRole('combobox', { name: 'Comparison' }).selectOption('regex')
+    await group.getByRole('textbox', { name: 'Value', exact: true }).fill('(')
+    await group.getByRole('checkbox', { name: 'not' }).check()
+    await page.getByRole('button', { name: 'New cohort' }).click()
+    await group.getByText('The regular expression cannot be used').waitFor()
+    await expectSound(page)
+    await group.getByRole('textbox', { name: 'Value', exact: true }).fill('^pro$')
+    await page.getByRole('button', { name: 'New cohort' }).click()
+    await page.getByRole('heading', { name: 'Free or number seven', level: 1 }).waitFor()
+    await page.getByText('15 people').waitFor()
+    const { body } = await scenario.get(`${scenario.project}/cohorts/?limit=1`)
+    expect(body.results[0].filters.properties).toMatchObject({
+      type: 'AND',
+      values: [
+        { type: 'AND', values: [{ type: 'cohort', value: paying.id, negation: true }] },
+        { type: 'OR', values: [{ key: 'plan', operator: 'regex', negation: true }] },
+      ],
+    })
+    await page.getByRole('button', { name: 'Filters as JSON' }).click()
+    await expect.poll(() => page.getByRole('textbox', { name: 'Filters as JSON' }).inputValue()).toContain('negation')
     await expectSound(page)
   })
 

@@ -81,7 +81,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
-  it('schedules a ramp and calls it off', async () => {
+  it('schedules a ramp', async () => {
     await visit.scenario.patch(`${visit.scenario.project}/feature_flags/${flagId}/`, {
       filters: { groups: [{ properties: [], rollout_percentage: 10 }] },
     })
@@ -92,12 +92,42 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Schedule', exact: true }).click()
     await page.getByText('Condition 1: 32.5% → 55% → 77.5% → 100%').waitFor()
     await expectSound(page)
-    await page.getByRole('textbox', { name: 'Event' }).fill('$exception')
-    await page.getByRole('button', { name: 'Add', exact: true }).click()
-    await page.getByText('when the count of $exception is greater than 10 within 60 minutes').waitFor()
+  })
+
+  it('sets what rolls a flag back, and tells what it measures', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`), { width: 360, height: 740 })
+    const section = page.getByRole('group', { name: 'Roll back by itself' })
+    await section.getByRole('textbox', { name: 'Event' }).fill('$exception')
+    await section.getByRole('button', { name: 'Add', exact: true }).click()
+    await section.getByText('when the count of $exception is greater than 10 within 60 minutes').waitFor()
+    await section.getByText('watching').waitFor()
+    await section.getByRole('textbox', { name: 'Event' }).fill('error')
+    await section.getByRole('combobox', { name: 'Measured' }).selectOption('per')
+    await section.getByRole('textbox', { name: 'The other event' }).fill('$pageview')
+    await section.getByRole('textbox', { name: 'Threshold' }).fill('0.02')
+    await section.getByRole('button', { name: 'Only events where' }).click()
+    await section.getByRole('combobox', { name: 'Property', exact: true }).fill('level')
+    await section.getByRole('combobox', { name: 'Comparison' }).last().selectOption('icontains')
+    await section.getByRole('textbox', { name: 'Value', exact: true }).fill('fatal')
     await expectSound(page)
-    const { body } = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/`)
-    expect(body.rollback_conditions.conditions).toHaveLength(1)
+    await section.getByRole('button', { name: 'Add', exact: true }).click()
+    await section.getByText('the count of error for each $pageview where level contains “fatal”').waitFor()
+    await section.getByText('A metric that you push').click()
+    await section.getByRole('textbox', { name: 'Metric' }).fill('latency')
+    await section.getByRole('combobox', { name: 'Measured' }).selectOption('maximum')
+    await section.getByRole('button', { name: 'Add', exact: true }).click()
+    await section.getByText('when the largest latency is greater than 10').waitFor()
+    await expectSound(page)
+    const report = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/rollback/`)
+    expect(report.body.conditions.map((condition: { status: string }) => condition.status)).toEqual([
+      'watching',
+      'watching',
+      'watching',
+    ])
+  })
+
+  it('calls off what is scheduled', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`))
     await page.getByRole('button', { name: 'Call off' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Call off' }).click()
     await page.getByText('Nothing is scheduled.').waitFor()
@@ -109,10 +139,27 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByText('not there').first().waitFor()
     await page.getByRole('checkbox', { name: 'Copy to Mobile' }).check()
     await expectSound(page)
-    await page.getByRole('button', { name: 'Copy the flag' }).click()
+    await page.getByRole('button', { name: 'Review and copy' }).click()
+    const preview = page.getByRole('dialog', { name: 'What will change' })
+    await preview.getByText('The flag is not there yet.').waitFor()
+    await expectSound(page)
+    await preview.getByRole('button', { name: 'Copy the flag' }).click()
     await page.getByText('Copied to 1 project').waitFor()
     const copies = await visit.scenario.get(`/api/projects/${target.id}/feature_flags/`)
     expect(copies.body.results).toMatchObject([{ key: 'search-v2', active: false }])
+
+    await visit.scenario.patch(`/api/projects/${target.id}/feature_flags/${copies.body.results[0].id}/`, {
+      filters: { groups: [{ properties: [], rollout_percentage: 5 }] },
+    })
+    await page.reload()
+    await page.getByRole('row', { name: /Mobile .*Conditions/ }).waitFor()
+    await page.getByRole('switch', { name: 'Copies start switched off' }).click({ force: true })
+    await page.getByRole('row', { name: /Mobile .*On, Conditions/ }).waitFor()
+    await page.getByRole('checkbox', { name: 'Copy to Mobile' }).check()
+    await page.getByRole('button', { name: 'Review and copy' }).click()
+    await preview.getByText('Removed: Condition 1: 5% of people').waitFor()
+    await preview.getByText('Added: Condition 1: 10% of people').waitFor()
+    await expectSound(page)
   })
 
   it('tells what happened in the project', async () => {

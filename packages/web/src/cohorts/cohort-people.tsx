@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Alert, Button, FileButton, Group, Progress, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, FileButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
@@ -8,8 +8,9 @@ import { Pages } from '../app/pages.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
 import { Loaded, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
+import { WorkProgress } from '../app/work-progress.tsx'
 import { useMessages } from '../messages/language.tsx'
-import { readIds } from './cohort-filters.ts'
+import { readIds } from './read-ids.ts'
 
 const pageSize = 50
 const idsAtOnce = 1000
@@ -105,21 +106,7 @@ function AddPeople({ projectId, cohort }: { projectId: string; cohort: Cohort })
           )}
         </FileButton>
       </Group>
-      {progress && (
-        <Group>
-          <Progress
-            flex={1}
-            value={(100 * progress.done) / progress.total}
-            aria-label={t.flags.bulkProgress(progress.done, progress.total)}
-          />
-          <Text size="sm" role="status">
-            {t.flags.bulkProgress(progress.done, progress.total)}
-          </Text>
-          <Button size="xs" variant="default" onClick={cancel}>
-            {t.common.cancel}
-          </Button>
-        </Group>
-      )}
+      {progress && <WorkProgress {...progress} onCancel={cancel} />}
       {outcome && (
         <Alert color="green" role="status">
           {t.cohorts.added(outcome.added, outcome.unknown)}

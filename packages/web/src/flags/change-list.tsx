@@ -10,8 +10,15 @@ export interface FieldChange {
   readonly after: unknown
 }
 
+interface Props {
+  changes: readonly FieldChange[]
+  wording: Wording
+  /** When what was before comes from another project. */
+  wordingBefore?: Wording
+}
+
 /** Field by field what changed, conditions as sentences. */
-export function ChangeList({ changes, wording }: { changes: readonly FieldChange[]; wording: Wording }) {
+export function ChangeList({ changes, wording, wordingBefore = wording }: Props) {
   const t = useMessages()
   const names: Record<string, string> = t.fields
   return (
@@ -21,7 +28,7 @@ export function ChangeList({ changes, wording }: { changes: readonly FieldChange
           <Text size="sm" fw={600} mb={4}>
             {names[field] ?? field}
           </Text>
-          <Lines before={linesOf(field, before, wording)} after={linesOf(field, after, wording)} />
+          <Lines before={linesOf(field, before, wordingBefore)} after={linesOf(field, after, wording)} />
         </div>
       ))}
     </Stack>

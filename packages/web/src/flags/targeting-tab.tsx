@@ -9,6 +9,7 @@ import { ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { ChangeList } from './change-list.tsx'
+import { BlastRadius } from './editor/blast-radius.tsx'
 import { changesOf, type Draft, draftOf, draftToWire } from './editor/draft.ts'
 import { FlagEditor } from './editor/flag-editor.tsx'
 import { rememberFlag } from './flag-cache.ts'
@@ -80,6 +81,9 @@ export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {
           <Stack>
             {isConflict && <ProblemAlert error={save.error} />}
             <Review draft={reviewed} original={original} {...{ flag, project, flags, cohorts }} />
+            {changesOf(reviewed, original).filters !== undefined && (
+              <BlastRadius projectId={projectId} flagId={flag.id} draft={reviewed} isSound />
+            )}
             <Group justify="flex-end">
               {isConflict ? (
                 <>

@@ -1,5 +1,5 @@
-import { routes } from '@halyard/contract'
-import { Group, List, Paper, Progress, Text, Title } from '@mantine/core'
+import { type BlastRadius as Reach, routes } from '@halyard/contract'
+import { Group, Paper, Progress, Skeleton, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useCall } from '../../app/services.ts'
@@ -14,12 +14,11 @@ interface Props {
   isSound: boolean
 }
 
-const waitMilliseconds = 400
+const waitMilliseconds = 300
 
 /** Whom the flag would reach as it stands in the form, and who would gain or lose it by saving. */
 export function BlastRadius({ projectId, flagId, draft, isSound }: Props) {
   const t = useMessages()
-  const { count, percent } = useFormats()
   const call = useCall()
   const [asked] = useDebouncedValue(draft, waitMilliseconds)
   const body = { ...draftToWire(asked), key: asked.key === '' ? 'new' : asked.key }
@@ -37,61 +36,100 @@ export function BlastRadius({ projectId, flagId, draft, isSound }: Props) {
     retry: false,
     staleTime: 10_000,
   })
-  if (!reach.data) return null
-  const { would_be_on, total_users, users_affected, comparison } = reach.data
-  const on = would_be_on ?? users_affected
   return (
-    <Paper withBorder p="md" radius="lg" component="section" aria-label={t.reach.title}>
+    <Paper withBorder p="md" radius="lg" component="section">
       <Title order={2} mb={4}>
         {t.reach.title}
       </Title>
       <div role="status">
-        {total_users === 0 ? (
+        {reach.data ? (
+          <Counted reach={reach.data} whom={asked.filters.groupTypeIndex === null ? 'people' : 'groups'} />
+        ) : reach.error ? (
           <Text size="sm" c="dimmed">
-            {t.reach.nobodyKnown}
+            {t.reach.unknown}
           </Text>
         ) : (
-          <>
-            <Text size="sm" mb={6}>
-              {t.reach.on(count(on), count(total_users), percent((100 * on) / total_users))}
-            </Text>
-            <Progress value={(100 * on) / total_users} aria-label={t.reach.title} mb="xs" />
-            {comparison && comparison.gains + comparison.losses + comparison.changes > 0 && (
-              <List size="sm" listStyleType="none" spacing={2}>
-                <List.Item>{t.reach.gain(count(comparison.gains))}</List.Item>
-                <List.Item>{t.reach.lose(count(comparison.losses))}</List.Item>
-                {comparison.changes > 0 && <List.Item>{t.reach.change(count(comparison.changes))}</List.Item>}
-              </List>
-            )}
-            {comparison && (
-              <Group gap={4} mt={4}>
-                <Names label={t.reach.forExample} people={[...comparison.sample_gains, ...comparison.sample_losses]} />
-              </Group>
-            )}
-          </>
+          <Skeleton height={44} aria-hidden="true" />
         )}
       </div>
     </Paper>
   )
 }
 
+function Counted({ reach, whom }: { reach: Reach; whom: 'people' | 'groups' }) {
+  const t = useMessages()
+  const { count, percent } = useFormats()
+  const { would_be_on, total_users, users_affected, comparison, variants } = reach
+  if (total_users === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t.reach.nobodyKnown}
+      </Text>
+    )
+  }
+  const on = would_be_on ?? users_affected
+  const total = `${count(total_users)} ${t.reach.counted[whom]}`
+  const byVariant = Object.entries(variants)
+  return (
+    <>
+      <Text size="sm" mb={6}>
+        {t.reach.on(count(on), total, percent((100 * on) / total_users))}
+      </Text>
+      <Progress value={(100 * on) / total_users} aria-label={t.reach.title} mb="xs" />
+      {byVariant.length > 0 && (
+        <Text size="xs" c="dimmed">
+          {byVariant.map(([key, people]) => `${key} ${count(people)}`).join(' · ')}
+        </Text>
+      )}
+      {comparison && <Comparison comparison={comparison} />}
+    </>
+  )
+}
+
+function Comparison({ comparison }: { comparison: NonNullable<Reach['comparison']> }) {
+  const t = useMessages()
+  const { count } = useFormats()
+  const { gains, losses, changes, sample_gains, sample_losses } = comparison
+  if (gains + losses + changes === 0) {
+    return (
+      <Text size="xs" c="dimmed">
+        {t.reach.nobodyChanges}
+      </Text>
+    )
+  }
+  return (
+    <>
+      <Change text={t.reach.gain(count(gains))} colour="green" people={sample_gains} />
+      <Change text={t.reach.lose(count(losses))} colour="red" people={sample_losses} />
+      {changes > 0 && <Text size="sm">{t.reach.change(count(changes))}</Text>}
+    </>
+  )
+}
+
 const namesMax = 3
 
-function Names({
-  label,
-  people,
-}: {
-  label: string
-  people: readonly { readonly name: string; readonly after: boolean | string }[]
-}) {
-  if (people.length === 0) return null
+interface ChangeProps {
+  text: string
+  colour: 'green' | 'red'
+  people: readonly { readonly name: string }[]
+}
+
+function Change({ text, colour, people }: ChangeProps) {
+  const t = useMessages()
   return (
-    <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
-      {label}:{' '}
-      {people
-        .slice(0, namesMax)
-        .map(({ name }) => name)
-        .join(', ')}
-    </Text>
+    <Group gap={4} mt={4}>
+      <Text size="sm" c={people.length > 0 ? `var(--mantine-color-${colour}-light-color)` : 'dimmed'} fw={500}>
+        {text}
+      </Text>
+      {people.length > 0 && (
+        <Text size="xs" c="dimmed" w="100%" style={{ overflowWrap: 'anywhere' }}>
+          {t.reach.forExample}:{' '}
+          {people
+            .slice(0, namesMax)
+            .map(({ name }) => name)
+            .join(', ')}
+        </Text>
+      )}
+    </Group>
   )
 }

@@ -69,7 +69,7 @@ export function ConditionCard({ condition, index, count, onChange, onMove, onDup
           <PropertyRow
             // biome-ignore lint/suspicious/noArrayIndexKey: filters have no identity but their place.
             key={at}
-            index={at}
+            joint={at === 0 ? t.editor.where : t.editor.and}
             path={`${path}.properties[${at}]`}
             property={property}
             onChange={next => setProperty(at, next)}

@@ -8,6 +8,8 @@ export interface CohortChoice {
 
 /** What the parts of the editor know of the project around the flag. */
 export interface Editing {
+  /** Whether it is the filters of a cohort that are edited, where a filter can be turned round. */
+  readonly isCohort: boolean
   readonly flagId: number
   readonly flags: readonly Flag[]
   readonly cohorts: readonly CohortChoice[]

@@ -1,37 +1,28 @@
 import type { Flag, Project } from '@halyard/contract'
-import {
-  Alert,
-  Box,
-  Button,
-  Collapse,
-  Group,
-  NativeSelect,
-  Stack,
-  Switch,
-  TagsInput,
-  Text,
-  Textarea,
-  TextInput,
-  Title,
-} from '@mantine/core'
-import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { Alert, Stack } from '@mantine/core'
+import { useHotkeys } from '@mantine/hooks'
 import { useBlocker } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import type { Cohort } from '../../api/cohorts.ts'
 import { isProblem } from '../../api/problem.ts'
 import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
-import { PlusIcon } from '../../app/icons.tsx'
-import { fieldProblem, ProblemAlert } from '../../app/problems.tsx'
+import { ProblemAlert } from '../../app/problems.tsx'
 import { useMessages } from '../../messages/language.tsx'
-import type { Condition, Filters } from '../filters.ts'
+import type { Filters } from '../filters.ts'
+import { AdvancedSettings } from './advanced-settings.tsx'
+import { Basics } from './basics.tsx'
 import { BlastRadius } from './blast-radius.tsx'
-import { ConditionCard } from './condition-card.tsx'
+import { Conditions } from './conditions.tsx'
 import { definitionsFor, draftDefinition, issuesOf } from './definitions.ts'
 import { changesOf, type Draft } from './draft.ts'
+import { problemsOf } from './draft-problems.ts'
 import { type Editing, EditingContext } from './editing.ts'
 import classes from './editor.module.css'
+import { EditorSection } from './editor-section.tsx'
+import { knownProperties } from './known-properties.ts'
 import { PayloadEditor } from './payload-editor.tsx'
 import { Preview } from './preview.tsx'
+import { SaveBar } from './save-bar.tsx'
 import { VariantsEditor } from './variants-editor.tsx'
 
 interface Props {
@@ -84,6 +75,7 @@ export function FlagEditor(props: Props) {
 
   const editing = useMemo(
     (): Editing => ({
+      isCohort: false,
       flagId,
       flags,
       cohorts,
@@ -102,6 +94,13 @@ export function FlagEditor(props: Props) {
   const stray = hasTried ? problems.filter(({ path }) => !/\[\d+\]/.test(path)) : []
   const keyMissing = hasTried && draft.key.trim() === '' ? t.editor.keyMissing : undefined
 
+  const status =
+    hasTried && problems.length > 0
+      ? t.editor.problems(problems.length)
+      : isChanged && !props.isNew
+        ? t.editor.unsaved
+        : ''
+
   return (
     <EditingContext.Provider value={editing}>
       <div className={classes.columns}>
@@ -110,52 +109,17 @@ export function FlagEditor(props: Props) {
             <ProblemAlert error={error} />
           )}
           {props.isReadOnly && <Alert color="gray">{t.flags.mayNotEdit}</Alert>}
-          <Stack gap="sm">
-            <TextInput
-              label={t.fields.key}
-              description={t.editor.keyHint}
-              required
-              withAsterisk={false}
-              maxLength={400}
-              data-autofocus={props.isNew || undefined}
-              value={draft.key}
-              error={fieldProblem(error, 'key') ?? keyMissing}
-              onChange={event => set({ key: event.currentTarget.value })}
-            />
-            <Textarea
-              label={t.fields.name}
-              autosize
-              minRows={1}
-              value={draft.name}
-              error={fieldProblem(error, 'name')}
-              onChange={event => set({ name: event.currentTarget.value })}
-            />
-            <TagsInput
-              label={t.fields.tags}
-              value={draft.tags.filter(tag => typeof tag === 'string')}
-              onChange={tags => set({ tags: [...tags, ...draft.tags.filter(tag => typeof tag !== 'string')] })}
-              acceptValueOnBlur
-            />
-            {props.isNew && (
-              <Switch
-                color="green"
-                label={t.editor.startOn}
-                checked={draft.active}
-                onChange={event => set({ active: event.currentTarget.checked })}
-              />
-            )}
-          </Stack>
-
-          <Section title={t.editor.serves}>
+          <Basics draft={draft} isNew={props.isNew} error={error} keyProblem={keyMissing} onChange={set} />
+          <EditorSection title={t.editor.serves}>
             <VariantsEditor filters={draft.filters} onChange={setFilters} />
-          </Section>
-          <Section title={t.editor.conditions} intro={t.editor.conditionsIntro}>
+          </EditorSection>
+          <EditorSection title={t.editor.conditions} intro={t.editor.conditionsIntro}>
             <Conditions filters={draft.filters} onChange={setFilters} groupTypes={project.group_types} />
-          </Section>
-          <Section title={t.editor.payloads} intro={t.editor.payloadsIntro}>
+          </EditorSection>
+          <EditorSection title={t.editor.payloads} intro={t.editor.payloadsIntro}>
             <PayloadEditor filters={draft.filters} onChange={setFilters} />
-          </Section>
-          <Advanced draft={draft} onChange={set} />
+          </EditorSection>
+          <AdvancedSettings draft={draft} onChange={set} />
           {stray.length > 0 && (
             <Alert color="red" mt="md" role="alert">
               {stray.map(({ message }) => message).join(' ')}
@@ -173,23 +137,13 @@ export function FlagEditor(props: Props) {
         </Stack>
       </div>
       {(isChanged || props.isNew) && !props.isReadOnly && (
-        <Group className={classes.savebar as string} justify="flex-end">
-          <Text size="sm" c="dimmed" flex={1} role="status">
-            {hasTried && problems.length > 0
-              ? t.editor.problems(problems.length)
-              : isChanged && !props.isNew
-                ? t.editor.unsaved
-                : ''}
-          </Text>
-          {!props.isNew && (
-            <Button variant="default" onClick={() => setDraft(original)}>
-              {t.editor.discard}
-            </Button>
-          )}
-          <Button onClick={save} loading={props.isSaving}>
-            {props.isNew ? t.editor.createFlag : t.editor.review}
-          </Button>
-        </Group>
+        <SaveBar
+          isNew={props.isNew}
+          isSaving={props.isSaving}
+          status={status}
+          onDiscard={() => setDraft(original)}
+          onSave={save}
+        />
       )}
       <ConfirmDialog
         isOpen={leaving.status === 'blocked'}
@@ -202,155 +156,4 @@ export function FlagEditor(props: Props) {
       />
     </EditingContext.Provider>
   )
-}
-
-function Section(props: { title: string; intro?: string; children: React.ReactNode }) {
-  return (
-    <section className={classes.section}>
-      <Title order={2}>{props.title}</Title>
-      {props.intro && (
-        <Text size="sm" c="dimmed" mb="xs">
-          {props.intro}
-        </Text>
-      )}
-      <Box mt="xs">{props.children}</Box>
-    </section>
-  )
-}
-
-function Conditions({
-  filters,
-  onChange,
-  groupTypes,
-}: {
-  filters: Filters
-  onChange: (filters: Filters) => void
-  groupTypes: Readonly<Record<string, string>>
-}) {
-  const t = useMessages()
-  const { groups } = filters
-  const set = (next: readonly Condition[]) => onChange({ ...filters, groups: next })
-  const replace = (index: number, ...next: Condition[]) =>
-    set(groups.flatMap((group, at) => (at === index ? next : [group])))
-  const move = (index: number, step: number) => {
-    const next = [...groups]
-    const [moved] = next.splice(index, 1)
-    if (moved) next.splice(index + step, 0, moved)
-    set(next)
-  }
-  return (
-    <Stack>
-      {(Object.keys(groupTypes).length > 0 || filters.groupTypeIndex !== null) && (
-        <NativeSelect
-          label={t.editor.counts}
-          description={t.editor.countsHint}
-          maw={320}
-          value={String(filters.groupTypeIndex ?? '')}
-          onChange={event => {
-            const { value } = event.currentTarget
-            // Filters of people say nothing about groups, and the other way round.
-            const cleared = groups.map(group => ({ ...group, properties: [] }))
-            onChange({ ...filters, groups: cleared, groupTypeIndex: value === '' ? null : Number(value) })
-          }}
-          data={[
-            { value: '', label: t.flagState.people },
-            ...Object.entries(groupTypes).map(([value, label]) => ({ value, label })),
-          ]}
-        />
-      )}
-      {groups.map((condition, index) => (
-        <ConditionCard
-          // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no identity but their place.
-          key={index}
-          condition={condition}
-          index={index}
-          count={groups.length}
-          onChange={next => replace(index, next)}
-          onMove={step => move(index, step)}
-          onDuplicate={() => replace(index, condition, condition)}
-          onRemove={() => replace(index)}
-        />
-      ))}
-      <Button
-        variant="default"
-        leftSection={<PlusIcon size={16} />}
-        style={{ alignSelf: 'flex-start' }}
-        onClick={() => set([...groups, { properties: [], rollout_percentage: 0 }])}
-      >
-        {t.editor.addCondition}
-      </Button>
-    </Stack>
-  )
-}
-
-function Advanced({ draft, onChange }: { draft: Draft; onChange: (change: Partial<Draft>) => void }) {
-  const t = useMessages()
-  const [isOpen, { toggle }] = useDisclosure(false)
-  return (
-    <section className={classes.section}>
-      <Button variant="subtle" color="gray" size="compact-sm" onClick={toggle} aria-expanded={isOpen}>
-        {t.editor.advanced}
-      </Button>
-      <Collapse expanded={isOpen}>
-        <Stack mt="sm" gap="sm">
-          <Switch
-            label={t.fields.ensure_experience_continuity}
-            description={t.editor.continuityHint}
-            checked={draft.ensure_experience_continuity}
-            onChange={event => onChange({ ensure_experience_continuity: event.currentTarget.checked })}
-          />
-          <NativeSelect
-            label={t.fields.bucketing_identifier}
-            maw={320}
-            value={draft.bucketing_identifier ?? 'distinct_id'}
-            onChange={event =>
-              onChange({ bucketing_identifier: event.currentTarget.value as 'distinct_id' | 'device_id' })
-            }
-            data={[
-              { value: 'distinct_id', label: t.editor.byPerson },
-              { value: 'device_id', label: t.editor.byDevice },
-            ]}
-          />
-          <NativeSelect
-            label={t.fields.evaluation_runtime}
-            maw={320}
-            value={draft.evaluation_runtime ?? 'all'}
-            onChange={event =>
-              onChange({ evaluation_runtime: event.currentTarget.value as 'all' | 'server' | 'client' })
-            }
-            data={[
-              { value: 'all', label: t.editor.runtimeAll },
-              { value: 'server', label: t.editor.runtimeServer },
-              { value: 'client', label: t.editor.runtimeClient },
-            ]}
-          />
-        </Stack>
-      </Collapse>
-    </section>
-  )
-}
-
-interface Found {
-  readonly path: string
-  readonly message: string
-}
-
-/** What the engine finds here, and what the server said of the filters: `path: sentence`. */
-function problemsOf(...[definition, definitions, error]: [...Parameters<typeof issuesOf>, unknown]): Found[] {
-  const found: Found[] = issuesOf(definition, definitions)
-  if (!isProblem(error) || error.field !== 'filters') return found
-  const [, path = 'filters', message = error.message] = /^(filters[^\s:]*): (.*)$/s.exec(error.message) ?? []
-  return found.some(issue => issue.path === path) ? found : [...found, { path, message }]
-}
-
-function knownProperties(flags: readonly Flag[]): string[] {
-  const keys = new Set<string>()
-  for (const { filters } of flags) {
-    for (const group of (filters as { groups?: { properties?: { key?: unknown; type?: unknown }[] }[] }).groups ?? []) {
-      for (const { key, type } of group.properties ?? []) {
-        if (typeof key === 'string' && type !== 'cohort' && type !== 'flag') keys.add(key)
-      }
-    }
-  }
-  return [...keys].sort()
 }

@@ -1,36 +1,48 @@
 import { operators } from '@halyard/engine'
-import { ActionIcon, Autocomplete, Group, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Autocomplete, Checkbox, Group, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
 import { CrossIcon } from '../../app/icons.tsx'
 import { useMessages } from '../../messages/language.tsx'
 import type { Property } from '../filters.ts'
 import { useEditing } from './editing.ts'
 import classes from './editor.module.css'
+import { negated } from './negation.ts'
 import { valueFor, valueKind } from './operator-kind.ts'
 import { CohortFields, FlagFields } from './reference-fields.tsx'
 
 interface Props {
   property: Property
   path: string
-  index: number
+  /** The word in front: where, and, or. */
+  joint: string
   onChange: (property: Property) => void
   onRemove: () => void
 }
 
 /** One filter of a condition, read from left to right like a sentence. */
-export function PropertyRow({ property, path, index, onChange, onRemove }: Props) {
+export function PropertyRow({ property, path, joint, onChange, onRemove }: Props) {
   const t = useMessages()
-  const { problemsAt } = useEditing()
+  const { problemsAt, isCohort } = useEditing()
   const problems = problemsAt(path)
   return (
     <div className={classes.property}>
       <Text size="sm" c="dimmed" className={classes.joint}>
-        {index === 0 ? t.editor.where : t.editor.and}
+        {joint}
       </Text>
       <Group gap="xs" flex={1} wrap="wrap" align="flex-start">
         {property.type === 'cohort' && <CohortFields property={property} onChange={onChange} />}
         {property.type === 'flag' && <FlagFields property={property} onChange={onChange} />}
         {(property.type === 'person' || property.type === 'group') && (
           <ValueFields property={property} onChange={onChange} />
+        )}
+        {isCohort && property.type !== 'cohort' && (
+          <Checkbox
+            size="xs"
+            label={t.cohorts.not}
+            description={t.cohorts.notHint}
+            checked={property.negation === true}
+            onChange={event => onChange(negated(property, event.currentTarget.checked))}
+            w="100%"
+          />
         )}
         {problems.map(problem => (
           <Text key={problem} size="xs" c="var(--mantine-color-error)" role="alert" w="100%">

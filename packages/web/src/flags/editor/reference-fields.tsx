@@ -3,6 +3,7 @@ import { useMessages } from '../../messages/language.tsx'
 import { type Property, readFilters } from '../filters.ts'
 import { useEditing } from './editing.ts'
 import classes from './editor.module.css'
+import { negated } from './negation.ts'
 
 interface Props {
   property: Property
@@ -11,7 +12,12 @@ interface Props {
 
 export function CohortFields({ property, onChange }: Props) {
   const t = useMessages()
-  const { cohorts } = useEditing()
+  const { cohorts, isCohort } = useEditing()
+  const isOut = property.operator === 'not_in' || property.negation === true
+  const turn = (out: boolean) =>
+    onChange(
+      isCohort ? negated({ ...property, operator: 'in' }, out) : { ...property, operator: out ? 'not_in' : 'in' },
+    )
   const chosen = String(property.value ?? '')
   const known = cohorts.map(({ id, name }) => ({ value: String(id), label: name }))
   const options =
@@ -22,8 +28,8 @@ export function CohortFields({ property, onChange }: Props) {
     <>
       <NativeSelect
         aria-label={t.editor.operator}
-        value={property.operator === 'not_in' ? 'not_in' : 'in'}
-        onChange={event => onChange({ ...property, operator: event.currentTarget.value })}
+        value={isOut ? 'not_in' : 'in'}
+        onChange={event => turn(event.currentTarget.value === 'not_in')}
         data={[
           { value: 'in', label: t.editor.inCohort },
           { value: 'not_in', label: t.editor.notInCohort },

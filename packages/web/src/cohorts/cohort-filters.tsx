@@ -1,0 +1,136 @@
+import { checkCohort, type Issue } from '@halyard/engine'
+import { Alert, Button, Collapse, JsonInput, Stack, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMemo, useState } from 'react'
+import { type Cohort, useCohorts } from '../api/cohorts.ts'
+import { useProject } from '../api/queries.ts'
+import { regex } from '../flags/editor/definitions.ts'
+import { type Editing, EditingContext } from '../flags/editor/editing.ts'
+import { useMessages } from '../messages/language.tsx'
+import { type FilterTree, isTree, readTree, rootPath, writeTree } from './cohort-tree.ts'
+import { FilterGroup } from './filter-group.tsx'
+
+interface Props {
+  projectId: string
+  cohortId: number | undefined
+  filters: Record<string, unknown>
+  problems: readonly Issue[]
+  onChange: (filters: Record<string, unknown>) => void
+}
+
+/** Who belongs to the cohort: built from filters and groups, or written as JSON. */
+export function CohortFilters({ projectId, cohortId, filters, problems, onChange }: Props) {
+  const t = useMessages()
+  const project = useProject(projectId)
+  const cohorts = useCohorts(projectId)
+  // Drawn from its own state, since the wire form says less: a group with one filter is a filter there.
+  const [tree, setTree] = useState(() => readTree(filters))
+  const [isJsonOpen, json] = useDisclosure(tree === undefined)
+  const editing = useMemo(
+    (): Editing => ({
+      isCohort: true,
+      flagId: 0,
+      flags: [],
+      cohorts: cohorts.filter(({ id }) => id !== cohortId),
+      groupTypes: project?.group_types ?? {},
+      variantKeys: [],
+      groupTypeIndex: null,
+      knownProperties: knownProperties(cohorts),
+      problemsAt: path => problems.filter(problem => problem.path.startsWith(path)).map(({ message }) => message),
+    }),
+    [cohorts, cohortId, project, problems],
+  )
+  const build = (next: FilterTree) => {
+    setTree(next)
+    onChange(writeTree(next))
+  }
+  const write = (next: Record<string, unknown>) => {
+    setTree(readTree(next))
+    onChange(next)
+  }
+  const stray = tree === undefined ? problems : problems.filter(({ path }) => !path.includes('.values['))
+  return (
+    <EditingContext.Provider value={editing}>
+      <Stack gap="xs">
+        <Title order={2}>{t.cohorts.who}</Title>
+        {tree && <FilterGroup tree={tree} path={rootPath(tree)} onChange={build} />}
+        {stray.length > 0 && (
+          <Alert color="red" role="alert">
+            {stray.map(({ message }) => message).join(' ')}
+          </Alert>
+        )}
+        <div>
+          <Button variant="subtle" color="gray" size="compact-sm" onClick={json.toggle} aria-expanded={isJsonOpen}>
+            {t.cohorts.asJson}
+          </Button>
+          <Collapse expanded={isJsonOpen}>{isJsonOpen && <JsonFilters filters={filters} onChange={write} />}</Collapse>
+        </div>
+      </Stack>
+    </EditingContext.Provider>
+  )
+}
+
+function JsonFilters({ filters, onChange }: Pick<Props, 'filters' | 'onChange'>) {
+  const t = useMessages()
+  const [typed, setTyped] = useState<string>()
+  return (
+    <JsonInput
+      aria-label={t.cohorts.asJson}
+      autosize
+      minRows={6}
+      maxRows={24}
+      mt="xs"
+      value={typed ?? JSON.stringify(filters, null, 2)}
+      validationError={t.editor.notJson}
+      onBlur={() => setTyped(undefined)}
+      onChange={text => {
+        setTyped(text)
+        const parsed = parse(text)
+        if (parsed) onChange(parsed)
+      }}
+    />
+  )
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** What speaks against these filters, found by the engine that will have to evaluate them. */
+export function cohortProblems(
+  filters: Record<string, unknown>,
+  cohortId: number | undefined,
+  cohorts: readonly Cohort[],
+): Issue[] {
+  const definitions = {
+    flags: [],
+    groupTypes: {},
+    propertyMatchingVersion: 2 as const,
+    cohorts: cohorts.map(({ id, name, is_static, filters: theirs }) => ({
+      id,
+      name,
+      isStatic: is_static,
+      filters: theirs,
+    })),
+  }
+  return checkCohort({ id: cohortId ?? 0, isStatic: false, filters }, definitions, { regex })
+}
+
+function knownProperties(cohorts: readonly Cohort[]): string[] {
+  const keys = new Set<string>()
+  const collect = ({ members }: FilterTree) => {
+    for (const member of members) {
+      if (isTree(member)) collect(member)
+      else if (member.type === 'person') keys.add(member.key)
+    }
+  }
+  for (const { filters } of cohorts) collect(readTree(filters) ?? { type: 'AND', members: [] })
+  return [...keys].sort()
+}

@@ -1,0 +1,111 @@
+import { routes } from '@halyard/contract'
+import type { Issue } from '@halyard/engine'
+import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useMemo, useState } from 'react'
+import { type Cohort, useCohorts } from '../api/cohorts.ts'
+import { useNotify } from '../app/notify.ts'
+import { fieldProblem, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { CohortFilters, cohortProblems } from './cohort-filters.tsx'
+import { emptyTree, writeTree } from './cohort-tree.ts'
+
+const noProblems: readonly Issue[] = []
+
+export function CohortForm({ projectId, cohort }: { projectId: string; cohort: Cohort | undefined }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const notify = useNotify()
+  const [name, setName] = useState(cohort?.name ?? '')
+  const [description, setDescription] = useState(cohort?.description ?? '')
+  const [isStatic, setIsStatic] = useState(cohort?.is_static ?? false)
+  const [filters, setFilters] = useState<Record<string, unknown>>(() => cohort?.filters ?? writeTree(emptyTree))
+  const save = useMutation({
+    mutationFn: () => {
+      const body = { name, description, ...(!isStatic && { filters }) }
+      if (cohort) return call(routes.cohorts.update, { params: { project_id: projectId, id: String(cohort.id) }, body })
+      return call(routes.cohorts.create, { params: { project_id: projectId }, body: { ...body, is_static: isStatic } })
+    },
+    onSuccess: async saved => {
+      queries.setQueryData(['cohort', projectId, String(saved.id)], saved)
+      await queries.invalidateQueries({ queryKey: ['cohorts', projectId] })
+      notify.tell({ message: t.editor.saved })
+      await navigate({ to: '/project/$projectId/cohorts/$cohortId', params: { projectId, cohortId: String(saved.id) } })
+    },
+  })
+  const cohorts = useCohorts(projectId)
+  const [hasTried, setHasTried] = useState(false)
+  const problems = useMemo(
+    () => (isStatic ? [] : cohortProblems(filters, cohort?.id, cohorts)),
+    [isStatic, filters, cohort, cohorts],
+  )
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setHasTried(true)
+    if (problems.length === 0) save.mutate()
+  }
+  const atName = fieldProblem(save.error, 'name')
+  return (
+    <form onSubmit={submit}>
+      <Stack>
+        {!atName && <ProblemAlert error={save.error} />}
+        <TextInput
+          label={t.cohorts.name}
+          required
+          withAsterisk={false}
+          maxLength={400}
+          value={name}
+          error={atName}
+          onChange={event => setName(event.currentTarget.value)}
+          maw={480}
+        />
+        <Textarea
+          label={t.fields.name}
+          autosize
+          minRows={1}
+          maxLength={1000}
+          value={description}
+          onChange={event => setDescription(event.currentTarget.value)}
+          maw={480}
+        />
+        {!cohort && (
+          <SegmentedControl
+            aria-label={t.cohorts.kind}
+            style={{ alignSelf: 'flex-start' }}
+            value={isStatic ? 'static' : 'dynamic'}
+            onChange={value => setIsStatic(value === 'static')}
+            data={[
+              { value: 'dynamic', label: t.cohorts.byFilters },
+              { value: 'static', label: t.cohorts.byList },
+            ]}
+          />
+        )}
+        {isStatic ? (
+          !cohort && <Text size="sm">{t.cohorts.listLater}</Text>
+        ) : (
+          <CohortFilters
+            projectId={projectId}
+            cohortId={cohort?.id}
+            filters={filters}
+            problems={hasTried ? problems : noProblems}
+            onChange={setFilters}
+          />
+        )}
+        <Group>
+          <Button type="submit" loading={save.isPending}>
+            {cohort ? t.common.save : t.cohorts.create}
+          </Button>
+          {hasTried && problems.length > 0 && (
+            <Text size="sm" role="status">
+              {t.editor.problems(problems.length)}
+            </Text>
+          )}
+        </Group>
+      </Stack>
+    </form>
+  )
+}

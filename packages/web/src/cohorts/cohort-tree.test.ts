@@ -1,0 +1,38 @@
+import { describe, expect, it } from 'vitest'
+import { readTree, writeTree } from './cohort-tree.ts'
+
+const filter = (key: string, more: object = {}) => ({ key, type: 'person', operator: 'exact', value: ['x'], ...more })
+
+describe('filters of a cohort', () => {
+  it('are read and written again, unknown keys and negation included', () => {
+    const filters = {
+      properties: { type: 'OR', values: [{ type: 'AND', values: [filter('plan', { extra: 1, negation: true })] }] },
+    }
+    expect(readTree(filters)).toEqual({ type: 'AND', members: [filter('plan', { extra: 1, negation: true })] })
+    expect(writeTree(readTree(filters)!)).toEqual(filters)
+  })
+
+  it('keep groups within groups', () => {
+    const inner = { type: 'OR', values: [filter('b'), filter('c')] }
+    const filters = { properties: { type: 'AND', values: [{ type: 'AND', values: [filter('a')] }, inner] } }
+    expect(writeTree(readTree(filters)!)).toEqual(filters)
+  })
+
+  it('give a filter beside groups a group of its own, as the wire wants it', () => {
+    const group = { type: 'OR' as const, members: [filter('b') as never] }
+    expect(writeTree({ type: 'AND', members: [filter('a') as never, group] })).toEqual({
+      properties: {
+        type: 'AND',
+        values: [
+          { type: 'AND', values: [filter('a')] },
+          { type: 'OR', values: [filter('b')] },
+        ],
+      },
+    })
+  })
+
+  it('of another form are not read', () => {
+    expect(readTree({ properties: { type: 'AND', values: 'x' } })).toBeUndefined()
+    expect(readTree({})).toEqual({ type: 'AND', members: [] })
+  })
+})

@@ -1,0 +1,61 @@
+import { type Property, readFilters } from '../flags/filters.ts'
+
+/** Who belongs to a cohort, as the page edits it: filters and groups side by side, groups within groups. */
+export interface FilterTree {
+  readonly type: 'AND' | 'OR'
+  readonly members: readonly FilterMember[]
+}
+
+export type FilterMember = FilterTree | Property
+
+export const isTree = (member: FilterMember): member is FilterTree => 'members' in member
+
+export const emptyTree: FilterTree = { type: 'AND', members: [] }
+
+type Bag = Record<string, unknown>
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Undefined for what has another form: that can still be edited as JSON. */
+export function readTree(filters: Readonly<Record<string, unknown>>): FilterTree | undefined {
+  const root = Object.hasOwn(filters, 'properties') ? filters.properties : filters
+  if (root === null || (isBag(root) && root.values === undefined)) return emptyTree
+  const tree = readGroup(root)
+  // The usual wrapping: one group within a group that adds nothing.
+  const [only] = tree?.members ?? []
+  return tree?.members.length === 1 && only !== undefined && isTree(only) ? only : tree
+}
+
+function readGroup(value: unknown): FilterTree | undefined {
+  if (!isBag(value) || !Array.isArray(value.values) || !value.values.every(isBag)) return undefined
+  const members = value.values.map(readMember)
+  if (members.some(member => member === undefined)) return undefined
+  return { type: value.type === 'OR' ? 'OR' : 'AND', members: members as FilterMember[] }
+}
+
+function readMember(value: Bag): FilterMember | undefined {
+  if (value.values === undefined) return readFilters({ groups: [{ properties: [value] }] }).groups[0]?.properties[0]
+  return readGroup(value)
+}
+
+/**
+ * On the wire a group holds either groups or filters. Where both stand side by side, each filter becomes a group of its own,
+ * which means the same.
+ */
+export function writeTree(tree: FilterTree): Record<string, unknown> {
+  if (tree.members.some(isTree)) return { properties: writeGroup(tree) }
+  return { properties: { type: 'OR', values: [writeGroup(tree)] } }
+}
+
+function writeGroup({ type, members }: FilterTree): Bag {
+  if (!members.some(isTree)) return { type, values: members.map(member => ({ ...member })) }
+  return {
+    type,
+    values: members.map(member => writeGroup(isTree(member) ? member : { type: 'AND', members: [member] })),
+  }
+}
+
+/** Where a member of the root is in what is written; problems are told by such paths. */
+export const rootPath = (tree: FilterTree): string =>
+  tree.members.some(isTree) ? 'filters.properties' : 'filters.properties.values[0]'
+
+export const memberPath = (path: string, index: number): string => `${path}.values[${index}]`

@@ -1,0 +1,170 @@
+import { type Flag, type Project, routes } from '@halyard/contract'
+import { Badge, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { useProjects } from '../../api/queries.ts'
+import { useNotify } from '../../app/notify.ts'
+import { PlainTable } from '../../app/plain-table.tsx'
+import { Loaded } from '../../app/problems.tsx'
+import { useCall } from '../../app/services.ts'
+import { useFormats, useMessages } from '../../messages/language.tsx'
+import type { FieldChange } from '../change-list.tsx'
+import type { TabProps } from '../flag-page.tsx'
+import { describeState } from '../flag-state.ts'
+import { useWording } from '../use-wording.ts'
+import type { Wording } from '../words.ts'
+import { differencesOf, everythingOf } from './copy-differences.ts'
+import { CopyPreview } from './copy-preview.tsx'
+import { elsewhereKey, type FlagElsewhere, useFlagElsewhere } from './flag-elsewhere.ts'
+
+/** The flag in one other project, and what copying it there would change. */
+export interface Target {
+  readonly project: Project
+  readonly flag: Flag | undefined
+  readonly wording: Wording
+  readonly differences: readonly FieldChange[]
+}
+
+const represented = { prefer: 'return=representation' }
+
+/** The flag in each project of the organization, what differs, and copying it there. */
+export function CopiesTab(props: TabProps) {
+  const { flag, project } = props
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const projects = useProjects().data
+  const others = useMemo(
+    () => (projects ?? []).filter(each => each.organization === project.organization && each.id !== project.id),
+    [projects, project],
+  )
+  const wording = useWording(props)
+  const [chosen, setChosen] = useState<readonly number[]>([])
+  const [isOff, setIsOff] = useState(true)
+  const [isAsking, setIsAsking] = useState(false)
+  const copies = useFlagElsewhere(flag.key, others)
+  const copied: Flag = { ...flag, active: flag.active && !isOff }
+
+  const targetOf = (other: Project, elsewhere: FlagElsewhere | undefined): Target => {
+    const theirs = elsewhere?.flag
+    const words: Wording = {
+      ...wording,
+      groupTypes: other.group_types,
+      cohortName: id => elsewhere?.cohortNames[id] ?? `#${id}`,
+      flagKey: id => elsewhere?.flagKeys[id] ?? `#${id}`,
+    }
+    const differences = theirs
+      ? differencesOf({ flag: theirs, wording: words }, { flag: copied, wording })
+      : everythingOf(copied)
+    return { project: other, flag: theirs, wording: words, differences }
+  }
+  const copy = async () => {
+    await call(routes.organizationFlags.copy, {
+      params: { parent_lookup_organization_id: project.organization },
+      body: {
+        feature_flag_key: flag.key,
+        from_project: project.id,
+        target_project_ids: [...chosen],
+        disable_copied_flag: isOff,
+      },
+      headers: represented,
+    })
+    notify.tell({ message: t.copies.copied(chosen.length) })
+    setChosen([])
+    await queries.invalidateQueries({ queryKey: elsewhereKey })
+    for (const id of chosen) await queries.invalidateQueries({ queryKey: ['flags', String(id)] })
+  }
+  const toggle = (id: number) => setChosen(old => (old.includes(id) ? old.filter(each => each !== id) : [...old, id]))
+  if (others.length === 0) return <Text size="sm">{t.copies.alone}</Text>
+  return (
+    <Loaded query={copies}>
+      {found => {
+        const targets = others.map(other => targetOf(other, found.get(other.id)))
+        return (
+          <Stack>
+            <Text size="sm" c="dimmed">
+              {t.copies.intro}
+            </Text>
+            <Matrix targets={targets} chosen={chosen} onToggle={toggle} />
+            <Group>
+              <Switch
+                label={t.copies.startOff}
+                checked={isOff}
+                onChange={event => setIsOff(event.currentTarget.checked)}
+              />
+              <Button disabled={chosen.length === 0} onClick={() => setIsAsking(true)}>
+                {t.copies.preview}
+              </Button>
+            </Group>
+            {isAsking && (
+              <CopyPreview
+                targets={targets.filter(target => chosen.includes(target.project.id))}
+                wording={wording}
+                onCopy={copy}
+                onClose={() => setIsAsking(false)}
+              />
+            )}
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+interface MatrixProps {
+  targets: readonly Target[]
+  chosen: readonly number[]
+  onToggle: (projectId: number) => void
+}
+
+function Matrix({ targets, chosen, onToggle }: MatrixProps) {
+  const t = useMessages()
+  const { percent } = useFormats()
+  return (
+    <PlainTable
+      label={t.copies.title}
+      head={[t.shell.project, t.copies.state, t.copies.difference, t.copies.copyHere]}
+      rows={targets.map(({ project, flag, differences }) => ({
+        key: project.id,
+        cells: [
+          flag ? (
+            <Link
+              key="project"
+              to="/project/$projectId/flags/$flagId"
+              params={{ projectId: String(project.id), flagId: String(flag.id) }}
+            >
+              {project.name}
+            </Link>
+          ) : (
+            project.name
+          ),
+          flag ? describeState(flag, { t, percent, groupTypes: project.group_types }).text : '–',
+          <Difference key="difference" isThere={flag !== undefined} differences={differences} />,
+          <Checkbox
+            key="copy"
+            aria-label={t.copies.copyTo(project.name)}
+            checked={chosen.includes(project.id)}
+            onChange={() => onToggle(project.id)}
+          />,
+        ],
+      }))}
+    />
+  )
+}
+
+function Difference({ isThere, differences }: { isThere: boolean; differences: readonly FieldChange[] }) {
+  const t = useMessages()
+  const names: Record<string, string> = t.fields
+  const [colour, text] = !isThere
+    ? ['gray', t.copies.missing]
+    : differences.length === 0
+      ? ['green', t.copies.same]
+      : ['yellow', differences.map(({ field }) => names[field] ?? field).join(', ')]
+  return (
+    <Badge variant="light" color={colour}>
+      {text}
+    </Badge>
+  )
+}

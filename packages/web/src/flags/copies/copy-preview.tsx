@@ -1,0 +1,61 @@
+import { Button, Group, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { Dialog } from '../../app/dialog.tsx'
+import { ProblemAlert } from '../../app/problems.tsx'
+import { useMessages } from '../../messages/language.tsx'
+import { ChangeList } from '../change-list.tsx'
+import type { Wording } from '../words.ts'
+import type { Target } from './copies-tab.tsx'
+
+interface Props {
+  targets: readonly Target[]
+  wording: Wording
+  onCopy: () => Promise<unknown>
+  onClose: () => void
+}
+
+/** What will be different in each project, line by line, before anything is copied. */
+export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
+  const t = useMessages()
+  const [error, setError] = useState<unknown>(null)
+  const [isBusy, setIsBusy] = useState(false)
+  const copy = async () => {
+    setIsBusy(true)
+    setError(null)
+    try {
+      await onCopy()
+      onClose()
+    } catch (problem) {
+      setError(problem)
+      setIsBusy(false)
+    }
+  }
+  return (
+    <Dialog title={t.editor.reviewTitle} size="lg" onClose={onClose}>
+      <Stack>
+        <ProblemAlert error={error} />
+        {targets.map(target => (
+          <section key={target.project.id} aria-label={target.project.name}>
+            <Title order={3}>{target.project.name}</Title>
+            <Text size="sm" c="dimmed" mb="xs">
+              {target.flag === undefined
+                ? t.copies.willAppear
+                : target.differences.length === 0
+                  ? t.copies.same
+                  : t.copies.willChange}
+            </Text>
+            <ChangeList changes={target.differences} wording={wording} wordingBefore={target.wording} />
+          </section>
+        ))}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t.common.cancel}
+          </Button>
+          <Button data-autofocus loading={isBusy} onClick={copy}>
+            {t.copies.copy(targets.length)}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}

@@ -1,0 +1,54 @@
+import { Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { fieldProblem } from '../../app/problems.tsx'
+import { useMessages } from '../../messages/language.tsx'
+import type { Draft } from './draft.ts'
+
+interface Props {
+  draft: Draft
+  isNew: boolean
+  error: unknown
+  keyProblem: string | undefined
+  onChange: (change: Partial<Draft>) => void
+}
+
+/** What the flag is called and what it is for. */
+export function Basics({ draft, isNew, error, keyProblem, onChange }: Props) {
+  const t = useMessages()
+  return (
+    <Stack gap="sm">
+      <TextInput
+        label={t.fields.key}
+        description={t.editor.keyHint}
+        required
+        withAsterisk={false}
+        maxLength={400}
+        data-autofocus={isNew || undefined}
+        value={draft.key}
+        error={fieldProblem(error, 'key') ?? keyProblem}
+        onChange={event => onChange({ key: event.currentTarget.value })}
+      />
+      <Textarea
+        label={t.fields.name}
+        autosize
+        minRows={1}
+        value={draft.name}
+        error={fieldProblem(error, 'name')}
+        onChange={event => onChange({ name: event.currentTarget.value })}
+      />
+      <TagsInput
+        label={t.fields.tags}
+        value={draft.tags.filter(tag => typeof tag === 'string')}
+        onChange={tags => onChange({ tags: [...tags, ...draft.tags.filter(tag => typeof tag !== 'string')] })}
+        acceptValueOnBlur
+      />
+      {isNew && (
+        <Switch
+          color="green"
+          label={t.editor.startOn}
+          checked={draft.active}
+          onChange={event => onChange({ active: event.currentTarget.checked })}
+        />
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,57 @@
+import { Button, Stack } from '@mantine/core'
+import { PlusIcon } from '../../app/icons.tsx'
+import { useMessages } from '../../messages/language.tsx'
+import { type Editing, EditingContext } from '../editor/editing.ts'
+import { PropertyRow } from '../editor/property-row.tsx'
+import type { Property } from '../filters.ts'
+
+interface Props {
+  properties: readonly Property[]
+  onChange: (properties: readonly Property[]) => void
+}
+
+/** Filters of an event need nothing of what is around a flag. */
+const editing: Editing = {
+  isCohort: false,
+  flagId: 0,
+  flags: [],
+  cohorts: [],
+  groupTypes: {},
+  variantKeys: [],
+  groupTypeIndex: null,
+  knownProperties: [],
+  problemsAt: () => [],
+}
+
+/** Which events count: those whose properties fit. */
+export function EventFilters({ properties, onChange }: Props) {
+  const t = useMessages()
+  const replace = (at: number, ...next: Property[]) =>
+    onChange(properties.flatMap((old, index) => (index === at ? next : [old])))
+  return (
+    <EditingContext.Provider value={editing}>
+      <Stack gap="xs" align="stretch">
+        {properties.map((property, index) => (
+          <PropertyRow
+            // biome-ignore lint/suspicious/noArrayIndexKey: filters have no identity but their place.
+            key={index}
+            joint={index === 0 ? t.editor.where : t.editor.and}
+            path=""
+            property={property}
+            onChange={next => replace(index, next)}
+            onRemove={() => replace(index)}
+          />
+        ))}
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          style={{ alignSelf: 'flex-start' }}
+          leftSection={<PlusIcon size={14} />}
+          onClick={() => onChange([...properties, { key: '', type: 'person', operator: 'exact', value: [] }])}
+        >
+          {t.rollback.addFilter}
+        </Button>
+      </Stack>
+    </EditingContext.Provider>
+  )
+}

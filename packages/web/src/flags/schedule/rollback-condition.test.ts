@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { en } from '../../messages/en.ts'
+import type { Wording } from '../words.ts'
+import {
+  readRollbackCondition,
+  rollbackSentence,
+  usualCondition,
+  writeRollbackCondition,
+} from './rollback-condition.ts'
+
+const wording: Wording = {
+  t: en,
+  percent: value => `${value}%`,
+  groupTypes: {},
+  cohortName: id => id,
+  flagKey: id => id,
+}
+
+describe('a rollback condition', () => {
+  it.each([
+    [{ metric: { event: '$exception' }, operator: 'gt', threshold: 10, window_minutes: 60 }],
+    [{ metric: { event: 'error', math: 'rate' }, operator: 'gte', threshold: 0.5, window_minutes: 5 }],
+    [
+      {
+        metric: {
+          event: 'error',
+          per: '$pageview',
+          properties: [{ key: 'level', type: 'person', operator: 'exact', value: ['fatal'] }],
+          only_flagged: true,
+        },
+        operator: 'gt',
+        threshold: 0.02,
+        window_minutes: 30,
+        minimum_samples: 100,
+      },
+    ],
+    [{ metric: { name: 'latency', math: 'maximum' }, operator: 'lt', threshold: 3, window_minutes: 60 }],
+  ])('is read and written as it was: %j', condition => {
+    expect(writeRollbackCondition(readRollbackCondition(condition)!)).toEqual(condition)
+  })
+
+  it('is said in a sentence', () => {
+    const condition = {
+      ...usualCondition,
+      name: 'error',
+      eventMath: 'per' as const,
+      per: '$pageview',
+      minimumSamples: 100,
+    }
+    expect(rollbackSentence({ ...condition, threshold: 0.02, isOnlyFlagged: true }, wording)).toBe(
+      'when the count of error for each $pageview is greater than 0.02 within 60 minutes; counting only people who had the flag on; from 100 samples on',
+    )
+  })
+
+  it('of another form is left alone', () => {
+    expect(readRollbackCondition({ metric: 5 })).toBeUndefined()
+    expect(readRollbackCondition('x')).toBeUndefined()
+  })
+})

@@ -1,0 +1,111 @@
+import type { Property } from '../filters.ts'
+import { propertySentence, type Wording } from '../words.ts'
+
+/** When a flag is to go off by itself, as the form holds it: everything that the server understands. */
+export interface RollbackCondition {
+  readonly source: 'events' | 'samples'
+  /** The name of the event, or of the metric whose samples are pushed. */
+  readonly name: string
+  /** How many, how many a minute, or how many for each event of another name. */
+  readonly eventMath: 'count' | 'rate' | 'per'
+  readonly per: string
+  readonly properties: readonly Property[]
+  readonly isOnlyFlagged: boolean
+  readonly sampleMath: SampleMath
+  readonly operator: string
+  readonly threshold: number
+  readonly windowMinutes: number
+  readonly minimumSamples: number
+}
+
+export const sampleMaths = ['average', 'sum', 'minimum', 'maximum', 'count'] as const
+export type SampleMath = (typeof sampleMaths)[number]
+export const comparisons = ['gt', 'gte', 'lt', 'lte'] as const
+export const windowMinutesMax = 7 * 24 * 60
+
+export const usualCondition: RollbackCondition = {
+  source: 'events',
+  name: '',
+  eventMath: 'count',
+  per: '',
+  properties: [],
+  isOnlyFlagged: false,
+  sampleMath: 'average',
+  operator: 'gt',
+  threshold: 10,
+  windowMinutes: 60,
+  minimumSamples: 1,
+}
+
+type Bag = Readonly<Record<string, unknown>>
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
+const signs: Record<string, string> = { '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte' }
+
+/** Lenient, like the server: what is left out has its usual value. Undefined for what is no condition at all. */
+export function readRollbackCondition(given: unknown): RollbackCondition | undefined {
+  if (!isBag(given)) return undefined
+  const metric = typeof given.metric === 'string' ? { name: given.metric } : given.metric
+  if (!isBag(metric)) return undefined
+  const operator = String(given.operator)
+  const shared = {
+    ...usualCondition,
+    operator: signs[operator] ?? operator,
+    threshold: Number(given.threshold),
+    windowMinutes: Number(given.window_minutes ?? usualCondition.windowMinutes),
+    minimumSamples: Number(given.minimum_samples ?? usualCondition.minimumSamples),
+  }
+  if (typeof metric.event !== 'string') {
+    const sampleMath = sampleMaths.find(math => math === metric.math) ?? 'average'
+    return typeof metric.name === 'string' ? { ...shared, source: 'samples', name: metric.name, sampleMath } : undefined
+  }
+  return {
+    ...shared,
+    name: metric.event,
+    per: typeof metric.per === 'string' ? metric.per : '',
+    eventMath: metric.math === 'count' ? 'count' : metric.per ? 'per' : metric.math === 'rate' ? 'rate' : 'count',
+    properties: Array.isArray(metric.properties) ? (metric.properties as Property[]) : [],
+    isOnlyFlagged: metric.only_flagged === true,
+  }
+}
+
+/** What has its usual value is left out. */
+export function writeRollbackCondition(condition: RollbackCondition): Record<string, unknown> {
+  const { operator, threshold, windowMinutes, minimumSamples } = condition
+  return {
+    metric: writeMetric(condition),
+    operator,
+    threshold,
+    window_minutes: windowMinutes,
+    ...(minimumSamples !== usualCondition.minimumSamples && { minimum_samples: minimumSamples }),
+  }
+}
+
+function writeMetric(condition: RollbackCondition): Record<string, unknown> {
+  const { source, name, eventMath, per, properties, isOnlyFlagged, sampleMath } = condition
+  if (source === 'samples') return { name, math: sampleMath }
+  return {
+    event: name,
+    ...(eventMath === 'rate' && { math: 'rate' }),
+    ...(eventMath === 'per' && { per }),
+    ...(properties.length > 0 && { properties }),
+    ...(isOnlyFlagged && { only_flagged: true }),
+  }
+}
+
+export function rollbackSentence(condition: RollbackCondition, wording: Wording): string {
+  const { t } = wording
+  const w = t.rollback
+  const operators: Record<string, string> = t.operators
+  const { source, name, per, properties, isOnlyFlagged, operator, threshold, windowMinutes, minimumSamples } = condition
+  const measure =
+    source === 'samples'
+      ? w.sampleMeasures[condition.sampleMath](name)
+      : w.eventMeasures[condition.eventMath](name, per)
+  const filters = properties.map(property => propertySentence({ ...property, type: 'person' }, wording))
+  const where = filters.length > 0 ? ` ${t.editor.where} ${filters.join(` ${t.editor.and} `)}` : ''
+  return [
+    w.sentence(measure + where, operators[operator] ?? operator, String(threshold), windowMinutes),
+    ...(isOnlyFlagged ? [w.onlyFlaggedNote] : []),
+    ...(minimumSamples > 1 ? [w.minimumNote(minimumSamples)] : []),
+  ].join('; ')
+}

@@ -1,0 +1,102 @@
+import { type RollbackReport, routes } from '@halyard/contract'
+import { ActionIcon, Badge, Group, List, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { TrashIcon } from '../../app/icons.tsx'
+import { useNotify } from '../../app/notify.ts'
+import { useCall } from '../../app/services.ts'
+import { useFormats, useMessages } from '../../messages/language.tsx'
+import type { TabProps } from '../flag-page.tsx'
+import { usePatchFlag } from '../use-flags.ts'
+import { useWording } from '../use-wording.ts'
+import { AutomationSection } from './automation-section.tsx'
+import { NewRollbackCondition } from './new-rollback-condition.tsx'
+import { readRollbackCondition, rollbackSentence, writeRollbackCondition } from './rollback-condition.ts'
+
+/** When the flag is to be switched off by itself, and what its conditions measure now. */
+export function RollbackConditions(props: TabProps) {
+  const { flag, project } = props
+  const t = useMessages()
+  const notify = useNotify()
+  const call = useCall()
+  const wording = useWording(props)
+  const patch = usePatchFlag(String(project.id))
+  const { conditions } = flag.rollback_conditions as { conditions?: unknown }
+  const known: readonly unknown[] = Array.isArray(conditions) ? conditions : []
+  const params = { project_id: String(project.id), id: String(flag.id) }
+  const report = useQuery({
+    queryKey: ['rollback', params.project_id, params.id, flag.version],
+    queryFn: ({ signal }) => call(routes.rollback.report, { params, signal }),
+    enabled: known.length > 0,
+    refetchInterval: 5000,
+  })
+  const save = async (next: readonly unknown[]) => {
+    const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }
+    await patch.mutateAsync({ flag, patch: { rollback_conditions } })
+    notify.tell({ message: t.editor.saved })
+  }
+  const sentenceOf = (given: unknown) => {
+    const condition = readRollbackCondition(given)
+    return condition ? rollbackSentence(condition, wording) : JSON.stringify(given)
+  }
+  return (
+    <AutomationSection
+      title={t.rollback.title}
+      intro={t.rollback.intro}
+      error={patch.error}
+      form={
+        flag.can_edit && (
+          <NewRollbackCondition
+            isSaving={patch.isPending}
+            onCreate={condition => save([...known, writeRollbackCondition(condition)])}
+          />
+        )
+      }
+    >
+      {known.length === 0 ? (
+        <Text size="sm">{t.rollback.none}</Text>
+      ) : (
+        <List listStyleType="none" spacing="xs" size="sm">
+          {known.map((given, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no identity but their place.
+            <List.Item key={index}>
+              <Group gap="xs">
+                <span>{sentenceOf(given)}</span>
+                <Standing report={report.data?.conditions[index]} />
+                {flag.can_edit && (
+                  <ActionIcon
+                    variant="subtle"
+                    color="gray"
+                    aria-label={`${t.common.remove}: ${sentenceOf(given)}`}
+                    onClick={() => save(known.filter((_, at) => at !== index)).catch(() => {})}
+                  >
+                    <TrashIcon size={16} />
+                  </ActionIcon>
+                )}
+              </Group>
+            </List.Item>
+          ))}
+        </List>
+      )}
+    </AutomationSection>
+  )
+}
+
+const colours: Record<string, string> = { watching: 'green', holds: 'red', inactive: 'gray' }
+
+function Standing({ report }: { report: RollbackReport['conditions'][number] | undefined }) {
+  const t = useMessages()
+  const { count } = useFormats()
+  if (!report) return null
+  const states: Record<string, string> = t.rollback.states
+  return (
+    <>
+      <Badge variant="light" color={colours[report.status] ?? 'gray'}>
+        {states[report.status] ?? report.status}
+      </Badge>
+      <Text size="xs" c="dimmed" span>
+        {report.value === null ? t.rollback.nothingMeasured : t.rollback.now(count(report.value))}
+        {report.status === 'inactive' && ` · ${report.reason}`}
+      </Text>
+    </>
+  )
+}

@@ -1,0 +1,15 @@
+import { Divider } from '@mantine/core'
+import type { TabProps } from '../flag-page.tsx'
+import { RollbackConditions } from './rollback-conditions.tsx'
+import { ScheduledChanges } from './scheduled-changes.tsx'
+
+/** What the flag does by itself: change at a time, reach more people step by step, go off when something goes wrong. */
+export function ScheduleTab(props: TabProps) {
+  return (
+    <>
+      <ScheduledChanges {...props} />
+      <Divider my="xl" />
+      <RollbackConditions {...props} />
+    </>
+  )
+}
