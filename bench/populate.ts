@@ -62,7 +62,9 @@ export function addFlags(handle: SqliteHandle, projectId: number, count: number)
 export function addHistory(handle: SqliteHandle, projectId: number, count: number): void {
   const [{ id }] = handle.prepare(`select min(id) as id from flags where project_id = ${projectId}`).all() as [Id]
   copyRow(handle, 'flag_versions', `flag_id = ${id}`, count, { version: '1000 + n.i' })
-  copyRow(handle, 'activity', `project_id = ${projectId} and scope = 'FeatureFlag'`, count, {})
+  copyRow(handle, 'activity', `project_id = ${projectId} and scope = 'FeatureFlag'`, count, {
+    created_at: "strftime('%Y-%m-%dT%H:%M:%S.000000Z', '2024-01-01', '+' || n.i || ' minutes')",
+  })
   const [{ id: head }] = handle.prepare('select max(sequence) as id from changes').all() as [Id]
   copyRow(handle, 'changes', `sequence = ${head}`, count, { sequence: `${head} + n.i` })
   handle.exec(`update change_head set sequence = ${head + count}`)

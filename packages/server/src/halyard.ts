@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { createActivityCounts } from './activity/activity-counts.ts'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import { createCohortWork } from './cohorts/cohort-work.ts'
@@ -93,8 +94,14 @@ export async function createHalyard(
       await changes.catchUp()
     }
     let flagGuard: FlagGuard | undefined
+    const activityCounts = createActivityCounts()
     const database: Database = guardFlagSaves(
-      createSqlDatabase(storage.kysely, sqlStores, announce, storage.writersMax),
+      createSqlDatabase(
+        storage.kysely,
+        (db, onChange) => sqlStores(db, onChange, activityCounts),
+        announce,
+        storage.writersMax,
+      ),
       () => flagGuard,
     )
     const source = storedSource(database, changes, now)

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { sqlResourceAccessStore } from './access/resource-access-store.sql.ts'
 import { sqlRoleAccessStore } from './access/role-access-store.sql.ts'
 import { sqlRoleStore } from './access/role-store.sql.ts'
+import { createActivityCounts } from './activity/activity-counts.ts'
 import { sqlActivityStore } from './activity/activity-store.sql.ts'
 import { sqlCohortJobStore } from './cohorts/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './cohorts/cohort-member-store.sql.ts'
@@ -26,11 +27,15 @@ import { sqlChangeLog } from './storage/change-log.sql.ts'
 import type { Tables } from './storage/tables.ts'
 import type { Stores } from './stores.ts'
 
-export const sqlStores = (db: Kysely<Tables>, onChange: () => void): Stores => ({
+export const sqlStores = (
+  db: Kysely<Tables>,
+  onChange: () => void,
+  activityCounts = createActivityCounts(),
+): Stores => ({
   roles: sqlRoleStore(db),
   roleAccess: sqlRoleAccessStore(db),
   resourceAccess: sqlResourceAccessStore(db),
-  activity: sqlActivityStore(db),
+  activity: sqlActivityStore(db, activityCounts),
   changes: sqlChangeLog(db, onChange),
   cohortJobs: sqlCohortJobStore(db),
   cohortMembers: sqlCohortMemberStore(db),

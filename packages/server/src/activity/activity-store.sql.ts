@@ -1,11 +1,56 @@
 import type { Kysely, Selectable } from 'kysely'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
-import { readPage } from '../storage/read-page.ts'
+import { dateOf, instantOf } from '../instant.ts'
+import { countRows, readPage } from '../storage/read-page.ts'
 import type { ActivityRow, Tables } from '../storage/tables.ts'
 import type { ActivityEntry, ActivityScope } from './activity.ts'
-import type { ActivityStore } from './activity-store.ts'
+import type { ActivityCounts, SettledCount } from './activity-counts.ts'
+import type { ActivityFilter, ActivityStore } from './activity-store.ts'
 
-export function sqlActivityStore(db: Kysely<Tables>): ActivityStore {
+/** So many are counted each time before it is worth remembering how many there are. */
+const newerMax = 500
+/** No transaction takes as long, so whatever is older than the newest entry by this much has all its predecessors. */
+const settledSeconds = 300
+
+export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
+  function matching(filter: ActivityFilter) {
+    let query = db.selectFrom('activity').where('activity.scope', 'in', filter.scopes)
+    // A project has one organization, and the index of a project's entries does not hold it.
+    if (filter.projectId === undefined) query = query.where('activity.organization_id', '=', filter.organizationId)
+    else query = query.where('activity.project_id', '=', filter.projectId)
+    if (filter.itemId !== undefined) query = query.where('activity.item_id', '=', filter.itemId)
+    if (filter.items) {
+      const { items } = filter
+      query = query.where(({ or, and }) =>
+        or(items.map(({ scope, itemId }) => and({ 'activity.scope': scope, 'activity.item_id': itemId }))),
+      )
+    }
+    if (filter.userId !== undefined) query = query.where('activity.user_id', '=', filter.userId)
+    if (filter.from !== undefined) query = query.where('activity.created_at', '>=', filter.from)
+    if (filter.to !== undefined) query = query.where('activity.created_at', '<', filter.to)
+    return query
+  }
+
+  /** Entries are never removed, so a page costs as much after a million of them as after ten. */
+  async function count(filter: ActivityFilter): Promise<number> {
+    const asked = JSON.stringify(filter)
+    const known = counts.find(asked)
+    const newer = await countRows(matching(filter).where('activity.id', '>', known.upTo))
+    if (newer > newerMax) await settle(filter, asked, known)
+    return known.count + newer
+  }
+
+  async function settle(filter: ActivityFilter, asked: string, known: SettledCount): Promise<void> {
+    const newer = matching(filter).where('activity.id', '>', known.upTo)
+    const latest = newer.select(['activity.id', 'activity.created_at']).orderBy('activity.id', 'desc').limit(1)
+    const newest = await latest.executeTakeFirstOrThrow()
+    const before = instantOf(new Date(dateOf(newest.created_at).getTime() - settledSeconds * 1000))
+    const last = await latest.where('activity.created_at', '<', before).executeTakeFirst()
+    if (!last) return
+    const count = known.count + (await countRows(newer.where('activity.id', '<=', last.id)))
+    counts.keep(asked, { upTo: last.id, count })
+  }
+
   return {
     async append(entry) {
       await db
@@ -24,26 +69,12 @@ export function sqlActivityStore(db: Kysely<Tables>): ActivityStore {
         .execute()
     },
     list(filter, window) {
-      let query = db
-        .selectFrom('activity')
+      const query = matching(filter)
         .leftJoin('users as author', 'author.id', 'activity.user_id')
         .selectAll('activity')
         .select(embeddedUser('author'))
         .orderBy('activity.id', 'desc')
-        .where('activity.organization_id', '=', filter.organizationId)
-        .where('activity.scope', 'in', filter.scopes)
-      if (filter.projectId !== undefined) query = query.where('activity.project_id', '=', filter.projectId)
-      if (filter.itemId !== undefined) query = query.where('activity.item_id', '=', filter.itemId)
-      if (filter.items) {
-        const { items } = filter
-        query = query.where(({ or, and }) =>
-          or(items.map(({ scope, itemId }) => and({ 'activity.scope': scope, 'activity.item_id': itemId }))),
-        )
-      }
-      if (filter.userId !== undefined) query = query.where('activity.user_id', '=', filter.userId)
-      if (filter.from !== undefined) query = query.where('activity.created_at', '>=', filter.from)
-      if (filter.to !== undefined) query = query.where('activity.created_at', '<', filter.to)
-      return readPage(query, window, toEntry)
+      return readPage(query, window, toEntry, () => count(filter))
     },
   }
 }

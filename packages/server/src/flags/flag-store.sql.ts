@@ -7,7 +7,7 @@ import {
   readUser,
 } from '../identity/embedded-user.sql.ts'
 import { alreadyTaken } from '../storage/driver-error.ts'
-import { readPage } from '../storage/read-page.ts'
+import { countRows, readPage } from '../storage/read-page.ts'
 import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
@@ -93,7 +93,7 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
         .where(matching(projectId, filter))
         .orderBy(`flags.${order.field}`, direction)
         .orderBy('flags.id', direction)
-      return readPage(query, window, toFlag)
+      return readPage(query, window, toFlag, () => countRows(db.selectFrom('flags').where(matching(projectId, filter))))
     },
     async listLive(projectId) {
       const rows = await flags()

@@ -1,3 +1,4 @@
+import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import { openSourceOf } from './open-source.sql.ts'
 import { tally, walk } from './scan.ts'
@@ -8,6 +9,10 @@ const { database, request } = workerData as ScanJob
 const port = parentPort!
 const tell = (message: FromScan) => port.postMessage(message)
 const openSource = openSourceOf(database, request)
+
+/** Behind those who answer requests. On Linux a priority is a thread's own; elsewhere it is the whole process's, which it is left to. */
+const niceness = 5
+if (process.platform === 'linux') setPriority(niceness)
 
 async function run(): Promise<void> {
   if (request.kind === 'tally') {
