@@ -56,7 +56,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     manyFlags: 100,
     changes: 30,
     idleStreams: 500,
-    persons: 20_000,
+    persons: 200_000,
     stored: 10_000,
     starts: 1,
     engineTurns: 10,

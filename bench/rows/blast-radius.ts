@@ -1,3 +1,4 @@
+import { floorHash } from '../floor-hash.ts'
 import { median, ratios, spreadOf } from '../measure.ts'
 import { cpuSeconds } from '../processes.ts'
 import type { Row } from '../row.ts'
@@ -26,6 +27,7 @@ export const blastRadius: Row = async ({ size, installations, load }) => {
   await scan()
   const times: number[] = []
   const costs: number[] = []
+  const hashes: number[] = []
   const calm: number[] = []
   const besideTimes: number[] = []
   const beside: number[] = []
@@ -33,6 +35,7 @@ export const blastRadius: Row = async ({ size, installations, load }) => {
     const { seconds, cpu } = await scan()
     times.push(seconds)
     costs.push(cpu)
+    hashes.push(secondsOfHash())
     calm.push((await ask(size.turnMilliseconds)).p99)
     const scanning = scan()
     beside.push((await ask(size.turnMilliseconds)).p99)
@@ -43,11 +46,12 @@ export const blastRadius: Row = async ({ size, installations, load }) => {
   const harm = ratios(beside, calm)
   return [
     { measure: name, value: median(times), unit: 's', spread: spreadOf(times), atMost: 2 },
+    { measure: `${name}: processor time`, value: median(costs), unit: 's', spread: spreadOf(costs) },
     {
-      measure: `${name}: processor time`,
-      value: median(costs),
-      unit: 's',
-      spread: spreadOf(costs),
+      measure: `${name}: processor time for one ÷ JS SHA-1 of one id`,
+      value: median(costs) / size.persons / median(hashes),
+      unit: '×',
+      guard: 'more is worse',
     },
     { measure: `${name}, beside evaluations`, value: median(besideTimes), unit: 's', spread: spreadOf(besideTimes) },
     {
@@ -59,4 +63,15 @@ export const blastRadius: Row = async ({ size, installations, load }) => {
       note: `${median(beside).toFixed(1)} and ${median(calm).toFixed(1)} ms`,
     },
   ]
+}
+
+/** How fast the processor is just now. */
+function secondsOfHash(): number {
+  const count = 100_000
+  const before = process.cpuUsage()
+  let sum = 0
+  for (let n = 0; n < count; n++) sum += floorHash(`candidate.user-${n}`)
+  const { user, system } = process.cpuUsage(before)
+  if (sum < 0) throw new Error('A share of the whole is never below nothing.')
+  return (user + system) / 1e6 / count
 }
