@@ -1,6 +1,5 @@
 import {
   blockCount,
-  identifierWords,
   layText,
   layWords,
   messageLength,
@@ -26,16 +25,21 @@ const state = new Int32Array(5)
 
 export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
   const length = layText(prefix, identifier, salt, words)
-  return length === undefined
-    ? bucketOfPacked(prefix, packIdentifier(identifier), salt)
-    : hashWords(words, blockCount(length))
+  if (length !== undefined) return hashWords(words, blockCount(length))
+  return bucketOfPacked(prefix.words, 0, prefix.length, packIdentifier(identifier), salt)
 }
 
-export function bucketOfPacked(prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt): number {
-  const length = messageLength(prefix, identifier, salt)
-  const blocks = blockCount(length)
+/** The prefix is packed in `prefixes` from `from` on. */
+export function bucketOfPacked(
+  prefixes: Int32Array,
+  from: number,
+  prefixLength: number,
+  identifier: PackedIdentifier,
+  salt: Salt,
+): number {
+  const blocks = blockCount(messageLength(prefixLength, identifier, salt))
   const message = new Int32Array(blocks * 16)
-  layWords(prefix, identifierWords(identifier, prefix, salt), length * 8, blocks, message, 0, 1)
+  layWords(prefixes, from, prefixLength, identifier, salt, blocks, message, 0, 1)
   return hashWords(message, blocks)
 }
 

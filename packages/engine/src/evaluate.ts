@@ -1,4 +1,5 @@
 import { decideFlag } from './decide-flag.ts'
+import { AWAITED, decideFlat, type FlatFlags, UNDECIDED } from './flat-flags.ts'
 import { doubtAbout } from './library-view.ts'
 import { DEPENDENCY_CYCLE, MISSING_DEPENDENCY } from './outcome.ts'
 import { type Project, withDependencies } from './project.ts'
@@ -40,24 +41,36 @@ export function evaluateAll(project: Project, run: Run): void {
  */
 function evaluateGathering(project: Project, run: Run, independent: number): void {
   const { order } = project.ranking
-  const waiting: number[] = []
-  const waitingAgain: number[] = []
+  const { flat } = project
+  const { waiting } = run
+  let waitingCount = 0
+  let leftCount = 0
   try {
-    for (let place = 0; place < independent; place++) evaluateOrWait(project, run, order?.[place] ?? place, waiting)
+    for (let place = 0; place < independent; place++) {
+      const index = order === undefined ? place : order[place]!
+      if (!isDecided(project, flat, run, index)) waiting[waitingCount++] = index
+    }
     run.buckets.hashGathered()
-    for (const index of waiting) evaluateOrWait(project, run, index, waitingAgain)
+    for (let at = 0; at < waitingCount; at++) {
+      const index = waiting[at]!
+      if (!isDecided(project, flat, run, index)) waiting[leftCount++] = index
+    }
     run.buckets.hashGathered()
   } finally {
     run.buckets.stopGathering()
   }
-  for (const index of waitingAgain) evaluateOne(project, run, index)
+  for (let at = 0; at < leftCount; at++) isDecided(project, flat, run, waiting[at]!)
 }
 
-function evaluateOrWait(project: Project, run: Run, index: number, waiting: number[]): void {
+/** Decides a flag, unless a hash decides that is being gathered. */
+function isDecided(project: Project, flat: FlatFlags, run: Run, index: number): boolean {
+  const outcome = decideFlat(run, flat, index)
+  if (outcome >= 0) run.outcomes[index] = outcome
+  if (outcome !== UNDECIDED) return outcome !== AWAITED
   evaluateOne(project, run, index)
-  if (!run.buckets.awaited) return
+  if (!run.buckets.awaited) return true
   run.buckets.awaited = false
-  waiting.push(index)
+  return false
 }
 
 /** Decides some flags and what they depend on, into `run.outcomes`. The rest of it is left over from earlier runs. */

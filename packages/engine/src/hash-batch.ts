@@ -1,12 +1,5 @@
 import { bucketOfPacked, type Salt, unitOf } from './bucket.ts'
-import {
-  blockCount,
-  identifierWords,
-  layWords,
-  messageLength,
-  type PackedIdentifier,
-  type PackedPrefix,
-} from './pack.ts'
+import { blockCount, layWords, messageLength, type PackedIdentifier } from './pack.ts'
 import { groupWords, type Lanes, messagesStart, openLanes } from './sha1-lanes.ts'
 
 /** Where a computed bucket goes. */
@@ -14,8 +7,16 @@ export type Deliver = (slot: number, bucket: number) => void
 
 /** Messages that wait to be hashed together. Each number of blocks has a queue of its own. */
 export interface HashBatch {
-  /** Puts a message in line for a slot. Long ones are hashed and delivered at once. */
-  add(prefix: PackedPrefix, identifier: PackedIdentifier, salt: Salt, slot: number, deliver: Deliver): void
+  /** Puts a message in line for a slot. Long ones are hashed and delivered at once. The prefix is packed in `prefixes` from `from` on. */
+  add(
+    prefixes: Int32Array,
+    from: number,
+    prefixLength: number,
+    identifier: PackedIdentifier,
+    salt: Salt,
+    slot: number,
+    deliver: Deliver,
+  ): void
   /** Hashes what is in line. */
   flush(deliver: Deliver): void
   /** Forgets what is in line. */
@@ -28,15 +29,15 @@ export function openBatch(lanes: Lanes | undefined = openLanes()): HashBatch | u
   const single = new Queue(lanes, messagesStart, 128, 1)
   const double = new Queue(lanes, messagesStart + 128 * groupWords, 60, 2)
   return {
-    add(prefix, identifier, salt, slot, deliver) {
-      const length = messageLength(prefix, identifier, salt)
-      const blocks = blockCount(length)
+    add(prefixes, from, prefixLength, identifier, salt, slot, deliver) {
+      const blocks = blockCount(messageLength(prefixLength, identifier, salt))
       if (blocks > 2) {
-        deliver(slot, bucketOfPacked(prefix, identifier, salt))
+        deliver(slot, bucketOfPacked(prefixes, from, prefixLength, identifier, salt))
         return
       }
       const queue = blocks === 1 ? single : double
-      queue.add(prefix, identifierWords(identifier, prefix, salt), length * 8, slot, deliver)
+      const at = queue.reserve(slot, deliver)
+      layWords(prefixes, from, prefixLength, identifier, salt, blocks, lanes.memory, at, 4)
     },
     flush(deliver) {
       single.flush(deliver)
@@ -63,10 +64,11 @@ class Queue {
     this.#slots = new Int32Array(groupsMax * 4)
   }
 
-  add(prefix: PackedPrefix, following: Int32Array, lengthBits: number, slot: number, deliver: Deliver): void {
+  /** The place for the words of a message. */
+  reserve(slot: number, deliver: Deliver): number {
     if (this.#count === this.#slots.length) this.flush(deliver)
-    layWords(prefix, following, lengthBits, this.#blocks, this.#lanes.memory, this.#wordOf(this.#count), 4)
-    this.#slots[this.#count++] = slot
+    this.#slots[this.#count] = slot
+    return this.#wordOf(this.#count++)
   }
 
   flush(deliver: Deliver): void {

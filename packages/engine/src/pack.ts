@@ -6,52 +6,80 @@ import { utf8 } from './utf8.ts'
  * words, which matters: otherwise packing costs more than hashing.
  */
 export interface PackedPrefix {
-  /** The whole words. */
+  /** The whole words, and one more with the bytes after them in its upper end. */
   readonly words: Int32Array
-  /** The bytes after them, in the upper end of a word. */
-  readonly tail: number
+  /** In bytes. */
   readonly length: number
-}
-
-/** An identifier, followed by a salt and the bit that ends a message. */
-export interface PackedIdentifier {
-  readonly bytes: Uint8Array
-  /** By salt and by the number of bytes that the prefix has in its last word. */
-  readonly shifted: (Int32Array | undefined)[]
 }
 
 const salts = [new Uint8Array(0), utf8('variant')] as const
 
 export function packPrefix(text: string): PackedPrefix {
   const bytes = utf8(text)
-  const words = packWords(bytes, (bytes.length + 3) >> 2)
-  const whole = bytes.length >> 2
-  return { words: words.subarray(0, whole), tail: words[whole] ?? 0, length: bytes.length }
+  return { words: packWords(bytes, (bytes.length >> 2) + 1), length: bytes.length }
+}
+
+/**
+ * An identifier, followed by a salt and the bit that ends a message. It can be opened again for the next identifier, and then makes
+ * nothing anew.
+ */
+export class PackedIdentifier {
+  /** Of the identifier in UTF-8. */
+  length = 0
+  #bytes: Uint8Array = new Uint8Array(64)
+  /** By salt and by the number of bytes that the prefix has in its last word: the words, and how many there are. */
+  readonly #words: Int32Array[] = Array.from({ length: 8 }, () => new Int32Array(0))
+  readonly #counts = new Int32Array(8)
+
+  open(text: string): this {
+    if (this.#bytes.length < text.length) this.#bytes = new Uint8Array(text.length * 2)
+    this.#counts.fill(0)
+    this.length = text.length
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index)
+      if (code > 0x7f) {
+        this.#bytes = utf8(text)
+        this.length = this.#bytes.length
+        break
+      }
+      this.#bytes[index] = code
+    }
+    return this
+  }
+
+  /** The words as they follow this prefix. They stand at the front; there may be more behind them. */
+  wordsAfter(prefixLength: number, salt: 0 | 1): Int32Array {
+    const slot = salt * 4 + (prefixLength & 3)
+    if (this.#counts[slot] === 0) this.#pack(slot, prefixLength & 3, salts[salt])
+    return this.#words[slot]!
+  }
+
+  /** How many words there are. */
+  countAfter(prefixLength: number, salt: 0 | 1): number {
+    return ((prefixLength & 3) + this.length + salts[salt].length + 4) >> 2
+  }
+
+  #pack(slot: number, shift: number, salt: Uint8Array): void {
+    const end = shift + this.length + salt.length
+    const count = (end + 4) >> 2
+    if (this.#words[slot]!.length < count) this.#words[slot] = new Int32Array(count * 2)
+    const words = this.#words[slot]!
+    const bytes = this.#bytes
+    words.fill(0, 0, count)
+    let at = shift
+    for (let index = 0; index < this.length; index++, at++) words[at >> 2]! |= bytes[index]! << (24 - (at & 3) * 8)
+    for (let index = 0; index < salt.length; index++, at++) words[at >> 2]! |= salt[index]! << (24 - (at & 3) * 8)
+    words[at >> 2]! |= 0x80 << (24 - (at & 3) * 8)
+    this.#counts[slot] = count
+  }
 }
 
 export function packIdentifier(text: string): PackedIdentifier {
-  return { bytes: utf8(text), shifted: [] }
+  return new PackedIdentifier().open(text)
 }
 
-/** The words of identifier and salt as they follow this prefix. */
-export function identifierWords(identifier: PackedIdentifier, prefix: PackedPrefix, salt: 0 | 1): Int32Array {
-  const shift = prefix.length & 3
-  const slot = salt * 4 + shift
-  const known = identifier.shifted[slot]
-  if (known !== undefined) return known
-  const saltBytes = salts[salt]
-  const length = shift + identifier.bytes.length + saltBytes.length
-  const bytes = new Uint8Array(length + 1)
-  bytes.set(identifier.bytes, shift)
-  bytes.set(saltBytes, shift + identifier.bytes.length)
-  bytes[length] = 0x80
-  const words = packWords(bytes, (length + 4) >> 2)
-  identifier.shifted[slot] = words
-  return words
-}
-
-export function messageLength(prefix: PackedPrefix, identifier: PackedIdentifier, salt: 0 | 1): number {
-  return prefix.length + identifier.bytes.length + salts[salt].length
+export function messageLength(prefixLength: number, identifier: PackedIdentifier, salt: 0 | 1): number {
+  return prefixLength + identifier.length + salts[salt].length
 }
 
 /** A message has nine bytes more than its text: the bit that ends it, and its length. */
@@ -59,24 +87,29 @@ export function blockCount(length: number): number {
   return ((length + 8) >> 6) + 1
 }
 
-/** Lays the words of a message down, `stride` apart. */
+/** Lays the words of a message down, `stride` apart. Its prefix is packed in `words` from `from` on. */
 export function layWords(
-  prefix: PackedPrefix,
-  following: Int32Array,
-  lengthBits: number,
+  words: Int32Array,
+  from: number,
+  prefixLength: number,
+  identifier: PackedIdentifier,
+  salt: 0 | 1,
   blocks: number,
   target: Int32Array,
   start: number,
   stride: number,
 ): void {
+  const tail = from + (prefixLength >> 2)
+  const following = identifier.wordsAfter(prefixLength, salt)
+  const count = identifier.countAfter(prefixLength, salt)
   let at = start
-  for (let index = 0; index < prefix.words.length; index++, at += stride) target[at] = prefix.words[index]!
-  target[at] = prefix.tail | following[0]!
+  for (let index = from; index < tail; index++, at += stride) target[at] = words[index]!
+  target[at] = words[tail]! | following[0]!
   at += stride
-  for (let index = 1; index < following.length; index++, at += stride) target[at] = following[index]!
+  for (let index = 1; index < count; index++, at += stride) target[at] = following[index]!
   const last = start + (blocks * 16 - 1) * stride
   for (; at < last; at += stride) target[at] = 0
-  target[last] = lengthBits
+  target[last] = messageLength(prefixLength, identifier, salt) * 8
 }
 
 /**
@@ -88,10 +121,9 @@ export function layText(prefix: PackedPrefix, identifier: string, salt: 0 | 1, t
   const length = prefix.length + identifier.length + saltBytes.length
   const wordCount = blockCount(length) * 16
   if (wordCount > target.length) return undefined
-  const whole = prefix.words.length
-  for (let index = 0; index < whole; index++) target[index] = prefix.words[index]!
-  for (let index = whole + 1; index < wordCount; index++) target[index] = 0
-  target[whole] = prefix.tail
+  const { words } = prefix
+  for (let index = 0; index < words.length; index++) target[index] = words[index]!
+  for (let index = words.length; index < wordCount; index++) target[index] = 0
   let at = prefix.length
   for (let index = 0; index < identifier.length; index++, at++) {
     const code = identifier.charCodeAt(index)

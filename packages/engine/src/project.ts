@@ -1,4 +1,5 @@
 import type { CompiledFlag, Compiler } from './compiler.ts'
+import { type FlatFlags, layFlat } from './flat-flags.ts'
 import { type Ranking, rank } from './rank.ts'
 
 /** The compiled flags of a project, each knowing its place among the others. */
@@ -11,6 +12,8 @@ export interface Project {
   readonly needed: ReadonlySet<number>
   /** The number of filters that these flags refer to. The compiler's list may grow later. */
   readonly predicateCount: number
+  /** The ordinary flags, laid out when they are first needed. */
+  readonly flat: FlatFlags
   /** The position of the flag that a filter names by its id. A key will do as well. */
   find(reference: string): number | undefined
 }
@@ -26,7 +29,20 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], 
     return references.length === 0 ? none : references.map(reference => find(reference) ?? -1)
   })
   const needed = new Set([...ranking.dependencies.values()].flat())
-  return { compiler, flags, indexByKey, ranking, needed, predicateCount: compiler.pool.predicates.length, find }
+  let flat: FlatFlags | undefined
+  return {
+    compiler,
+    flags,
+    indexByKey,
+    ranking,
+    needed,
+    predicateCount: compiler.pool.predicates.length,
+    get flat() {
+      flat ??= layFlat(flags, position => needed.has(position) || ranking.dependencies.has(position))
+      return flat
+    },
+    find,
+  }
 }
 
 function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly CompiledFlag[]): boolean {

@@ -50,7 +50,9 @@ export class Run {
   /** The truths that are known by predicate, `UNKNOWN` elsewhere. */
   readonly truths: Uint8Array
   /** The outcome of each flag that has been decided, by position. */
-  outcomes: Uint16Array
+  readonly outcomes: number[]
+  /** The positions of flags that wait for a hash. */
+  readonly waiting: Int32Array
   /** Of a flag and all that it depends on, the first one that a client library declines. */
   readonly doubts = new Map<number, { readonly doubt: number; readonly place: number }>()
   readonly predicates: readonly Predicate[]
@@ -61,7 +63,8 @@ export class Run {
     this.#options = options
     this.predicates = options.predicates
     this.truths = new Uint8Array(options.predicateCount)
-    this.outcomes = new Uint16Array(options.flagCount)
+    this.outcomes = Array.from({ length: options.flagCount }, () => 0)
+    this.waiting = new Int32Array(options.flagCount)
     this.buckets = new Buckets(options.flagCount)
   }
 

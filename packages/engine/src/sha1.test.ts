@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { bucketOf, bucketOfPacked, flagPrefix, PLAIN, unitOf, VARIANT } from './bucket.ts'
 import { openBatch } from './hash-batch.ts'
-import { blockCount, identifierWords, layWords, messageLength, packIdentifier } from './pack.ts'
+import { blockCount, layWords, messageLength, packIdentifier } from './pack.ts'
 import { groupWords, lanesModule, messagesStart, openLanes } from './sha1-lanes.ts'
 import { utf8 } from './utf8.ts'
 
@@ -17,14 +17,17 @@ const identifier = fc.string({ unit: 'binary', maxLength: 200 })
 
 describe('a bucket', () => {
   it('is what the digest of the text gives, of any length', () => {
+    const reused = packIdentifier('somebody before')
     fc.assert(
       fc.property(key, identifier, (flagKey, id) => {
         const prefix = flagPrefix(flagKey)
-        const packed = packIdentifier(id)
+        const packed = reused.open(id)
         expect(bucketOf(prefix, id, PLAIN)).toBe(reference(`${flagKey}.${id}`))
         expect(bucketOf(prefix, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
-        expect(bucketOfPacked(prefix, packed, PLAIN)).toBe(reference(`${flagKey}.${id}`))
-        expect(bucketOfPacked(prefix, packed, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
+        expect(bucketOfPacked(prefix.words, 0, prefix.length, packed, PLAIN)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketOfPacked(prefix.words, 0, prefix.length, packed, VARIANT)).toBe(
+          reference(`${flagKey}.${id}variant`),
+        )
       }),
     )
     for (let length = 0; length < 300; length++) {
@@ -51,16 +54,26 @@ describe('four lanes', () => {
             identifier: packIdentifier(id),
           }))
           for (const [lane, { prefix, identifier: id }] of fitting.entries()) {
-            const length = messageLength(prefix, id, PLAIN)
-            if (blockCount(length) !== blocks) continue
-            const words = identifierWords(id, prefix, PLAIN)
-            layWords(prefix, words, length * 8, blocks, lanes.memory, messagesStart + groupWords * blocks + lane, 4)
+            if (blockCount(messageLength(prefix.length, id, PLAIN)) !== blocks) continue
+            layWords(
+              prefix.words,
+              0,
+              prefix.length,
+              id,
+              PLAIN,
+              blocks,
+              lanes.memory,
+              messagesStart + groupWords * blocks + lane,
+              4,
+            )
           }
           lanes.hash(messagesStart, 2, blocks)
           for (const [lane, { prefix, identifier: id }] of fitting.entries()) {
-            if (blockCount(messageLength(prefix, id, PLAIN)) !== blocks) continue
+            if (blockCount(messageLength(prefix.length, id, PLAIN)) !== blocks) continue
             const at = messagesStart + groupWords * blocks + lane
-            expect(unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)).toBe(bucketOfPacked(prefix, id, PLAIN))
+            expect(unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)).toBe(
+              bucketOfPacked(prefix.words, 0, prefix.length, id, PLAIN),
+            )
           }
         },
       ),
@@ -75,7 +88,8 @@ describe('a batch', () => {
     const seen = new Map<number, number>()
     const deliver = (slot: number, bucket: number) => seen.set(slot, bucket)
     const prefix = flagPrefix('some-flag')
-    for (const [slot, id] of ids.entries()) batch.add(prefix, packIdentifier(id), VARIANT, slot, deliver)
+    for (const [slot, id] of ids.entries())
+      batch.add(prefix.words, 0, prefix.length, packIdentifier(id), VARIANT, slot, deliver)
     batch.flush(deliver)
     expect(seen.size).toBe(ids.length)
     for (const [slot, id] of ids.entries()) expect(seen.get(slot)).toBe(bucketOf(prefix, id, VARIANT))

@@ -109,9 +109,8 @@ export class Snapshot {
   }
 
   #evaluateAll(run: Run): Results {
-    run.outcomes = new Uint16Array(this.flags.length)
     evaluateAll(this.#project, run)
-    return new Results(this.#project, run.outcomes)
+    return new Results(this.#project, run.outcomes.slice())
   }
 
   #evaluateKeys(run: Run, keys: readonly string[]): Results {
