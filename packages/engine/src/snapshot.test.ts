@@ -18,6 +18,19 @@ const inCohort = (value: number) => ({ key: 'id', type: 'cohort', operator: 'in'
 const depends = (id: number) => ({ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value: true })
 const one = (...properties: unknown[]) => ({ groups: [{ properties }] })
 
+describe('results', () => {
+  it('stay what they were, whatever is evaluated after them', () => {
+    const rollouts = Array.from({ length: 8 }, (_, index) => flag(index + 1, { groups: [{ rollout_percentage: 50 }] }))
+    const snapshot = compile(project(rollouts), options)
+    const told = Array.from({ length: 20 }, (_, index) => {
+      const results = snapshot.evaluate({ distinctId: `person-${index}` }, { now })
+      return { results, values: [...results].map(([, outcome]) => outcome.value) }
+    })
+    for (const { key } of rollouts) snapshot.evaluate({ distinctId: 'somebody else' }, { now, keys: [key] })
+    for (const { results, values } of told) expect([...results].map(([, outcome]) => outcome.value)).toEqual(values)
+  })
+})
+
 describe('requirements', () => {
   it('are empty when nothing has to be looked up', () => {
     const { requirements } = compile(project([flag(1, one(person('distinct_id')))]), options)
