@@ -19,9 +19,9 @@ export interface Visit {
   close(): Promise<void>
 }
 
-export async function startVisit(): Promise<Visit> {
+export async function startVisit(environment: Record<string, string> = {}): Promise<Visit> {
   const [scenario, browser] = await Promise.all([
-    startScenario('sqlite', { environment: { HALYARD_SCHEDULER_SECONDS: '1' } }),
+    startScenario('sqlite', { environment: { HALYARD_SCHEDULER_SECONDS: '1', ...environment } }),
     launch(),
   ])
   const contexts: BrowserContext[] = []

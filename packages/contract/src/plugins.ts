@@ -58,6 +58,7 @@ export const CatalogueEntry = Type.Object({
   maintainer: Type.Union([Type.Literal('official'), Type.Literal('community')]),
   type: Type.String({ description: '`data_in`, `data_out`, `ingestion_filtering` or `flags`.' }),
   displayOnWebsiteLib: Type.Boolean(),
+  needs: Type.String({ description: 'What has to be there before it works; empty when nothing.' }),
 })
 export type CatalogueEntry = Static<typeof CatalogueEntry>
 

@@ -6,7 +6,13 @@ import { npmPageUrl } from './package/plugin-address.ts'
  * be installed; the others are our own examples, which come with Halyard as folders of the plugin directory.
  */
 export const catalogue: readonly CatalogueEntry[] = [
-  npm('GeoIP', '@posthog/geoip-plugin', 'data_in', 'Adds the place of an IP address to events and persons.'),
+  npm(
+    'GeoIP',
+    '@posthog/geoip-plugin',
+    'data_in',
+    'Adds the place of an IP address to events and persons.',
+    'A city database on the server, named in HALYARD_GEOIP_DATABASE.',
+  ),
   npm(
     'PostHog Heartbeat Plugin',
     '@posthog/heartbeat-plugin',
@@ -36,6 +42,7 @@ export const catalogue: readonly CatalogueEntry[] = [
     '@posthog/shopify-sync-plugin',
     'data_in',
     'Brings customers and orders of a Shopify store in as events.',
+    'The store’s API key, and its host in allowedHosts of plugin.json: the published one asks for none.',
   ),
   npm('Taxonomy Plugin', '@posthog/taxonomy-plugin', 'data_in', 'Gives all event names one way of writing.'),
   npm(
@@ -44,9 +51,19 @@ export const catalogue: readonly CatalogueEntry[] = [
     'data_in',
     'Reads browser and system out of the user agent text.',
   ),
-  own('Flag changes to chat', 'flag-chat', 'Posts every flag change to a chat webhook, with before and after.'),
+  own(
+    'Flag changes to chat',
+    'flag-chat',
+    'Posts every flag change to a chat webhook, with before and after.',
+    'The address of a webhook, and its host granted.',
+  ),
   own('Flag guardrails', 'flag-guardrails', 'Refuses flags without an owner tag and rollouts that jump too far.'),
-  own('Flag history file', 'flag-history', 'Keeps all flags as a text file that git can follow, and sends it on.'),
+  own(
+    'Flag history file',
+    'flag-history',
+    'Keeps all flags as a text file that git can follow, and sends it on.',
+    'For sending: an address that takes the file, its token, and its host granted.',
+  ),
 ]
 
 /** By the plugin's name or by the name of its package. */
@@ -57,12 +74,13 @@ export function findInCatalogue(name: string): CatalogueEntry | undefined {
   )
 }
 
-function npm(name: string, packageName: string, type: string, description: string): CatalogueEntry {
+function npm(name: string, packageName: string, type: string, description: string, needs = ''): CatalogueEntry {
   const url = npmPageUrl(packageName)
-  return { name, url, description, verified: true, maintainer: 'community', type, displayOnWebsiteLib: true }
+  return { name, url, description, verified: true, maintainer: 'community', type, displayOnWebsiteLib: true, needs }
 }
 
-function own(name: string, folder: string, description: string): CatalogueEntry {
+function own(name: string, folder: string, description: string, needs = ''): CatalogueEntry {
   const url = `file:${folder}`
-  return { name, url, description, verified: true, maintainer: 'official', type: 'flags', displayOnWebsiteLib: false }
+  const kind = { verified: true, maintainer: 'official', type: 'flags', displayOnWebsiteLib: false } as const
+  return { name, url, description, needs, ...kind }
 }

@@ -13,6 +13,7 @@ import {
 import { readFlagSearch } from '../flags/flag-search.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
 import { useMessages } from '../messages/language.tsx'
+import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { SignUpPage } from '../session/sign-up-page.tsx'
 import { Shell } from '../shell/shell.tsx'
@@ -132,11 +133,13 @@ const roles = createRoute({
 const plugins = createRoute({
   getParentRoute: () => organization,
   path: '/plugins',
+  validateSearch: readPluginListTab,
   component: lazyRouteComponent(() => import('../plugins/plugins-page.tsx'), 'PluginsPage'),
 })
 const plugin = createRoute({
   getParentRoute: () => organization,
   path: '/plugins/$pluginId',
+  validateSearch: readPluginTab,
   component: lazyRouteComponent(() => import('../plugins/plugin-page.tsx'), 'PluginPage'),
 })
 const account = createRoute({

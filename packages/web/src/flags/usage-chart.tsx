@@ -7,13 +7,15 @@ const colours = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c
 const heightPixels = 220
 
 interface Props {
+  /** Days, or instants when `isHourly`. */
   days: readonly string[]
+  isHourly?: boolean
   series: readonly { readonly label: string; readonly data: readonly number[] }[]
   label: string
 }
 
 /** Lines on a canvas. Those who cannot see them find the same numbers in the table beside it. */
-export function UsageChart({ days, series, label }: Props) {
+export function UsageChart({ days, series, label, isHourly = false }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
   useEffect(() => {
@@ -37,9 +39,13 @@ export function UsageChart({ days, series, label }: Props) {
         ],
         axes: [axis, { ...axis, size: 60 }],
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
-        tzDate: stamp => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC'),
+        // Days are those of UTC; hours are the reader's own.
+        ...(!isHourly && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
       },
-      [days.map(day => Date.parse(`${day.slice(0, 10)}T00:00:00Z`) / 1000), ...series.map(({ data }) => [...data])],
+      [
+        days.map(day => Date.parse(isHourly ? day : `${day.slice(0, 10)}T00:00:00Z`) / 1000),
+        ...series.map(({ data }) => [...data]),
+      ],
       target,
     )
     const observer = new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: heightPixels }))
@@ -48,6 +54,6 @@ export function UsageChart({ days, series, label }: Props) {
       observer.disconnect()
       chart.destroy()
     }
-  }, [days, series, scheme])
+  }, [days, series, scheme, isHourly])
   return <div ref={box} role="img" aria-label={label} />
 }

@@ -58,11 +58,14 @@ export function useFormats() {
   return useMemo(() => {
     const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
     const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
+    const precise = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
     const share = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
     const count = new Intl.NumberFormat(language)
     return {
       day: (instant: string) => day.format(new Date(instant)),
       moment: (instant: string) => moment.format(new Date(instant)),
+      /** To the second, for logs. */
+      precise: (instant: string) => precise.format(new Date(instant)),
       /** From 0 to 100. */
       percent: (value: number) => share.format(value / 100),
       count: (value: number) => count.format(value),

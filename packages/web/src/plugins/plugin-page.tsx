@@ -1,113 +1,145 @@
 import { type Plugin, routes } from '@halyard/contract'
-import { Button, Group, Tabs, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
-import { useOrganizations } from '../api/queries.ts'
-import { ConfirmButton } from '../app/confirm-button.tsx'
-import { useNotify } from '../app/notify.ts'
+import { Anchor, Badge, Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { useWhere } from '../shell/navigation.tsx'
-import { PluginConfiguration } from './plugin-configuration.tsx'
-import { PluginSource } from './plugin-source.tsx'
+import { AboutTab } from './about-tab.tsx'
+import { ActivityList } from './activity-list.tsx'
+import { JobsTab } from './jobs-tab.tsx'
+import { LogTab } from './log-tab.tsx'
+import { MetricsTab } from './metrics-tab.tsx'
+import { hasUpdate, type PluginConfig, scope, useConfigs, useIsAdmin } from './plugin-queries.ts'
+import { type PluginTab, pluginTabs } from './plugin-tabs.ts'
+import { SettingsTab } from './settings/settings-tab.tsx'
+import { SourceTab } from './source/source-tab.tsx'
 
-const adminLevel = 8
+/** What the tabs of a plugin are given. */
+export interface PluginProps {
+  readonly plugin: Plugin
+  /** The organization that looks at it, which need not be the one that owns it. */
+  readonly organizationId: string
+  readonly isAdmin: boolean
+  /** Whether the plugin itself may be changed here. */
+  readonly isWritable: boolean
+}
+
+export interface ProjectPluginProps extends PluginProps {
+  readonly projectId: string
+}
+
+export interface ConfiguredProps extends ProjectPluginProps {
+  readonly config: PluginConfig
+}
 
 export function PluginPage() {
-  const t = useMessages()
   const { organizationId, pluginId } = useParams({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
-  const { projectId } = useWhere()
   const call = useCall()
-  const isAdmin =
-    (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+  const isAdmin = useIsAdmin(organizationId)
   const plugin = useQuery({
     queryKey: ['plugins', organizationId, pluginId],
-    queryFn: ({ signal }) =>
-      call(routes.plugins.get, { params: { parent_lookup_organization_id: organizationId, id: pluginId }, signal }),
+    queryFn: ({ signal }) => call(routes.plugins.get, { params: { ...scope(organizationId), id: pluginId }, signal }),
   })
   return (
     <Loaded query={plugin}>
       {known => (
-        <Page
-          title={known.name}
-          intro={known.description || t.plugins.types[known.plugin_type]}
-          actions={isAdmin && <Actions plugin={known} organizationId={organizationId} />}
-        >
-          <Tabs defaultValue={known.plugin_type === 'source' ? 'source' : 'configuration'} keepMounted={false}>
-            <Tabs.List mb="lg">
-              <Tabs.Tab value="configuration">{t.plugins.configuration}</Tabs.Tab>
-              <Tabs.Tab value="source">{t.plugins.source}</Tabs.Tab>
-            </Tabs.List>
-            <Tabs.Panel value="configuration">
-              {projectId && <PluginConfiguration plugin={known} projectId={projectId} isAdmin={isAdmin} />}
-            </Tabs.Panel>
-            <Tabs.Panel value="source">
-              <PluginSource plugin={known} organizationId={organizationId} isAdmin={isAdmin} />
-            </Tabs.Panel>
-          </Tabs>
-        </Page>
+        <PluginWithTabs
+          plugin={known}
+          organizationId={organizationId}
+          isAdmin={isAdmin}
+          isWritable={isAdmin && known.organization_id === organizationId}
+        />
       )}
     </Loaded>
   )
 }
 
-function Actions({ plugin, organizationId }: { plugin: Plugin; organizationId: string }) {
+function PluginWithTabs(props: PluginProps) {
+  const { plugin, organizationId, isWritable } = props
   const t = useMessages()
-  const call = useCall()
-  const queries = useQueryClient()
   const navigate = useNavigate()
-  const notify = useNotify()
-  const params = { parent_lookup_organization_id: organizationId, id: String(plugin.id) }
-  const refresh = () => queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
-  const check = useMutation({
-    mutationFn: () => call(routes.plugins.checkForUpdates, { params }),
-    onSuccess: async ({ update_available, latest_tag, warning }) => {
-      notify.tell({
-        message: warning ?? (update_available ? t.plugins.newVersion(latest_tag ?? '') : t.plugins.upToDate),
-        color: 'gray',
-      })
-      await refresh()
+  const { projectId } = useWhere()
+  const { tab = 'settings' } = useSearch({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
+  const config = useConfigs(projectId).data?.find(each => each.plugin === plugin.id)
+  const open = (next: PluginTab) =>
+    navigate({
+      to: '/organization/$organizationId/plugins/$pluginId',
+      params: { organizationId, pluginId: String(plugin.id) },
+      search: next === 'settings' ? {} : { tab: next },
+    })
+  const inProject = (content: (props: ProjectPluginProps) => ReactNode) =>
+    projectId ? content({ ...props, projectId }) : <Text size="sm">{t.plugins.noProject}</Text>
+  const configured = (content: (props: ConfiguredProps) => ReactNode) =>
+    inProject(known => (config ? content({ ...known, config }) : <NotUsed onOpen={() => open('settings')} />))
+  const tabs: Record<PluginTab, { label: string; content: () => ReactNode }> = {
+    settings: { label: t.plugins.settings, content: () => inProject(known => <SettingsTab {...known} />) },
+    source: { label: t.plugins.source, content: () => <SourceTab {...props} /> },
+    log: { label: t.plugins.logs, content: () => configured(known => <LogTab {...known} />) },
+    metrics: { label: t.plugins.numbers, content: () => configured(known => <MetricsTab {...known} />) },
+    jobs: { label: t.plugins.jobs, content: () => configured(known => <JobsTab {...known} />) },
+    activity: {
+      label: t.shell.activity,
+      content: () => <ActivityList organizationId={organizationId} pluginId={plugin.id} />,
     },
-    onError: error => notify.fail(error, plugin.name),
-  })
-  const upgrade = useMutation({
-    mutationFn: () => call(routes.plugins.upgrade, { params }),
-    onSuccess: async ({ tag }) => {
-      notify.tell({ message: t.plugins.upgraded(tag ?? '') })
-      await refresh()
-    },
-    onError: error => notify.fail(error, plugin.name),
-  })
-  const remove = async () => {
-    await call(routes.plugins.remove, { params })
-    await navigate({ to: '/organization/$organizationId/plugins', params: { organizationId } })
-    await refresh()
+    about: { label: t.plugins.about, content: () => <AboutTab {...props} /> },
   }
-  const hasUpdate = plugin.latest_tag !== null && plugin.latest_tag !== plugin.tag
   return (
-    <Group gap="xs">
-      {plugin.tag && (
-        <Text size="sm" c="dimmed">
-          {plugin.tag}
-        </Text>
-      )}
-      {plugin.plugin_type !== 'source' &&
-        (hasUpdate ? (
-          <Button size="xs" loading={upgrade.isPending} onClick={() => upgrade.mutate()}>
-            {t.plugins.upgrade(plugin.latest_tag ?? '')}
-          </Button>
-        ) : (
-          <Button size="xs" variant="default" loading={check.isPending} onClick={() => check.mutate()}>
-            {t.plugins.check}
-          </Button>
+    <Page
+      title={plugin.name}
+      intro={
+        <>
+          <Anchor component={Link} to={`/organization/${organizationId}/plugins`} size="sm" underline="always">
+            {t.shell.plugins}
+          </Anchor>
+          {' · '}
+          {plugin.description || t.plugins.types[plugin.plugin_type]}
+        </>
+      }
+      actions={
+        <Group gap="xs">
+          {config?.enabled && (
+            <Badge variant="light" color="green">
+              {t.plugins.on}
+            </Badge>
+          )}
+          {isWritable && hasUpdate(plugin) && tab !== 'about' && (
+            <Button size="xs" variant="light" onClick={() => open('about')}>
+              {t.plugins.updateTo(plugin.latest_tag ?? '')}
+            </Button>
+          )}
+        </Group>
+      }
+    >
+      <Tabs value={tab} onChange={next => next && open(next as PluginTab)} keepMounted={false}>
+        <Tabs.List mb="lg">
+          {pluginTabs.map(name => (
+            <Tabs.Tab key={name} value={name}>
+              {tabs[name].label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {pluginTabs.map(name => (
+          <Tabs.Panel key={name} value={name}>
+            {name === tab && tabs[name].content()}
+          </Tabs.Panel>
         ))}
-      <ConfirmButton
-        label={t.plugins.uninstall}
-        question={t.plugins.uninstallQuestion(plugin.name)}
-        onConfirm={remove}
-      />
-    </Group>
+      </Tabs>
+    </Page>
+  )
+}
+
+function NotUsed({ onOpen }: { onOpen: () => void }) {
+  const t = useMessages()
+  return (
+    <Stack align="flex-start">
+      <Text size="sm">{t.plugins.notUsed}</Text>
+      <Button size="xs" variant="default" onClick={onOpen}>
+        {t.plugins.toSettings}
+      </Button>
+    </Stack>
   )
 }

@@ -1,0 +1,133 @@
+import { type CatalogueEntry, routes } from '@halyard/contract'
+import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { SearchIcon } from '../app/icons.tsx'
+import { useNotify } from '../app/notify.ts'
+import { Loaded, ProblemAlert } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { InstallSteps } from './install-steps.tsx'
+import { scope, usePlugins } from './plugin-queries.ts'
+import { useProgress } from './use-progress.ts'
+
+interface Props {
+  organizationId: string
+  isAdmin: boolean
+}
+
+/** Plugins that are known to work here. */
+export function Catalogue(props: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const [text, setText] = useState('')
+  const wanted = text.trim().toLowerCase()
+  const catalogue = useQuery({
+    queryKey: ['plugin-catalogue', props.organizationId],
+    queryFn: async ({ signal }) =>
+      (await call(routes.plugins.repository, { params: scope(props.organizationId), signal })).results,
+  })
+  return (
+    <Stack>
+      <Text size="sm" c="dimmed">
+        {t.plugins.catalogueIntro}
+      </Text>
+      <TextInput
+        label={t.plugins.search}
+        leftSection={<SearchIcon size={16} />}
+        maw={360}
+        value={text}
+        onChange={event => setText(event.currentTarget.value)}
+      />
+      <Loaded query={catalogue}>
+        {entries => {
+          const shown = entries.filter(entry => wordsOf(entry, t.plugins.kinds).includes(wanted))
+          return (
+            <>
+              <Text size="sm" c="dimmed" role="status">
+                {t.plugins.found(shown.length)}
+              </Text>
+              <SimpleGrid cols={{ base: 1, sm: 2 }}>
+                {shown.map(entry => (
+                  <Entry key={entry.url} {...props} entry={entry} />
+                ))}
+              </SimpleGrid>
+            </>
+          )
+        }}
+      </Loaded>
+    </Stack>
+  )
+}
+
+const wordsOf = ({ name, description, type, url }: CatalogueEntry, kinds: Readonly<Record<string, string>>): string =>
+  `${name} ${description} ${kinds[type] ?? type} ${url}`.toLowerCase()
+
+function Entry({ entry, organizationId, isAdmin }: Props & { entry: CatalogueEntry }) {
+  const t = useMessages()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const installed = usePlugins(organizationId).data?.find(({ url }) => url === entry.url)
+  const install = useProgress(routes.plugins.install, async plugin => {
+    notify.tell({ message: t.plugins.installedNow(plugin.name) })
+    await queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
+  })
+  const begin = () =>
+    install.start({ params: scope(organizationId), body: { url: entry.url, plugin_type: 'repository' } })
+  const kinds: Record<string, string> = t.plugins.kinds
+  return (
+    <Paper withBorder p="md" radius="lg" component="article">
+      <Stack gap="xs">
+        <Group justify="space-between" wrap="nowrap" align="flex-start">
+          <Title order={2} size="h3">
+            {entry.name}
+          </Title>
+          {installed && (
+            <Badge variant="light" color="green">
+              {t.plugins.installed}
+            </Badge>
+          )}
+        </Group>
+        <Text size="sm">{entry.description}</Text>
+        <Text size="xs" c="dimmed">
+          {kinds[entry.type] ?? entry.type}
+          {' · '}
+          {entry.url.startsWith('file:') ? t.plugins.comesWithHalyard : t.plugins.comesFrom(entry.url)}
+        </Text>
+        {entry.needs !== '' && (
+          <Text size="xs">
+            <b>{t.plugins.needs}</b> {entry.needs}
+          </Text>
+        )}
+        <ProblemAlert error={install.error} />
+        <InstallSteps progress={install} what={entry.name} />
+        <Group>
+          {installed ? (
+            <Anchor
+              component={Link}
+              to="/organization/$organizationId/plugins/$pluginId"
+              params={{ organizationId, pluginId: String(installed.id) } as never}
+              size="sm"
+              underline="always"
+            >
+              {t.plugins.openNamed(installed.name)}
+            </Anchor>
+          ) : (
+            isAdmin && (
+              <Button
+                size="xs"
+                variant="default"
+                disabled={install.isRunning}
+                aria-label={t.plugins.installNamed(entry.name)}
+                onClick={begin}
+              >
+                {t.plugins.install}
+              </Button>
+            )
+          )}
+        </Group>
+      </Stack>
+    </Paper>
+  )
+}

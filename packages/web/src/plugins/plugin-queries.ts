@@ -1,0 +1,53 @@
+import { type AnswerOf, type Plugin, routes } from '@halyard/contract'
+import { queryOptions, useQuery } from '@tanstack/react-query'
+import type { Call } from '../api/client.ts'
+import { useOrganizations } from '../api/queries.ts'
+import { useCall } from '../app/services.ts'
+
+export type PluginConfig = AnswerOf<typeof routes.pluginConfigs.get>
+
+const adminLevel = 8
+const all = '1000'
+
+export const scope = (organizationId: string) => ({ parent_lookup_organization_id: organizationId })
+
+/** Only admins install, write and configure plugins. */
+export const useIsAdmin = (organizationId: string): boolean =>
+  (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+
+export function usePlugins(organizationId: string) {
+  const call = useCall()
+  return useQuery({
+    queryKey: ['plugins', organizationId],
+    queryFn: async ({ signal }) =>
+      (await call(routes.plugins.list, { params: scope(organizationId), query: { limit: all }, signal })).results,
+  })
+}
+
+/** The plugins of a project, in their order. What Halyard itself switches off shows up by looking again. */
+export function useConfigs(projectId: string | undefined) {
+  const call = useCall()
+  return useQuery({
+    queryKey: ['plugin-configs', projectId],
+    enabled: projectId !== undefined,
+    queryFn: async ({ signal }) => {
+      const params = { project_id: projectId ?? '' }
+      const { results } = await call(routes.pluginConfigs.list, { params, query: { limit: all }, signal })
+      return results.filter(config => !config.deleted)
+    },
+    refetchInterval: 10_000,
+  })
+}
+
+/** File name → text, of the installed version. */
+export const sourceQuery = (call: Call, organizationId: string, plugin: Plugin) =>
+  queryOptions({
+    queryKey: ['plugin-source', organizationId, plugin.id, plugin.tag],
+    queryFn: async ({ signal }) => {
+      const params = { ...scope(organizationId), id: String(plugin.id) }
+      return (await call(routes.plugins.source, { params, signal })).source as Readonly<Record<string, string>>
+    },
+  })
+
+export const hasUpdate = ({ tag, latest_tag }: Plugin): boolean =>
+  tag !== null && latest_tag !== null && latest_tag !== tag

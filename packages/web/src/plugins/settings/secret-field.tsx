@@ -1,0 +1,56 @@
+import { Button, Group, Input, PasswordInput, Text } from '@mantine/core'
+import { useMessages } from '../../messages/language.tsx'
+import { InlineMarkdown } from '../inline-markdown.tsx'
+import type { Setting } from './setting-rules.ts'
+
+/** A secret that the server has is only told to be there. */
+export type SecretValue = { readonly kind: 'kept' } | { readonly kind: 'new'; readonly text: string }
+
+interface Props {
+  setting: Setting
+  isNeeded: boolean
+  /** Whether the server has one. */
+  isStored: boolean
+  value: SecretValue
+  error: string | undefined
+  onChange: (value: SecretValue) => void
+}
+
+export function SecretField({ setting, isNeeded, isStored, value, error, onChange }: Props) {
+  const t = useMessages()
+  const described = { label: setting.label, required: isNeeded, withAsterisk: isNeeded, error }
+  if (value.kind === 'kept') {
+    return (
+      <Input.Wrapper {...described} labelElement="div" description={<InlineMarkdown text={setting.hint} />}>
+        <Group gap="xs" mt={4}>
+          <Text size="sm">{t.plugins.secretKept}</Text>
+          <Button variant="default" size="xs" onClick={() => onChange({ kind: 'new', text: '' })}>
+            {t.plugins.replaceSecret(setting.label)}
+          </Button>
+        </Group>
+      </Input.Wrapper>
+    )
+  }
+  return (
+    <div>
+      <PasswordInput
+        {...described}
+        description={
+          <>
+            <InlineMarkdown text={setting.hint} /> {t.plugins.secretHint}
+          </>
+        }
+        autoComplete="off"
+        autoFocus={isStored}
+        visibilityToggleButtonProps={{ 'aria-label': t.plugins.showSecret }}
+        value={value.text}
+        onChange={event => onChange({ kind: 'new', text: event.currentTarget.value })}
+      />
+      {isStored && (
+        <Button variant="subtle" color="gray" size="compact-xs" mt={4} onClick={() => onChange({ kind: 'kept' })}>
+          {t.plugins.keepSecret(setting.label)}
+        </Button>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,77 @@
+import { setDiagnostics } from '@codemirror/lint'
+import { EditorState } from '@codemirror/state'
+import { EditorView } from '@codemirror/view'
+import { getNonce } from 'get-nonce'
+import { useEffect, useRef } from 'react'
+import classes from './code-editor.module.css'
+import type { CompileFault } from './compile-fault.ts'
+import { editorExtensions } from './editor-extensions.ts'
+
+interface Props {
+  fileName: string
+  text: string
+  label: string
+  /** The element that says how to leave the editor by keyboard. */
+  describedBy: string
+  isReadOnly: boolean
+  /** What is wrong in this file. */
+  fault: CompileFault | undefined
+  /** Puts the cursor at the fault when it becomes another one. */
+  faultVisit: number
+  onChange: (text: string) => void
+  onSave: () => void
+}
+
+/** One file with its highlighting. Another file is another element: give it the name as its key. */
+export default function CodeEditor(props: Props) {
+  const { fileName, label, describedBy, isReadOnly, fault, faultVisit } = props
+  const box = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(undefined)
+  const latest = useRef(props)
+  latest.current = props
+
+  useEffect(() => {
+    const made = new EditorView({
+      parent: box.current as HTMLElement,
+      state: EditorState.create({
+        doc: latest.current.text,
+        extensions: editorExtensions({
+          fileName,
+          label,
+          describedBy,
+          isReadOnly,
+          nonce: getNonce() ?? '',
+          onChange: text => latest.current.onChange(text),
+          onSave: () => {
+            latest.current.onSave()
+            return true
+          },
+        }),
+      }),
+    })
+    view.current = made
+    return () => made.destroy()
+  }, [fileName, label, describedBy, isReadOnly])
+
+  useEffect(() => {
+    const { current } = view
+    if (current) current.dispatch(setDiagnostics(current.state, fault ? [diagnosticOf(current.state, fault)] : []))
+  }, [fault])
+
+  useEffect(() => {
+    const { current } = view
+    if (!current || !latest.current.fault || faultVisit === 0) return
+    const { from } = diagnosticOf(current.state, latest.current.fault)
+    current.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) })
+    current.focus()
+  }, [faultVisit])
+
+  return <div ref={box} className={classes.editor} />
+}
+
+/** From the column to the end of the line, or to the end of the one before when there is nothing behind it. */
+function diagnosticOf({ doc }: EditorState, { line, column, message }: CompileFault) {
+  const { from: start, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
+  const from = Math.min(start + column - 1, to)
+  return { from, to: Math.max(from, Math.min(to, from + 1)), severity: 'error' as const, message }
+}

@@ -1,0 +1,21 @@
+import { isProblem } from '../../api/problem.ts'
+
+/** Where the server found the source wrong. Lines and columns are counted from 1. */
+export interface CompileFault {
+  readonly file: string
+  readonly line: number
+  readonly column: number
+  readonly message: string
+}
+
+/** The place that an answer names, as in `index.ts:3:7: Expected ";".`; undefined for a problem without one. */
+export function readFault(error: unknown, files: readonly string[]): CompileFault | undefined {
+  if (!isProblem(error) || error.field === null || !files.includes(error.field)) return undefined
+  const file = error.field
+  const rest = error.message.startsWith(`${file}:`) ? error.message.slice(file.length + 1) : ''
+  const [, line, column, message] = /^(\d+):(\d+): (.*)$/s.exec(rest) ?? []
+  if (line === undefined || column === undefined || message === undefined) {
+    return { file, line: 1, column: 1, message: error.message }
+  }
+  return { file, line: Number(line), column: Number(column), message }
+}

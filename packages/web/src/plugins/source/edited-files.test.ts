@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { changesOf, nameFault, renamed, stateOf, without } from './edited-files.ts'
+
+const stored = { 'a.ts': '1', 'b.ts': '2' }
+
+it('sends what is another text, and null for what is gone', () => {
+  expect(changesOf(stored, stored)).toEqual({})
+  expect(changesOf(stored, { 'a.ts': '3', 'c.ts': '' })).toEqual({ 'a.ts': '3', 'b.ts': null, 'c.ts': '' })
+  expect(changesOf(stored, renamed(stored, 'b.ts', 'z.ts'))).toEqual({ 'b.ts': null, 'z.ts': '2' })
+  expect(without(stored, 'a.ts')).toEqual({ 'b.ts': '2' })
+})
+
+it('knows what has become of a file', () => {
+  const edited = { 'a.ts': '3', 'b.ts': '2', 'c.ts': '' }
+  expect(Object.keys(edited).map(name => stateOf(name, stored, edited))).toEqual(['changed', 'same', 'added'])
+})
+
+it.each([
+  ['lib/c.ts', undefined],
+  ['c.test.js', undefined],
+  ['a.ts', 'taken'],
+  ['c', 'shape'],
+  ['', 'shape'],
+  ['../c.ts', 'shape'],
+  ['/c.ts', 'shape'],
+  ['c d.ts', 'shape'],
+])('finds fault with the name %j: %s', (name, fault) => expect(nameFault(name, stored)).toBe(fault))

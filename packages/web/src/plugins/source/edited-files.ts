@@ -1,0 +1,57 @@
+/** File name → text. */
+export type Files = Readonly<Record<string, string>>
+
+export type FileState = 'same' | 'changed' | 'added'
+
+export const stateOf = (name: string, stored: Files, edited: Files): FileState =>
+  stored[name] === undefined ? 'added' : stored[name] === edited[name] ? 'same' : 'changed'
+
+/** What has to be sent so that the stored files become the edited ones: texts, and null for those that are gone. */
+export function changesOf(stored: Files, edited: Files): Record<string, string | null> {
+  const names = [...new Set([...Object.keys(stored), ...Object.keys(edited)])].sort()
+  return Object.fromEntries(
+    names.filter(name => stored[name] !== edited[name]).map(name => [name, edited[name] ?? null]),
+  )
+}
+
+export type NameFault = 'shape' | 'taken'
+
+/** A file has an extension, by which the server tells files from other fields. */
+export function nameFault(name: string, files: Files): NameFault | undefined {
+  const isPlain =
+    /^[\w.@-]+(\/[\w.@-]+)*\.[A-Za-z0-9]+$/.test(name) && !name.split('/').some(part => /^\.\.?$/.test(part))
+  if (!isPlain || name.length > 200) return 'shape'
+  return files[name] === undefined ? undefined : 'taken'
+}
+
+export function renamed(files: Files, from: string, to: string): Files {
+  return Object.fromEntries(Object.entries(files).map(([name, text]) => [name === from ? to : name, text]))
+}
+
+export const without = (files: Files, name: string): Files =>
+  Object.fromEntries(Object.entries(files).filter(([other]) => other !== name))
+
+/** What a plugin that has no files yet starts with. */
+export const starter = (name: string): Files => ({
+  'index.ts': `// Called for every event of the project. What it returns goes on; returning nothing drops the event.
+export function processEvent(event, { config }) {
+  event.properties.greeting = config.word
+  return event
+}
+
+// Called after a flag was changed.
+export function onFlagChange(change) {
+  console.log(change.action, change.key)
+}
+`,
+  'plugin.json': `${JSON.stringify(
+    {
+      name,
+      description: '',
+      config: [{ key: 'word', name: 'What to say', type: 'string', default: 'hello', required: true }],
+    },
+    null,
+    2,
+  )}
+`,
+})

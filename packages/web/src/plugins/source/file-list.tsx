@@ -1,0 +1,161 @@
+import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
+import { Dialog } from '../../app/dialog.tsx'
+import { DotsIcon, PlusIcon } from '../../app/icons.tsx'
+import { useMessages } from '../../messages/language.tsx'
+import { type Files, nameFault, stateOf } from './edited-files.ts'
+import classes from './file-list.module.css'
+
+interface Props {
+  stored: Files
+  edited: Files
+  shown: string
+  /** The file with an error in it. */
+  faulty: string | undefined
+  isEditable: boolean
+  onShow: (name: string) => void
+  onAdd: (name: string) => void
+  onRename: (from: string, to: string) => void
+  onRemove: (name: string) => void
+}
+
+type Asked = { readonly kind: 'add' } | { readonly kind: 'rename' | 'remove'; readonly name: string }
+
+/** The files of a plugin, with what has become of them since they were stored. */
+export function FileList(props: Props) {
+  const t = useMessages()
+  const [asked, setAsked] = useState<Asked>()
+  const close = () => setAsked(undefined)
+  return (
+    <nav aria-label={t.plugins.files} className={classes.files}>
+      <ul className={classes.list}>
+        {Object.keys(props.edited)
+          .sort()
+          .map(name => (
+            <li key={name} className={classes.item}>
+              <FileButton {...props} name={name} />
+              {props.isEditable && <FileMenu name={name} onChoose={kind => setAsked({ kind, name })} />}
+            </li>
+          ))}
+      </ul>
+      {props.isEditable && (
+        <Button
+          variant="subtle"
+          size="compact-sm"
+          leftSection={<PlusIcon size={14} />}
+          onClick={() => setAsked({ kind: 'add' })}
+        >
+          {t.plugins.addFile}
+        </Button>
+      )}
+      {asked?.kind === 'add' && (
+        <NameDialog title={t.plugins.addFile} initial="" files={props.edited} onName={props.onAdd} onClose={close} />
+      )}
+      {asked?.kind === 'rename' && (
+        <NameDialog
+          title={t.plugins.renameFile(asked.name)}
+          initial={asked.name}
+          files={props.edited}
+          onName={name => props.onRename(asked.name, name)}
+          onClose={close}
+        />
+      )}
+      {asked?.kind === 'remove' && (
+        <ConfirmDialog
+          title={t.plugins.removeFile}
+          question={t.plugins.removeFileQuestion(asked.name)}
+          onConfirm={() => props.onRemove(asked.name)}
+          onClose={close}
+        />
+      )}
+    </nav>
+  )
+}
+
+function FileButton({ name, shown, stored, edited, faulty, onShow }: Props & { name: string }) {
+  const t = useMessages()
+  const state = stateOf(name, stored, edited)
+  const marks = [
+    ...(name === faulty ? [t.plugins.fileStates.faulty] : []),
+    ...(state === 'same' ? [] : [t.plugins.fileStates[state]]),
+  ]
+  return (
+    <button
+      type="button"
+      className={classes.file}
+      aria-current={name === shown ? 'true' : undefined}
+      onClick={() => onShow(name)}
+    >
+      <span className={classes.name}>{name}</span>
+      {marks.length > 0 && (
+        <Text span size="xs" c={name === faulty ? 'red' : 'dimmed'}>
+          {marks.join(', ')}
+        </Text>
+      )}
+    </button>
+  )
+}
+
+function FileMenu({ name, onChoose }: { name: string; onChoose: (kind: 'rename' | 'remove') => void }) {
+  const t = useMessages()
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size="md" aria-label={t.plugins.fileActions(name)}>
+          <DotsIcon size={16} />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => onChoose('rename')}>{t.plugins.rename}</Menu.Item>
+        <Menu.Item color="red" onClick={() => onChoose('remove')}>
+          {t.plugins.removeFile}
+        </Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
+
+interface NameProps {
+  title: string
+  initial: string
+  files: Files
+  onName: (name: string) => void
+  onClose: () => void
+}
+
+function NameDialog({ title, initial, files, onName, onClose }: NameProps) {
+  const t = useMessages()
+  const [name, setName] = useState(initial)
+  const [hasTried, setHasTried] = useState(false)
+  const fault = name === initial && initial !== '' ? undefined : nameFault(name, files)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    setHasTried(true)
+    if (fault) return
+    if (name !== initial) onName(name)
+    onClose()
+  }
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form onSubmit={submit}>
+        <Stack>
+          <TextInput
+            label={t.plugins.fileName}
+            description={t.plugins.fileNameHint}
+            data-autofocus
+            value={name}
+            error={hasTried && fault ? t.plugins.fileNameFaults[fault] : undefined}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.common.cancel}
+            </Button>
+            <Button type="submit">{t.plugins.takeName}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
