@@ -119,7 +119,7 @@ describe('plugins', { timeout: 120_000 }, () => {
     await page.getByRole('textbox', { name: 'File name' }).fill('lib/shout.ts')
     await page.keyboard.press('Enter')
     await page.getByRole('button', { name: 'Show changes' }).click()
-    await page.getByRole('heading', { name: 'lib/shout.ts', level: 3 }).waitFor()
+    await page.getByRole('heading', { name: 'lib/shout.ts', level: 2 }).waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Compile and save' }).click()
     await page.getByText('Compiled and saved').waitFor()

@@ -209,7 +209,7 @@ function Changes({ changes, stored }: { changes: Readonly<Record<string, string 
       <Stack>
         {Object.entries(changes).map(([name, text]) => (
           <div key={name}>
-            <Title order={3} mb={4} ff="monospace">
+            <Title order={2} size="h3" mb={4} ff="monospace">
               {name}
             </Title>
             <TextDiff before={stored[name] ?? ''} after={text ?? ''} isCode />
