@@ -31,7 +31,7 @@ export function InstallSteps({
             {isStopped ? t.plugins.stopped : error ? t.plugins.stepFailed : t.plugins.installing(what)}
             {isRunning && reached && ` ${t.plugins.steps[reached]}…`}
           </Text>
-          {isRunning && (
+          {isRunning && reached !== 'store' && (
             <Button size="compact-sm" variant="default" flex="none" onClick={progress.stop}>
               {t.plugins.stop}
             </Button>
