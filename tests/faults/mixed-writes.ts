@@ -1,6 +1,9 @@
 import { ownerKey } from './server-process.ts'
 
-/** Acknowledged: a success was answered. Unknown: the answer never came, so it may be there or not. Refused: an error was answered. */
+/**
+ * Acknowledged: a success was answered. Unknown: no answer came, or one that says the database was lost, so it may be there or not. Refused: the
+ * request was answered with what is wrong with it.
+ */
 export type Outcome = 'acknowledged' | 'unknown' | 'refused'
 
 /** Where the text of a write is found; `change` is a field that the activity log says has been changed to it. */
@@ -75,36 +78,36 @@ export function createMixedWrites(random: () => number): MixedWrites {
   let counter = 0
   let shared: number | undefined
   let copiesTo: number[] = []
-  let isGone = false
 
   async function run(url: string, stop: AbortSignal): Promise<void> {
-    isGone = false
     const { project, organization, token } = await addressesOf(url)
-    const send = createSender(url, stop)
+    const server = { url, isGone: false }
+    const isOver = () => stop.aborted || server.isGone
+    const send = createSender(server, isOver)
     const flags = `${project}/feature_flags/`
     shared ??= (await send('flag', 'POST', flags, marker => ({ key: `shared-${marker}`, name: marker })))?.id as number
-    while (copiesTo.length < 2 && !isGone && !stop.aborted) {
+    while (copiesTo.length < 2 && !isOver()) {
       const made = await send('project', 'POST', '/api/projects/', name => ({ name }))
       if (made) copiesTo = [...copiesTo, made.id as number]
     }
     const place = { project, organization, token, copiesTo }
     const writer = async () => {
       const own: Own = {}
-      while (!stop.aborted && !isGone) await oneOf(allWrites, random)(send, place, own, random, shared as number)
+      while (!isOver()) await oneOf(allWrites, random)(send, place, own, random, shared as number)
     }
     await Promise.all(Array.from({ length: writersCount }, writer))
   }
 
   /** Sends one write and notes what became of it. */
-  function createSender(url: string, stop: AbortSignal): Send {
+  function createSender(server: { readonly url: string; isGone: boolean }, isOver: () => boolean): Send {
     return async (kind, method, path, bodyFor, { markers, effect = 'adds' } = {}) => {
-      if (stop.aborted || isGone) return undefined
+      if (isOver()) return undefined
       const marker = `w${++counter}`
       const write: Write = { kind, markers: markers?.(marker) ?? [marker], effect, outcome: 'unknown' }
       writes.push(write)
       const body = bodyFor(marker)
       try {
-        const response = await fetch(url + path, {
+        const response = await fetch(server.url + path, {
           method,
           headers: {
             authorization: `Bearer ${ownerKey}`,
@@ -116,10 +119,10 @@ export function createMixedWrites(random: () => number): MixedWrites {
         // The whole answer must have come: half of one is no acknowledgement.
         const text = await response.text()
         write.status = response.status
-        write.outcome = response.ok ? 'acknowledged' : 'refused'
+        write.outcome = response.ok ? 'acknowledged' : response.status === 503 ? 'unknown' : 'refused'
         return response.ok ? (text === '' ? {} : (JSON.parse(text) as Json)) : undefined
       } catch {
-        isGone = true
+        server.isGone = true
         return undefined
       }
     }

@@ -5,6 +5,7 @@ import { LeaseLost } from '../jobs/job-runner.ts'
 import { Problem } from '../problem.ts'
 import type { Question, WalkRequest } from '../reach/scan-request.ts'
 import type { Scanner } from '../reach/scanner.ts'
+import { steadyNow } from '../steady-clock.ts'
 import type { CohortJob } from './cohort-job-store.ts'
 import { cohortQuestion } from './cohort-question.ts'
 import { countAnew } from './create-cohort.ts'
@@ -30,12 +31,12 @@ export function createCohortWork({ scanner, now, onMore }: CohortWorkOptions): J
   return {
     name: 'cohorts',
     async run(turn) {
-      const end = Date.now() + turnMilliseconds
+      const end = steadyNow() + turnMilliseconds
       await putOldCountsInLine(turn, now())
       for (;;) {
         const job = await turn.read(tx => tx.cohortJobs.findDue(now()))
         if (!job) return
-        if (Date.now() >= end) return onMore()
+        if (steadyNow() >= end) return onMore()
         try {
           await work(turn, job, end)
         } catch (error) {
@@ -58,11 +59,11 @@ export function createCohortWork({ scanner, now, onMore }: CohortWorkOptions): J
       total: await tx.persons.count(job.projectId),
     }))
     if (!asked.question) return dropJob(turn, job)
-    let saved = Date.now()
+    let saved = steadyNow()
     const at = new Date(now()).getTime()
     const last = await walkOn(job, asked.question, at, end, async (next, _on) => {
-      if (Date.now() - saved < savedEveryMilliseconds) return true
-      saved = Date.now()
+      if (steadyNow() - saved < savedEveryMilliseconds) return true
+      saved = steadyNow()
       return turn.transaction(tx => tx.cohortJobs.advance({ ...next, total: asked.total }))
     })
     if (!last.isThrough) return saveForLater(turn, last.job)
@@ -91,7 +92,7 @@ export function createCohortWork({ scanner, now, onMore }: CohortWorkOptions): J
 
   async function importIds(turn: Turn, job: CohortJob, end: number): Promise<void> {
     let current = job
-    while (Date.now() < end) {
+    while (steadyNow() < end) {
       const next = await turn.transaction(tx => importPiece(tx, current))
       if (next === 'gone') return
       if (next === 'done') {
@@ -125,7 +126,7 @@ export function createCohortWork({ scanner, now, onMore }: CohortWorkOptions): J
     await scanner.walk(request, new AbortController().signal, async ({ last, looked, on }) => {
       const { processed, matched } = current
       current = { ...current, position: last, processed: processed + looked, matched: matched + on.length }
-      isStopped = !(await onStep(current, on)) || Date.now() >= end
+      isStopped = !(await onStep(current, on)) || steadyNow() >= end
       return !isStopped
     })
     return { job: current, isThrough: !isStopped }

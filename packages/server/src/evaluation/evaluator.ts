@@ -1,4 +1,5 @@
 import type { CompiledFlag, Subject } from '@halyard/engine'
+import { steadyNow } from '../steady-clock.ts'
 import { type EligibleFlags, type EligibleOptions, eligibleFlags } from './eligible-flags.ts'
 import type { EvaluationRequest } from './evaluation-request.ts'
 import { type FlagsInDoubt, flagsInDoubt } from './flags-in-doubt.ts'
@@ -92,9 +93,9 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
       }
       const wanted = wantedSubject(served, asking)
       if (!wanted) return complete(undefined)
-      if (now() < pausedUntil) return withoutLookUp(served, asking, eligible)
+      if (steadyNow() < pausedUntil) return withoutLookUp(served, asking, eligible)
       return lookUp(served, wanted).then(complete, () => {
-        pausedUntil = now() + pauseMilliseconds
+        pausedUntil = steadyNow() + pauseMilliseconds
         return withoutLookUp(served, asking, eligible)
       })
     },

@@ -1,3 +1,5 @@
+import { steadyNow } from '../steady-clock.ts'
+
 /** Which project a token belongs to. Remembers what it found, and for a short while also what it did not find. */
 export interface TokenIndex {
   /** What is remembered. */
@@ -19,7 +21,7 @@ const tokenPattern = /^[\x21-\x7e]{1,200}$/
 
 export function createTokenIndex(
   lookUp: (token: string) => Promise<number | undefined>,
-  now: () => number = Date.now,
+  now: () => number = steadyNow,
 ): TokenIndex {
   const projects = new Map<string, number>()
   const unknown = new Map<string, number>()

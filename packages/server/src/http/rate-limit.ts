@@ -1,4 +1,5 @@
 import { Problem } from '../problem.ts'
+import { steadyNow } from '../steady-clock.ts'
 
 export interface RateLimiter {
   /** Raises `throttled` when the key has used up its minute. */
@@ -9,7 +10,7 @@ const windowMilliseconds = 60_000
 const keysMax = 100_000
 
 /** So many requests a minute and key, counted on this node. Without a limit nothing is counted. */
-export function createRateLimiter(perMinute: number | undefined, now: () => number = Date.now): RateLimiter {
+export function createRateLimiter(perMinute: number | undefined, now: () => number = steadyNow): RateLimiter {
   if (perMinute === undefined) return { take() {} }
   const windows = new Map<string, { start: number; count: number }>()
   return {

@@ -1,6 +1,7 @@
 import type { ChangeFeed } from '../changes.ts'
 import type { Instant } from '../instant.ts'
 import { Problem } from '../problem.ts'
+import { steadyNow } from '../steady-clock.ts'
 import type { Actor } from '../tenancy.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { hashSecret } from './secret.ts'
@@ -47,7 +48,7 @@ export function createKnownActors(
         return undefined
       }
       const { actor, key } = found
-      const fresh = { actor, expiresAt: key.expiresAt, freshUntil: Date.now() + freshMilliseconds }
+      const fresh = { actor, expiresAt: key.expiresAt, freshUntil: steadyNow() + freshMilliseconds }
       if (known.size >= actorsMax) known.clear()
       if (begun === generation) known.set(hash, fresh)
       return fresh
@@ -61,7 +62,7 @@ export function createKnownActors(
     async find(key) {
       const hash = hashSecret(key)
       const remembered = known.get(hash)
-      const isFresh = remembered && remembered.freshUntil > Date.now()
+      const isFresh = remembered && remembered.freshUntil > steadyNow()
       const found = isFresh ? remembered : await lookUp(hash, remembered)
       if (!found) throw invalidKey('This API key is not valid. It may have been revoked.')
       if (found.expiresAt !== null && found.expiresAt <= now()) throw invalidKey('This API key has expired.')
@@ -69,7 +70,7 @@ export function createKnownActors(
     },
     known(hash) {
       const remembered = known.get(hash)
-      if (!remembered || remembered.freshUntil <= Date.now()) return undefined
+      if (!remembered || remembered.freshUntil <= steadyNow()) return undefined
       return remembered.expiresAt !== null && remembered.expiresAt <= now() ? undefined : remembered.actor
     },
     close: unsubscribe,

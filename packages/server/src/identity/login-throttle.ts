@@ -1,4 +1,5 @@
 import { Problem } from '../problem.ts'
+import { steadyNow } from '../steady-clock.ts'
 
 const failuresMax = 5
 const windowMilliseconds = 5 * 60 * 1000
@@ -12,7 +13,7 @@ export interface LoginThrottle {
   succeeded(email: string): void
 }
 
-export function createLoginThrottle(now: () => number = Date.now): LoginThrottle {
+export function createLoginThrottle(now: () => number = steadyNow): LoginThrottle {
   const failures = new Map<string, { count: number; since: number }>()
   const keysOf = (email: string, address: string) => [
     { key: `email ${email.toLowerCase()}`, max: failuresMax },

@@ -1,4 +1,5 @@
 import { type CallLimits, type Sandbox, type SandboxAnswer, SandboxFailure } from '../../sandbox/sandbox.ts'
+import { steadyNow } from '../../steady-clock.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
 import type { GuestSetup } from '../guest/guest-scope.ts'
 import type { PluginLogWriter } from './plugin-log.ts'
@@ -56,7 +57,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
   let ended = false
 
   async function open(): Promise<PluginRealm> {
-    if (Date.now() < setupAgainAt) throw new SandboxFailure('threw', 'The plugin waits before it is set up again.')
+    if (steadyNow() < setupAgainAt) throw new SandboxFailure('threw', 'The plugin waits before it is set up again.')
     const { code, setup } = await load()
     const opened = await openPluginRealm(sandbox, { name: plugin.name, code }, services)
     try {
@@ -74,7 +75,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     if (!(error instanceof SandboxFailure) || error.kind === 'neighbour' || error.kind === 'closed') return error
     setupAttempts += 1
     const mayRetry = error.guest?.name === 'RetryError' && setupAttempts < setupAttemptsMax
-    if (mayRetry) setupAgainAt = Date.now() + setupDelayMs * 2 ** (setupAttempts - 1)
+    if (mayRetry) setupAgainAt = steadyNow() + setupDelayMs * 2 ** (setupAttempts - 1)
     else finish(`setupPlugin failed: ${describe(error)}`)
     return error
   }

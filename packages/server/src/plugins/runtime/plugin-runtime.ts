@@ -3,6 +3,7 @@ import type { ChangeFeed } from '../../changes.ts'
 import type { EventPipeline } from '../../events/event-pipeline.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import type { Sandbox } from '../../sandbox/sandbox.ts'
+import { steadyNow } from '../../steady-clock.ts'
 import type { Database } from '../../stores.ts'
 import { openSecrets } from '../configs/config-secrets.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
@@ -55,7 +56,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   let reloading: Promise<void> = Promise.resolve()
   let ticking: Promise<void> | undefined
   let tickAgain = false
-  let prunedAt = 0
+  let prunedAt = Number.NEGATIVE_INFINITY
   let closed = false
   const timers: NodeJS.Timeout[] = []
   const mark = randomUUID()
@@ -125,8 +126,8 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   async function tick(at: Instant): Promise<void> {
     await tellFlagChanges(at)
     await Promise.all([schedule.runDue(active.values(), at), jobs.runDue(at)])
-    if (Date.now() - prunedAt > pruneEveryMs) {
-      prunedAt = Date.now()
+    if (steadyNow() - prunedAt > pruneEveryMs) {
+      prunedAt = steadyNow()
       // By the clock that stamps the lines, whatever moment the work is done for.
       await database.transaction(tx => tx.pluginWork.pruneLogs(plusMilliseconds(now(), -logKeptMs)))
     }

@@ -1,4 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Instant, plusMilliseconds } from '../../instant.ts'
 import type { PluginJobRow, PluginLogRow } from '../../storage/plugin-tables.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { Tables } from '../../storage/tables.ts'
@@ -16,6 +17,12 @@ import {
   storageCharactersMax,
   storageKeysMax,
 } from './plugin-work-store.ts'
+
+const implausibleMilliseconds = 60 * 60_000
+
+/** Nobody has the job, or whoever took it had a clock that was far ahead. */
+const isFree = (now: Instant) => sql<boolean>`(plugin_jobs.leased_until is null or plugin_jobs.leased_until < ${now}
+  or plugin_jobs.leased_until > ${plusMilliseconds(now, implausibleMilliseconds)})`
 
 export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
   const sums = <K extends 'config_id' | 'plugin_id'>(key: K) =>
@@ -132,9 +139,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .selectAll('plugin_jobs')
         .where('plugin_jobs.run_at', '<=', now)
         .where('plugin_configs.enabled', '=', 1)
-        .where(({ or, eb }) =>
-          or([eb('plugin_jobs.leased_until', 'is', null), eb('plugin_jobs.leased_until', '<', now)]),
-        )
+        .where(isFree(now))
         .orderBy('plugin_jobs.run_at')
         .orderBy('plugin_jobs.id')
         .limit(limit)
@@ -151,7 +156,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .set({ leased_until: until, attempts: job.attempts + 1 })
         .where('id', '=', job.id)
         .where('attempts', '=', job.attempts)
-        .where(({ or, eb }) => or([eb('leased_until', 'is', null), eb('leased_until', '<', now)]))
+        .where(isFree(now))
         .executeTakeFirst()
       return result.numUpdatedRows > 0n
     },
@@ -162,13 +167,13 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       await db.updateTable('plugin_jobs').set({ run_at: runAt, leased_until: null }).where('id', '=', jobId).execute()
     },
 
-    async claimPeriod(configId, task, period) {
+    async claimPeriod(configId, task, period, implausible) {
       const moved = await db
         .updateTable('plugin_schedules')
         .set({ period })
         .where('config_id', '=', configId)
         .where('task', '=', task)
-        .where('period', '<', period)
+        .where(({ or, eb }) => or([eb('period', '<', period), eb('period', '>=', implausible)]))
         .executeTakeFirst()
       if (moved.numUpdatedRows > 0n) return true
       const added = await db

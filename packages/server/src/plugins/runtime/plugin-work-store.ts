@@ -27,8 +27,11 @@ export interface PluginWorkStore {
   /** Gives the job back, to be run again then. */
   postpone(jobId: number, runAt: Instant): Promise<void>
 
-  /** True for exactly one caller for each period of a task. */
-  claimPeriod(configId: number, task: string, period: number): Promise<boolean>
+  /**
+   * True for exactly one caller for each period of a task. A period from `implausible` on was claimed by a clock that was wrong, and does not
+   * count.
+   */
+  claimPeriod(configId: number, task: string, period: number, implausible: number): Promise<boolean>
 
   addMetrics(rows: readonly PluginMetricsRow[]): Promise<void>
   sumMetrics(configIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>

@@ -7,6 +7,8 @@ const periodMs: Readonly<Record<string, number>> = {
   runEveryHour: 3_600_000,
   runEveryDay: 86_400_000,
 }
+/** Clocks of nodes that differ by less than this do not run a task twice. */
+const clocksApartMsMax = 3_600_000
 const scheduleLimits = { cpuMsMax: 5_000, wallMsMax: 30_000 }
 
 /** Runs `runEveryMinute`, `runEveryHour` and `runEveryDay`, each once in its period on all nodes together. */
@@ -24,9 +26,10 @@ export function createSchedule(database: Database): Schedule {
     const mine = seen.get(plugin) ?? new Map<string, number>()
     seen.set(plugin, mine)
     if (mine.get(task) === period) return
+    const implausible = period + 2 + Math.ceil(clocksApartMsMax / length)
     mine.set(task, period)
     const configId = plugin.enabled.config.id
-    const isOurs = await database.transaction(tx => tx.pluginWork.claimPeriod(configId, task, period))
+    const isOurs = await database.transaction(tx => tx.pluginWork.claimPeriod(configId, task, period, implausible))
     if (isOurs) await plugin.call(task, [], scheduleLimits).catch(ignore)
   }
 
