@@ -84,7 +84,7 @@ describe.each(['notify', 'poll'])('three nodes over one PostgreSQL, by %s', chan
       try {
         for (let index = 0; index < 3; index++) nodes.push(await startNode(database.url, environment))
         const writing = nodes.map(node => keepWriting(node, load.run, stop.signal))
-        const planned = planChanges(nodes, stop.signal)
+        const planned = planChanges(nodes, await flagToChange(nodes[0] as Node), stop.signal)
         for (let step = 0; step < steps; step++) {
           const node = nodes[Math.floor(random() * nodes.length)] as Node
           const names = Object.keys(faults)
@@ -146,16 +146,28 @@ async function keepWriting(node: Node, run: (url: string, stop: AbortSignal) => 
   }
 }
 
-/** Plans changes that are due at once, one after the other, on whichever node takes them. Answers the names that were promised. */
-async function planChanges(nodes: readonly Node[], stop: AbortSignal): Promise<string[]> {
-  const planned: string[] = []
-  const { project } = await addressesOf(nodes[0]!.server.url)
-  const made = await fetch(`${nodes[0]!.server.url}${project}/feature_flags/`, {
+interface FlagToChange {
+  readonly project: string
+  readonly id: number
+}
+
+async function flagToChange({ server }: Node): Promise<FlagToChange> {
+  const { project } = await addressesOf(server.url)
+  const made = await fetch(`${server.url}${project}/feature_flags/`, {
     method: 'POST',
     headers,
     body: JSON.stringify({ key: 'planned', name: 'planned' }),
   })
-  const { id } = (await made.json()) as { id: number }
+  return { project, id: ((await made.json()) as { id: number }).id }
+}
+
+/** Plans changes that are due at once, one after the other, on whichever node takes them. Answers the names that were promised. */
+async function planChanges(
+  nodes: readonly Node[],
+  { project, id }: FlagToChange,
+  stop: AbortSignal,
+): Promise<string[]> {
+  const planned: string[] = []
   for (let n = 0; !stop.aborted; n++) {
     const marker = `planned-${n}`
     const body = {

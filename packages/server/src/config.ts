@@ -147,6 +147,44 @@ export const settings = {
     describes: 'Requests that one personal API key may make in a minute; unset means no limit.',
     read: wholeNumber(1, 1_000_000_000),
   }),
+  flagsPerProjectMax: setting({
+    variable: 'HALYARD_FLAGS_PER_PROJECT_MAX',
+    fallback: '10000',
+    describes: 'Flags that one project may have, deleted ones not counted; one more is answered 400.',
+    read: wholeNumber(1, 1_000_000),
+  }),
+  definitionBytesPerProjectMax: setting({
+    variable: 'HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX',
+    fallback: String(64 * 1024 * 1024),
+    describes: 'Bytes that the conditions and payloads of one project may have together; more is answered 400.',
+    read: wholeNumber(1024, 1024 ** 3),
+  }),
+  servedBytesMax: setting({
+    variable: 'HALYARD_SERVED_BYTES_MAX',
+    fallback: String(256 * 1024 * 1024),
+    describes:
+      'Bytes of conditions and payloads that one process keeps in memory for all projects; beyond it those not asked for the longest are read again when they are.',
+    read: wholeNumber(1024, 1024 ** 4),
+  }),
+  streamsMax: setting({
+    variable: 'HALYARD_STREAMS_MAX',
+    fallback: '50000',
+    describes: 'Streams that one process keeps open; one more is answered 429.',
+    read: wholeNumber(1, 1_000_000),
+  }),
+  streamsPerProjectMax: setting({
+    variable: 'HALYARD_STREAMS_PER_PROJECT_MAX',
+    fallback: '20000',
+    describes: 'Streams that one process keeps open for one project; one more is answered 429.',
+    read: wholeNumber(1, 1_000_000),
+  }),
+  eventsWaitingMax: setting({
+    variable: 'HALYARD_EVENTS_WAITING_MAX',
+    fallback: '20000',
+    describes:
+      'Events that may wait in one process to be stored, nine tenths of them of one project; more are answered 503 with `Retry-After`.',
+    read: wholeNumber(2, 10_000_000),
+  }),
   warmProjectsMax: setting({
     variable: 'HALYARD_WARM_PROJECTS_MAX',
     fallback: '1000',

@@ -98,7 +98,7 @@ export async function createHalyard(
     const database: Database = guardFlagSaves(
       createSqlDatabase(
         storage.kysely,
-        (db, onChange) => sqlStores(db, onChange, activityCounts),
+        (db, onChange) => sqlStores(db, onChange, activityCounts, config),
         announce,
         storage.writersMax,
       ),
@@ -109,6 +109,7 @@ export async function createHalyard(
       source,
       now,
       onError: error => log.error({ err: error }, 'request failed'),
+      limits: config,
     })
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
@@ -137,6 +138,7 @@ export async function createHalyard(
       findProject: serving.snapshots.forToken,
       pipeline: plugins.runtime.events,
       observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
+      eventsWaitingMax: config.eventsWaitingMax,
       labelsOf: createEventLabels(token => serving.snapshots.known(token)?.flags),
       now,
     })

@@ -57,18 +57,30 @@ interface Deps {
   readonly source: ServingSource
   readonly now: () => Instant
   readonly onError: (error: unknown) => void
+  readonly limits?: ServingLimits
 }
 
-export function createServing({ source, now, onError }: Deps): Serving {
+/** What one process holds for its clients. */
+export interface ServingLimits {
+  readonly servedBytesMax: number
+  readonly streamsMax: number
+  readonly streamsPerProjectMax: number
+}
+
+export function createServing({ source, now, onError, limits }: Deps): Serving {
   const { changes, currentProjectOf } = source
-  const snapshots = createSnapshots({ source: source.projects, changes })
+  const snapshots = createSnapshots({
+    source: source.projects,
+    changes,
+    ...(limits && { bytesMax: limits.servedBytesMax }),
+  })
   const actors = createKnownActors(source.findActor, changes, now)
   const counts = createEvaluationCounts()
   const evaluator = createEvaluator(source.subjects)
   const answerEvaluation = createAnswerEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
   const access = createSdkAccess({ snapshots, actors, currentProjectOf })
-  const streams = createStreams({ snapshots, definitions })
+  const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
   let isClosing = false
   return {
     snapshots,

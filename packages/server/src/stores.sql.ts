@@ -12,6 +12,7 @@ import { sqlEventCounts } from './events/event-counts.sql.ts'
 import { sqlReceivedBatchStore } from './events/received-batch-store.sql.ts'
 import { sqlUsageStore } from './events/usage-store.sql.ts'
 import { sqlFlagStore } from './flags/flag-store.sql.ts'
+import type { FlagLimits } from './flags/flag-store.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
@@ -31,6 +32,7 @@ export const sqlStores = (
   db: Kysely<Tables>,
   onChange: () => void,
   activityCounts = createActivityCounts(),
+  limits?: FlagLimits,
 ): Stores => ({
   roles: sqlRoleStore(db),
   roleAccess: sqlRoleAccessStore(db),
@@ -42,7 +44,7 @@ export const sqlStores = (
   cohorts: sqlCohortStore(db),
   dashboards: sqlDashboardStore(db),
   eventCounts: sqlEventCounts(db),
-  flags: sqlFlagStore(db),
+  flags: sqlFlagStore(db, limits),
   groups: sqlGroupStore(db),
   identity: sqlIdentityStore(db),
   leases: sqlLeaseStore(db),

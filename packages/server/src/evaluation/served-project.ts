@@ -13,6 +13,8 @@ export interface ServedProject {
   readonly cohorts: readonly CohortDefinition[]
   /** Whether anybody is stored at all. While nobody is, there is nothing to look up; the first one is announced. */
   readonly hasPersons: boolean
+  /** About how large the definitions are, as text. */
+  readonly bytes: number
 }
 
 /** What is read from the database, all at one moment. */
@@ -27,14 +29,23 @@ export function servedProject({ project, flags, cohorts, hasPersons }: ProjectCo
   const { groupTypes, propertyMatchingVersion } = project
   const definitions = { flags: flags.map(flagDefinition), cohorts, groupTypes, propertyMatchingVersion }
   const snapshot = compile(definitions, { regex: linearRegex })
-  return { project, snapshot, flags: new Map(flags.map(flag => [flag.id, flag])), cohorts, hasPersons }
+  const bytes = bytesOf(flags) + JSON.stringify(cohorts).length
+  return { project, snapshot, flags: new Map(flags.map(flag => [flag.id, flag])), cohorts, hasPersons, bytes }
+}
+
+const bytesOf = (flags: Iterable<Flag>): number => {
+  let bytes = 0
+  for (const flag of flags) bytes += JSON.stringify(flag.filters).length
+  return bytes
 }
 
 /** The same project with some flags looked up again: those found have changed or are new, the others are gone. */
 export function withFlags(served: ServedProject, lookedUp: Iterable<number>, found: readonly Flag[]): ServedProject {
   const flags = new Map(served.flags)
+  const before = [...lookedUp].flatMap(id => flags.get(id) ?? [])
   for (const id of lookedUp) flags.delete(id)
   for (const flag of found) flags.set(flag.id, flag)
   const removed = [...lookedUp].filter(id => !flags.has(id))
-  return { ...served, flags, snapshot: served.snapshot.update({ flags: found.map(flagDefinition), removed }) }
+  const bytes = served.bytes - bytesOf(before) + bytesOf(found)
+  return { ...served, bytes, flags, snapshot: served.snapshot.update({ flags: found.map(flagDefinition), removed }) }
 }

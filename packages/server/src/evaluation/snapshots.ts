@@ -29,9 +29,10 @@ export type SwapListener = (before: ServedProject, after: ServedProject | undefi
 export interface SnapshotsOptions {
   readonly source: ProjectSource
   readonly changes: Pick<ChangeFeed, 'subscribe'>
-  /** Beyond either of these, the projects that were not asked for the longest leave. */
+  /** Beyond any of these, the projects that were not asked for the longest leave. */
   readonly projectsMax?: number
   readonly flagsMax?: number
+  readonly bytesMax?: number
 }
 
 /** A project in memory, or on its way there. */
@@ -51,6 +52,7 @@ interface Entry {
 
 const projectsMaxDefault = 5_000
 const flagsMaxDefault = 200_000
+const bytesMaxDefault = 256 * 1024 * 1024
 /** Beyond this many changed flags at once, everything is read again. */
 const flagsLookedUpMax = 200
 const retryMilliseconds = 500
@@ -60,6 +62,7 @@ export function createSnapshots({
   changes,
   projectsMax = projectsMaxDefault,
   flagsMax = flagsMaxDefault,
+  bytesMax = bytesMaxDefault,
 }: SnapshotsOptions): Snapshots {
   const entries = new Map<number, Entry>()
   const listeners = new Set<SwapListener>()
@@ -156,13 +159,19 @@ export function createSnapshots({
   /** The projects that were not asked for the longest leave; the one just loaded stays. */
   function makeRoom(loaded: Entry): void {
     let flags = 0
-    for (const entry of entries.values()) flags += entry.current?.flags.size ?? 0
-    if (entries.size <= projectsMax && flags <= flagsMax) return
+    let bytes = 0
+    for (const { current } of entries.values()) {
+      flags += current?.flags.size ?? 0
+      bytes += current?.bytes ?? 0
+    }
+    const isRoom = () => entries.size <= projectsMax && flags <= flagsMax && bytes <= bytesMax
+    if (isRoom()) return
     const byUse = [...entries.values()].filter(entry => entry !== loaded).sort((a, b) => a.lastUse - b.lastUse)
     for (const entry of byUse) {
-      if (entries.size <= projectsMax && flags <= flagsMax) return
+      if (isRoom()) return
       if (entry.loading || entry.keepers > 0) continue
       flags -= entry.current?.flags.size ?? 0
+      bytes -= entry.current?.bytes ?? 0
       remove(entry)
     }
   }

@@ -73,12 +73,15 @@ interface Batch extends QueuedBatch {
 }
 
 const eventsWaitingMaxDefault = 20_000
+const projectShareMax = 0.9
 const eventsWrittenAtOnceMax = 1000
 const namesForgottenMilliseconds = 60 * 60 * 1000
 
 export function createIngest(options: IngestOptions): Ingest {
   const { database, findProject, pipeline, observer, now, labelsOf = () => [] } = options
   const eventsWaitingMax = options.eventsWaitingMax ?? eventsWaitingMaxDefault
+  const projectWaitingMax = Math.floor(eventsWaitingMax * projectShareMax)
+  const waitingOf = new Map<number, number>()
   const namesOf = createNameMemory()
   const flagsOf = createFlagMemory()
   const queue = createIngestQueue<Batch>({
@@ -131,6 +134,20 @@ export function createIngest(options: IngestOptions): Ingest {
     return kept
   }
 
+  /** One project may not have all of what may wait, so that it cannot shut the others out. */
+  async function waitingFor(projectId: number, events: number, work: () => Promise<void>): Promise<void> {
+    const before = waitingOf.get(projectId) ?? 0
+    if (before > 0 && before + events > projectWaitingMax) throw tooManyWaiting(projectWaitingMax)
+    waitingOf.set(projectId, before + events)
+    try {
+      await work()
+    } finally {
+      const after = (waitingOf.get(projectId) ?? 0) - events
+      if (after > 0) waitingOf.set(projectId, after)
+      else waitingOf.delete(projectId)
+    }
+  }
+
   return {
     async receive(body, path, ip) {
       const { token, events, malformed } = readEvents(body, { path, ip, now: now() })
@@ -144,7 +161,9 @@ export function createIngest(options: IngestOptions): Ingest {
         events: part,
         size: part.length,
       }))
-      await allSettledOrThrow(batches.map(batch => queue.submit(batch)))
+      await waitingFor(found.project.id, kept.length, () =>
+        allSettledOrThrow(batches.map(batch => queue.submit(batch))),
+      )
       if (kept.length > 0) pipeline.deliver(found.project, kept)
     },
     async receiveBatches(batches) {
@@ -175,6 +194,13 @@ async function notRecordedYet(tx: Stores, batches: readonly Batch[], time: Insta
   }
   return fresh
 }
+
+const tooManyWaiting = (max: number): Problem =>
+  new Problem(
+    'unavailable',
+    `More than ${max} events of this project are waiting to be stored (nine tenths of HALYARD_EVENTS_WAITING_MAX); nothing of this was kept.`,
+    { retryAfterSeconds: 1 },
+  )
 
 /** Waits for all of them before it fails, so that nothing of a request is still being written when it is answered. */
 async function allSettledOrThrow(work: readonly Promise<void>[]): Promise<void> {

@@ -8,7 +8,7 @@ import { checkFlagContent } from './check-flag.ts'
 import { applyPatch, type Flag, type FlagPatch, newFlagContent } from './flag.ts'
 import { type FlagRecord, recordFlag } from './record-flag.ts'
 
-/** Raises `invalid` for a taken key and for filters that cannot be evaluated. */
+/** Raises `invalid` for a taken key, for filters that cannot be evaluated, and when the project is full. */
 export async function createFlag(
   tx: Stores,
   author: NonNullable<Author>,
@@ -20,6 +20,7 @@ export async function createFlag(
   const content = applyPatch(newFlagContent(patch.key, now), patch)
   if (refersToOthers(content.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
+  await tx.flags.checkRoom(project.id, { flags: 1, filters: content.filters })
   const createdBy: User = author.user
   const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)
   const flag = await tx.flags.create({

@@ -6,14 +6,18 @@ import {
   readOptionalUser,
   readUser,
 } from '../identity/embedded-user.sql.ts'
+import { invalid } from '../problem.ts'
 import { alreadyTaken } from '../storage/driver-error.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
-import type { FlagFilter, FlagStore, FlagVersion } from './flag-store.ts'
+import type { FlagFilter, FlagLimits, FlagStore, FlagVersion } from './flag-store.ts'
 
-export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
+/** Filters up to this are bounded by the number of flags; only larger ones are added up. */
+const smallFiltersBytesMax = 4096
+
+export function sqlFlagStore(db: Kysely<Tables>, limits?: FlagLimits): FlagStore {
   const flags = () =>
     db
       .selectFrom('flags')
@@ -124,6 +128,19 @@ export function sqlFlagStore(db: Kysely<Tables>): FlagStore {
         .where('flags.filters', 'like', '%"type":"flag"%')
         .execute()
       return rows.map(toFlag)
+    },
+
+    async checkRoom(projectId, { flags: added, filters }) {
+      if (!limits) return
+      const bytes = Buffer.byteLength(JSON.stringify(filters))
+      if (added === 0 && bytes <= smallFiltersBytesMax) return
+      const live = db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
+      const { n } = await live.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+      if (Number(n) + added > limits.flagsPerProjectMax) throw tooManyFlags(limits.flagsPerProjectMax)
+      if (bytes <= smallFiltersBytesMax) return
+      const used = await live.select(sql<number>`sum(octet_length(filters))`.as('bytes')).executeTakeFirstOrThrow()
+      if (Number(used.bytes ?? 0) + bytes > limits.definitionBytesPerProjectMax)
+        throw tooManyBytes(limits.definitionBytesPerProjectMax)
     },
 
     async appendVersion(version) {
@@ -237,6 +254,20 @@ const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({
   active_since: flag.activeSince,
   is_fully_rolled_out: Number(isFullyRolledOut(flag.filters)),
 })
+
+const tooManyFlags = (max: number) =>
+  invalid(
+    null,
+    'limit_reached',
+    `A project may have at most ${max} flags (HALYARD_FLAGS_PER_PROJECT_MAX). Delete some that are no longer used.`,
+  )
+
+const tooManyBytes = (max: number) =>
+  invalid(
+    'filters',
+    'limit_reached',
+    `The conditions and payloads of a project may have at most ${max} bytes together (HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX).`,
+  )
 
 const takenKey = (error: unknown, key: string): unknown =>
   alreadyTaken(error, 'key', `There is already a flag with the key "${key}" in this project.`)

@@ -1,7 +1,7 @@
 import type { Instant } from '../instant.ts'
 import type { PageOf, Window } from '../page.ts'
 import type { User } from '../tenancy.ts'
-import type { Flag, FlagContent } from './flag.ts'
+import type { Flag, FlagContent, FreeObject } from './flag.ts'
 
 export interface FlagFilter {
   readonly deleted: boolean
@@ -28,6 +28,12 @@ export interface FlagVersion {
   readonly createdAt: Instant
 }
 
+/** What one project may hold, so that it cannot take the others' memory and time. */
+export interface FlagLimits {
+  readonly flagsPerProjectMax: number
+  readonly definitionBytesPerProjectMax: number
+}
+
 export interface FlagStore {
   /** Raises `invalid` (`unique`, `key`) when a live flag of the project has the key. */
   create(flag: Omit<Flag, 'id'>): Promise<Flag>
@@ -49,6 +55,9 @@ export interface FlagStore {
   listWatched(afterId: number, limit: number): Promise<readonly Flag[]>
   /** Live, active flags with a condition on another flag. */
   listDependents(projectId: number): Promise<readonly Flag[]>
+
+  /** Raises `invalid` when the project has no room for one more live flag, or for its filters. */
+  checkRoom(projectId: number, added: { readonly flags: number; readonly filters: FreeObject }): Promise<void>
 
   appendVersion(version: FlagVersion): Promise<void>
   findVersion(flagId: number, version: number): Promise<FlagVersion | undefined>

@@ -51,6 +51,10 @@ export async function updateFlag(
   if (flag.deleted !== stored.deleted || refersToOthers(flag.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, flag, stored)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
+  const isBack = stored.deleted && !flag.deleted
+  if (isBack || (patch.filters && !flag.deleted)) {
+    await tx.flags.checkRoom(project.id, { flags: Number(isBack), filters: flag.filters })
+  }
   await tx.flags.save(flag)
   await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger: update.trigger ?? null }, now)
   return flag

@@ -16,8 +16,14 @@ export const frameOf = ({ event, id, data }: FrameFields): Frame =>
 
 /** The open streams of this node, by topic. An idle one costs its socket and a place in a set. */
 export interface EventStreams {
-  /** Opens a stream and writes the first frames. Raises `throttled` when the topic or the node has too many. */
-  open(topic: string, response: ServerResponse, headers: Readonly<Record<string, string>>, first: Frame): void
+  /** Opens a stream and writes the first frames. Raises `throttled` when the project or the node has too many. */
+  open(
+    projectId: number,
+    topic: string,
+    response: ServerResponse,
+    headers: Readonly<Record<string, string>>,
+    first: Frame,
+  ): void
   /** Writes to all streams of a topic. A reader that does not keep up is cut off: it comes back and resumes. */
   send(topic: string, frame: Frame): void
   has(topic: string): boolean
@@ -28,7 +34,7 @@ export interface EventStreams {
 
 export interface EventStreamLimits {
   readonly streamsMax: number
-  readonly streamsPerTopicMax: number
+  readonly streamsPerProjectMax: number
   /** What may lie unread for one reader. */
   readonly unreadBytesMax: number
   readonly heartbeatMilliseconds: number
@@ -36,7 +42,7 @@ export interface EventStreamLimits {
 
 const usualLimits: EventStreamLimits = {
   streamsMax: 50_000,
-  streamsPerTopicMax: 20_000,
+  streamsPerProjectMax: 20_000,
   unreadBytesMax: 1024 * 1024,
   heartbeatMilliseconds: 20_000,
 }
@@ -47,6 +53,9 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
+const tooMany = (why: string): Problem =>
+  new Problem('throttled', `Too many streams are open. ${why}`, { retryAfterSeconds: 30 })
+
 const heartbeat = ': still here\n\n'
 
 /** With its connection: one that is kept alive would keep the server from closing. */
@@ -55,8 +64,9 @@ const end = (response: ServerResponse): void => {
 }
 
 export function createEventStreams(limits: Partial<EventStreamLimits> = {}): EventStreams {
-  const { streamsMax, streamsPerTopicMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
+  const { streamsMax, streamsPerProjectMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
   const topics = new Map<string, Set<ServerResponse>>()
+  const ofProject = new Map<number, number>()
   let size = 0
   let isClosed = false
 
@@ -66,11 +76,14 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
     else response.write(text)
   }
 
-  function leave(topic: string, response: ServerResponse): void {
+  function leave(projectId: number, topic: string, response: ServerResponse): void {
     const streams = topics.get(topic)
     if (!streams?.delete(response)) return
     size -= 1
     if (streams.size === 0) topics.delete(topic)
+    const left = (ofProject.get(projectId) ?? 1) - 1
+    if (left === 0) ofProject.delete(projectId)
+    else ofProject.set(projectId, left)
   }
 
   const beat = setInterval(() => {
@@ -79,15 +92,18 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
   beat.unref()
 
   return {
-    open(topic, response, headers, first) {
+    open(projectId, topic, response, headers, first) {
+      const inProject = ofProject.get(projectId) ?? 0
       const streams = topics.get(topic) ?? new Set()
-      if (isClosed || size >= streamsMax || streams.size >= streamsPerTopicMax) {
-        throw new Problem('throttled', 'Too many streams are open.', { retryAfterSeconds: 30 })
-      }
+      if (isClosed) throw tooMany('This server is stopping.')
+      if (size >= streamsMax) throw tooMany(`This server keeps at most ${streamsMax} streams (HALYARD_STREAMS_MAX).`)
+      if (inProject >= streamsPerProjectMax)
+        throw tooMany(`A project may have at most ${streamsPerProjectMax} streams (HALYARD_STREAMS_PER_PROJECT_MAX).`)
       topics.set(topic, streams.add(response))
       size += 1
-      response.on('close', () => leave(topic, response))
-      response.on('error', () => leave(topic, response))
+      ofProject.set(projectId, inProject + 1)
+      response.on('close', () => leave(projectId, topic, response))
+      response.on('error', () => leave(projectId, topic, response))
       response.writeHead(200, { ...headers, ...streamHeaders })
       response.write(first === '' ? heartbeat : first)
     },

@@ -117,11 +117,11 @@ onEachDatabase('streams', dialect => {
 
 describe('open streams', () => {
   let server: Server
-  const streams = createEventStreams({ streamsPerTopicMax: 2, unreadBytesMax: 64 * 1024, heartbeatMilliseconds: 20 })
+  const streams = createEventStreams({ streamsPerProjectMax: 2, unreadBytesMax: 64 * 1024, heartbeatMilliseconds: 20 })
   beforeAll(async () => {
     server = createServer((request, response) => {
       try {
-        streams.open(request.url!, response, {}, '')
+        streams.open(request.url === '/slow' ? 2 : 1, request.url!, response, {}, '')
       } catch {
         response.writeHead(429).end()
       }

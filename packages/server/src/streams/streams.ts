@@ -40,7 +40,7 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
   }
 
   function follow(topic: string, projectId: number, response: ServerResponse, options: FollowOptions, first: string) {
-    streams.open(topic, response, options.headers, first)
+    streams.open(projectId, topic, response, options.headers, first)
     const letGo = snapshots.keep(projectId)
     response.on('close', () => {
       letGo()
