@@ -12,7 +12,7 @@ export async function findFaults(databaseUrl: string, writes: readonly Write[]):
   const storage = openStorage(databaseUrl)
   try {
     const { kysely: db } = storage
-    const database = createSqlDatabase(db, sqlStores, async () => {})
+    const database = createSqlDatabase(storage, sqlStores, async () => {})
     const faults: string[] = []
     const flags = await db.selectFrom('flags').selectAll().execute()
     const versions = await db.selectFrom('flag_versions').selectAll().orderBy('version').execute()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openSqlite } from '../../packages/server/src/storage/sqlite-driver.ts'
+import { openSqlite } from '../../packages/server/src/storage/sqlite-connection.ts'
 import { expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit

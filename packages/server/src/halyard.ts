@@ -82,7 +82,7 @@ export async function createHalyard(
     const applied = await migrate(storage.kysely, storage.dialect)
     if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
 
-    const changeLog = sqlChangeLog(storage.kysely)
+    const changeLog = sqlChangeLog(storage.reader)
     const changes = createChangeFeed(changeLog, await changeLog.head(), error =>
       log.error({ err: error }, 'a change listener failed'),
     )
@@ -97,7 +97,7 @@ export async function createHalyard(
     const activityCounts = createActivityCounts()
     const database: Database = guardFlagSaves(
       createSqlDatabase(
-        storage.kysely,
+        storage,
         (db, onChange) => sqlStores(db, onChange, activityCounts, config),
         announce,
         storage.writersMax,

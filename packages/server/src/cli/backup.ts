@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { openSqlite } from '../storage/sqlite-driver.ts'
+import { openSqlite } from '../storage/sqlite-connection.ts'
 import { required, UsageError } from './usage.ts'
 import { withDatabase } from './with-database.ts'
 

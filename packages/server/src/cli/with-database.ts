@@ -17,7 +17,7 @@ export async function withDatabase(
     const announce = async () => {
       if (storage.pool) await notifyChanges(storage.pool)
     }
-    await work(createSqlDatabase(storage.kysely, sqlStores, announce), storage, config)
+    await work(createSqlDatabase(storage, sqlStores, announce), storage, config)
   } finally {
     await storage.close()
   }

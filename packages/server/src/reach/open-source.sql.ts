@@ -1,5 +1,5 @@
 import { loadPg } from '../storage/load-pg.ts'
-import { openSqlite, type SqliteHandle } from '../storage/sqlite-driver.ts'
+import { openSqlite, type SqliteHandle } from '../storage/sqlite-connection.ts'
 import { postgresSource } from './postgres-source.sql.ts'
 import type { OpenSource } from './scan.ts'
 import type { ScanJob } from './scan-messages.ts'

@@ -1,5 +1,5 @@
 import { containing } from '../storage/containing.ts'
-import type { SqliteHandle } from '../storage/sqlite-driver.ts'
+import type { SqliteHandle } from '../storage/sqlite-connection.ts'
 import { type Batch, type BatchOrder, cohortsByPerson, hashKeysByPerson, type Needs, type Source } from './batch.ts'
 import type { Target } from './scan-request.ts'
 

@@ -2,13 +2,16 @@ import { type Dialect, Kysely, sql } from 'kysely'
 import type pg from 'pg'
 import type { DialectName } from './migration.ts'
 import { openPostgresPool, poolConnectionsMax, postgresDialect } from './postgres-driver.ts'
-import { type SqliteHandle, sqliteDialect } from './sqlite-driver.ts'
+import { openSqlite, type SqliteHandle } from './sqlite-connection.ts'
+import { sqliteDialect, sqliteWriterDialect } from './sqlite-driver.ts'
 import { openSqliteFile } from './sqlite-file.ts'
 import type { Tables } from './tables.ts'
 
 export interface Storage {
   readonly dialect: DialectName
   readonly kysely: Kysely<Tables>
+  /** For whoever only reads: over SQLite a connection of its own, on which nobody waits for writers. */
+  readonly reader: Kysely<Tables>
   /** Where the SQLite file lies; undefined for PostgreSQL. */
   readonly sqlite: { readonly path: string; readonly handle: SqliteHandle } | undefined
   readonly pool: pg.Pool | undefined
@@ -36,14 +39,24 @@ export function openStorage(url: string, options: StorageOptions = {}): Storage 
 
 function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): Storage {
   const handle = openSqliteFile(path)
-  const kysely = new Kysely<Tables>({ dialect: wrap(sqliteDialect(handle)) })
+  const open = (dialect: Dialect) => new Kysely<Tables>({ dialect: wrap(dialect) })
+  // Nobody but its one connection can see a database that is in memory.
+  const isInMemory = path === ':memory:'
+  const kysely = open(isInMemory ? sqliteDialect(handle) : sqliteWriterDialect(handle))
+  const reader = isInMemory ? kysely : open(sqliteDialect(openSqlite(path, { readOnly: true })))
   return {
     dialect: 'sqlite',
     kysely,
+    reader,
     sqlite: { path, handle },
     pool: undefined,
-    writersMax: 1,
-    ...lifeOf(kysely, touchFile),
+    // They take turns by themselves, and keep nobody from reading.
+    writersMax: Number.POSITIVE_INFINITY,
+    ...lifeOf(reader, touchFile),
+    async close() {
+      if (!isInMemory) await reader.destroy()
+      await kysely.destroy()
+    },
   }
 }
 
@@ -57,6 +70,7 @@ function openPostgresStorage(
   return {
     dialect: 'postgres',
     kysely,
+    reader: kysely,
     sqlite: undefined,
     pool,
     writersMax: poolConnectionsMax - connectionsForReaders,

@@ -18,7 +18,7 @@ const crowded = (cause: unknown): Problem =>
 
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
-  kysely: Kysely<Tables>,
+  { kysely, reader }: { readonly kysely: Kysely<Tables>; readonly reader: Kysely<Tables> },
   storesOn: (db: Kysely<Tables>, onChange: () => void) => Stores,
   /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
   announce: () => Promise<void>,
@@ -60,7 +60,7 @@ export function createSqlDatabase<Stores>(
     },
     async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
       try {
-        return await kysely
+        return await reader
           .transaction()
           .setAccessMode('read only')
           .setIsolationLevel('repeatable read')

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { openSqlite, type SqliteHandle } from './sqlite-driver.ts'
+import { openSqlite, type SqliteHandle } from './sqlite-connection.ts'
 
 /** The database file cannot be used as it is; the message says what to do. */
 export class DatabaseFileError extends Error {

@@ -89,7 +89,7 @@ onEachDatabase('storage', dialect => {
       feed.subscribe(changes => {
         seen.push(...changes.map(({ entityId }) => entityId))
       })
-      const sets = writers.map(writer => createSqlDatabase(writer.kysely, sqlStores, () => feed.catchUp()))
+      const sets = writers.map(writer => createSqlDatabase(writer, sqlStores, () => feed.catchUp()))
       await Promise.all(
         Array.from({ length: 40 }, (_, n) => sets[n % 2]!.transaction(tx => tx.changes.append(change(String(n))))),
       )
@@ -101,7 +101,7 @@ onEachDatabase('storage', dialect => {
     it('tells nothing of a transaction that was rolled back', async () => {
       const storage = connect(await freshUrl('migrated'))
       await migrate(storage.kysely, dialect)
-      const database = createSqlDatabase(storage.kysely, sqlStores, async () => {})
+      const database = createSqlDatabase(storage, sqlStores, async () => {})
       const failing = database.transaction(async tx => {
         await tx.changes.append(change('lost'))
         throw new Error('no')
