@@ -22,7 +22,7 @@ import { createRateLimiter } from './http/rate-limit.ts'
 import { createServeRoute } from './http/serve-route.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { serveOfrep } from './ofrep/ofrep-routes.ts'
-import { createEdgeCounters } from './operations/edge-metrics.ts'
+import { watchFollowers } from './operations/edge-metrics.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { serveOperations } from './operations/operations-routes.ts'
 import { serveSdk } from './sdk/sdk-routes.ts'
@@ -85,7 +85,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
 
   const metrics = createMetrics()
   watchEdge(metrics.registry, { replica, following, spool, forwarding })
-  createEdgeCounters(metrics.registry, () => feed.size)
+  watchFollowers(metrics.registry, () => feed.size)
   const shedder = createLoadShedder(config)
   const app = createHttp({
     gate,

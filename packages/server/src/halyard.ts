@@ -16,7 +16,7 @@ import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { againWhenDone } from './jobs/again-when-done.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
-import { createEdgeCounters } from './operations/edge-metrics.ts'
+import { createEdgeCounters, watchFollowers } from './operations/edge-metrics.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { databaseReadiness } from './operations/operations-routes.ts'
 import { createPluginCounters } from './operations/plugin-metrics.ts'
@@ -144,7 +144,8 @@ export async function createHalyard(
     })
     const { snapshots } = serving
     const feed = createEdgeFeed(createStoredStates({ database, snapshots, changes }))
-    const { evaluated } = createEdgeCounters(metrics.registry, () => feed.size)
+    watchFollowers(metrics.registry, () => feed.size)
+    const { evaluated } = createEdgeCounters(metrics.registry)
     const batches = createBatchReceiver({ database, snapshots, ingest, onEvaluations: evaluated, now })
     const scanner = createScanner(
       storage.sqlite

@@ -1,20 +1,24 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 
-/** What a server, or an edge that others follow, tells of its edges. */
-export interface EdgeCounters {
-  evaluated(evaluations: { readonly requests: number; readonly flags: number }): void
-}
-
-export function createEdgeCounters(registry: Registry, following: () => number): EdgeCounters {
-  const registers = [registry]
+/** How many edges follow this process, a server or an edge itself. */
+export function watchFollowers(registry: Registry, following: () => number): void {
   new Gauge({
     name: 'halyard_edges_following',
     help: 'Edges that follow this process.',
-    registers,
+    registers: [registry],
     collect() {
       this.set(following())
     },
   })
+}
+
+/** What edges tell a server of themselves. */
+export interface EdgeCounters {
+  evaluated(evaluations: { readonly requests: number; readonly flags: number }): void
+}
+
+export function createEdgeCounters(registry: Registry): EdgeCounters {
+  const registers = [registry]
   const requests = new Counter({
     name: 'halyard_edge_evaluation_requests_total',
     help: 'Requests that edges evaluated flags for, as they have reported.',

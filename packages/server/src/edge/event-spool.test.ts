@@ -1,0 +1,75 @@
+import { appendFile, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { type EventSpool, openEventSpool } from './event-spool.ts'
+
+let folder: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'halyard-spool-'))
+})
+afterEach(() => rm(folder, { recursive: true, force: true }))
+
+const project = '01890000-0000-7000-8000-000000000000'
+const event = (name: string) => ({
+  uuid: '01890000-0000-7000-8000-000000000001',
+  event: name,
+  distinct_id: 'ada',
+  properties: {},
+  at: '2026-01-01T00:00:00Z',
+  ip: null,
+})
+
+/** Takes everything there is, file by file. */
+async function takeAll(spool: EventSpool): Promise<{ id: string; events: { event: string }[] }[]> {
+  const batches: string[] = []
+  for (let file = await spool.takeOldest(); file; file = await spool.takeOldest()) {
+    batches.push(...file.lines)
+    await file.remove()
+  }
+  return batches.map(line => JSON.parse(line))
+}
+
+it('gives back in order what was appended, joined when it came together, also after it was opened anew', async () => {
+  const first = await openEventSpool(folder, 1e6)
+  await Promise.all(['a', 'b', 'c'].map(name => first.append({ project, events: [event(name)] })))
+  await first.append({ id: 'given', project, events: [event('d')] })
+  await first.close()
+  const spool = await openEventSpool(folder, 1e6)
+  expect(spool.bytes).toBeGreaterThan(0)
+  await spool.append({ evaluations: { requests: 1, flags: 2 } })
+  const batches = await takeAll(spool)
+  expect(batches.flatMap(({ events = [] }) => events.map(({ event: name }) => name))).toEqual(['a', 'b', 'c', 'd'])
+  expect(batches.map(({ id }) => id)).toContain('given')
+  expect(new Set(batches.map(({ id }) => id)).size).toBe(batches.length)
+  expect(batches.length).toBeLessThan(5)
+  expect([spool.bytes, await readdir(folder)]).toEqual([0, []])
+  await spool.close()
+})
+
+it('leaves out a line that was cut off or damaged, and nothing else', async () => {
+  const first = await openEventSpool(folder, 1e6)
+  await first.append({ project, events: [event('whole')] })
+  await first.close()
+  const [name] = await readdir(folder)
+  const line = await readFile(join(folder, name!), 'utf8')
+  await appendFile(join(folder, name!), line.replace('whole', 'other'))
+  await appendFile(join(folder, name!), line.slice(0, 40))
+  const spool = await openEventSpool(folder, 1e6)
+  const batches = await takeAll(spool)
+  expect(batches.map(({ events }) => events[0]!.event)).toEqual(['whole'])
+  expect(spool.damaged).toBe(2)
+  await spool.close()
+})
+
+it('refuses what does not fit, and takes more when there is room again', async () => {
+  const spool = await openEventSpool(folder, 700)
+  await spool.append({ project, events: [event('a')] })
+  await spool.append({ project, events: [event('b')] })
+  const refused = { kind: 'unavailable', retryAfterSeconds: 30 }
+  await expect(spool.append({ project, events: [event('c')] })).rejects.toMatchObject(refused)
+  await takeAll(spool)
+  await spool.append({ project, events: [event('d')] })
+  expect(await takeAll(spool)).toHaveLength(1)
+  await spool.close()
+})

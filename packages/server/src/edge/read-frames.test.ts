@@ -1,0 +1,31 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { frameOf } from '../http/event-streams.ts'
+import { readFrames } from './read-frames.ts'
+
+async function read(chunks: readonly Uint8Array[], charactersMax = 1e6) {
+  async function* body() {
+    yield* chunks
+  }
+  const frames: unknown[] = []
+  for await (const frame of readFrames(body(), charactersMax)) if (frame) frames.push(frame)
+  return frames
+}
+
+it('reads what was written, however it is cut into pieces', async () => {
+  const written = fc.array(fc.record({ event: fc.constantFrom('a', 'b'), data: fc.json() }), { maxLength: 6 })
+  await fc.assert(
+    fc.asyncProperty(written, fc.integer({ min: 1, max: 9 }), async (frames, size) => {
+      const bytes = Buffer.from(`: still here\n\n${frames.map(frameOf).join(': still here\n\n')}`)
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, n) =>
+        bytes.subarray(n * size, (n + 1) * size),
+      )
+      expect(await read(chunks)).toEqual(frames)
+    }),
+  )
+})
+
+it('takes no piece that is too large', async () => {
+  const endless = Array.from({ length: 20 }, () => Buffer.from('x'.repeat(100)))
+  await expect(read(endless, 1000)).rejects.toThrow('more than 1000 characters')
+})

@@ -1,0 +1,71 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { framesOf } from '../edge-feed/edge-feed.ts'
+import { documentOf, type ProjectState, projectState } from '../edge-feed/project-state.ts'
+import { createReplica } from './replica.ts'
+import { createStateStage, StateGap } from './state-stage.ts'
+
+const uuid = '01890000-0000-7000-8000-000000000000'
+const project = { id: 1, uuid, organizationId: 'o', apiToken: 'phc_1', groupTypes: {}, propertyMatchingVersion: 2 }
+
+/** A project with some flags, by id and version. */
+const stateOf = (flags: Readonly<Record<string, string>>): ProjectState => {
+  const texts = { project: JSON.stringify(project), ...prefixed(flags) }
+  return projectState(uuid, new Map(Object.entries(texts).map(([name, json]) => [name, documentOf(name, json)])))
+}
+const prefixed = (flags: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(flags).map(([id, name]) => [`flag/${id}`, JSON.stringify({ id, name })]))
+
+const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)![1]!
+const frames = (before: ProjectState | undefined, after: ProjectState, charactersMax = 60): string[] =>
+  [...framesOf(before, after, charactersMax)].map(dataOf)
+
+describe('a state that is told in frames', () => {
+  const flags = fc.dictionary(fc.constantFrom('1', '2', '3', '4', '5'), fc.string({ maxLength: 30 }))
+
+  it('comes out as it went in, whole or by what changed, in any number of frames', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(flags, { minLength: 1, maxLength: 5 }),
+        fc.integer({ min: 1, max: 200 }),
+        async (all, max) => {
+          const replica = createReplica()
+          const stage = createStateStage(replica, 1e6)
+          let before: ProjectState | undefined
+          for (const after of all.map(stateOf)) {
+            const parts = frames(before, after, max)
+            for (const [index, part] of parts.entries()) {
+              // Nothing is shown before all of it is there.
+              if (index > 0) expect(replica.stateOf(uuid)?.digest).toBe(before?.digest)
+              await stage.take(part)
+            }
+            expect(replica.stateOf(uuid)?.digest).toBe(after.digest)
+            before = after
+          }
+        },
+      ),
+    )
+  })
+
+  it('is refused when something is missing, forged or does not fit, and what was there stays', async () => {
+    const [first, second, third] = [stateOf({ 1: 'a' }), stateOf({ 1: 'b', 2: 'c' }), stateOf({ 3: 'd' })] as const
+    const replica = createReplica()
+    const stage = createStateStage(replica, 1e6)
+    for (const part of frames(undefined, first)) await stage.take(part)
+    const refused = [
+      ...frames(second, third),
+      ...frames(first, second, 1e6).map(part => part.replace('\\"b\\"', '\\"x\\"')),
+      ...frames(first, second, 1).slice(1, 2),
+    ]
+    for (const part of refused) await expect(stage.take(part)).rejects.toBeInstanceOf(StateGap)
+    expect(replica.stateOf(uuid)).toMatchObject({ digest: first.digest })
+  })
+
+  it('is refused when it is larger than there is room', async () => {
+    const replica = createReplica()
+    const stage = createStateStage(replica, 500)
+    const [whole] = frames(undefined, stateOf({ 1: 'x'.repeat(1000) }), 1e6)
+    await expect(stage.take(whole!)).rejects.toThrow('larger than 500 bytes')
+    expect(replica.all()).toEqual([])
+  })
+})
