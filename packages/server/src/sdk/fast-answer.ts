@@ -6,13 +6,6 @@ import { type AnswerBody, headRoomBytes } from '../http/quick-answer.ts'
 import type { Envelope } from './plain-answer.ts'
 import { flagDetail } from './plain-answer.ts'
 
-/** What one flag can answer, as bytes; each made when it is first needed. */
-interface Pieces {
-  readonly flag: CompiledFlag
-  /** By outcome: `,"key":{…}`. */
-  readonly bytes: (Uint8Array | undefined)[]
-}
-
 /** Tells evaluations in the usual shape by copying prepared bytes. Gives what `plainAnswer` gives as JSON. */
 export type FastAnswer = (
   outcomes: Outcomes,
@@ -21,84 +14,92 @@ export type FastAnswer = (
   room: AnswerRoom,
 ) => AnswerBody
 
-const opening = Buffer.from('{"errorsWhileComputingFlags":false,"flags":{')
-const openingWithErrors = Buffer.from('{"errorsWhileComputingFlags":true,"flags":{')
+/** What one flag can answer, by outcome: `,"key":{…}` as bytes, each made when it is first needed. */
+type Pieces = (Uint8Array | undefined)[]
 
 /** Pieces live as long as the compiled flag they are of: a change of one flag makes only its own anew. */
 export function createFastAnswers(): (served: ServedProject) => FastAnswer {
   const answers = new WeakMap<ServedProject, FastAnswer>()
   const known = new WeakMap<CompiledFlag, Pieces>()
   const piecesOf = (flag: CompiledFlag): Pieces => {
-    const pieces = known.get(flag) ?? { flag, bytes: new Array(flag.outcomes.length) }
+    const pieces = known.get(flag) ?? Array.from(flag.outcomes, () => undefined)
     known.set(flag, pieces)
     return pieces
   }
   return served => {
-    const made = answers.get(served)
-    if (made) return made
-    const table = served.snapshot.flags.map(piecesOf)
-    const answer: FastAnswer = (outcomes, eligible, envelope, room) =>
-      assemble(table, outcomes, eligible, envelope, room)
+    const answer = answers.get(served) ?? fastAnswer(served.snapshot.flags, piecesOf)
     answers.set(served, answer)
     return answer
   }
 }
 
-function assemble(
-  table: readonly Pieces[],
-  outcomes: Outcomes,
-  eligible: readonly number[],
-  envelope: Envelope,
-  room: AnswerRoom,
-): AnswerBody {
-  const chosen: Uint8Array[] = []
-  let size = 0
-  let hasErrors = envelope.hasErrors
-  for (let position = 0; position < eligible.length; position++) {
-    const index = eligible[position]!
-    const outcome = outcomes.outcomeIndex(index)
-    if (outcome === -1) continue
-    const pieces = table[index]!
-    const piece = pieces.bytes[outcome] ?? makePiece(pieces, outcome)
-    if (pieces.flag.outcomes[outcome]!.failed) hasErrors = true
-    chosen.push(piece)
-    size += piece.length
+const opening = Buffer.from('{"errorsWhileComputingFlags":false,"flags":{')
+/** As long as the other: which of them it is turns out in the end. */
+const openingWithErrors = Buffer.from('{"errorsWhileComputingFlags":true ,"flags":{')
+const bodyFrom = headRoomBytes + opening.length
+/** Most answers need not be begun anew with more room. */
+const bytesPerFlag = 400
+
+function fastAnswer(flags: readonly CompiledFlag[], piecesOf: (flag: CompiledFlag) => Pieces): FastAnswer {
+  /** The pieces of all flags one after another, to be found without going from object to object; and which tell of a failure. */
+  const starts = new Int32Array(flags.length)
+  const pieces: Pieces = []
+  const failing: number[] = []
+  for (const [index, flag] of flags.entries()) {
+    starts[index] = pieces.length
+    for (const piece of piecesOf(flag)) pieces.push(piece)
+    for (const outcome of flag.outcomes) failing.push(outcome.failed ? 1 : 0)
   }
-  return join(hasErrors ? openingWithErrors : opening, chosen, size, closing(envelope), room)
+  const isFailing = Uint8Array.from(failing)
+  let roomBytes = bodyFrom + flags.length * bytesPerFlag + tailBytesMax
+  let hasFailed = false
+
+  function makePiece(index: number, outcome: number): Uint8Array {
+    const flag = flags[index]!
+    const detail = JSON.stringify(flagDetail(flag, flag.outcomes[outcome]!))
+    const piece = new Uint8Array(Buffer.from(`,${JSON.stringify(flag.key)}:${detail}`))
+    piecesOf(flag)[outcome] = piece
+    pieces[starts[index]! + outcome] = piece
+    return piece
+  }
+
+  /** Puts the pieces one after another. Gives where they end, or -1 when there is too little room for them. */
+  function copy(outcomes: Outcomes, eligible: readonly number[], bytes: Buffer): number {
+    const limit = bytes.length - tailBytesMax
+    let failures = 0
+    let at = bodyFrom
+    for (let position = 0; position < eligible.length; position++) {
+      const index = eligible[position]!
+      const outcome = outcomes.outcomeIndex(index)
+      if (outcome === -1) continue
+      const place = starts[index]! + outcome
+      const piece = pieces[place] ?? makePiece(index, outcome)
+      if (at + piece.length > limit) return -1
+      failures += isFailing[place]!
+      bytes.set(piece, at)
+      at += piece.length
+    }
+    hasFailed = failures > 0
+    return at
+  }
+
+  return (outcomes, eligible, envelope, room) => {
+    let bytes = room.take(roomBytes)
+    let end = copy(outcomes, eligible, bytes)
+    while (end === -1) {
+      roomBytes *= 2
+      bytes = room.take(roomBytes)
+      end = copy(outcomes, eligible, bytes)
+    }
+    const to = end + bytes.write(closing(envelope), end, 'latin1')
+    // The first piece goes without its comma: the opening is written over it.
+    const from = headRoomBytes + (end > bodyFrom ? 1 : 0)
+    bytes.set(envelope.hasErrors || hasFailed ? openingWithErrors : opening, from)
+    return { bytes, from, to }
+  }
 }
 
-function makePiece(pieces: Pieces, outcome: number): Uint8Array {
-  const { flag } = pieces
-  const detail = JSON.stringify(flagDetail(flag, flag.outcomes[outcome]!))
-  const bytes = Buffer.from(`,${JSON.stringify(flag.key)}:${detail}`)
-  const piece = new Uint8Array(bytes)
-  pieces.bytes[outcome] = piece
-  return piece
-}
+const tailBytesMax = 128
 
 const closing = ({ requestId, evaluatedAt }: Envelope): string =>
   `},"requestId":"${requestId}","evaluatedAt":${evaluatedAt}}`
-
-/** The first piece goes without its comma. */
-function join(
-  head: Uint8Array,
-  pieces: readonly Uint8Array[],
-  size: number,
-  tail: string,
-  room: AnswerRoom,
-): AnswerBody {
-  const comma = pieces.length > 0 ? 1 : 0
-  const from = headRoomBytes
-  const to = from + head.length + size - comma + tail.length
-  const bytes = room.take(to)
-  // The comma of the first piece lies where the head ends, and is written over by it.
-  let at = from + head.length - comma
-  for (let position = 0; position < pieces.length; position++) {
-    const piece = pieces[position]!
-    bytes.set(piece, at)
-    at += piece.length
-  }
-  bytes.set(head, from)
-  bytes.write(tail, at, 'latin1')
-  return { bytes, from, to }
-}
