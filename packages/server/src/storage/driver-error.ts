@@ -30,9 +30,21 @@ export const isDatabaseAway = (error: unknown): boolean =>
   error instanceof Error &&
   (awayPostgresCodes.test(String((error as { code?: unknown }).code ?? '')) || awayMessages.test(error.message))
 
+/** Numbers beyond what a column holds, and text that PostgreSQL does not take, such as NUL. */
+const unstorableCodes = new Set(['22001', '22003', '22021', '22P02', '22P05'])
+
+const isUnstorable = (error: unknown): boolean =>
+  error instanceof Error && unstorableCodes.has((error as { code?: string }).code ?? '')
+
 /** `isCommitting`: the answer to a commit was lost, so nobody can know whether it happened. */
 export function databaseProblem(error: unknown, isCommitting = false): unknown {
-  if (error instanceof Problem || !isDatabaseAway(error)) return error
+  if (error instanceof Problem) return error
+  if (isUnstorable(error)) {
+    return new Problem('invalid', 'A number or text in this request is outside of what can be stored.', {
+      cause: error,
+    })
+  }
+  if (!isDatabaseAway(error)) return error
   const message = isCommitting
     ? 'The database was lost while it saved. Look whether the change is there before you repeat it.'
     : 'The database cannot be reached right now; nothing was changed. Try again.'
