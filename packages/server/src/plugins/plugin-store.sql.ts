@@ -1,4 +1,4 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../storage/driver-error.ts'
 import type { PluginRow } from '../storage/plugin-tables.ts'
 import { readPage } from '../storage/read-page.ts'
@@ -19,18 +19,11 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
     db
       .selectFrom('plugins')
       .select('plugins.id')
-      .where(({ or, eb, exists, selectFrom }) =>
-        or([
+      .where(eb =>
+        eb.or([
           eb('plugins.organization_id', '=', organizationId),
           eb('plugins.is_global', '=', 1),
-          exists(
-            selectFrom('plugin_configs')
-              .innerJoin('projects', 'projects.id', 'plugin_configs.project_id')
-              .select('plugin_configs.id')
-              .whereRef('plugin_configs.plugin_id', '=', 'plugins.id')
-              .where('plugin_configs.deleted', '=', 0)
-              .where('projects.organization_id', '=', organizationId),
-          ),
+          eb.exists(configsWithin(eb, organizationId).where('plugin_configs.deleted', '=', 0)),
         ]),
       )
 
@@ -87,18 +80,7 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
         .selectFrom('plugins')
         .select('plugins.id')
         .where('plugins.organization_id', '=', organizationId)
-        .where(({ not, exists, selectFrom }) =>
-          not(
-            exists(
-              selectFrom('plugin_configs')
-                .innerJoin('projects', 'projects.id', 'plugin_configs.project_id')
-                .select('plugin_configs.id')
-                .whereRef('plugin_configs.plugin_id', '=', 'plugins.id')
-                .where('plugin_configs.enabled', '=', 1)
-                .where('projects.organization_id', '=', organizationId),
-            ),
-          ),
-        )
+        .where(eb => eb.not(eb.exists(configsWithin(eb, organizationId).where('plugin_configs.enabled', '=', 1))))
         .orderBy('plugins.id')
         .execute()
       return rows.map(row => row.id)
@@ -127,6 +109,15 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
   }
   return store
 }
+
+/** The configurations of a plugin in the projects of an organization. */
+const configsWithin = (eb: ExpressionBuilder<Tables, 'plugins'>, organizationId: string) =>
+  eb
+    .selectFrom('plugin_configs')
+    .innerJoin('projects', 'projects.id', 'plugin_configs.project_id')
+    .select('plugin_configs.id')
+    .whereRef('plugin_configs.plugin_id', '=', 'plugins.id')
+    .where('projects.organization_id', '=', organizationId)
 
 export const toPlugin = (row: Selectable<PluginRow> & { organization_name: string }): Plugin => ({
   id: row.id,

@@ -222,6 +222,16 @@ onEachDatabase('plugins', dialect => {
       expect(earlier.detail.changes.map((change: { field: string }) => change.field)).toContain('index.ts')
     })
 
+    it('offers nothing any more when its code is taken away, and keeps what was said without code', async () => {
+      const { id } = await create({ capabilities: { said: true } })
+      const text = await s.patch(`${plugins}${id}/update_source/`, { 'readme.md': 'Hello' })
+      expect(text.body.capabilities).toEqual({ said: true })
+      const code = await s.patch(`${plugins}${id}/update_source/`, { 'index.ts': 'export const onEvent = () => {}' })
+      expect(code.body.capabilities).toEqual({ methods: ['onEvent'], scheduled_tasks: [], jobs: [] })
+      const none = await s.patch(`${plugins}${id}/update_source/`, { 'index.ts': null })
+      expect(none.body.capabilities).toEqual({})
+    })
+
     it('applies plugin fields of the same request, which go before plugin.json', async () => {
       const { id } = await create()
       const reply = await s.patch(`${plugins}${id}/update_source/`, {

@@ -83,7 +83,8 @@ export async function updateSource(
   if (patch.isGlobal !== undefined) requireCanShare(organization)
   if (stored.version !== seen.version) return undefined
   const fileChanges = diffFiles(before, ready.files)
-  const content = applyPatch(applyPatch(contentOf(stored), fromFiles(before, ready)), patch)
+  const hadCode = (await tx.plugins.findCode(pluginId)) !== undefined
+  const content = applyPatch(applyPatch(contentOf(stored), fromFiles(before, ready, hadCode)), patch)
   const fieldChanges = diffFields({ ...contentToWire(contentOf(stored)) }, { ...contentToWire(content) })
   if (fileChanges.length === 0 && fieldChanges.length === 0) return stored
   const { allowedHosts } = ready.manifest
@@ -95,10 +96,12 @@ export async function updateSource(
   return plugin
 }
 
-function fromFiles(before: Files, ready: ReadyPackage): PluginPatch {
+function fromFiles(before: Files, ready: ReadyPackage, hadCode: boolean): PluginPatch {
   if (before.size === ready.files.size && [...ready.files].every(([name, text]) => before.get(name) === text)) return {}
   const isManifestChanged = ready.files.get(manifestName) !== before.get(manifestName)
-  return contentOfFiles(ready, isManifestChanged)
+  // Code that is taken away offers nothing any more; what was said of a plugin that never had any stays.
+  const nothing = hadCode && ready.code === undefined ? { capabilities: {} } : {}
+  return { ...contentOfFiles(ready, isManifestChanged), ...nothing }
 }
 
 /** What files written in place decide about their plugin: what they say, and nothing about what they leave out. */

@@ -1,4 +1,4 @@
-import { type Plugin, routes } from '@halyard/contract'
+import { routes } from '@halyard/contract'
 import { Alert, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -143,10 +143,4 @@ function PlannedJobs({ config, projectId }: ConfiguredProps) {
       }
     </Loaded>
   )
-}
-
-export const hasJobs = (plugin: Plugin): boolean => {
-  const { jobs, methods } = plugin.capabilities as { jobs?: unknown; methods?: unknown }
-  const hearsOfFlags = Array.isArray(methods) && methods.includes('onFlagChange')
-  return hearsOfFlags || (Array.isArray(jobs) && jobs.length > 0)
 }
