@@ -12,6 +12,7 @@ import { warmUp } from './evaluation/warm-up.ts'
 import { createIngest, type Ingest } from './events/ingest.ts'
 import { createIngestMetrics } from './events/ingest-metrics.ts'
 import { trimEvents } from './events/trim-events.ts'
+import { callInProcess } from './http/call-in-process.ts'
 import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { againWhenDone } from './jobs/again-when-done.ts'
@@ -124,6 +125,7 @@ export async function createHalyard(
       counters: createPluginCounters(metrics.registry),
       node,
       capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
+      callApi: call => callInProcess(app, call),
       locate,
       now,
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),

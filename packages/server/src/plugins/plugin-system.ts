@@ -11,7 +11,7 @@ import { createGitHubOrigin } from './package/github-origin.ts'
 import { createGitLabOrigin } from './package/gitlab-origin.ts'
 import { createNpmOrigin } from './package/npm-origin.ts'
 import { readNpmSettings } from './package/npm-settings.ts'
-import type { CaptureEvent } from './runtime/create-services.ts'
+import type { CallApi, CaptureEvent } from './runtime/create-services.ts'
 import { askBeforeSave } from './runtime/flag-hooks.ts'
 import type { Locate } from './runtime/geoip.ts'
 import { createPluginLogWriter } from './runtime/plugin-log.ts'
@@ -53,6 +53,7 @@ export interface PluginSystemParts {
   /** Names this node in logs. */
   readonly node: string
   readonly capture: CaptureEvent
+  readonly callApi: CallApi
   readonly locate: Locate
   readonly now: () => Instant
   readonly onError: (error: unknown) => void

@@ -783,6 +783,7 @@ export const de: Messages = {
     fileTooLarge: name => `${name} ist größer als 1 MiB.`,
     hosts: 'Wen es erreichen darf',
     hostsHint: 'Das Plugin fragt nach diesen Hosts. Es erreicht nur die angekreuzten.',
+    noHostGranted: 'Keiner ist angekreuzt, darum scheitert alles, was es nach draußen schickt.',
     noHosts: 'Es fragt nach keinen Hosts und erreicht darum niemanden draußen.',
     lastDay: 'Die letzten 24 Stunden',
     noCalls: 'Es wurde noch nicht aufgerufen. Zahlen erscheinen, sobald es an ist und etwas zu tun hat.',

@@ -777,6 +777,7 @@ export const en = {
     fileTooLarge: (name: string) => `${name} is larger than 1 MiB.`,
     hosts: 'Whom it may reach',
     hostsHint: 'The plugin asks for these hosts. It reaches only those that are ticked.',
+    noHostGranted: 'None is ticked, so whatever it sends outside will fail.',
     noHosts: 'It asks for no hosts, so it reaches nobody outside.',
     lastDay: 'The last 24 hours',
     noCalls: 'It has not been called. Numbers appear as soon as it is on and has something to do.',

@@ -74,11 +74,12 @@ export function fetchGuest(host: GuestHost, scope: GuestScope): void {
     }
   }
 
+  scope.toResponse = answer => new Response(answer as HostAnswer)
   scope.fetch = async (url, options = {}) => {
     const headers = Object.fromEntries(new Headers(options.headers as object))
     const method = options.method === undefined ? 'GET' : String(options.method)
     const body = options.body === undefined || options.body === null ? null : String(options.body)
-    return new Response((await host.call('fetch', String(url), { method, headers, body })) as HostAnswer)
+    return scope.toResponse(await host.call('fetch', String(url), { method, headers, body }))
   }
   Object.assign(globalThis, { fetch: scope.fetch, Headers })
   scope.modules['node-fetch'] = scope.fetch

@@ -126,10 +126,19 @@ export function globalsGuest(host: GuestHost, scope: GuestScope): void {
     override name = 'RetryError'
   }
 
-  const noApi = () => Promise.reject(new Error('posthog.api is not available to plugins here.'))
+  const api =
+    (method: string) =>
+    async (path: unknown, { personalApiKey, data, headers }: Record<string, unknown> = {}) => {
+      if (typeof personalApiKey !== 'string') {
+        throw new Error('posthog.api needs a personalApiKey among its options, such as one from a secret setting.')
+      }
+      const body = data === undefined ? null : JSON.stringify(data)
+      const options = { method, headers: headers ?? {}, body, key: personalApiKey }
+      return scope.toResponse(await host.call('posthog.api', String(path), options))
+    }
   const posthog = {
     capture: (event: unknown, properties: unknown = {}) => host.call('posthog.capture', String(event), properties),
-    api: { get: noApi, post: noApi, put: noApi, patch: noApi, delete: noApi },
+    api: Object.fromEntries(['get', 'post', 'put', 'patch', 'delete'].map(name => [name, api(name.toUpperCase())])),
   }
 
   Object.assign(globalThis, { console, URL, URLSearchParams, RetryError, posthog })

@@ -8,6 +8,8 @@ export interface GuestScope {
   /** What `require` and `import` of a plugin can get, by name. */
   modules: Record<string, unknown>
   fetch: GuestFetch
+  /** What a plugin gets for an answer of the host. */
+  toResponse: (answer: unknown) => unknown
   createMeta: (setup: GuestSetup, jobNames: readonly string[]) => GuestMeta
   /** Set by the script with the plugin's own code. */
   plugin: GuestPlugin

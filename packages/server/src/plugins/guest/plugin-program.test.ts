@@ -179,7 +179,15 @@ describe('globals', () => {
     const services = createRecordingServices()
     await run("await posthog.capture('seen', { n: 1 })", services)
     expect(services.captured).toEqual([{ event: 'seen', properties: { n: 1 } }])
-    await expect(run('return posthog.api.get()')).rejects.toThrow('not available')
+  })
+
+  test('posthog.api asks with a key that the plugin has', async () => {
+    const services = createRecordingServices()
+    const options = "{ data: { a: 1 }, headers: { 'x-y': 'z' }, personalApiKey: 'phx_1' }"
+    expect(await run(`return (await posthog.api.post('/api/x/', ${options})).json()`, services)).toEqual({})
+    const sent = { method: 'POST', headers: { 'x-y': 'z' }, body: '{"a":1}' }
+    expect(services.fetched).toEqual([{ url: '/api/x/', options: sent }])
+    await expect(run("return posthog.api.get('/api/x/')")).rejects.toThrow('needs a personalApiKey')
   })
 
   test('URL and URLSearchParams work', async () => {

@@ -18,6 +18,14 @@ export type CaptureEvent = (
   },
 ) => Promise<void>
 
+/** Asks the API of this very process, as a request from outside would. Raises an Error when the answer is too large or late. */
+export type CallApi = (request: {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}) => Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }>
+
 /** The property by which this process knows events of its own plugins again, so that they cannot set each other off. */
 export const markProperty = '$captured_by_plugin'
 
@@ -26,6 +34,7 @@ export interface ServiceParts {
   readonly outgoing: Outgoing
   readonly log: PluginLogWriter
   readonly capture: CaptureEvent
+  readonly callApi: CallApi
   readonly locate: Locate
   /** Known to nobody outside, so that no client can pass its events off as a plugin's. */
   readonly mark: string
@@ -40,7 +49,7 @@ const fetchBytesMax = 1024 * 1024
 
 /** What the plugin of one configuration can reach. */
 export function createServices({ config, plugin }: EnabledConfig, parts: ServiceParts): PluginServices {
-  const { database, outgoing, log, capture, locate, mark, wake } = parts
+  const { database, outgoing, log, capture, callApi, locate, mark, wake } = parts
   const mayVisit = hostGuard(plugin.allowedHosts.filter(host => config.allowedHosts.includes(host)))
   return {
     cache: createMemoryCache(),
@@ -70,6 +79,11 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
         throw error instanceof OutgoingFailure ? new Error(error.message) : error
       }
     },
+    async callApi(path, { method, headers, body }, key) {
+      const address = apiAddress(path)
+      const own = { authorization: `Bearer ${key}`, ...(body !== null && { 'content-type': 'application/json' }) }
+      return { url: address, ...(await callApi({ method, path: address, headers: { ...headers, ...own }, body })) }
+    },
     async capture(event, { distinct_id: distinctId, ...properties }) {
       const isGiven = typeof distinctId === 'string' || typeof distinctId === 'number'
       const project = await database.read(tx => tx.projects.find(config.projectId))
@@ -85,6 +99,15 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
       for (const { level, text } of lines) log.write(config.id, 'CONSOLE', level.toUpperCase() as LogType, text)
     },
   }
+}
+
+/** Plugins reach what keys open, and nothing else of this process. */
+function apiAddress(path: string): string {
+  const url = URL.canParse(path, 'http://halyard') ? new URL(path, 'http://halyard') : undefined
+  if (url?.origin !== 'http://halyard' || !url.pathname.startsWith('/api/')) {
+    throw new Error('posthog.api takes a path of Halyard’s own API, such as /api/projects/.')
+  }
+  return url.pathname + url.search
 }
 
 /** `example.com` is itself, `*.example.com` everything below; a port must be named unless it is the usual one. */

@@ -42,6 +42,7 @@ const noServices: PluginServices = {
   },
   enqueueJob: refuse,
   fetch: refuse,
+  callApi: refuse,
   capture: refuse,
   locate: refuseNow,
   log: () => {},

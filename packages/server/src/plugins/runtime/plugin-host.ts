@@ -27,6 +27,7 @@ export function createPluginHost(services: PluginServices): SandboxHost {
     ['cache.lpop', (key, count) => cache.lpop(text(key), number(count))],
     ['jobs.enqueue', (name, payload, at) => services.enqueueJob(text(name), payload, jobDate(at))],
     ['posthog.capture', (event, properties) => services.capture(text(event), isObject(properties) ? properties : {})],
+    ['posthog.api', (path, options) => services.callApi(text(path), fetchOptions(options), keyOf(options))],
     ['fetch', (url, options) => services.fetch(text(url), fetchOptions(options))],
     ['geoip.locate', address => services.locate(text(address))],
   ])
@@ -38,6 +39,10 @@ export function createPluginHost(services: PluginServices): SandboxHost {
     },
     log: lines => services.log(lines),
   }
+}
+
+function keyOf(options: unknown): string {
+  return text(isObject(options) ? options.key : undefined)
 }
 
 function text(value: unknown): string {

@@ -10,6 +10,8 @@ interface Received {
   body: string
 }
 
+const askFields = { path: { type: 'string' }, key: { type: 'string' } }
+
 onEachDatabase('running plugins', dialect => {
   let s: Scenario
   let shared: TestDatabase
@@ -158,6 +160,30 @@ onEachDatabase('running plugins', dialect => {
       expect((await s.as(undefined).post('/e/', body)).status).toBe(200)
       await expect.poll(plugin.messages).toContainEqual('seen arrived')
       await expect.poll(() => received).toContainEqual({ path: '/hook', body: '{"name":"arrived"}' })
+      await plugin.off()
+    })
+
+    it('are answered with what the API says, to plugins that have a key', async () => {
+      const asking = `export const jobs = { ask: async ({ path, key }) => {
+        try {
+          const answer = await posthog.api.get(path, { personalApiKey: key })
+          const body = await answer.text()
+          console.log(answer.status, body.slice(0, 40))
+        } catch (error) { console.log(error.message) }
+      } }`
+      const plugin = await enable(asking, { publicJobs: { ask: { payload: askFields } } })
+      const asked = async (path: string, key: string) => {
+        const before = (await plugin.messages()).length
+        await s.post(`${plugin.path}job/`, { job: { type: 'ask', payload: { path, key } } })
+        await s.halyard.plugins.runtime.tick(now())
+        await expect.poll(async () => (await plugin.messages()).length).toBe(before + 1)
+        return (await plugin.messages()).at(-1)
+      }
+      expect(await asked(`${s.project}/`, s.key)).toMatch(/^200 \{"id":/)
+      expect(await asked(`${s.project}/`, 'phx_wrong')).toMatch(/^401 /)
+      for (const path of ['/metrics', 'https://elsewhere.test/api/', '//elsewhere.test/api/', '/api/../metrics']) {
+        expect(await asked(path, s.key)).toContain('takes a path of Halyard')
+      }
       await plugin.off()
     })
 

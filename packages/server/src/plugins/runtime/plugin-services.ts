@@ -11,6 +11,8 @@ export interface PluginServices {
   /** Keeps the job and runs it once, at that time or as soon as possible after it. */
   enqueueJob(name: string, payload: unknown, at: Date): Promise<void>
   fetch(url: string, options: PluginFetchOptions): Promise<PluginFetchAnswer>
+  /** Asks Halyard's own API with a key that the plugin has been given. */
+  callApi(path: string, options: PluginFetchOptions, key: string): Promise<PluginFetchAnswer>
   /** Sends an event of the plugin's own into the project. */
   capture(event: string, properties: Readonly<Record<string, unknown>>): Promise<void>
   readonly locate: Locate

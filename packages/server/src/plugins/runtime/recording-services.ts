@@ -40,6 +40,10 @@ export function createRecordingServices(
       if (!answer) throw new Error(`${new URL(url).host} is not an allowed host.`)
       return answer(url)
     },
+    callApi: async (path, options) => {
+      services.fetched.push({ url: path, options })
+      return { status: 200, url: path, headers: { 'content-type': 'application/json' }, text: '{}' }
+    },
     capture: async (event, properties) => {
       services.captured.push({ event, properties })
     },

@@ -120,6 +120,11 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
           error={fieldProblem(save.error, 'allowed_hosts')}
           onChange={hosts => set({ hosts })}
         />
+        {draft.isOn && wanted.length > 0 && draft.hosts.length === 0 && (
+          <Text size="sm" c="var(--mantine-color-yellow-light-color)" role="status">
+            {t.plugins.noHostGranted}
+          </Text>
+        )}
         {hasTried && faults.size > 0 && (
           <Text size="sm" c="red" role="alert">
             {t.plugins.settingsWrong(faults.size)}
