@@ -1,6 +1,7 @@
 import { allRoutes, sdkRoutes } from '@halyard/contract'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import { serveAccess } from './access/access-routes.ts'
+import type { ChangeFeed } from './changes.ts'
 import { serveCohorts } from './cohorts/cohort-routes.ts'
 import type { Config } from './config.ts'
 import { serveDashboards } from './dashboards/dashboard-routes.ts'
@@ -54,6 +55,7 @@ export interface AppDeps {
     'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax' | 'lagMillisecondsMax' | 'inFlightMax'
   >
   readonly database: Database
+  readonly changes: ChangeFeed
   readonly serving: Serving
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
@@ -71,6 +73,7 @@ export interface AppDeps {
 export function createApp({
   config,
   database,
+  changes,
   edges,
   ingest,
   log,
@@ -82,7 +85,7 @@ export function createApp({
   serving,
   now,
 }: AppDeps): FastifyInstance {
-  const gate = createGate(database, now)
+  const gate = createGate({ database, changes, actors: serving.actors, now })
   const shedder = createLoadShedder(config)
   const app = createHttp({
     gate,
@@ -104,7 +107,7 @@ export function createApp({
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
-  serveFlags(serve, { database, now })
+  serveFlags(serve, { database, changes, now })
   serveFlagVersions(serve, { database, now })
   serveBulkFlags(serve, { database, now })
   serveSchedules(serve, { database, now })

@@ -105,7 +105,7 @@ export async function createHalyard(
       ),
       () => flagGuard,
     )
-    const source = storedSource(database, changes, now)
+    const source = storedSource(database, changes)
     const serving = createServing({
       source,
       now,
@@ -160,6 +160,7 @@ export async function createHalyard(
     const app = createApp({
       config,
       database,
+      changes,
       edges: { feed, batches, subjects: source.subjects },
       ingest,
       log,

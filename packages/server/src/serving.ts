@@ -5,10 +5,11 @@ import type { ProjectSource } from './evaluation/project-source.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
 import { storedProjects } from './evaluation/stored-projects.ts'
 import { storedSubjects } from './evaluation/stored-subjects.ts'
-import { createGate } from './identity/gate.ts'
+import { currentProject } from './identity/gate.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
-import { createKnownActors } from './identity/known-actors.ts'
+import { createKnownActors, type KnownActors } from './identity/known-actors.ts'
 import type { Instant } from './instant.ts'
+import { missing } from './problem.ts'
 import { type AnswerEvaluation, createAnswerEvaluation } from './sdk/answer-evaluation.ts'
 import { createDefinitions, type Definitions } from './sdk/definitions.ts'
 import { createEvaluationCounts, type EvaluationCounts } from './sdk/evaluation-counts.ts'
@@ -21,6 +22,7 @@ import type { Actor } from './tenancy.ts'
 /** Everything that answers evaluations from memory, put together. */
 export interface Serving {
   readonly snapshots: Snapshots
+  readonly actors: KnownActors
   readonly evaluator: Evaluator
   readonly answerEvaluation: AnswerEvaluation
   readonly definitions: Definitions
@@ -45,11 +47,11 @@ export interface ServingSource {
 }
 
 /** All of it from the database. */
-export const storedSource = (database: Database, changes: ChangeFeed, now: () => Instant): ServingSource => ({
+export const storedSource = (database: Database, changes: ChangeFeed): ServingSource => ({
   projects: storedProjects(database),
   subjects: storedSubjects(database),
   findActor: hash => database.read(tx => tx.identity.findActor(hash)),
-  currentProjectOf: rememberedPlace(database, now),
+  currentProjectOf: rememberedPlace(database),
   changes,
 })
 
@@ -84,6 +86,7 @@ export function createServing({ source, now, onError, limits }: Deps): Serving {
   let isClosing = false
   return {
     snapshots,
+    actors,
     evaluator,
     counts,
     answerEvaluation,
@@ -112,11 +115,11 @@ export function createServing({ source, now, onError, limits }: Deps): Serving {
 }
 
 /** Remembered as long as the actor is: choosing another project makes a new one. */
-function rememberedPlace(database: Database, now: () => Instant) {
-  const gate = createGate(database, now)
+function rememberedPlace(database: Database) {
   const places = new WeakMap<Actor, { readonly id: number }>()
   return async (actor: Actor) => {
-    const place = places.get(actor) ?? (await gate.projectFor(actor, '@current', undefined))
+    const place = places.get(actor) ?? (await database.read(tx => currentProject(tx.projects, actor)))
+    if (!place) throw missing('Project')
     places.set(actor, place)
     return place
   }

@@ -3,12 +3,14 @@ import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
+import type { ChangeFeed } from '../changes.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../http/page-links.ts'
 import { answer, type ServeRoute } from '../http/serve-route.ts'
 import type { Instant } from '../instant.ts'
 import { missing } from '../problem.ts'
+import { createMemory } from '../remember.ts'
 import type { Database, Stores } from '../stores.ts'
-import type { Actor, Project } from '../tenancy.ts'
+import { type Actor, adminLevel, type Project } from '../tenancy.ts'
 import { createFlag } from './create-flag.ts'
 import type { Flag } from './flag.ts'
 import { readFlagFilter } from './flag-filter.ts'
@@ -18,21 +20,44 @@ import { updateFlag } from './update-flag.ts'
 
 interface Deps {
   readonly database: Database
+  readonly changes: ChangeFeed
   readonly now: () => Instant
 }
 
-/** Contract 4.2, the flags themselves and what happened to them. */
-export function serveFlags(serve: ServeRoute, { database, now }: Deps): void {
-  const r = routes.flags
+const listBytesMax = 8 * 1024 * 1024
 
-  serve(r.list, ({ actor, project, query, url }) =>
-    database.read(async tx => {
-      const window = readWindow(query)
-      const page = await tx.flags.list(project.id, readFlagFilter(query, now()), window)
-      const grants = await grantsFor(tx, actor, project)
-      return pageBody(page, window, url, flag => flagToWire(flag, canEditFlag(grants, flag)))
-    }),
-  )
+interface ListPage {
+  readonly projectId: number
+  readonly bytes: Buffer
+}
+
+/** Contract 4.2, the flags themselves and what happened to them. */
+export function serveFlags(serve: ServeRoute, { database, changes, now }: Deps): void {
+  const r = routes.flags
+  const pages = createMemory<ListPage>({
+    changes,
+    isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
+    projectOf: page => page.projectId,
+    sizeOf: page => page.bytes.length,
+    sizeMax: listBytesMax,
+  })
+
+  serve(r.list, async ({ actor, project, query, url }) => {
+    const filter = readFlagFilter(query, now())
+    const make = async (): Promise<ListPage> => {
+      const body = await database.read(async tx => {
+        const window = readWindow(query)
+        const page = await tx.flags.list(project.id, filter, window)
+        const grants = await grantsFor(tx, actor, project)
+        return pageBody(page, window, url, flag => flagToWire(flag, canEditFlag(grants, flag)))
+      })
+      return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
+    }
+    // What others see depends on their roles, and what is stale on the time: neither is told of as a change.
+    const isLasting = isAdmin(actor, project) && filter.staleSince === undefined
+    const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
+    return answer({ status: 200, body: page?.bytes })
+  })
 
   serve(r.create, async ({ actor, project, body }) => {
     const patch = { ...patchFromWire(body), key: body.key }
@@ -85,6 +110,10 @@ export function serveFlags(serve: ServeRoute, { database, now }: Deps): void {
     }),
   )
 }
+
+/** Admins may edit every flag: all of them see the same list. */
+const isAdmin = (actor: Actor, { organizationId }: Project): boolean =>
+  (actor.levels.get(organizationId) ?? 0) >= adminLevel
 
 const flagsOf = (project: Project) => ({
   organizationId: project.organizationId,

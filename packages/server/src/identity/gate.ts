@@ -1,15 +1,39 @@
+import type { ChangeFeed } from '../changes.ts'
 import type { Gate } from '../http/gate.ts'
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import { missing, Problem } from '../problem.ts'
 import type { ProjectStore } from '../projects/project-store.ts'
+import { createMemory } from '../remember.ts'
+import { databaseProblem } from '../storage/driver-error.ts'
 import type { Database } from '../stores.ts'
 import { type Actor, levelIn, levelInProject, type Project } from '../tenancy.ts'
-import { hashSecret } from './secret.ts'
+import type { KnownActors } from './known-actors.ts'
 
 const lastUsedResolutionMilliseconds = 60 * 60 * 1000
 
-/** Lets people in by their personal API keys, and only where they belong. */
-export function createGate(database: Database, now: () => Instant): Gate {
+const projectsMax = 10_000
+const keysMax = 10_000
+
+interface Deps {
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly actors: KnownActors
+  readonly now: () => Instant
+}
+
+/**
+ * Lets people in by their personal API keys, and only where they belong. Who they are is remembered; but before anybody is let in, the node
+ * hears of everything that has been committed anywhere, so that a key that was revoked a moment ago opens nothing.
+ */
+export function createGate({ database, changes, actors, now }: Deps): Gate {
+  const projects = createMemory<Project>({
+    changes,
+    isConcerned: ({ topic }) => topic === 'project' || topic === 'identity',
+    projectOf: project => project.id,
+    sizeOf: () => 1,
+    sizeMax: projectsMax,
+  })
+  const lastNoted = new Map<string, Instant>()
   const beingNoted = new Set<string>()
 
   /** A note of use is not worth waiting for, and not worth failing a request for: while nothing can be written, people still read. */
@@ -18,6 +42,10 @@ export function createGate(database: Database, now: () => Instant): Gate {
     beingNoted.add(keyId)
     database
       .transaction(tx => tx.identity.touchKey(keyId, time))
+      .then(() => {
+        if (lastNoted.size >= keysMax) lastNoted.clear()
+        lastNoted.set(keyId, time)
+      })
       .catch(() => {})
       .finally(() => beingNoted.delete(keyId))
   }
@@ -25,24 +53,26 @@ export function createGate(database: Database, now: () => Instant): Gate {
   return {
     async authenticate(authorization) {
       const key = readBearer(authorization)
-      const found = await database.read(tx => tx.identity.findActor(hashSecret(key)))
-      if (!found) throw unauthenticated('authentication_failed', 'This API key is not valid. It may have been revoked.')
+      await changes.catchUp().catch(error => {
+        throw databaseProblem(error)
+      })
+      const actor = await actors.find(key)
       const time = now()
-      if (found.key.expiresAt !== null && found.key.expiresAt <= time) {
-        throw unauthenticated('authentication_failed', 'This API key has expired. Sign in again or create a new one.')
+      const noted = lastNoted.get(actor.key.id)
+      if (noted === undefined || noted <= plusMilliseconds(time, -lastUsedResolutionMilliseconds)) {
+        noteUse(actor.key.id, time)
       }
-      const isNoted =
-        found.key.lastUsedAt !== null && found.key.lastUsedAt > plusMilliseconds(time, -lastUsedResolutionMilliseconds)
-      if (!isNoted) noteUse(found.key.id, time)
-      return found.actor
+      return actor
     },
 
     async projectFor(actor, id, token) {
-      const project = await database.read(tx => {
-        if (id === '@current' && token) return tx.projects.findByToken(token)
-        if (id === '@current') return currentProject(tx.projects, actor)
-        return /^\d{1,15}$/.test(id) ? tx.projects.find(Number(id)) : Promise.resolve(undefined)
-      })
+      const find = (): Promise<Project | undefined> =>
+        database.read(tx => {
+          if (id === '@current' && token) return tx.projects.findByToken(token)
+          if (id === '@current') return currentProject(tx.projects, actor)
+          return /^\d{1,15}$/.test(id) ? tx.projects.find(Number(id)) : Promise.resolve(undefined)
+        })
+      const project = await (id === '@current' ? find() : projects.get(id, find))
       if (!project || levelInProject(actor, project) === undefined) throw missing('Project')
       return project
     },

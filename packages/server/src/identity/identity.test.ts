@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { onEachDatabase } from '../testing/databases.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { announceIdentity } from './announce-identity.ts'
 
 onEachDatabase('identity', dialect => {
   let s: Scenario
@@ -80,6 +81,7 @@ onEachDatabase('identity', dialect => {
       await s.halyard.database.transaction(async tx => {
         const key = await tx.identity.findKey(1, made.body.id)
         if (key) await tx.identity.updateKey({ ...key, expiresAt: '2001-01-01T00:00:00.000000Z' })
+        await announceIdentity(tx, 1, '2026-01-01T00:00:00.000000Z')
       })
       const expired = await s.as(made.body.value).get('/api/users/@me/')
       expect(expired.status).toBe(401)

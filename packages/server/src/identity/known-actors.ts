@@ -65,7 +65,9 @@ export function createKnownActors(
       const isFresh = remembered && remembered.freshUntil > steadyNow()
       const found = isFresh ? remembered : await lookUp(hash, remembered)
       if (!found) throw invalidKey('This API key is not valid. It may have been revoked.')
-      if (found.expiresAt !== null && found.expiresAt <= now()) throw invalidKey('This API key has expired.')
+      if (found.expiresAt !== null && found.expiresAt <= now()) {
+        throw invalidKey('This API key has expired. Sign in again or create a new one.')
+      }
       return found.actor
     },
     known(hash) {
@@ -77,4 +79,5 @@ export function createKnownActors(
   }
 }
 
-const invalidKey = (message: string): Problem => new Problem('unauthenticated', message)
+const invalidKey = (message: string): Problem =>
+  new Problem('unauthenticated', message, { code: 'authentication_failed' })

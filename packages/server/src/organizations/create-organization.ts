@@ -1,3 +1,4 @@
+import { announceIdentity } from '../identity/announce-identity.ts'
 import { newUuid } from '../identity/secret.ts'
 import type { Instant } from '../instant.ts'
 import { createProject } from '../projects/create-project.ts'
@@ -34,6 +35,7 @@ export async function createOrganization(
   })
   const project = await createProject(tx, { organizationId: organization.id, name: names.project }, now)
   await tx.identity.updateAccount(ownerId, { currentOrganizationId: organization.id, currentProjectId: project.id })
+  await announceIdentity(tx, ownerId, now)
   return { organization, project }
 }
 

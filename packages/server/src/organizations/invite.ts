@@ -1,3 +1,4 @@
+import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
 import { newUuid } from '../identity/secret.ts'
 import { type Instant, plusMilliseconds } from '../instant.ts'
@@ -117,4 +118,5 @@ async function join(tx: Stores, invite: Invite, userId: number, now: Instant): P
     updatedAt: now,
   })
   await tx.organizations.removeInvite(invite.id)
+  await announceIdentity(tx, userId, now)
 }

@@ -1,8 +1,9 @@
-import type { Kysely } from 'kysely'
+import type { CompiledQuery, Kysely } from 'kysely'
 import type { Change, ChangeLog, ChangeTopic } from '../changes.ts'
 import type { ChangeRow, Tables } from './tables.ts'
 
 export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}): ChangeLog {
+  let listing: CompiledQuery<ChangeRow> | undefined
   return {
     async append(change) {
       // Taking the number locks its row until commit, so numbers are handed out in the order of commits: a reader that
@@ -27,13 +28,15 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}
       onAppend()
     },
     async listAfter(sequence, limit) {
-      const rows = await db
+      // Asked at every request: the statement is made once.
+      listing ??= db
         .selectFrom('changes')
         .selectAll()
         .where('sequence', '>', sequence)
         .orderBy('sequence')
         .limit(limit)
-        .execute()
+        .compile()
+      const { rows } = await db.executeQuery<ChangeRow>({ ...listing, parameters: [sequence, limit] })
       return rows.map(toChange)
     },
     async head() {
