@@ -102,6 +102,27 @@ describe('writers that meet', () => {
     expect(await texts(reader)).toEqual(['quick', 'slow'])
   })
 
+  it('are not kept waiting by others that follow without a pause', async () => {
+    let isDone = false
+    const others: Promise<unknown>[] = []
+    const first = write('first').then(() => {
+      isDone = true
+    })
+    const follow = (n: number): Promise<unknown> =>
+      writer.transaction().execute(async tx => {
+        if (!isDone) others.push(follow(n + 1))
+        await new Promise(resolve => setImmediate(resolve))
+        await tx
+          .insertInto('notes')
+          .values({ text: `follower ${n}` })
+          .execute()
+      })
+    others.push(follow(1))
+    await first
+    for (const other of others) await other
+    expect(await texts(reader)).toContain('first')
+  })
+
   it('are all told when the disk is full, and the next ones are served again', async () => {
     const [{ page_count: pages }] = handle.prepare('pragma page_count').all() as [{ page_count: number }]
     handle.exec(`pragma max_page_count = ${pages}`)

@@ -7,6 +7,10 @@ import { Turns } from './turns.ts'
 const writeLockMillisecondsMax = 10_000
 const writeLockRetryMilliseconds = 10
 
+/** Nobody waits longer than this for others to come along, or for more of them. */
+const groupMillisecondsMax = 20
+const groupMembersMax = 100
+
 /** A transaction that has done its work and waits to be on disk. */
 interface Member {
   resolve(): void
@@ -24,6 +28,7 @@ export class GroupCommitDriver implements Driver {
   readonly #turns = new Turns()
   /** Those who share the transaction that is open; undefined while none is. */
   #members: Member[] | undefined
+  #openSince = 0
   #isCommitPlanned = false
 
   constructor(handle: SqliteHandle) {
@@ -58,15 +63,23 @@ export class GroupCommitDriver implements Driver {
 
   /** Takes the write lock at once: a transaction that starts by reading could not upgrade while another process writes. */
   async #openTransaction(deadline: number): Promise<void> {
+    if (this.#isFull()) this.#commit()
     while (!this.#members) {
       try {
         this.#connection.run('begin immediate')
         this.#members = []
+        this.#openSince = performance.now()
       } catch (error) {
         if (!isLocked(error) || performance.now() > deadline) throw error
         await wait(Math.random() * writeLockRetryMilliseconds)
       }
     }
+  }
+
+  /** Writers that follow one another without a pause would otherwise keep the first of them waiting for ever. */
+  #isFull(): boolean {
+    const count = this.#members?.length ?? 0
+    return count >= groupMembersMax || (count > 0 && performance.now() - this.#openSince > groupMillisecondsMax)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
