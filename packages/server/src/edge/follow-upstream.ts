@@ -27,8 +27,6 @@ interface Options {
 }
 
 const backOffDefault = { min: 250, max: 30_000 }
-/** The upstream gives a sign of life every ten seconds; without any for so long, the connection is dead. */
-const silenceMillisecondsMax = 35_000
 
 /** Follows the upstream for ever, and comes back with what it has when the connection is lost. */
 export function followUpstream(options: Options): Following {
@@ -54,31 +52,21 @@ export function followUpstream(options: Options): Following {
     )
 
   async function follow(): Promise<void> {
-    const attempt = new AbortController()
-    const signal = AbortSignal.any([closing.signal, attempt.signal])
     const stage = createStateStage(replica, stateBytesMax)
-    let watchdog = setTimeout(() => attempt.abort(), silenceMillisecondsMax)
-    try {
-      for await (const frame of upstream.follow(have(), signal)) {
-        clearTimeout(watchdog)
-        watchdog = setTimeout(() => attempt.abort(), silenceMillisecondsMax)
-        if (frame?.event === 'project') {
-          connection = connection === 'following' ? 'following' : 'connecting'
-          await stage.take(frame.data)
-        } else if (frame?.event === 'gone') await replica.remove(JSON.parse(frame.data).project)
-        else if (frame?.event === 'current') {
-          if (connection !== 'following') log.info({ projects: replica.all().length }, 'following the upstream')
-          connection = 'following'
-          failures = 0
-          doubtful.clear()
-          onCurrent()
-          tellFirst(undefined)
-        }
-        if (connection === 'following') currentAt = Date.now()
+    for await (const frame of upstream.follow(have(), closing.signal)) {
+      if (frame?.event === 'project') {
+        connection = connection === 'following' ? 'following' : 'connecting'
+        await stage.take(frame.data)
+      } else if (frame?.event === 'gone') await replica.remove(JSON.parse(frame.data).project)
+      else if (frame?.event === 'current') {
+        if (connection !== 'following') log.info({ projects: replica.all().length }, 'following the upstream')
+        connection = 'following'
+        failures = 0
+        doubtful.clear()
+        onCurrent()
+        tellFirst(undefined)
       }
-    } finally {
-      clearTimeout(watchdog)
-      attempt.abort()
+      if (connection === 'following') currentAt = Date.now()
     }
   }
 

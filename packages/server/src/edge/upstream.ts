@@ -1,4 +1,4 @@
-import type { EdgeBatch, EdgeSubject, EdgeSubjectQuestion } from '@halyard/contract'
+import type { EdgeSubject, EdgeSubjectQuestion } from '@halyard/contract'
 import { type ReadFrame, readFrames } from './read-frames.ts'
 
 /** The server, or the edge, that an edge follows. Everything here raises UpstreamError. */
@@ -33,48 +33,61 @@ const frameCharactersMax = 64 * 1024 * 1024
 const answerMillisecondsMax = 30_000
 /** A little less than an evaluation waits. */
 const lookUpMillisecondsMax = 900
+/** The upstream gives a sign of life every ten seconds; without any for so long, the connection is dead. */
+const silenceMillisecondsMax = 35_000
 
+/** With undici's own request: a stream that `fetch` reads can no longer be ended once its request object has been collected. */
 export function connectUpstream({ url, key, lookUpsAtOnceMax = 64 }: Options): Upstream {
   let lookUps = 0
 
-  async function post(path: string, json: string, signal: AbortSignal, accept: string): Promise<Response> {
-    const response = await fetch(`${url}${path}`, {
+  async function post(path: string, json: string, signal: AbortSignal, accept = 'application/json') {
+    // Loaded by an edge alone: the other commands start without it.
+    const { request } = await import('undici')
+    const { statusCode, body } = await request(`${url}${path}`, {
       method: 'POST',
-      // A key must not follow a redirection to somewhere else.
-      redirect: 'error',
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
       body: json,
       signal,
+      headersTimeout: answerMillisecondsMax,
+      bodyTimeout: silenceMillisecondsMax,
     }).catch(error => {
       throw new UpstreamError('away', `${url} cannot be reached: ${reasonOf(error)}.`, error)
     })
-    if (response.ok) return response
-    const text = await response.text().catch(() => '')
-    throw new UpstreamError(kindOf(response.status), `${url} answered ${response.status}: ${detailIn(text)}`)
+    if (statusCode === 200) return body
+    const text = await body.text().catch(() => '')
+    throw new UpstreamError(kindOf(statusCode), `${url} answered ${statusCode}: ${detailIn(text)}`)
   }
+
+  const ask = (path: string, json: string, milliseconds: number, outer?: AbortSignal): Promise<unknown> =>
+    within(milliseconds, outer, async signal => {
+      const body = await post(path, json, signal)
+      return body.json().catch(error => {
+        throw new UpstreamError('away', `The answer broke off: ${reasonOf(error)}.`, error)
+      })
+    })
 
   return {
     async *follow(have, signal) {
-      const response = await post('/api/edge/stream/', JSON.stringify({ have }), signal, 'text/event-stream')
+      const body = await post('/api/edge/stream/', JSON.stringify({ have }), signal, 'text/event-stream')
       try {
-        yield* readFrames(response.body as unknown as AsyncIterable<Uint8Array>, frameCharactersMax)
+        yield* readFrames(body, frameCharactersMax)
       } catch (error) {
         throw new UpstreamError('away', `The stream of ${url} broke: ${reasonOf(error)}.`, error)
+      } finally {
+        body.on('error', () => {}).destroy()
       }
     },
     async send(batches, signal) {
-      const both = AbortSignal.any([signal, AbortSignal.timeout(answerMillisecondsMax)])
-      const response = await post('/api/edge/batches/', `{"batches":[${batches.join(',')}]}`, both, 'application/json')
-      const { refused } = (await bodyOf(response)) as { refused: string[] }
-      return refused
+      const json = `{"batches":[${batches.join(',')}]}`
+      const answer = await ask('/api/edge/batches/', json, answerMillisecondsMax, signal)
+      return (answer as { refused: string[] }).refused
     },
     async findSubject(question) {
       if (lookUps >= lookUpsAtOnceMax) throw new UpstreamError('away', 'Too many look-ups are under way.')
       lookUps += 1
       try {
-        const signal = AbortSignal.timeout(lookUpMillisecondsMax)
-        const response = await post('/api/edge/subjects/', JSON.stringify(question), signal, 'application/json')
-        return (await bodyOf(response)) as EdgeSubject
+        const answer = await ask('/api/edge/subjects/', JSON.stringify(question), lookUpMillisecondsMax)
+        return answer as EdgeSubject
       } finally {
         lookUps -= 1
       }
@@ -82,15 +95,28 @@ export function connectUpstream({ url, key, lookUpsAtOnceMax = 64 }: Options): U
   }
 }
 
-export const batchLine = (batch: EdgeBatch): string => JSON.stringify(batch)
-
-const bodyOf = (response: Response): Promise<unknown> =>
-  response.json().catch(error => {
-    throw new UpstreamError('away', `The answer broke off: ${reasonOf(error)}.`, error)
-  })
+/** Gives the work a signal that ends it when its time is up, or when the other signal says so. */
+async function within<T>(
+  milliseconds: number,
+  outer: AbortSignal | undefined,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const timer = setTimeout(abort, milliseconds)
+  outer?.addEventListener('abort', abort)
+  if (outer?.aborted) abort()
+  try {
+    return await work(controller.signal)
+  } finally {
+    clearTimeout(timer)
+    outer?.removeEventListener('abort', abort)
+  }
+}
 
 function kindOf(status: number): UpstreamErrorKind {
-  if (status === 401 || status === 403 || status === 404 || status === 405) return 'refused'
+  // A redirection is not followed: the key is for this address alone.
+  if (status < 400 || status === 401 || status === 403 || status === 404 || status === 405) return 'refused'
   return status === 400 || status === 413 || status === 415 ? 'rejected' : 'away'
 }
 
@@ -102,8 +128,7 @@ function detailIn(text: string): string {
   }
 }
 
-/** What `fetch` really ran into is in the cause. */
 const reasonOf = (error: unknown): string => {
-  const { cause, message } = error as { cause?: { code?: string; message?: string }; message?: string }
-  return cause?.code ?? cause?.message ?? message ?? 'unknown'
+  const { code, message } = error as { code?: string; message?: string }
+  return code ?? message ?? 'unknown'
 }
