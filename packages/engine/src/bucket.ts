@@ -9,6 +9,7 @@ import {
   packPrefix,
 } from './pack.ts'
 import { compress, initialState } from './sha1.ts'
+import { aloneStart, sharedLanes } from './sha1-lanes.ts'
 
 /**
  * A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. The text is
@@ -20,13 +21,20 @@ export type Salt = typeof PLAIN | typeof VARIANT
 export const PLAIN = 0
 export const VARIANT = 1
 
+/** Where messages are laid down when there are no lanes. */
 const words = new Int32Array(64)
 const state = new Int32Array(5)
 
+/** One lane of four is quicker than plain JavaScript. */
 export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
-  const length = layText(prefix, identifier, salt, words)
-  if (length !== undefined) return hashWords(words, blockCount(length))
-  return bucketOfPacked(prefix.words, 0, prefix.length, packIdentifier(identifier), salt)
+  const lanes = sharedLanes()
+  const target = lanes === undefined ? words : lanes.memory
+  const start = lanes === undefined ? 0 : aloneStart
+  const blocks = layText(prefix, identifier, salt, 2, target, start, lanes === undefined ? 1 : 4)
+  if (blocks === undefined) return bucketOfPacked(prefix.words, 0, prefix.length, packIdentifier(identifier), salt)
+  if (lanes === undefined) return hashWords(words, blocks)
+  lanes.hash(aloneStart, 1, blocks)
+  return unitOf(lanes.memory[aloneStart]!, lanes.memory[aloneStart + 4]!)
 }
 
 /** The prefix is packed in `prefixes` from `from` on. */

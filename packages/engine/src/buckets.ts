@@ -1,6 +1,7 @@
 import { bucketOf, bucketOfPacked, PLAIN, type Salt, VARIANT } from './bucket.ts'
 import { type HashBatch, openBatch } from './hash-batch.ts'
 import { PackedIdentifier, type PackedPrefix } from './pack.ts'
+import { sharedLanes } from './sha1-lanes.ts'
 
 /** The packed prefixes of flags, by the position of the flag. */
 export interface Prefixes {
@@ -38,7 +39,7 @@ export class Buckets {
 
   /** Begins to gather, unless it cannot be done or an evaluation around this one is at it. */
   gather(): boolean {
-    if (sharedBatch === undefined) sharedBatch = openBatch() ?? null
+    if (sharedBatch === undefined) sharedBatch = openBatch(sharedLanes()) ?? null
     if (sharedBatch === null || isBatchTaken) return false
     isBatchTaken = true
     this.#batch = sharedBatch

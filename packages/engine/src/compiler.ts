@@ -31,6 +31,8 @@ export class Compiler {
   readonly pool: PredicatePool
   /** The name of the group type by bag; bag 0 is the person. */
   readonly groupTypes: readonly (string | undefined)[]
+  /** Whether any filter or flag so far is about a group. */
+  usesGroups = false
   readonly #outcomes = new OutcomeMaker()
   readonly #bags = new Map<string, number>()
 
@@ -46,7 +48,11 @@ export class Compiler {
     })
   }
 
-  readonly bagOf = (groupIndex: string): number | undefined => this.#bags.get(groupIndex)
+  readonly bagOf = (groupIndex: string): number | undefined => {
+    const bag = this.#bags.get(groupIndex)
+    if (bag !== undefined) this.usesGroups = true
+    return bag
+  }
 
   #nameBags(groupTypes: Definitions['groupTypes']): (string | undefined)[] {
     const names: (string | undefined)[] = [undefined]

@@ -5,13 +5,16 @@ import { DEPENDENCY_CYCLE, MISSING_DEPENDENCY } from './outcome.ts'
 import { type Project, withDependencies } from './project.ts'
 import { type Dependency, Run } from './run.ts'
 
+/** Where nothing is about groups, those of a subject need not be looked at. */
+const nobodysGroups: readonly (string | undefined)[] = [undefined]
+
 export function newRun(project: Project): Run {
   const { compiler, flags } = project
   return new Run({
     predicates: compiler.pool.predicates,
     predicateCount: project.predicateCount,
     flagCount: flags.length,
-    groupTypes: compiler.groupTypes,
+    groupTypes: compiler.usesGroups ? compiler.groupTypes : nobodysGroups,
     dependency: (run, reference) => dependencyIn(project, run, reference),
   })
 }

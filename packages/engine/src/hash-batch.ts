@@ -1,6 +1,6 @@
 import { bucketOfPacked, type Salt, unitOf } from './bucket.ts'
 import { blockCount, layWords, messageLength, type PackedIdentifier } from './pack.ts'
-import { groupWords, type Lanes, messagesStart, openLanes } from './sha1-lanes.ts'
+import { groupWords, type Lanes, messagesStart } from './sha1-lanes.ts'
 
 /** Where a computed bucket goes. */
 export type Deliver = (slot: number, bucket: number) => void
@@ -24,10 +24,10 @@ export interface HashBatch {
 }
 
 /** Undefined where hashing four at a time is not to be had. */
-export function openBatch(lanes: Lanes | undefined = openLanes()): HashBatch | undefined {
+export function openBatch(lanes: Lanes | undefined): HashBatch | undefined {
   if (lanes === undefined) return undefined
   const single = new Queue(lanes, messagesStart, 128, 1)
-  const double = new Queue(lanes, messagesStart + 128 * groupWords, 60, 2)
+  const double = new Queue(lanes, messagesStart + 128 * groupWords, 59, 2)
   return {
     add(prefixes, from, prefixLength, identifier, salt, slot, deliver) {
       const blocks = blockCount(messageLength(prefixLength, identifier, salt))

@@ -113,28 +113,44 @@ export function layWords(
 }
 
 /**
- * Lays down a whole message straight from the text, without packing the identifier first. Gives the length of the text,
- * or undefined when it is not all ASCII or does not fit.
+ * Lays down a whole message straight from the text, without packing the identifier first, its words `stride` apart. Gives the
+ * number of blocks, or undefined when the text is not all ASCII or takes more than `blocksMax`.
  */
-export function layText(prefix: PackedPrefix, identifier: string, salt: 0 | 1, target: Int32Array): number | undefined {
+export function layText(
+  prefix: PackedPrefix,
+  identifier: string,
+  salt: 0 | 1,
+  blocksMax: number,
+  target: Int32Array,
+  start: number,
+  stride: number,
+): number | undefined {
+  const { words } = prefix
   const saltBytes = salts[salt]
   const length = prefix.length + identifier.length + saltBytes.length
-  const wordCount = blockCount(length) * 16
-  if (wordCount > target.length) return undefined
-  const { words } = prefix
-  for (let index = 0; index < words.length; index++) target[index] = words[index]!
-  for (let index = words.length; index < wordCount; index++) target[index] = 0
-  let at = prefix.length
-  for (let index = 0; index < identifier.length; index++, at++) {
-    const code = identifier.charCodeAt(index)
+  const blocks = blockCount(length)
+  if (blocks > blocksMax) return undefined
+  let at = start
+  for (let index = 0; index < words.length - 1; index++, at += stride) target[at] = words[index]!
+  let word = words[words.length - 1]!
+  let shift = 24 - (prefix.length & 3) * 8
+  const end = identifier.length + saltBytes.length
+  for (let index = 0; index < end; index++) {
+    const code = index < identifier.length ? identifier.charCodeAt(index) : saltBytes[index - identifier.length]!
     if (code > 0x7f) return undefined
-    target[at >> 2]! |= code << (24 - (at & 3) * 8)
+    word |= code << shift
+    shift -= 8
+    if (shift >= 0) continue
+    target[at] = word
+    at += stride
+    word = 0
+    shift = 24
   }
-  for (let index = 0; index < saltBytes.length; index++, at++)
-    target[at >> 2]! |= saltBytes[index]! << (24 - (at & 3) * 8)
-  target[at >> 2]! |= 0x80 << (24 - (at & 3) * 8)
-  target[wordCount - 1] = length * 8
-  return length
+  target[at] = word | (0x80 << shift)
+  const last = start + (blocks * 16 - 1) * stride
+  for (at += stride; at < last; at += stride) target[at] = 0
+  target[last] = length * 8
+  return blocks
 }
 
 function packWords(bytes: Uint8Array, count: number): Int32Array {

@@ -49,6 +49,9 @@ export class Run {
   readonly groupKeys: (string | number)[] = ['']
   /** The truths that are known by predicate, `UNKNOWN` elsewhere. */
   readonly truths: Uint8Array
+  /** The predicates whose truths are known. */
+  readonly #decided: Int32Array
+  #decidedCount = 0
   /** The outcome of each flag that has been decided, by position. */
   readonly outcomes: number[]
   /** The positions of flags that wait for a hash. */
@@ -62,7 +65,8 @@ export class Run {
   constructor(options: RunOptions) {
     this.#options = options
     this.predicates = options.predicates
-    this.truths = new Uint8Array(options.predicateCount)
+    this.truths = new Uint8Array(options.predicateCount).fill(UNKNOWN)
+    this.#decided = new Int32Array(options.predicateCount)
     this.outcomes = Array.from({ length: options.flagCount }, () => 0)
     this.waiting = new Int32Array(options.flagCount)
     this.buckets = new Buckets(options.flagCount)
@@ -72,7 +76,6 @@ export class Run {
     this.subject = subject
     this.distinctId = plainText(subject.distinctId)
     this.now = now
-    this.truths.fill(UNKNOWN)
     this.bags[PERSON] = recordOr(subject.personProperties)
     const { groupTypes } = this.#options
     if (groupTypes.length > 1) this.#openGroups(groupTypes)
@@ -93,6 +96,8 @@ export class Run {
   close(): void {
     this.subject = nobody
     for (let bag = 0; bag < this.bags.length; bag++) this.bags[bag] = undefined
+    for (let index = 0; index < this.#decidedCount; index++) this.truths[this.#decided[index]!] = UNKNOWN
+    this.#decidedCount = 0
     if (this.doubts.size > 0) this.doubts.clear()
     this.buckets.clear()
   }
@@ -103,6 +108,7 @@ export class Run {
     if (known !== UNKNOWN) return known
     const truth = this.predicates[id]!(this)
     this.truths[id] = truth
+    this.#decided[this.#decidedCount++] = id
     return truth
   }
 

@@ -38,6 +38,8 @@ export interface Lanes {
 export const messagesStart = 512
 /** The words of a group for each block. */
 export const groupWords = 64
+/** Where a message of up to two blocks can be hashed by itself, whatever is gathered before it. */
+export const aloneStart = 16_384 - 2 * groupWords
 
 const scheduleBytes = 80 * 16
 const blockBytes = groupWords * 4
@@ -148,4 +150,12 @@ export function openLanes(): Lanes | undefined {
   } catch {
     return undefined
   }
+}
+
+let shared: Lanes | null | undefined
+
+/** The lanes that everything in this process hashes with, one thing at a time; opened when they are first needed. */
+export function sharedLanes(): Lanes | undefined {
+  if (shared === undefined) shared = openLanes() ?? null
+  return shared ?? undefined
 }

@@ -83,7 +83,7 @@ describe('four lanes', () => {
 
 describe('a batch', () => {
   it('delivers every bucket, however many there are and however long', () => {
-    const batch = openBatch()!
+    const batch = openBatch(openLanes())!
     const ids = Array.from({ length: 1500 }, (_, index) => `${index}${'x'.repeat(index % 130)}`)
     const seen = new Map<number, number>()
     const deliver = (slot: number, bucket: number) => seen.set(slot, bucket)
@@ -97,9 +97,9 @@ describe('a batch', () => {
 
   it('is not to be had without WebAssembly', () => {
     vi.stubGlobal('WebAssembly', undefined)
-    expect(openBatch()).toBeUndefined()
+    expect(openBatch(openLanes())).toBeUndefined()
     vi.stubGlobal('WebAssembly', {})
-    expect(openBatch()).toBeUndefined()
+    expect(openBatch(openLanes())).toBeUndefined()
     vi.unstubAllGlobals()
   })
 })

@@ -114,15 +114,23 @@ export class Snapshot {
   }
 
   #evaluateKeys(run: Run, keys: readonly string[]): Results {
-    const asked: number[] = []
-    for (const key of keys) {
-      const index = this.#project.indexByKey.get(key)
-      if (index !== undefined) asked.push(index)
-    }
-    const positions = asked.length > 1 ? [...new Set(asked)].sort((left, right) => left - right) : asked
+    const positions = this.#positionsOf(keys)
     evaluateSome(this.#project, run, positions)
-    const outcomes = positions.map(index => run.outcomes[index]!)
+    const outcomes = positions.length === 1 ? [run.outcomes[positions[0]!]!] : positions.map(at => run.outcomes[at]!)
     return new Results(this.#project, outcomes, positions)
+  }
+
+  /** Ascending, each once. */
+  #positionsOf(keys: readonly string[]): number[] {
+    const { indexByKey } = this.#project
+    const only = keys.length === 1 ? indexByKey.get(keys[0]!) : undefined
+    if (only !== undefined) return [only]
+    const asked = new Set<number>()
+    for (const key of keys) {
+      const index = indexByKey.get(key)
+      if (index !== undefined) asked.add(index)
+    }
+    return [...asked].sort((left, right) => left - right)
   }
 
   /** Why a flag gives its answer to a subject; undefined when there is no such flag. */
