@@ -130,8 +130,11 @@ describe('plugins', { timeout: 120_000 }, () => {
 
     // What is not saved is not lost by a wrong click.
     await type(page, 'lib/shout.ts', 'export const shout = () => {}\n')
-    await page.getByRole('link', { name: 'Members' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
+    for (const away of [page.getByRole('link', { name: 'Members' }), page.getByRole('tab', { name: 'Settings' })]) {
+      await away.click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
+      await page.getByRole('dialog').waitFor({ state: 'detached' })
+    }
     await page.getByText('1 file is changed.').waitFor()
     await page.getByRole('button', { name: 'Discard' }).click()
     await page.getByText('Nothing is changed.').waitFor()

@@ -8,6 +8,8 @@ export type PluginConfig = AnswerOf<typeof routes.pluginConfigs.get>
 
 const adminLevel = 8
 const all = '1000'
+/** Plugins have no stream of changes, so what others do is seen by looking again while somebody looks. */
+export const lookAgainMilliseconds = 2_000
 
 export const scope = (organizationId: string) => ({ parent_lookup_organization_id: organizationId })
 
@@ -21,10 +23,11 @@ export function usePlugins(organizationId: string) {
     queryKey: ['plugins', organizationId],
     queryFn: async ({ signal }) =>
       (await call(routes.plugins.list, { params: scope(organizationId), query: { limit: all }, signal })).results,
+    refetchInterval: lookAgainMilliseconds,
   })
 }
 
-/** The plugins of a project, in their order. What Halyard itself switches off shows up by looking again. */
+/** The plugins of a project, in their order. */
 export function useConfigs(projectId: string | undefined) {
   const call = useCall()
   return useQuery({
@@ -35,7 +38,7 @@ export function useConfigs(projectId: string | undefined) {
       const { results } = await call(routes.pluginConfigs.list, { params, query: { limit: all }, signal })
       return results.filter(config => !config.deleted)
     },
-    refetchInterval: 10_000,
+    refetchInterval: lookAgainMilliseconds,
   })
 }
 

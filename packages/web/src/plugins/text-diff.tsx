@@ -4,7 +4,7 @@ import { useMessages } from '../messages/language.tsx'
 
 const contextLines = 3
 /** Beyond this, comparing every line with every other one would hold the page up. */
-const linesMax = 2_000
+const linesMax = 1_000
 
 /** Two texts line by line. Long stretches that are the same are left out. */
 export function TextDiff({ before, after, isCode }: { before: string; after: string; isCode?: boolean }) {

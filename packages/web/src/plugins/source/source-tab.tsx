@@ -58,9 +58,13 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
     if (isWritable && changedCount > 0 && !save.isPending) save.mutate(changes)
   }
   useHotkeys([['mod+S', saveNow]], [])
+  // What was only offered as a start is no loss.
+  const isOwnWork = changedCount > 0 && !(isStarting && sameFiles(edited, starter(plugin.name)))
   const leaving = useBlocker({
-    shouldBlockFn: ({ current, next }) => changedCount > 0 && !isStarting && current.pathname !== next.pathname,
-    enableBeforeUnload: () => changedCount > 0 && !isStarting,
+    // The tabs of a plugin are one address with another search.
+    shouldBlockFn: ({ current, next }) =>
+      isOwnWork && (current.pathname !== next.pathname || tabOf(current.search) !== tabOf(next.search)),
+    enableBeforeUnload: () => isOwnWork,
     withResolver: true,
   })
   const fault = useMemo(() => readFault(save.error, Object.keys(edited)), [save.error, edited])
@@ -175,6 +179,10 @@ const SaveKey = () => (
     {navigator.userAgent.includes('Mac') ? '⌘S' : 'Ctrl S'}
   </Kbd>
 )
+
+const tabOf = (search: object): unknown => ('tab' in search ? search.tab : undefined)
+
+const sameFiles = (one: Files, other: Files): boolean => Object.keys(changesOf(one, other)).length === 0
 
 const firstOf = (files: Files): string => {
   const names = Object.keys(files).sort()
