@@ -4,6 +4,8 @@ import { say } from './prepare.mjs'
 const lengths = {
   faults: {
     HALYARD_KILL_ROUNDS: '300',
+    HALYARD_EDGE_KILL_ROUNDS: '100',
+    HALYARD_EDGE_PEOPLE: '5000',
     HALYARD_CHAOS_STEPS: '100',
     HALYARD_FUZZ_REQUESTS: '100000',
     HALYARD_PROPAGATION_CHANGES: '2000',
@@ -13,7 +15,7 @@ const lengths = {
 
 const [kind, ...only] = process.argv.slice(2)
 const length = lengths[kind]
-const folders = { faults: ['tests/faults', 'tests/security'], load: ['tests/load'] }
+const folders = { faults: ['tests/faults', 'tests/security', 'tests/edge'], load: ['tests/load'] }
 if (!length) {
   say('Use: npm run test:faults or npm run test:load')
   process.exit(1)
