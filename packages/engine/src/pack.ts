@@ -15,8 +15,19 @@ export interface PackedPrefix {
 const salts = [new Uint8Array(0), utf8('variant')] as const
 
 export function packPrefix(text: string): PackedPrefix {
-  const bytes = utf8(text)
-  return { words: packWords(bytes, (bytes.length >> 2) + 1), length: bytes.length }
+  const words = new Int32Array((text.length >> 2) + 1)
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code > 0x7f) return packBytes(utf8(text))
+    words[index >> 2]! |= code << (24 - (index & 3) * 8)
+  }
+  return { words, length: text.length }
+}
+
+function packBytes(bytes: Uint8Array): PackedPrefix {
+  const words = new Int32Array((bytes.length >> 2) + 1)
+  for (let index = 0; index < bytes.length; index++) words[index >> 2]! |= bytes[index]! << (24 - (index & 3) * 8)
+  return { words, length: bytes.length }
 }
 
 /**
@@ -151,14 +162,4 @@ export function layText(
   for (at += stride; at < last; at += stride) target[at] = 0
   target[last] = length * 8
   return blocks
-}
-
-function packWords(bytes: Uint8Array, count: number): Int32Array {
-  const words = new Int32Array(count)
-  for (let index = 0; index < count; index++) {
-    const at = index * 4
-    words[index] =
-      ((bytes[at] ?? 0) << 24) | ((bytes[at + 1] ?? 0) << 16) | ((bytes[at + 2] ?? 0) << 8) | (bytes[at + 3] ?? 0)
-  }
-  return words
 }
