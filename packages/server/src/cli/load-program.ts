@@ -7,6 +7,8 @@ import { Script } from 'node:vm'
 export interface Program {
   /** Where V8's compiled form of the program is kept for this very Node; another version, or other flags, has another file. */
   readonly codePath: string
+  /** False when there is no compiled form, or V8 has refused it. */
+  readonly isCompiled: boolean
   run(): void
   /** What V8 has compiled until now. */
   compiledCode(): Buffer
@@ -24,9 +26,11 @@ export function loadProgram(): Program {
   const codePath = `${path}.${process.arch}-${cachedDataVersionTag()}.code`
   // The bundle is plain ASCII, which needs no decoding.
   const source = readFileSync(path, 'latin1')
-  const script = new Script(source, { filename: path, cachedData: readIfThere(codePath) })
+  const cachedData = readIfThere(codePath)
+  const script = new Script(source, { filename: path, cachedData })
   return {
     codePath,
+    isCompiled: cachedData !== undefined && !script.cachedDataRejected,
     run() {
       const body: Body = script.runInThisContext()
       body(createRequire(path), url.href)

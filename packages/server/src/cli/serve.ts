@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { setFlagsFromString } from 'node:v8'
 import { pino } from 'pino'
 import { type Config, readConfig } from '../config.ts'
 import type { Halyard } from '../halyard.ts'
@@ -8,8 +9,21 @@ import { isSupervisor, sayServing, siblings, supervise } from './workers.ts'
 
 const drainMillisecondsMax = 10_000
 
+/** By then what a start makes has been made. */
+const settledMilliseconds = 5000
+
+/**
+ * Almost everything that a start makes stays. In a large young space it would be copied to and fro, and the space be kept afterwards by a server
+ * that has nothing to do; so the space stays as small as it is until the first requests need more.
+ */
+function keepYoungSpaceSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1')
+  setTimeout(() => setFlagsFromString('--semi-space-growth-factor=2'), settledMilliseconds).unref()
+}
+
 /** `halyard serve`: until SIGTERM or SIGINT, which let requests under way finish. */
 export async function serve(): Promise<void> {
+  keepYoungSpaceSmall()
   const config = readConfig(process.env)
   const log = pino({
     level: config.logLevel,
