@@ -8,7 +8,7 @@ import { activityBody, pageBody, readActivityWindow, readWindow } from '../http/
 import { answer, type ServeRoute } from '../http/serve-route.ts'
 import type { Instant } from '../instant.ts'
 import { missing } from '../problem.ts'
-import { createMemory } from '../remember.ts'
+import { createMemory } from '../remember-until-changed.ts'
 import type { Database, Stores } from '../stores.ts'
 import { type Actor, adminLevel, type Project } from '../tenancy.ts'
 import { createFlag } from './create-flag.ts'

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { remembering } from '../remembering.ts'
+import { remembering } from '../remember-by-text.ts'
 import type { AnswerRoom } from './answer-room.ts'
 import { type PlainHead, type ReadPlainHead, readPlainHead } from './plain-request.ts'
 import { createHeadWriter, type QuickAnswer } from './quick-answer.ts'

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AnswerRoom } from '../http/answer-room.ts'
 import { type AnswerHead, answerHead, bodyFrom, type QuickAnswer } from '../http/quick-answer.ts'
-import { remembering } from '../remembering.ts'
+import { remembering } from '../remember-by-text.ts'
 import type { DefinitionsBody } from './definitions.ts'
 import { isKnown } from './etag.ts'
 import type { EvaluationCounts } from './evaluation-counts.ts'

@@ -3,7 +3,7 @@ import type { Snapshots } from '../evaluation/snapshots.ts'
 import type { KnownActors } from '../identity/known-actors.ts'
 import { hashSecret } from '../identity/secret.ts'
 import { forbidden, missing, Problem } from '../problem.ts'
-import { remembering } from '../remembering.ts'
+import { remembering } from '../remember-by-text.ts'
 import { type Actor, hasAnyScope, levelInProject } from '../tenancy.ts'
 
 /** Lets in by the keys that client libraries hold: the project's secret key, a personal API key, and where it is enough its public token. */
