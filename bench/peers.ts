@@ -8,6 +8,8 @@ export type PeerName = keyof typeof versions
 
 /** Other people's engines and servers, pinned in `peers/versions.json`. Nothing of the product depends on them. */
 export interface Peers {
+  /** False when nobody asked for them; then it is not worth a word that they are not there. */
+  readonly areWanted: boolean
   /** The folder that holds the peer's `node_modules`; undefined when it could not be installed, and then a line says so. */
   find(name: PeerName): string | undefined
   /** A Node of the 22 line, which some peers ask for or are faster on. */
@@ -17,7 +19,7 @@ export interface Peers {
 const cache = fileURLToPath(new URL('./peers/', import.meta.url))
 const installMillisecondsMax = 300_000
 
-export const noPeers: Peers = { find: () => undefined, node22: () => undefined }
+export const noPeers: Peers = { areWanted: false, find: () => undefined, node22: () => undefined }
 
 /** Each is installed when it is first asked for, into a folder of its own in the cache, so that none stands in another's way. */
 export function createPeers(say: (line: string) => void): Peers {
@@ -29,6 +31,7 @@ export function createPeers(say: (line: string) => void): Peers {
   }
 
   return {
+    areWanted: true,
     find,
     node22() {
       const folder = find('node-22')

@@ -26,7 +26,7 @@ const lineOf = (on: 'this' | '22') => `Node ${on === 'this' ? major : on}`
 
 /** All flags with value, payload and reason, and one flag of them; with the peers in the same turns at 100 flags. */
 async function evaluationFigures({ size, peers, say }: Kit, flagCount: number): Promise<Figure[]> {
-  const isContest = flagCount === 100
+  const isContest = flagCount === 100 && peers.areWanted
   const nodes = { this: process.execPath, '22': isContest ? peers.node22() : undefined }
   const running = new Map<string, RunningEngine>()
   const start = async (name: EngineName, on: 'this' | '22') => {

@@ -31,7 +31,7 @@ async function evaluationOf(kit: Kit, flagCount: number): Promise<Figure[]> {
     floor: () => bare(size.turnMilliseconds),
     halyard: () => ask(size.turnMilliseconds),
   }
-  const rivals = flagCount === 100 ? await startRivals(kit, flagCount) : {}
+  const rivals = flagCount === 100 && kit.peers.areWanted ? await startRivals(kit, flagCount) : {}
   for (const [name, { server, plan }] of Object.entries(rivals)) {
     const asked = await aim(name, server, plan)
     contestants[name] = () => asked(size.turnMilliseconds)

@@ -9,7 +9,7 @@ import type { Row } from '../row.ts'
 export const management: Row = async ({ size, installations, load, peers, say }) => {
   const halyard = await installations.start(100)
   const unleash = await startUnleash(peers, 100)
-  if (!unleash) say('  unleash-server: not installed')
+  if (!unleash && peers.areWanted) say('  unleash-server: not installed')
   const aim = async (id: string, { port, pid }: Pick<Server, 'port' | 'pid'>, plan: Target['plan'], status: number) => {
     const ask = await load.aim({ id, port, pid, plan, status }, size.connections)
     return () => ask(size.turnMilliseconds)
