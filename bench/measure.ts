@@ -48,8 +48,8 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
   },
   smoke: {
     name: 'smoke',
-    turns: 3,
-    turnMilliseconds: 500,
+    turns: 4,
+    turnMilliseconds: 600,
     users: 5000,
     connections: 32,
     flagCounts: [100],
@@ -98,7 +98,7 @@ export const ratios = (over: readonly number[], under: readonly number[]): numbe
 export async function interleave<T>(
   contestants: Readonly<Record<string, () => Promise<T>>>,
   turns: number,
-  warmUps = 1,
+  warmUps = Math.min(turns, 2),
 ): Promise<Record<string, T[]>> {
   const results: Record<string, T[]> = {}
   for (let turn = -warmUps; turn < turns; turn++) {
@@ -117,7 +117,7 @@ export function isMet({ value, atMost, atLeast }: Figure): boolean | undefined {
 }
 
 /** More than any noise of a guarded figure, and less than a change that somebody should know of. */
-export const alarmFactor = 2.2
+export const alarmFactor = 2.4
 
 /** Whether a figure is so much worse than the one on record that it cannot be noise. */
 export function isAlarming({ value, guard }: Figure, onRecord: number | undefined): boolean {
