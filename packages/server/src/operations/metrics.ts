@@ -13,6 +13,7 @@ export interface EvaluationTotals {
   readonly flags: number
   readonly seconds: number
   readonly unchanged: number
+  readonly definitions: number
 }
 
 /** Workers behind one port answer `/metrics` by turns: a name keeps their numbers apart. */
@@ -76,6 +77,7 @@ export function createMetrics(worker?: string): Metrics {
         'Polls for definitions answered 304 at once.',
         () => totals().unchanged,
       )
+      total('halyard_definitions_sent_total', 'Polls for definitions answered 200 at once.', () => totals().definitions)
     },
   }
 }

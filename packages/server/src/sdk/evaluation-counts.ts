@@ -7,14 +7,17 @@ export interface EvaluationCounts {
     readonly seconds: number
     /** Definitions that were asked for and had not changed. */
     readonly unchanged: number
+    /** Definitions that were sent whole at once. */
+    readonly definitions: number
   }
   add(flags: number): void
   addSeconds(seconds: number): void
   addUnchanged(): void
+  addDefinitions(): void
 }
 
 export function createEvaluationCounts(): EvaluationCounts {
-  const totals = { requests: 0, flags: 0, seconds: 0, unchanged: 0 }
+  const totals = { requests: 0, flags: 0, seconds: 0, unchanged: 0, definitions: 0 }
   return {
     totals,
     add(flags) {
@@ -26,6 +29,9 @@ export function createEvaluationCounts(): EvaluationCounts {
     },
     addUnchanged() {
       totals.unchanged += 1
+    },
+    addDefinitions() {
+      totals.definitions += 1
     },
   }
 }

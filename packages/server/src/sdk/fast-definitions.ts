@@ -12,7 +12,7 @@ export type KnownDefinitions = (key: string, token: string, withCohorts: boolean
 
 export const definitionsPrefix = '/flags/definitions?'
 
-/** Answers polls for definitions that have not changed; everything else is worth the long way. */
+/** Answers polls for definitions that are at hand, with all of them or with the word that they have not changed. */
 export type FastDefinitions = (url: string, headers: IncomingHttpHeaders) => QuickAnswer | undefined
 
 /** What a poll asks for. */
@@ -24,6 +24,13 @@ interface Poll {
 /** Every client polls at the same address again and again. */
 const pollsMax = 1000
 const noBody = Buffer.alloc(0)
+/** More than that is sent as it lies in memory, the long way, rather than copied. */
+const bodyBytesMax = 512 * 1024
+
+interface Heads {
+  readonly unchanged: AnswerHead
+  readonly whole: AnswerHead
+}
 
 export function createFastDefinitions(
   knownDefinitions: KnownDefinitions,
@@ -31,23 +38,28 @@ export function createFastDefinitions(
   room: AnswerRoom,
 ): FastDefinitions {
   const readPoll = remembering(pollsMax, pollOf)
-  const heads = new WeakMap<DefinitionsBody, AnswerHead>()
+  const heads = new WeakMap<DefinitionsBody, Heads>()
 
-  function headOf(definitions: DefinitionsBody): AnswerHead {
-    const head = heads.get(definitions) ?? unchangedHead(definitions)
-    heads.set(definitions, head)
-    return head
+  function headsOf(definitions: DefinitionsBody): Heads {
+    const made = heads.get(definitions) ?? makeHeads(definitions)
+    heads.set(definitions, made)
+    return made
   }
 
   return (url, headers) => {
-    const told = headers['if-none-match']
-    const key = told === undefined ? undefined : credentialOf(headers)
+    const key = credentialOf(headers)
     if (key === undefined) return undefined
     const { token, withCohorts } = readPoll(url)
     const known = token === undefined ? undefined : knownDefinitions(key, token, withCohorts)
-    if (!known || !isKnown(told, known.etag)) return undefined
-    counts.addUnchanged()
-    return { head: headOf(known), ...bodyFrom(room, noBody) }
+    if (!known) return undefined
+    const { unchanged, whole } = headsOf(known)
+    if (isKnown(headers['if-none-match'], known.etag)) {
+      counts.addUnchanged()
+      return { head: unchanged, ...bodyFrom(room, noBody) }
+    }
+    if (known.json.length > bodyBytesMax) return undefined
+    counts.addDefinitions()
+    return { head: whole, ...bodyFrom(room, known.json) }
   }
 }
 
@@ -59,8 +71,8 @@ function pollOf(url: string): Poll {
   return { token: query.getAll('token').at(-1), withCohorts }
 }
 
-const unchangedHead = ({ etag }: DefinitionsBody): AnswerHead =>
-  answerHead(304, [
+function makeHeads({ etag }: DefinitionsBody): Heads {
+  const fields = [
     'cache-control',
     'private, must-revalidate',
     'access-control-allow-origin',
@@ -69,4 +81,24 @@ const unchangedHead = ({ etag }: DefinitionsBody): AnswerHead =>
     'ETag',
     'etag',
     etag,
-  ])
+  ]
+  return { unchanged: answerHead(304, fields), whole: answerHead(200, [...fields, ...jsonFields]) }
+}
+
+/** As every answer of the long way has them. */
+const jsonFields = [
+  'content-type',
+  'application/json; charset=utf-8',
+  'content-security-policy',
+  "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy',
+  'same-origin',
+  'referrer-policy',
+  'no-referrer',
+  'x-frame-options',
+  'DENY',
+  'cross-origin-resource-policy',
+  'cross-origin',
+  'x-content-type-options',
+  'nosniff',
+]

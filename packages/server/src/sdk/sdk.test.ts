@@ -325,6 +325,21 @@ onEachDatabase('the paths of client libraries', dialect => {
       expect((await s.get(path, { 'if-none-match': etag })).status).toBe(304)
     })
 
+    it('are the same by the short way and by the long one', async () => {
+      const query = `?token=${s.projectToken}&send_cohorts`
+      await s.get(`/flags/definitions${query}`)
+      const [short, long] = [
+        await s.get(`/flags/definitions${query}`),
+        await s.get(`/api/feature_flag/local_evaluation${query}`),
+      ]
+      expect([short.status, short.text]).toEqual([200, long.text])
+      const told = ({ headers }: typeof short) =>
+        Object.fromEntries(
+          [...headers].filter(([name]) => !['date', 'x-request-id', 'keep-alive', 'connection'].includes(name)),
+        )
+      expect(told(short)).toEqual(told(long))
+    })
+
     it('are for secret keys and for personal keys with the scope', async () => {
       const path = `/flags/definitions?token=${s.projectToken}`
       const seen = async (key: string | undefined, address = path) => (await s.as(key).get(address)).status
