@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Change, ChangeListener, ChangeTopic } from './changes.ts'
-import { createMemory } from './remember.ts'
+import { createMemory } from './remember-until-changed.ts'
 
 interface Note {
   readonly projectId: number
