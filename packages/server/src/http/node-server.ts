@@ -29,9 +29,12 @@ const keepAliveTimeoutMilliseconds = 65_000
 /** How often connections are looked at that take too long to say something. */
 const connectionsCheckMilliseconds = 1000
 
+const idleSweepMilliseconds = 50
+
 export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<PlainLane, 'takes'>): NodeServers {
   const unused = new Set<Socket>()
   const plain: PlainConnections[] = []
+  const servers: Server[] = []
   let isClosing = false
 
   function watch(socket: Socket): void {
@@ -49,8 +52,10 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
       }
       const server = createServer(limits, (request, response) => {
         unused.delete(request.socket)
+        if (isClosing) response.shouldKeepAlive = false
         if (!takeFirst?.(request, response)) route(request, response)
       })
+      servers.push(server)
       const toHttp = takeConnections(server)
       const handOver = (socket: Socket) => {
         watch(socket)
@@ -68,8 +73,15 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
       isClosing = true
       for (const socket of unused) socket.destroy()
       for (const connections of plain) connections.beginClosing()
+      for (const server of servers) endIdleUntilClosed(server)
     },
   }
+}
+
+/** Node looks for idle connections once; those on which an answer was under way then would be kept for the client's next request. */
+function endIdleUntilClosed(server: Server): void {
+  const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
+  server.once('close', () => clearInterval(sweep))
 }
 
 /** Takes the place of Node's own listener, which can be given connections later. */
