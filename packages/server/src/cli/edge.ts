@@ -32,7 +32,7 @@ export async function edge(args: string[]): Promise<void> {
     if (problem) log.warn({ problem: problem.message }, 'not ready: there is no state yet; waiting for the upstream')
   }
   await running.app.listen({ host: config.host, port: config.port })
-  stopOnSignal(running, log)
+  stopOnSignal(log)(running)
   const { upstream } = config
   log.info(
     { address: addressOf(config, running.app), upstream, data: config.edgeData },

@@ -30,8 +30,9 @@ export async function serve(): Promise<void> {
     redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
   })
   if (isSupervisor(config.workers)) return supervise(config.workers, log)
+  const whenRunning = stopOnSignal(log)
   const halyard = await startHalyard(config, log, { peers: siblings() })
-  stopOnSignal(halyard, log)
+  whenRunning(halyard)
   const address = addressOf(config, halyard.app)
   if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))
   log.info({ address, database: halyard.storage.dialect }, 'Halyard is serving')
@@ -57,10 +58,17 @@ const welcome = (address: string, owner: FirstOwner): string => `
   Sign in at ${address}/ as ${owner.email} with the password ${owner.password}
 `
 
-/** Lets what is under way finish, then ends the process. */
-export function stopOnSignal(running: Pick<Halyard, 'drain' | 'close'>, log: { info(message: string): void }): void {
+/**
+ * Lets what is under way finish, then ends the process; before anything runs it ends it at once. Listens from the beginning to the end: a signal
+ * that came between two listeners would be lost. Answers how to tell what runs.
+ */
+export function stopOnSignal(log: {
+  info(message: string): void
+}): (running: Pick<Halyard, 'drain' | 'close'>) => void {
   let isStopping = false
+  let running: Pick<Halyard, 'drain' | 'close'> | undefined
   const stop = async () => {
+    if (!running) process.exit(0)
     if (isStopping) return
     isStopping = true
     log.info('stopping: finishing what is under way')
@@ -69,6 +77,9 @@ export function stopOnSignal(running: Pick<Halyard, 'drain' | 'close'>, log: { i
     await running.close()
     process.exit(0)
   }
-  process.once('SIGTERM', stop)
-  process.once('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  return started => {
+    running = started
+  }
 }

@@ -16,15 +16,12 @@ const pauseMilliseconds = 500
 export async function startHalyard(config: Config, log: Logger, options: HalyardOptions): Promise<Halyard> {
   const isLocal = config.databaseUrl.startsWith('sqlite:')
   const waiting = !isLocal && isFirstToServe() ? await startWaitingServer(config.host, config.port) : undefined
-  const stop = () => process.exit(0)
-  process.once('SIGTERM', stop).once('SIGINT', stop)
   try {
     const halyard = await (isLocal ? createHalyard : whenDatabaseStays)(config, log, options)
     await waiting?.close()
     await listen(halyard, config)
     return halyard
   } finally {
-    process.off('SIGTERM', stop).off('SIGINT', stop)
     await waiting?.close()
   }
 }

@@ -74,7 +74,9 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     return run
   }
 
+  let isClosed = false
   const runDue = async (now: Instant): Promise<void> => {
+    if (isClosed) return
     await Promise.all(jobs.map(job => runOnce(job, now)))
   }
   const timer = everyMilliseconds > 0 ? setInterval(() => runDue(options.now()), everyMilliseconds) : undefined
@@ -82,6 +84,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
   return {
     runDue,
     async close() {
+      isClosed = true
       clearInterval(timer)
       await Promise.all(running.values())
       await database.transaction(tx => tx.leases.releaseAll(node)).catch(error => onError('release', error))
