@@ -10,7 +10,7 @@ interface PageProps {
   actions?: ReactNode
   /** Lists use the whole width. */
   wide?: boolean
-  children: ReactNode
+  children?: ReactNode
 }
 
 /** One page: its title in the window and as the heading that gets the focus after navigating. */

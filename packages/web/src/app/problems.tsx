@@ -36,13 +36,20 @@ interface Asked<T> {
   refetch(): unknown
 }
 
+interface LoadedProps<T> {
+  query: Asked<T>
+  children: (data: T) => ReactNode
+  /** Of the place that is kept meanwhile, in pixels; small where something follows below. */
+  minHeight?: number
+}
+
 /** Shows what was asked for, or that it is on its way, or why it did not come. */
-export function Loaded<T>({ query, children }: { query: Asked<T>; children: (data: T) => ReactNode }) {
+export function Loaded<T>({ query, children, minHeight = 160 }: LoadedProps<T>) {
   const t = useMessages()
   if (query.data !== undefined) return children(query.data)
   if (query.error) return <ProblemAlert error={query.error} onRetry={() => query.refetch()} />
   return (
-    <Center mih={160}>
+    <Center mih={minHeight}>
       <Loader aria-label={t.common.loading} role="status" size="sm" />
     </Center>
   )

@@ -27,6 +27,8 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'sm' } },
     Modal: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
+    // A long token breaks; it does not scroll.
+    Code: { styles: { root: { overflowWrap: 'anywhere' } } },
     Badge: { styles: { root: { textTransform: 'none', fontWeight: 500 } } },
   },
 })

@@ -1,7 +1,8 @@
 import { routes } from '@halyard/contract'
-import { Badge, Button, Stack, Text } from '@mantine/core'
+import { Badge, Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { EmptyState } from '../app/empty-state.tsx'
 import { PlusIcon } from '../app/icons.tsx'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
@@ -40,7 +41,7 @@ export function CohortsPage() {
         {all => (
           <Stack>
             {all.length === 0 ? (
-              <Text>{t.cohorts.none}</Text>
+              <EmptyState title={t.cohorts.none} text={t.cohorts.noneText} />
             ) : (
               <PlainTable
                 label={t.shell.cohorts}

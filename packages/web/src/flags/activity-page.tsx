@@ -1,9 +1,10 @@
 import { routes } from '@halyard/contract'
-import { Button, Stack, Text } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useCohorts } from '../api/cohorts.ts'
 import { useProject } from '../api/queries.ts'
+import { EmptyState } from '../app/empty-state.tsx'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -42,11 +43,11 @@ export function ActivityPage() {
       <Loaded query={activity}>
         {({ pages }) => (
           <Stack>
-            {pages[0]?.results.length === 0 && <Text>{t.history.nothing}</Text>}
+            {pages[0]?.results.length === 0 && <EmptyState title={t.history.nothing} text={t.history.nothingText} />}
             {pages
               .flatMap(page => page.results)
               .map(entry => (
-                <Entry key={entry.id} entry={entry} wording={wording} />
+                <Entry key={entry.id} entry={entry} wording={wording} projectId={projectId} />
               ))}
             {activity.hasNextPage && (
               <Button variant="default" onClick={() => activity.fetchNextPage()} loading={activity.isFetchingNextPage}>

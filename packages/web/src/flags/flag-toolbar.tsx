@@ -34,6 +34,9 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
       value={String(search[name] ?? '')}
       onChange={event => set(name, event.currentTarget.value)}
       data={options}
+      // As wide as the place allows, not as the longest tag: that comes later and would move everything.
+      flex="1 1 8.5rem"
+      miw={0}
       maw={180}
     />
   )

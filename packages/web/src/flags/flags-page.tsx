@@ -1,9 +1,10 @@
 import type { Flag } from '@halyard/contract'
-import { Box, Button, Center, Stack, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useProject } from '../api/queries.ts'
+import { EmptyState } from '../app/empty-state.tsx'
 import { PlusIcon } from '../app/icons.tsx'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
@@ -97,12 +98,12 @@ export function FlagsPage() {
         fieldRef={searchField}
         onHelp={help.open}
       />
+      <Text size="sm" c="dimmed" my="xs" role="status" mih="1.55em">
+        {flags && (isComplete ? t.flags.count(shown.length, flags.length) : t.flags.loadingMore(flags.length, total))}
+      </Text>
       <Loaded query={{ data: flags, error, refetch }}>
-        {all => (
+        {() => (
           <>
-            <Text size="sm" c="dimmed" my="xs" role="status">
-              {isComplete ? t.flags.count(shown.length, all.length) : t.flags.loadingMore(all.length, total)}
-            </Text>
             {shown.length > 0 ? (
               <FlagList
                 projectId={projectId}
@@ -135,28 +136,18 @@ function toggled(set: ReadonlySet<number>, id: number): ReadonlySet<number> {
 
 function Empty(props: { isFiltered: boolean; onClear: () => void; onCreate: () => void }) {
   const t = useMessages()
+  if (!props.isFiltered) {
+    return (
+      <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyText}>
+        <Button onClick={props.onCreate}>{t.flags.create}</Button>
+      </EmptyState>
+    )
+  }
   return (
-    <Center mih={260}>
-      <Stack align="center" gap="sm" maw={420}>
-        {props.isFiltered ? (
-          <>
-            <Text>{t.flags.nothingFound}</Text>
-            <Button variant="default" onClick={props.onClear}>
-              {t.flags.clearFilters}
-            </Button>
-          </>
-        ) : (
-          <>
-            <Text fw={600}>{t.flags.emptyTitle}</Text>
-            <Text ta="center" c="dimmed" size="sm">
-              {t.flags.emptyText}
-            </Text>
-            <Box mt="xs">
-              <Button onClick={props.onCreate}>{t.flags.create}</Button>
-            </Box>
-          </>
-        )}
-      </Stack>
-    </Center>
+    <EmptyState title={t.flags.nothingFound} text={t.flags.nothingFoundText}>
+      <Button variant="default" onClick={props.onClear}>
+        {t.flags.clearFilters}
+      </Button>
+    </EmptyState>
   )
 }

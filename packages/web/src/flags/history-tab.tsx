@@ -1,6 +1,7 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
 import { Avatar, Badge, Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -69,7 +70,14 @@ function Changes(props: TabProps) {
 /** Fields that follow from others and only make noise. */
 const quietFields = new Set(['version', 'rollout_percentage', 'is_simple_flag', 'updated_at'])
 
-export function Entry({ entry, wording }: { entry: ActivityEntry; wording: Wording }) {
+interface EntryProps {
+  entry: ActivityEntry
+  wording: Wording
+  /** Given where entries of several flags stand together: then each leads to its flag. */
+  projectId?: string
+}
+
+export function Entry({ entry, wording, projectId }: EntryProps) {
   const t = useMessages()
   const { moment } = useFormats()
   const { first_name: name } = entry.user as { first_name?: string }
@@ -83,7 +91,14 @@ export function Entry({ entry, wording }: { entry: ActivityEntry; wording: Wordi
         <Avatar size={28} radius="xl" color="indigo" name={name ?? ''} aria-hidden="true" />
         <div style={{ flex: 1, minWidth: 0 }}>
           <Text size="sm">
-            <b>{name}</b> {verbs[entry.activity] ?? entry.activity} <b>{entry.detail.name}</b>
+            <b>{name}</b> {verbs[entry.activity] ?? entry.activity}{' '}
+            {projectId === undefined ? (
+              <b>{entry.detail.name}</b>
+            ) : (
+              <Link to="/project/$projectId/flags/$flagId" params={{ projectId, flagId: entry.item_id }}>
+                {entry.detail.name}
+              </Link>
+            )}
           </Text>
           <Text size="xs" c="dimmed">
             <time dateTime={entry.created_at}>{moment(entry.created_at)}</time>

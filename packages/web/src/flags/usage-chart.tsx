@@ -28,6 +28,8 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
       {
         width: target.clientWidth,
         height: heightPixels,
+        // The numbers are in the table; a legend that follows the pointer would be read out as dashes.
+        legend: { live: false },
         series: [
           {},
           ...series.map((each, index) => ({

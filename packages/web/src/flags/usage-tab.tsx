@@ -1,7 +1,7 @@
 import { type DashboardTile, routes } from '@halyard/contract'
 import { Group, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { PlainTable } from '../app/plain-table.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -32,7 +32,7 @@ export function UsageTab({ flag, project }: TabProps) {
   return (
     <Stack>
       <Group justify="space-between" align="flex-end">
-        <Text size="sm" c="dimmed">
+        <Text size="sm" c="dimmed" mih="1.55em" flex={1} miw={200}>
           {status.data &&
             (status.data.last_called_at ? t.usage.lastCalled(moment(status.data.last_called_at)) : t.usage.neverCalled)}
           {status.data?.status === 'stale' && ` · ${status.data.reason}`}
@@ -63,8 +63,13 @@ export function UsageTab({ flag, project }: TabProps) {
 
 function Tile({ tile }: { tile: DashboardTile }) {
   const t = useMessages()
+  const answers: Record<string, string> = t.usage.answers
   const { count, day } = useFormats()
-  const { metric, days, series, name } = tile.insight
+  const { metric, days, name } = tile.insight
+  const series = useMemo(
+    () => tile.insight.series.map(each => ({ ...each, label: answers[each.label] ?? each.label })),
+    [tile, answers],
+  )
   const titles: Record<string, string> = t.usage.metrics
   const title = titles[metric] ?? name
   const total = series.reduce((sum, each) => sum + each.total, 0)

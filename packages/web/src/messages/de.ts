@@ -101,6 +101,8 @@ export const de: Messages = {
     emptyText:
       'Ein Flag schaltet einen Teil deiner Software ohne neue Version ein oder aus: für alle, für einen Anteil oder für die, die Bedingungen erfüllen.',
     nothingFound: 'Kein Flag passt zu diesen Filtern.',
+    nothingFoundText:
+      'Gesucht wird in Schlüssel, Beschreibung und Schlagwörtern. Gelöschte Flags findet der Zustand Gelöscht.',
     clearFilters: 'Filter aufheben',
     filters: 'Filter',
     state: 'Zustand',
@@ -340,6 +342,7 @@ export const de: Messages = {
     no_condition_match: 'Keine Bedingung trifft zu.',
     no_group_type: 'Das Flag fragt nach einer Gruppe, in der sie nicht ist.',
     flag_disabled: 'Das Flag ist aus.',
+    disabled: 'Das Flag ist aus.',
     missing_dependency: 'Ein Flag, von dem dieses abhängt, fehlt.',
     error: 'Das Flag kann nicht ausgewertet werden.',
   },
@@ -356,7 +359,8 @@ export const de: Messages = {
     added: 'Neu',
     removed: 'Entfernt',
     more: 'Frühere Änderungen zeigen',
-    nothing: 'Noch ist nichts geschehen.',
+    nothing: 'Noch ist nichts geschehen',
+    nothingText: 'Wer wann welches Flag wie geändert hat, steht hier vom ersten Flag an.',
     changes: 'Änderungen',
     versions: 'Versionen',
     automatic: 'von selbst',
@@ -410,6 +414,7 @@ export const de: Messages = {
       interactions: 'Benutzungen',
     },
     nothing: 'In diesem Zeitraum wurde nichts gezählt.',
+    answers: { true: 'ein', false: 'aus' },
     chart: title => `${title}, Tag für Tag; dieselben Zahlen stehen in der Tabelle darunter`,
     table: 'Als Tabelle zeigen',
     day: 'Tag',
@@ -439,6 +444,9 @@ export const de: Messages = {
     personHint: 'Distinct id, E-Mail oder Name',
     ask: 'Herausfinden',
     answersFor: (count, id) => `${count} ${count === 1 ? 'Flag' : 'Flags'} für ${id}`,
+    nobodyTitle: 'Wessen Flags?',
+    nobodyText:
+      'Wähle eine Person oder tippe irgendeine Distinct-ID. Dann wird jedes Flag für sie ausgewertet, und jede Antwort lässt sich öffnen: Welche Bedingung hat sie eingelassen oder ferngehalten?',
     incomplete: 'Etwas, das über diese Person gespeichert ist, konnte nicht nachgesehen werden.',
     openFlag: 'Das Flag in der Liste finden',
     results: {
@@ -459,7 +467,8 @@ export const de: Messages = {
   persons: {
     intro: 'Wen deine Programme gemeldet haben und was über sie bekannt ist.',
     search: 'Personen suchen',
-    none: 'Noch niemand. Personen erscheinen, wenn deine Programme Ereignisse senden.',
+    none: 'Noch niemand',
+    noneText: 'Personen erscheinen hier, sobald ein Programm ein Ereignis über sie sendet. Probiere es aus:',
     nothingFound: 'Niemand gefunden.',
     name: 'Name',
     distinctIds: 'Distinct ids',
@@ -474,7 +483,9 @@ export const de: Messages = {
   },
   groups: {
     intro: 'Firmen, Teams oder wonach deine Programme Personen gruppieren.',
-    none: 'Noch keine Gruppen. Sie erscheinen, wenn deine Programme Ereignisse über sie senden.',
+    none: 'Noch keine Gruppen',
+    noneText:
+      'Firmen, Teams oder Läden erscheinen hier, sobald ein Programm ein Ereignis über eine Gruppe sendet. Flags lassen sich dann je Gruppe entscheiden. Probiere es aus:',
     type: 'Art der Gruppe',
     search: 'Gruppen suchen',
   },
@@ -501,7 +512,9 @@ export const de: Messages = {
   },
   roles: {
     intro: 'Rollen sagen, wer Flags ändern darf. Ein Flag kann weitere Rollen einlassen.',
-    none: 'Noch keine Rollen.',
+    none: 'Noch keine Rollen',
+    noneText:
+      'Eine Rolle gibt ihren Mitgliedern das Recht, alle Flags zu ändern oder, beim Flag unter Zugriff, nur dieses. Lege oben eine an.',
     name: 'Name der Rolle',
     flags: 'Flags',
     mayView: 'darf ansehen',
@@ -561,7 +574,9 @@ export const de: Messages = {
   },
   cohorts: {
     intro: 'Personengruppen, auf die Flags zeigen können: nach dem, was bekannt ist, oder nach einer Liste.',
-    none: 'Noch keine Kohorten.',
+    none: 'Noch keine Kohorten',
+    noneText:
+      'Eine Kohorte benennt Personen einmal, nach dem, was bekannt ist, oder nach einer Liste, damit viele Flags auf sie zeigen können: zahlende Kunden, Betatester, Mitarbeiter.',
     create: 'Neue Kohorte',
     name: 'Name',
     kind: 'Art',
@@ -916,7 +931,7 @@ export const de: Messages = {
     per: 'Das andere Ereignis',
     threshold: 'Schwelle',
     minutes: 'Minuten',
-    minimum: 'Messungen, mindestens',
+    minimum: 'Messungen nötig',
     onlyFlagged: 'Nur Personen zählen, für die das Flag ein war',
     onlyFlaggedNote: 'nur Personen, für die das Flag ein war',
     minimumNote: count => `ab ${count} Messungen`,

@@ -100,6 +100,7 @@ export const en = {
     emptyText:
       'A flag switches a part of your software on or off without a release: for everybody, for a share, or for those who match conditions.',
     nothingFound: 'No flag fits these filters.',
+    nothingFoundText: 'Search looks at key, description and tags. Deleted flags are found with the state Deleted.',
     clearFilters: 'Clear filters',
     filters: 'Filters',
     state: 'State',
@@ -337,6 +338,7 @@ export const en = {
     no_condition_match: 'No condition matches.',
     no_group_type: 'The flag asks for a group that they are not in.',
     flag_disabled: 'The flag is off.',
+    disabled: 'The flag is off.',
     missing_dependency: 'A flag that this one depends on is missing.',
     error: 'The flag cannot be evaluated.',
   },
@@ -353,7 +355,8 @@ export const en = {
     added: 'Added',
     removed: 'Removed',
     more: 'Show earlier changes',
-    nothing: 'Nothing has happened yet.',
+    nothing: 'Nothing has happened yet',
+    nothingText: 'Who changed which flag, when and how, stands here from the first flag on.',
     changes: 'Changes',
     versions: 'Versions',
     automatic: 'automatic',
@@ -407,6 +410,7 @@ export const en = {
       interactions: 'Interactions',
     },
     nothing: 'Nothing has been counted in this range.',
+    answers: { true: 'on', false: 'off' },
     chart: (title: string) => `${title}, day by day; the same numbers are in the table below`,
     table: 'Show as a table',
     day: 'Day',
@@ -436,6 +440,9 @@ export const en = {
     personHint: 'Distinct id, e-mail or name',
     ask: 'Find out',
     answersFor: (count: number, id: string) => `${count} ${count === 1 ? 'flag' : 'flags'} for ${id}`,
+    nobodyTitle: 'Whose flags?',
+    nobodyText:
+      'Pick a person or type any distinct id. Every flag is then evaluated for them, and each answer can be opened to see which condition let them in or kept them out.',
     incomplete: 'Something that is stored about this person could not be looked up.',
     openFlag: 'Find the flag in the list',
     results: {
@@ -457,7 +464,8 @@ export const en = {
   persons: {
     intro: 'Whom your programs have told about, with what is known of them.',
     search: 'Search people',
-    none: 'Nobody yet. People appear when your programs send events.',
+    none: 'Nobody yet',
+    noneText: 'People appear here as soon as a program sends an event about them. Try it:',
     nothingFound: 'Nobody was found.',
     name: 'Name',
     distinctIds: 'Distinct ids',
@@ -471,7 +479,9 @@ export const en = {
   },
   groups: {
     intro: 'Companies, teams or whatever your programs group people by.',
-    none: 'No groups yet. They appear when your programs send events about them.',
+    none: 'No groups yet',
+    noneText:
+      'Companies, teams or shops appear here as soon as a program sends an event about one. Flags can then be decided by group. Try it:',
     type: 'Type of group',
     search: 'Search groups',
   },
@@ -498,7 +508,9 @@ export const en = {
   },
   roles: {
     intro: 'Roles say who may change flags. A flag can let in further roles.',
-    none: 'No roles yet.',
+    none: 'No roles yet',
+    noneText:
+      'A role gives its members the right to change all flags or, at a flag under Access, that flag alone. Create one above.',
     name: 'Name of the role',
     flags: 'Flags',
     mayView: 'may look',
@@ -557,7 +569,9 @@ export const en = {
   },
   cohorts: {
     intro: 'Groups of people that flags can point at: by what is known of them, or by a list.',
-    none: 'No cohorts yet.',
+    none: 'No cohorts yet',
+    noneText:
+      'A cohort names people once, by what is known of them or by a list, so that many flags can point at them: paying customers, beta testers, staff.',
     create: 'New cohort',
     name: 'Name',
     kind: 'Kind',
@@ -903,7 +917,7 @@ export const en = {
     per: 'The other event',
     threshold: 'Threshold',
     minutes: 'Minutes',
-    minimum: 'Samples, at least',
+    minimum: 'Samples needed',
     onlyFlagged: 'Count only people who had the flag on',
     onlyFlaggedNote: 'counting only people who had the flag on',
     minimumNote: (count: number) => `from ${count} samples on`,

@@ -33,7 +33,8 @@ export function MembersPage() {
   const call = useCall()
   const queries = useQueryClient()
   const me = useMe().data
-  const level = useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0
+  const organizations = useOrganizations().data
+  const level = organizations?.find(({ id }) => id === organizationId)?.membership_level ?? 0
   const isAdmin = level >= adminLevel
   const params = { parent_lookup_organization_id: organizationId }
   const members = useQuery({
@@ -58,47 +59,49 @@ export function MembersPage() {
   return (
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
-      <Loaded query={members}>
+      <Loaded query={{ ...members, data: organizations && members.data }}>
         {({ results }) => (
-          <PlainTable
-            label={t.shell.members}
-            head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
-            rows={results.map(({ id, user, level: theirs, joined_at }) => ({
-              key: id,
-              cells: [
-                user.first_name,
-                user.email,
-                isAdmin && theirs <= level && user.uuid !== me?.uuid ? (
-                  <NativeSelect
-                    key="level"
-                    size="xs"
-                    aria-label={t.members.levelOf(user.first_name)}
-                    value={String(theirs)}
-                    onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
-                    data={levels.filter(({ value }) => Number(value) <= level)}
-                  />
-                ) : (
-                  <Badge key="level" variant="light" color="gray">
-                    {levels.find(({ value }) => value === String(theirs))?.label ?? theirs}
-                  </Badge>
-                ),
-                day(joined_at),
-                (isAdmin && theirs <= level) || user.uuid === me?.uuid ? (
-                  <ConfirmButton
-                    key="remove"
-                    label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
-                    question={t.members.removeQuestion(user.first_name)}
-                    onConfirm={() => remove(user.uuid)}
-                  />
-                ) : (
-                  ''
-                ),
-              ],
-            }))}
-          />
+          <>
+            <PlainTable
+              label={t.shell.members}
+              head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
+              rows={results.map(({ id, user, level: theirs, joined_at }) => ({
+                key: id,
+                cells: [
+                  user.first_name,
+                  user.email,
+                  isAdmin && theirs <= level && user.uuid !== me?.uuid ? (
+                    <NativeSelect
+                      key="level"
+                      size="xs"
+                      aria-label={t.members.levelOf(user.first_name)}
+                      value={String(theirs)}
+                      onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
+                      data={levels.filter(({ value }) => Number(value) <= level)}
+                    />
+                  ) : (
+                    <Badge key="level" variant="light" color="gray">
+                      {levels.find(({ value }) => value === String(theirs))?.label ?? theirs}
+                    </Badge>
+                  ),
+                  day(joined_at),
+                  (isAdmin && theirs <= level) || user.uuid === me?.uuid ? (
+                    <ConfirmButton
+                      key="remove"
+                      label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
+                      question={t.members.removeQuestion(user.first_name)}
+                      onConfirm={() => remove(user.uuid)}
+                    />
+                  ) : (
+                    ''
+                  ),
+                ],
+              }))}
+            />
+            {isAdmin && <Invitations organizationId={organizationId} />}
+          </>
         )}
       </Loaded>
-      {isAdmin && <Invitations organizationId={organizationId} />}
     </Page>
   )
 }

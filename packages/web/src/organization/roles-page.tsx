@@ -5,6 +5,7 @@ import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useOrganizations } from '../api/queries.ts'
 import { ConfirmButton } from '../app/confirm-button.tsx'
+import { EmptyState } from '../app/empty-state.tsx'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
 import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
@@ -17,8 +18,8 @@ export function RolesPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/roles' })
   const call = useCall()
-  const isAdmin =
-    (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+  const organizations = useOrganizations().data
+  const isAdmin = (organizations?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
   const params = { parent_lookup_organization_id: organizationId }
   const roles = useQuery({
     queryKey: ['roles', organizationId],
@@ -26,33 +27,35 @@ export function RolesPage() {
   })
   return (
     <Page title={t.shell.roles} intro={t.roles.intro}>
-      {isAdmin && <NewRole organizationId={organizationId} />}
-      <Loaded query={roles}>
-        {({ results }) =>
-          results.length === 0 ? (
-            <Text>{t.roles.none}</Text>
-          ) : (
-            <Accordion variant="separated" mt="md">
-              {results.map(role => (
-                <Accordion.Item key={role.id} value={role.id}>
-                  <Accordion.Control>
-                    <Group gap="sm">
-                      <Text fw={600} size="sm">
-                        {role.name}
-                      </Text>
-                      <Badge variant="light" color={role.feature_flags_access_level >= 37 ? 'green' : 'gray'}>
-                        {role.feature_flags_access_level >= 37 ? t.roles.mayEdit : t.roles.mayView}
-                      </Badge>
-                    </Group>
-                  </Accordion.Control>
-                  <Accordion.Panel>
-                    <RoleDetails role={role} organizationId={organizationId} isAdmin={isAdmin} />
-                  </Accordion.Panel>
-                </Accordion.Item>
-              ))}
-            </Accordion>
-          )
-        }
+      <Loaded query={{ ...roles, data: organizations && roles.data }}>
+        {({ results }) => (
+          <>
+            {isAdmin && <NewRole organizationId={organizationId} />}
+            {results.length === 0 ? (
+              <EmptyState title={t.roles.none} text={t.roles.noneText} />
+            ) : (
+              <Accordion variant="separated" mt="md">
+                {results.map(role => (
+                  <Accordion.Item key={role.id} value={role.id}>
+                    <Accordion.Control>
+                      <Group gap="sm">
+                        <Text fw={600} size="sm">
+                          {role.name}
+                        </Text>
+                        <Badge variant="light" color={role.feature_flags_access_level >= 37 ? 'green' : 'gray'}>
+                          {role.feature_flags_access_level >= 37 ? t.roles.mayEdit : t.roles.mayView}
+                        </Badge>
+                      </Group>
+                    </Accordion.Control>
+                    <Accordion.Panel>
+                      <RoleDetails role={role} organizationId={organizationId} isAdmin={isAdmin} />
+                    </Accordion.Panel>
+                  </Accordion.Item>
+                ))}
+              </Accordion>
+            )}
+          </>
+        )}
       </Loaded>
     </Page>
   )

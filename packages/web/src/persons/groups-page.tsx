@@ -4,12 +4,15 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useProject } from '../api/queries.ts'
+import { EmptyState } from '../app/empty-state.tsx'
 import { SearchIcon } from '../app/icons.tsx'
 import { Page } from '../app/page.tsx'
 import { Pages } from '../app/pages.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
+import { groupExample } from './event-examples.ts'
 import { PropertyTable } from './property-table.tsx'
 
 const pageSize = 50
@@ -18,6 +21,7 @@ const waitMilliseconds = 200
 export function GroupsPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/groups' })
+  const project = useProject(projectId)
   const call = useCall()
   const types = useQuery({
     queryKey: ['group-types', projectId],
@@ -26,7 +30,13 @@ export function GroupsPage() {
   return (
     <Page title={t.shell.groups} intro={t.groups.intro}>
       <Loaded query={types}>
-        {all => (all.length === 0 ? <Text>{t.groups.none}</Text> : <GroupsOfTypes projectId={projectId} types={all} />)}
+        {all =>
+          all.length === 0 ? (
+            <EmptyState title={t.groups.none} text={t.groups.noneText} code={groupExample(project?.api_token)} />
+          ) : (
+            <GroupsOfTypes projectId={projectId} types={all} />
+          )
+        }
       </Loaded>
     </Page>
   )

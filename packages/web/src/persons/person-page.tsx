@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Anchor, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { ConfirmButton } from '../app/confirm-button.tsx'
@@ -7,6 +7,7 @@ import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
+import { Answers } from '../why/answers.tsx'
 import { PropertyTable } from './property-table.tsx'
 
 export function PersonPage() {
@@ -37,19 +38,23 @@ export function PersonPage() {
           }
         >
           <Stack>
-            <Anchor
-              component={Link}
-              to={`/project/${projectId}/why?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`}
-              size="sm"
-            >
-              {t.persons.whyOf(name)}
-            </Anchor>
             <Title order={2}>{t.persons.distinctIds}</Title>
             <Text size="sm" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
               {distinct_ids.join(', ')}
             </Text>
             <Title order={2}>{t.persons.properties}</Title>
             <PropertyTable properties={properties} />
+            <Group justify="space-between">
+              <Title order={2}>{t.shell.flags}</Title>
+              <Anchor
+                component={Link}
+                to={`/project/${projectId}/why?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`}
+                size="sm"
+              >
+                {t.persons.whyOf(name)}
+              </Anchor>
+            </Group>
+            {distinct_ids[0] !== undefined && <Answers projectId={projectId} id={distinct_ids[0]} />}
           </Stack>
         </Page>
       )}

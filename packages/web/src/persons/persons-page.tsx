@@ -4,6 +4,8 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useProject } from '../api/queries.ts'
+import { EmptyState } from '../app/empty-state.tsx'
 import { SearchIcon } from '../app/icons.tsx'
 import { Page } from '../app/page.tsx'
 import { Pages } from '../app/pages.tsx'
@@ -11,6 +13,7 @@ import { PlainTable } from '../app/plain-table.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
+import { identifyExample } from './event-examples.ts'
 
 const pageSize = 50
 const waitMilliseconds = 200
@@ -19,6 +22,7 @@ export function PersonsPage() {
   const t = useMessages()
   const { day } = useFormats()
   const { projectId } = useParams({ from: '/shell/project/$projectId/persons' })
+  const project = useProject(projectId)
   const call = useCall()
   const [typed, setTyped] = useState('')
   const [search] = useDebouncedValue(typed, waitMilliseconds)
@@ -50,7 +54,11 @@ export function PersonsPage() {
       <Loaded query={persons}>
         {({ results, count }) =>
           results.length === 0 ? (
-            <Text>{search === '' ? t.persons.none : t.persons.nothingFound}</Text>
+            search === '' ? (
+              <EmptyState title={t.persons.none} text={t.persons.noneText} code={identifyExample(project?.api_token)} />
+            ) : (
+              <Text>{t.persons.nothingFound}</Text>
+            )
           ) : (
             <Stack>
               <PlainTable

@@ -165,7 +165,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
         )}
         {!fieldProblem(create.error, 'label') && <ProblemAlert error={create.error} />}
         {create.data?.value && <ShownOnce value={create.data.value} label={create.data.label} />}
-        <Loaded query={keys}>
+        <Loaded query={keys} minHeight={24}>
           {({ results }) =>
             results.length === 0 ? (
               <Text size="sm">{t.project.noSecretKeys}</Text>

@@ -58,7 +58,7 @@ export function ScheduledChanges({ flag, project }: TabProps) {
         )
       }
     >
-      <Loaded query={schedules}>
+      <Loaded query={schedules} minHeight={24}>
         {all =>
           all.length === 0 ? (
             <Text size="sm">{t.schedule.none}</Text>

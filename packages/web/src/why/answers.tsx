@@ -1,0 +1,110 @@
+import { type EvaluationReason, routes } from '@halyard/contract'
+import { Accordion, Alert, Badge, Group, Stack, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { SearchIcon } from '../app/icons.tsx'
+import { Loaded } from '../app/problems.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { readTrace } from './trace.ts'
+import { TraceView } from './trace-view.tsx'
+
+interface Props {
+  projectId: string
+  /** The distinct id of the person. */
+  id: string
+  /** JSON: the key of the group by its type. */
+  groups?: string
+}
+
+/** Every flag, its answer for somebody, and the trace behind it. */
+export function Answers({ projectId, id, groups = '' }: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const [search, setSearch] = useState('')
+  const query = { distinct_id: id, explain: 'true', ...(groups !== '' && { groups }) }
+  const answers = useQuery({
+    queryKey: ['why', projectId, id, groups],
+    queryFn: ({ signal }) => call(routes.flagEvaluation.reasons, { params: { project_id: projectId }, query, signal }),
+    staleTime: 0,
+  })
+  return (
+    <Loaded query={answers}>
+      {({ reasons, is_incomplete }) => {
+        const shown = Object.entries(reasons)
+          .filter(([key]) => key.toLowerCase().includes(search.toLowerCase()))
+          .sort(([a], [b]) => (a < b ? -1 : 1))
+        return (
+          <Stack gap="sm">
+            {is_incomplete && <Alert color="yellow">{t.why.incomplete}</Alert>}
+            <TextInput
+              aria-label={t.flags.search}
+              placeholder={t.flags.search}
+              leftSection={<SearchIcon size={16} />}
+              maw={320}
+              value={search}
+              onChange={event => setSearch(event.currentTarget.value)}
+            />
+            <Text size="sm" c="dimmed" role="status">
+              {t.why.answersFor(shown.length, id)}
+            </Text>
+            <Accordion variant="separated" multiple defaultValue={shown.length === 1 ? [shown[0]?.[0] ?? ''] : []}>
+              {shown.slice(0, answersShownMax).map(([key, reason]) => (
+                <Answer key={key} name={key} reason={reason} projectId={projectId} />
+              ))}
+            </Accordion>
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}
+
+/** Beyond this, searching is quicker than scrolling. */
+const answersShownMax = 200
+
+function Answer({ name, reason, projectId }: { name: string; reason: EvaluationReason; projectId: string }) {
+  const t = useMessages()
+  const sentences: Record<string, string> = t.reasons
+  const trace = useMemo(() => readTrace(reason.trace), [reason])
+  const { reason: code, condition_index: index, description } = reason.evaluation
+  return (
+    <Accordion.Item value={name}>
+      <Accordion.Control>
+        <Group justify="space-between" wrap="nowrap" gap="sm">
+          <div style={{ minWidth: 0 }}>
+            <Text size="sm" fw={600} truncate>
+              {name}
+            </Text>
+            <Text size="xs" c="dimmed">
+              {sentences[code] ?? description}
+              {index !== null && code !== 'no_condition_match' && ` (${t.editor.condition(index + 1)})`}
+            </Text>
+          </div>
+          <Badge
+            variant="light"
+            color={reason.value === false ? 'gray' : 'green'}
+            size="lg"
+            radius="sm"
+            style={{ flex: 'none' }}
+          >
+            {reason.value === true ? t.preview.on : reason.value === false ? t.preview.off : reason.value}
+          </Badge>
+        </Group>
+      </Accordion.Control>
+      <Accordion.Panel>
+        <Stack gap="sm">
+          {trace && trace.conditions.length > 0 ? (
+            <TraceView trace={trace} />
+          ) : (
+            <Text size="sm">{sentences[code] ?? description}</Text>
+          )}
+          <Link to="/project/$projectId/flags" params={{ projectId }} search={{ q: name }}>
+            {t.why.openFlag}
+          </Link>
+        </Stack>
+      </Accordion.Panel>
+    </Accordion.Item>
+  )
+}
