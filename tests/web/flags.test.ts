@@ -115,7 +115,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     const flags = `${visit.scenario.project}/feature_flags`
     await page.getByRole('checkbox', { name: 'Select all shown flags' }).check()
     await page.getByRole('button', { name: 'Add a tag' }).click()
-    await page.getByRole('combobox', { name: 'Tag', exact: true }).last().fill('q3')
+    await page.getByRole('dialog').getByRole('combobox', { name: 'Tag' }).fill('q3')
     await expectSound(page)
     await page.getByRole('dialog').getByRole('button', { name: 'Add a tag' }).click()
     await page.getByText('3 flags changed').waitFor()

@@ -12,6 +12,9 @@ interface Notice {
   readonly onUndo?: () => unknown
 }
 
+/** A way back must not be gone before it is found. */
+const undoMilliseconds = 30_000
+
 /** Short notices at the edge of the page. They are read out and go away by themselves. */
 export function useNotify() {
   const t = useMessages()
@@ -25,7 +28,7 @@ export function useNotify() {
           onUndo?.()
         }
         const message = onUndo ? createElement(UndoNotice, { text, onUndo: undo }) : text
-        notifications.show({ id, color, closeButtonProps, message })
+        notifications.show({ id, color, closeButtonProps, message, ...(onUndo && { autoClose: undoMilliseconds }) })
       },
       fail: (error: unknown, title?: string) => {
         notifications.show({

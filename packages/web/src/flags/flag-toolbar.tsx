@@ -1,8 +1,10 @@
 import type { Flag } from '@halyard/contract'
-import { ActionIcon, Group, NativeSelect, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, TextInput, Tooltip } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { type RefObject, useMemo } from 'react'
-import { CrossIcon, KeyboardIcon, SearchIcon } from '../app/icons.tsx'
+import { ChevronIcon, CrossIcon, KeyboardIcon, SearchIcon } from '../app/icons.tsx'
 import { useMessages } from '../messages/language.tsx'
+import classes from './flag-list.module.css'
 import { type FlagSearch, isFiltered, tagsOf } from './flag-search.ts'
 
 interface Props {
@@ -18,6 +20,8 @@ interface Props {
 
 export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, fieldRef, onHelp }: Props) {
   const t = useMessages()
+  // On a phone the filters would push the flags out of sight; they wait behind a button.
+  const [isOpen, { toggle }] = useDisclosure(isFiltered(search))
   const tags = useMemo(() => [...new Set(flags.flatMap(tagsOf))].sort(), [flags])
   const owners = useMemo(
     () => [...new Map(flags.map(({ created_by }) => [created_by.id, created_by.first_name || created_by.email]))],
@@ -54,32 +58,43 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
         flex="1 1 14rem"
         maw={420}
       />
-      {choice('state', t.flags.state, [
-        anyOf(t.flags.state),
-        { value: 'on', label: t.flags.stateOn },
-        { value: 'off', label: t.flags.stateOff },
-        { value: 'stale', label: t.flags.stateStale },
-        { value: 'deleted', label: t.flags.stateDeleted },
-      ])}
-      {choice('type', t.flags.type, [
-        anyOf(t.flags.type),
-        { value: 'boolean', label: t.flags.typeBoolean },
-        { value: 'variants', label: t.flags.typeVariants },
-      ])}
-      {choice('tag', t.flags.tag, [
-        anyOf(t.flags.tag),
-        ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag })),
-      ])}
-      {choice('owner', t.flags.owner, [
-        anyOf(t.flags.owner),
-        ...owners.map(([id, name]) => ({ value: String(id), label: name })),
-      ])}
-      {choice('sort', t.flags.sort, [
-        { value: '', label: t.flags.sortNewest },
-        { value: 'oldest', label: t.flags.sortOldest },
-        { value: 'key', label: t.flags.sortKey },
-        { value: '-key', label: t.flags.sortKeyBackwards },
-      ])}
+      <Button
+        variant="default"
+        hiddenFrom="sm"
+        aria-expanded={isOpen}
+        rightSection={<ChevronIcon size={16} />}
+        onClick={toggle}
+      >
+        {t.flags.filters}
+      </Button>
+      <div className={classes.filters} data-open={isOpen || undefined}>
+        {choice('state', t.flags.state, [
+          anyOf(t.flags.state),
+          { value: 'on', label: t.flags.stateOn },
+          { value: 'off', label: t.flags.stateOff },
+          { value: 'stale', label: t.flags.stateStale },
+          { value: 'deleted', label: t.flags.stateDeleted },
+        ])}
+        {choice('type', t.flags.type, [
+          anyOf(t.flags.type),
+          { value: 'boolean', label: t.flags.typeBoolean },
+          { value: 'variants', label: t.flags.typeVariants },
+        ])}
+        {choice('tag', t.flags.tag, [
+          anyOf(t.flags.tag),
+          ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag })),
+        ])}
+        {choice('owner', t.flags.owner, [
+          anyOf(t.flags.owner),
+          ...owners.map(([id, name]) => ({ value: String(id), label: name })),
+        ])}
+        {choice('sort', t.flags.sort, [
+          { value: '', label: t.flags.sortNewest },
+          { value: 'oldest', label: t.flags.sortOldest },
+          { value: 'key', label: t.flags.sortKey },
+          { value: '-key', label: t.flags.sortKeyBackwards },
+        ])}
+      </div>
       {(isFiltered(search) || typed !== '') && (
         <Tooltip label={t.flags.clearFilters}>
           <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.flags.clearFilters} onClick={onClear}>

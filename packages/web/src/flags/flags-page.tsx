@@ -2,7 +2,7 @@ import type { Flag } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
+import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
 import { useProject } from '../api/queries.ts'
 import { EmptyState } from '../app/empty-state.tsx'
 import { PlusIcon } from '../app/icons.tsx'
@@ -13,13 +13,13 @@ import { BulkBar } from './bulk/bulk-bar.tsx'
 import { FlagList } from './flag-list.tsx'
 import { type FlagSearch, isFiltered, searchTexts, selectFlags } from './flag-search.ts'
 import { FlagToolbar } from './flag-toolbar.tsx'
-import { ShortcutHelp } from './shortcut-help.tsx'
 import { useFlagNotes } from './use-flag-notes.ts'
 import { useFlags } from './use-flags.ts'
 import { useListKeys } from './use-list-keys.ts'
 import { useToggle } from './use-toggle.ts'
 import { useTypedSearch } from './use-typed-search.ts'
 
+const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
 const noGroupTypes = {}
 
 export function FlagsPage() {
@@ -123,7 +123,7 @@ export function FlagsPage() {
         )}
       </Loaded>
       {project && <BulkBar project={project} flags={chosen} onSelect={ids => setSelected(new Set(ids))} />}
-      <ShortcutHelp opened={isHelpOpen} onClose={help.close} />
+      <Suspense fallback={null}>{isHelpOpen && <ShortcutHelp onClose={help.close} />}</Suspense>
     </Page>
   )
 }

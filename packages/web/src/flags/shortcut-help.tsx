@@ -2,7 +2,7 @@ import { Kbd, Table } from '@mantine/core'
 import { Dialog } from '../app/dialog.tsx'
 import { useMessages } from '../messages/language.tsx'
 
-export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: () => void }) {
+export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   const t = useMessages()
   const rows: [string, string][] = [
     ['j', t.keys.next],
@@ -18,7 +18,7 @@ export function ShortcutHelp({ opened, onClose }: { opened: boolean; onClose: ()
     ['Ctrl S', t.keys.save],
   ]
   return (
-    <Dialog isOpen={opened} onClose={onClose} title={t.keys.title}>
+    <Dialog onClose={onClose} title={t.keys.title}>
       <Table withRowBorders={false}>
         <Table.Tbody>
           {rows.map(([key, does]) => (

@@ -21,7 +21,6 @@ export const de: Messages = {
     none: 'Keine',
     any: 'Alle',
     never: 'nie',
-    optional: 'freiwillig',
     moreActions: 'Weitere Aktionen',
   },
   signIn: {
@@ -75,7 +74,6 @@ export const de: Messages = {
     organizationName: 'Name der Organisation',
     apiDocs: 'API-Beschreibung',
     shortcuts: 'Tastenkürzel',
-    userMenu: name => `Menü von ${name}`,
   },
   keys: {
     title: 'Tastenkürzel',
@@ -125,7 +123,6 @@ export const de: Messages = {
     columnOwner: 'Angelegt von',
     columnCreated: 'Angelegt',
     columnSwitch: 'Ein',
-    columnSelect: 'Ausgewählt',
     selectFlag: key => `${key} auswählen`,
     selectAll: 'Alle gezeigten Flags auswählen',
     switchFlag: key => `${key} ist ein`,

@@ -20,7 +20,6 @@ export const en = {
     none: 'None',
     any: 'Any',
     never: 'never',
-    optional: 'optional',
     moreActions: 'More actions',
   },
   signIn: {
@@ -74,7 +73,6 @@ export const en = {
     organizationName: 'Name of the organization',
     apiDocs: 'API reference',
     shortcuts: 'Keyboard shortcuts',
-    userMenu: (name: string) => `Menu of ${name}`,
   },
   keys: {
     title: 'Keyboard shortcuts',
@@ -123,7 +121,6 @@ export const en = {
     columnOwner: 'Created by',
     columnCreated: 'Created',
     columnSwitch: 'On',
-    columnSelect: 'Selected',
     selectFlag: (key: string) => `Select ${key}`,
     selectAll: 'Select all shown flags',
     switchFlag: (key: string) => `${key} is on`,

@@ -1,12 +1,17 @@
 import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
 import { WorkProgress } from '../../app/work-progress.tsx'
 import { useMessages } from '../../messages/language.tsx'
 import classes from './bulk-bar.module.css'
-import { CopyDialog, FailuresDialog, TagDialog } from './bulk-dialogs.tsx'
 import { useBulk } from './use-bulk.ts'
+
+// Fetched when somebody wants one: the first view of the list does without.
+const dialogs = () => import('./bulk-dialogs.tsx')
+const TagDialog = lazy(async () => ({ default: (await dialogs()).TagDialog }))
+const CopyDialog = lazy(async () => ({ default: (await dialogs()).CopyDialog }))
+const FailuresDialog = lazy(async () => ({ default: (await dialogs()).FailuresDialog }))
 
 interface Props {
   project: Project
@@ -76,25 +81,28 @@ export function BulkBar({ project, flags, onSelect }: Props) {
           )}
         </Paper>
       )}
-      {(asking === 'tag' || asking === 'untag') && (
-        <TagDialog
-          title={asking === 'tag' ? t.flags.bulkTag : t.bulk.untag}
-          known={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
-          onClose={close}
-          onTag={tag}
-        />
-      )}
-      {asking === 'copy' && (
-        <CopyDialog
-          project={project}
-          count={flags.length}
-          onClose={close}
-          onCopy={(targets, isOff) => {
-            close()
-            bulk.copy(flags, project.organization, targets, isOff)
-          }}
-        />
-      )}
+      <Suspense fallback={null}>
+        {(asking === 'tag' || asking === 'untag') && (
+          <TagDialog
+            title={asking === 'tag' ? t.flags.bulkTag : t.bulk.untag}
+            known={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
+            onClose={close}
+            onTag={tag}
+          />
+        )}
+        {asking === 'copy' && (
+          <CopyDialog
+            project={project}
+            count={flags.length}
+            onClose={close}
+            onCopy={(targets, isOff) => {
+              close()
+              bulk.copy(flags, project.organization, targets, isOff)
+            }}
+          />
+        )}
+        {bulk.failures.length > 0 && <FailuresDialog failures={bulk.failures} onClose={bulk.dismissFailures} />}
+      </Suspense>
       <ConfirmDialog
         isOpen={asking === 'delete'}
         title={t.flags.bulkDelete}
@@ -105,7 +113,6 @@ export function BulkBar({ project, flags, onSelect }: Props) {
           bulk.change(flags, { deleted: true })
         }}
       />
-      {bulk.failures.length > 0 && <FailuresDialog failures={bulk.failures} onClose={bulk.dismissFailures} />}
     </>
   )
 }
