@@ -36,7 +36,7 @@ const lookUpMillisecondsMax = 900
 /** The upstream gives a sign of life every ten seconds; without any for so long, the connection is dead. */
 const silenceMillisecondsMax = 35_000
 
-/** With undici's own request: a stream that `fetch` reads can no longer be ended once its request object has been collected. */
+/** With undici's own request, whose answers can be destroyed at any moment: with `fetch`, closing an edge hung now and then. */
 export function connectUpstream({ url, key, lookUpsAtOnceMax = 64 }: Options): Upstream {
   let lookUps = 0
 
