@@ -1,10 +1,13 @@
 // Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
+import { spawnSync } from 'node:child_process'
 import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
-import { root, run } from './prepare.mjs'
+import { root, say } from './prepare.mjs'
+
+const keepCodeMillisecondsMax = 60_000
 
 const packages = join(root, 'packages')
 const options = {
@@ -74,7 +77,13 @@ await build({
   minifyWhitespace: true,
   minifySyntax: true,
 })
-run(process.execPath, [join(root, 'scripts/keep-code.mjs')])
+// Only a start becomes slower without it: nothing that goes wrong here may keep anybody from building.
+const kept = spawnSync(process.execPath, [join(root, 'scripts/keep-code.mjs')], {
+  cwd: root,
+  stdio: 'inherit',
+  timeout: keepCodeMillisecondsMax,
+})
+if (kept.status !== 0) say('The compiled code could not be kept; starts take a little longer.')
 
 await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
 compressPage(join(dist, 'web'))
