@@ -126,7 +126,8 @@ onEachDatabase('a tenant at its limits', dialect => {
     const held = new Promise<void>(resolve => {
       release = resolve
     })
-    const writers = Array.from({ length: s.halyard.storage.writersMax }, () =>
+    const { writersMax } = s.halyard.storage
+    const writers = Array.from({ length: Number.isFinite(writersMax) ? writersMax : 1 }, () =>
       s.halyard.database.transaction(() => held).catch(() => {}),
     )
     const replies: Reply[] = []
