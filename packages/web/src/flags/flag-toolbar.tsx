@@ -85,7 +85,7 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
           ...withChosen(tags, search.tag).map(tag => ({ value: tag, label: tag })),
         ])}
         {choice('owner', t.flags.owner, [
-          anyOf(t.flags.owner),
+          { value: '', label: t.flags.anyOwner },
           ...owners.map(([id, name]) => ({ value: String(id), label: name })),
         ])}
         {choice('sort', t.flags.sort, [

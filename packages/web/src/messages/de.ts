@@ -113,6 +113,7 @@ export const de: Messages = {
     typeVariants: 'Mit Varianten',
     tag: 'Schlagwort',
     owner: 'Angelegt von',
+    anyOwner: 'Von: Allen',
     sort: 'Reihenfolge',
     sortNewest: 'Neueste zuerst',
     sortOldest: 'Älteste zuerst',

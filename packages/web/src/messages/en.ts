@@ -111,6 +111,7 @@ export const en = {
     typeVariants: 'With variants',
     tag: 'Tag',
     owner: 'Created by',
+    anyOwner: 'By: Anybody',
     sort: 'Sort',
     sortNewest: 'Newest first',
     sortOldest: 'Oldest first',
