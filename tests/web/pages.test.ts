@@ -198,6 +198,8 @@ describe('access', { timeout: 120_000 }, () => {
     await page.getByText('Send this link to grace@example.com').waitFor()
     await expectSound(page)
     await visit.scenario.join('linus')
+    // Nobody reloads: what others do is seen all the same.
+    await page.getByRole('row', { name: /linus@example.com/ }).waitFor()
     await page.goto(inOrganization('/roles'))
     await page.getByRole('textbox', { name: 'Name of the role' }).fill('Release managers')
     await page.getByRole('button', { name: 'Create role' }).click()

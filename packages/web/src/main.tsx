@@ -8,6 +8,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { createRoot } from 'react-dom/client'
 import { createCall } from './api/client.ts'
+import { lookAgain } from './api/look-again.ts'
 import { isProblem } from './api/problem.ts'
 import { createSession } from './api/session.ts'
 import { createPageRouter } from './app/router.tsx'
@@ -31,6 +32,7 @@ async function start(): Promise<void> {
       },
     },
   })
+  lookAgain(queries)
   const router = createPageRouter({ ...services, queries })
   // When a key ends, every page is left for the sign-in page, which leads back.
   session.subscribe(() => {

@@ -13,7 +13,7 @@ import { ActivityList } from './activity-list.tsx'
 import { JobsTab } from './jobs-tab.tsx'
 import { LogTab } from './log-tab.tsx'
 import { MetricsTab } from './metrics-tab.tsx'
-import { hasUpdate, lookAgainMilliseconds, type PluginConfig, scope, useConfigs, useIsAdmin } from './plugin-queries.ts'
+import { hasUpdate, type PluginConfig, scope, useConfigs, useIsAdmin } from './plugin-queries.ts'
 import { type PluginTab, pluginTabs } from './plugin-tabs.ts'
 import { SettingsTab } from './settings/settings-tab.tsx'
 import { SourceTab } from './source/source-tab.tsx'
@@ -43,7 +43,6 @@ export function PluginPage() {
   const plugin = useQuery({
     queryKey: ['plugins', organizationId, pluginId],
     queryFn: ({ signal }) => call(routes.plugins.get, { params: { ...scope(organizationId), id: pluginId }, signal }),
-    refetchInterval: lookAgainMilliseconds,
   })
   return (
     <Loaded query={plugin}>

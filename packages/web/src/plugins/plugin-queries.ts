@@ -8,8 +8,6 @@ export type PluginConfig = AnswerOf<typeof routes.pluginConfigs.get>
 
 const adminLevel = 8
 const all = '1000'
-/** Plugins have no stream of changes, so what others do is seen by looking again while somebody looks. */
-export const lookAgainMilliseconds = 2_000
 
 export const scope = (organizationId: string) => ({ parent_lookup_organization_id: organizationId })
 
@@ -23,7 +21,6 @@ export function usePlugins(organizationId: string) {
     queryKey: ['plugins', organizationId],
     queryFn: async ({ signal }) =>
       (await call(routes.plugins.list, { params: scope(organizationId), query: { limit: all }, signal })).results,
-    refetchInterval: lookAgainMilliseconds,
   })
 }
 
@@ -38,7 +35,6 @@ export function useConfigs(projectId: string | undefined) {
       const { results } = await call(routes.pluginConfigs.list, { params, query: { limit: all }, signal })
       return results.filter(config => !config.deleted)
     },
-    refetchInterval: lookAgainMilliseconds,
   })
 }
 

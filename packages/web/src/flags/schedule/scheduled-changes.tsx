@@ -27,7 +27,6 @@ export function ScheduledChanges({ flag, project }: TabProps) {
       const query = { record_id: String(flag.id), limit: '200' }
       return (await call(routes.scheduledChanges.list, { params, query, signal })).results
     },
-    refetchInterval: 5000,
   })
   const refresh = () => queries.invalidateQueries({ queryKey: ['schedules', params.project_id] })
   const create = useMutation({
