@@ -80,6 +80,8 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
 
 /** Node looks for idle connections once; those on which an answer was under way then would be kept for the client's next request. */
 function endIdleUntilClosed(server: Server): void {
+  // One that never listened is not closed either.
+  if (!server.listening) return
   const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
   server.once('close', () => clearInterval(sweep))
 }
