@@ -57,7 +57,7 @@ onEachDatabase('several workers on one machine', dialect => {
       }
       expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/halyard_requests_in_flight\{worker="\d+"\}/)
     } finally {
-      expect(await server.stop()).toBe(0)
+      expect(await server.stop(), server.lines.slice(-20).join('\n')).toBe(0)
     }
     expect(servingPids(server).filter(isAlive)).toEqual([])
     expect(await findFaults(database.url, writes)).toEqual([])

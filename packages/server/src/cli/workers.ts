@@ -31,6 +31,13 @@ export async function supervise(count: number, log: Log): Promise<void> {
     if (message === 'halyard:changed') for (const worker of living()) if (worker !== from) worker.send(message)
   })
 
+  function fork(): Worker {
+    const worker = cluster.fork()
+    // Said to one that was killed a moment ago. Its end is seen below; the message, or the connection, is lost with it.
+    worker.on('error', error => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be told'))
+    return worker
+  }
+
   function keep(worker: Worker): void {
     const start = performance.now()
     worker.once('exit', async (code, signal) => {
@@ -41,7 +48,7 @@ export async function supervise(count: number, log: Log): Promise<void> {
           ? restartMillisecondsMin
           : Math.min(delay * 2, restartMillisecondsMax)
       await wait(delay)
-      if (!isStopping) keep(cluster.fork())
+      if (!isStopping) keep(fork())
     })
   }
 
@@ -57,15 +64,17 @@ export async function supervise(count: number, log: Log): Promise<void> {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 
-  const first = cluster.fork()
+  const first = fork()
   const code = await Promise.race([serving(first), ended(first)])
   if (typeof code === 'number') process.exit(isStopping ? 0 : code)
   keep(first)
-  for (let n = 1; n < count; n++) keep(cluster.fork())
+  for (let n = 1; n < count; n++) keep(fork())
   log.info({ workers: count }, 'workers started')
 }
 
-const living = (): Worker[] => Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined)
+/** A worker that ended stays in the list until its channel is seen to be closed too. */
+const living = (): Worker[] =>
+  Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined && !worker.isDead()) as Worker[]
 
 const serving = (worker: Worker): Promise<'serving'> =>
   new Promise(resolve => {
