@@ -108,6 +108,22 @@ describe('who may set an edge up', () => {
     await end(edge)
   })
 
+  it('a batch of one tenant is never taken for another that has its id', async () => {
+    const stranger = await s.stranger('peggy')
+    const send = async (key: string, project: string) => {
+      const event = { uuid: '01890000-0000-7000-8000-000000000002', event: '$set', distinct_id: 'of-both' }
+      const events = [{ ...event, properties: { $set: { a: 1 } }, at: new Date().toISOString(), ip: null }]
+      const { uuid } = (await s.as(key).get(`${project}/`)).body
+      return s
+        .as(await edgeKey(s.as(key)))
+        .post('/api/edge/batches/', { batches: [{ id: 'same', project: uuid, events }] })
+    }
+    for (const { key, project } of [stranger, s]) {
+      expect((await send(key, project)).body).toEqual({ received: 1, refused: [] })
+      expect((await s.as(key).get(`${project}/persons/?distinct_id=of-both`)).body.results).toHaveLength(1)
+    }
+  })
+
   it('events for a project that the key cannot see are refused by name', async () => {
     const stranger = await s.stranger('trudy')
     const { uuid } = (await s.get(`${s.project}/`)).body

@@ -47,15 +47,18 @@ export function createBatchReceiver({ database, snapshots, ingest, onEvaluations
       const refused: string[] = []
       const wanted: IdentifiedBatch[] = []
       const time = now()
+      // Ids are chosen by edges: each tenant's are its own, so that nobody can have another's batch taken for received.
       for (const { id, project = '', events } of batches) {
         const found = projects.get(project)
-        if (events && found) wanted.push({ id, found, events: events.map(event => eventFromWire(event, time)) })
-        else if (events) refused.push(id)
+        if (events && found) {
+          wanted.push({ id: `${project}/${id}`, found, events: events.map(event => eventFromWire(event, time)) })
+        }
+        if (events && !found) refused.push(id)
       }
       await ingest.receiveBatches(wanted)
       for (const { id, evaluations } of batches) {
         if (!evaluations) continue
-        const isNew = await database.transaction(tx => tx.receivedBatches.add(`${id}/evaluations`, time))
+        const isNew = await database.transaction(tx => tx.receivedBatches.add(`${actor.user.uuid}/${id}`, time))
         if (isNew) onEvaluations(evaluations)
       }
       return { received: batches.length - refused.length, refused }
