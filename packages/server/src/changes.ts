@@ -24,8 +24,6 @@ export interface ChangeLog {
   listAfter(sequence: number, limit: number): Promise<readonly Change[]>
   /** The sequence of the newest committed change; 0 when there is none. */
   head(): Promise<number>
-  /** Forgets changes before an instant and answers how many; readers that far behind start anew. */
-  removeBefore(at: Instant): Promise<number>
 }
 
 export type ChangeListener = (changes: readonly Change[]) => void | Promise<void>

@@ -43,10 +43,6 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}
       const row = await db.selectFrom('change_head').select('sequence').where('id', '=', 1).executeTakeFirst()
       return row?.sequence ?? 0
     },
-    async removeBefore(at) {
-      const result = await db.deleteFrom('changes').where('at', '<', at).executeTakeFirst()
-      return Number(result.numDeletedRows)
-    },
   }
 }
 
