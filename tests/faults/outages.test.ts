@@ -1,5 +1,5 @@
 import pg from 'pg'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { openSqlite } from '../../packages/server/src/storage/sqlite-connection.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
 import { startScenario } from '../../packages/server/src/testing/scenario.ts'
@@ -116,7 +116,8 @@ type HoldWriters = (url: string) => Promise<() => Promise<void>>
 const lockOut: Record<'sqlite' | 'postgres', HoldWriters> = {
   async sqlite(url) {
     const handle = openSqlite(url.slice('sqlite:'.length))
-    handle.exec('begin immediate')
+    // The server, in this same process, may be writing just now.
+    await vi.waitFor(() => handle.exec('begin immediate'), { timeout: 30_000, interval: 5 })
     return async () => {
       handle.exec('rollback')
       handle.close()
