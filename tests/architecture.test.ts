@@ -8,12 +8,12 @@ const root = resolve(import.meta.dirname, '..')
 const packages = ['engine', 'contract', 'server', 'web'].filter(name => existsSync(join(root, 'packages', name, 'src')))
 const sourcePattern = /\.tsx?$/
 const importPattern =
-  /(?:^|\n)\s*(?:import|export)\s+(type\s+)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
+  /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
 
 interface SourceFile {
   /** From the package's `src`, as `server/flags/flag.ts`. */
   readonly name: string
-  readonly imports: readonly { readonly target: string; readonly isTypeOnly: boolean }[]
+  readonly imports: readonly string[]
 }
 
 const files = packages.flatMap(name => filesBelow(join(root, 'packages', name, 'src')).map(path => read(name, path)))
@@ -30,19 +30,16 @@ function filesBelow(folder: string): string[] {
 function read(packageName: string, path: string): SourceFile {
   const source = join(root, 'packages', packageName, 'src')
   const text = readFileSync(path, 'utf8')
-  const imports = [...text.matchAll(importPattern)].map(([, type, from, dynamic]) => {
+  const imports = [...text.matchAll(importPattern)].map(([, from, dynamic]) => {
     const target = (from ?? dynamic)!
-    return {
-      isTypeOnly: type !== undefined,
-      target: target.startsWith('.') ? `${packageName}/${relative(source, resolve(dirname(path), target))}` : target,
-    }
+    return target.startsWith('.') ? `${packageName}/${relative(source, resolve(dirname(path), target))}` : target
   })
   return { name: `${packageName}/${relative(source, path)}`, imports }
 }
 
 const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, target: string) => boolean): string[] =>
   files.flatMap(file =>
-    file.imports.filter(({ target }) => isOffence(file, target)).map(({ target }) => `${file.name} → ${target}`),
+    file.imports.filter(target => isOffence(file, target)).map(target => `${file.name} → ${target}`),
   )
 
 const technicalFolders = ['storage', 'http', 'sandbox', 'testing', 'cli', 'operations']
@@ -107,7 +104,7 @@ describe('who imports whom', () => {
   })
 })
 
-/** Cycles of imports that exist at run time; a type alone ties no knot when the program runs. */
+/** Cycles of imports, those of types too: whoever reads one file of a cycle has to read them all. */
 function cycles(files: readonly SourceFile[]): string[] {
   const byName = new Map(files.map(file => [file.name, file]))
   const state = new Map<string, 'open' | 'done'>()
@@ -119,8 +116,8 @@ function cycles(files: readonly SourceFile[]): string[] {
       return
     }
     state.set(name, 'open')
-    for (const { target, isTypeOnly } of byName.get(name)?.imports ?? []) {
-      if (!isTypeOnly && byName.has(target)) visit(target, [...path, name])
+    for (const target of byName.get(name)?.imports ?? []) {
+      if (byName.has(target)) visit(target, [...path, name])
     }
     state.set(name, 'done')
   }

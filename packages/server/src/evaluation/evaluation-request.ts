@@ -1,4 +1,4 @@
-import { type Runtime, runtimeOf } from './request-runtime.ts'
+import { type Headers, type Runtime, runtimeOf } from './request-runtime.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
 
@@ -19,8 +19,6 @@ export interface EvaluationRequest {
   /** The client wants its configuration and no flags. */
   readonly isWithoutFlags: boolean
 }
-
-export type Headers = Readonly<Record<string, string | string[] | undefined>>
 
 /** Longer ids are cut, as PostHog cuts them. */
 const distinctIdCharactersMax = 200

@@ -1,5 +1,4 @@
-import type { Headers } from './evaluation-request.ts'
-
+export type Headers = Readonly<Record<string, string | string[] | undefined>>
 export type Runtime = 'server' | 'client'
 
 const clientAgents =

@@ -1,12 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import {
-  type EvaluationRequest,
-  type Headers,
-  type Properties,
-  readEvaluationRequest,
-} from '../evaluation/evaluation-request.ts'
+import { type EvaluationRequest, type Properties, readEvaluationRequest } from '../evaluation/evaluation-request.ts'
 import { type Evaluation, type Evaluator, isAsking } from '../evaluation/evaluator.ts'
 import type { Asking } from '../evaluation/gather-subject.ts'
+import type { Headers } from '../evaluation/request-runtime.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import type { Snapshots } from '../evaluation/snapshots.ts'
 import { type AnswerRoom, ownRoom } from '../http/answer-room.ts'

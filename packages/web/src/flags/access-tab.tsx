@@ -6,7 +6,7 @@ import { TrashIcon } from '../app/icons.tsx'
 import { Loaded, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
-import type { TabProps } from './flag-page.tsx'
+import type { TabProps } from './flag-tabs.ts'
 
 /** Which roles may edit this flag, beside those who may edit every flag. */
 export function AccessTab({ flag, project }: TabProps) {

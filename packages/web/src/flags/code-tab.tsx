@@ -2,7 +2,7 @@ import { ActionIcon, Code, CopyButton, Stack, Tabs, Text, Tooltip } from '@manti
 import { CheckIcon, CopyIcon } from '../app/icons.tsx'
 import { useMessages } from '../messages/language.tsx'
 import classes from './code-tab.module.css'
-import type { TabProps } from './flag-page.tsx'
+import type { TabProps } from './flag-tabs.ts'
 import { snippets } from './snippets.ts'
 
 /** How a program asks for this flag, ready to paste: with this server's address and the project's own token. */

@@ -1,9 +1,9 @@
-import { type Flag, type Project, routes } from '@halyard/contract'
+import { type Flag, routes } from '@halyard/contract'
 import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tabs, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { type Cohort, useCohorts } from '../api/cohorts.ts'
+import { useCohorts } from '../api/cohorts.ts'
 import { useProject } from '../api/queries.ts'
 import { ConfirmDialog } from '../app/confirm-dialog.tsx'
 import { DotsIcon } from '../app/icons.tsx'
@@ -16,21 +16,13 @@ import { AccessTab } from './access-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { CopiesTab } from './copies/copies-tab.tsx'
 import { describeState } from './flag-state.ts'
-import { type FlagTab, flagTabs } from './flag-tabs.ts'
+import { type FlagTab, flagTabs, type TabProps } from './flag-tabs.ts'
 import { HistoryTab } from './history-tab.tsx'
 import { ScheduleTab } from './schedule/schedule-tab.tsx'
 import { TargetingTab } from './targeting-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
 import { useFlags, usePatchFlag } from './use-flags.ts'
 import { useToggle } from './use-toggle.ts'
-
-/** What every tab of a flag is given. */
-export interface TabProps {
-  readonly flag: Flag
-  readonly project: Project
-  readonly flags: readonly Flag[]
-  readonly cohorts: readonly Cohort[]
-}
 
 export function FlagPage() {
   const { projectId, flagId } = useParams({ from: '/shell/project/$projectId/flags/$flagId' })

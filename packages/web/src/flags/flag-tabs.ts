@@ -1,7 +1,18 @@
+import type { Flag, Project } from '@halyard/contract'
+import type { Cohort } from '../api/cohorts.ts'
+
 export const flagTabs = ['targeting', 'usage', 'schedule', 'history', 'copies', 'code', 'access'] as const
 export type FlagTab = (typeof flagTabs)[number]
 
 export const readFlagTab = (search: Record<string, unknown>): { tab?: FlagTab } => {
   const tab = flagTabs.find(name => name === search.tab)
   return tab ? { tab } : {}
+}
+
+/** What every tab of a flag is given. */
+export interface TabProps {
+  readonly flag: Flag
+  readonly project: Project
+  readonly flags: readonly Flag[]
+  readonly cohorts: readonly Cohort[]
 }

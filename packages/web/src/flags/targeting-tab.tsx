@@ -13,7 +13,7 @@ import { BlastRadius } from './editor/blast-radius.tsx'
 import { changesOf, type Draft, draftOf, draftToWire } from './editor/draft.ts'
 import { FlagEditor } from './editor/flag-editor.tsx'
 import { rememberFlag } from './flag-cache.ts'
-import type { TabProps } from './flag-page.tsx'
+import type { TabProps } from './flag-tabs.ts'
 import { useWording } from './use-wording.ts'
 
 export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {

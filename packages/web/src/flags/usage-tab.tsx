@@ -6,7 +6,7 @@ import { PlainTable } from '../app/plain-table.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
-import type { TabProps } from './flag-page.tsx'
+import type { TabProps } from './flag-tabs.ts'
 import { UsageChart } from './usage-chart.tsx'
 
 /** Who asked for the flag, day by day, and what they got. */

@@ -8,7 +8,7 @@ import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { ChangeList, type FieldChange } from './change-list.tsx'
 import { rememberFlag } from './flag-cache.ts'
-import type { TabProps } from './flag-page.tsx'
+import type { TabProps } from './flag-tabs.ts'
 import { useWording } from './use-wording.ts'
 
 const versionsMax = '200'

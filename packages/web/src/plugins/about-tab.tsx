@@ -10,8 +10,8 @@ import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Outside } from './inline-markdown.tsx'
 import { InstallSteps } from './install-steps.tsx'
-import type { PluginProps } from './plugin-page.tsx'
 import { hasUpdate, scope } from './plugin-queries.ts'
+import type { PluginProps } from './plugin-tabs.ts'
 import { useProgress } from './use-progress.ts'
 
 /** What the plugin does, where it comes from, which version it is, and how to be rid of it. */

@@ -9,7 +9,7 @@ import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { JobFieldInput } from './job-field.tsx'
 import { findPayloadFaults, type JobField, type PublicJob, payloadOf, readJobs, startOf } from './job-form.ts'
-import type { ConfiguredProps } from './plugin-page.tsx'
+import type { ConfiguredProps } from './plugin-tabs.ts'
 
 const refetchMilliseconds = 2000
 

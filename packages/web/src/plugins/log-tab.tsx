@@ -9,7 +9,7 @@ import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import classes from './log-tab.module.css'
-import type { ConfiguredProps } from './plugin-page.tsx'
+import type { ConfiguredProps } from './plugin-tabs.ts'
 
 const levels = ['DEBUG', 'LOG', 'INFO', 'WARN', 'ERROR'] as const
 const pageSize = 100

@@ -7,7 +7,7 @@ import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { UsageChart } from '../flags/usage-chart.tsx'
 import { useFormats, useMessages } from '../messages/language.tsx'
-import type { ConfiguredProps } from './plugin-page.tsx'
+import type { ConfiguredProps } from './plugin-tabs.ts'
 
 type Metrics = AnswerOf<typeof routes.pluginConfigs.metrics>
 type Hour = Metrics['hours'][number]

@@ -1,4 +1,4 @@
-import { type Plugin, routes } from '@halyard/contract'
+import { routes } from '@halyard/contract'
 import { Anchor, Badge, Button, Group, Stack, Tabs, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
@@ -13,28 +13,16 @@ import { ActivityList } from './activity-list.tsx'
 import { JobsTab } from './jobs-tab.tsx'
 import { LogTab } from './log-tab.tsx'
 import { MetricsTab } from './metrics-tab.tsx'
-import { hasUpdate, type PluginConfig, scope, useConfigs, useIsAdmin } from './plugin-queries.ts'
-import { type PluginTab, pluginTabs } from './plugin-tabs.ts'
+import { hasUpdate, scope, useConfigs, useIsAdmin } from './plugin-queries.ts'
+import {
+  type ConfiguredProps,
+  type PluginProps,
+  type PluginTab,
+  type ProjectPluginProps,
+  pluginTabs,
+} from './plugin-tabs.ts'
 import { SettingsTab } from './settings/settings-tab.tsx'
 import { SourceTab } from './source/source-tab.tsx'
-
-/** What the tabs of a plugin are given. */
-export interface PluginProps {
-  readonly plugin: Plugin
-  /** The organization that looks at it, which need not be the one that owns it. */
-  readonly organizationId: string
-  readonly isAdmin: boolean
-  /** Whether the plugin itself may be changed here. */
-  readonly isWritable: boolean
-}
-
-export interface ProjectPluginProps extends PluginProps {
-  readonly projectId: string
-}
-
-export interface ConfiguredProps extends ProjectPluginProps {
-  readonly config: PluginConfig
-}
 
 export function PluginPage() {
   const { organizationId, pluginId } = useParams({ from: '/shell/organization/$organizationId/plugins/$pluginId' })

@@ -1,3 +1,6 @@
+import type { Plugin } from '@halyard/contract'
+import type { PluginConfig } from './plugin-queries.ts'
+
 export const pluginTabs = ['settings', 'source', 'log', 'metrics', 'jobs', 'activity', 'about'] as const
 export type PluginTab = (typeof pluginTabs)[number]
 
@@ -12,4 +15,22 @@ export type PluginListTab = (typeof pluginListTabs)[number]
 export const readPluginListTab = (search: Record<string, unknown>): { tab?: PluginListTab } => {
   const tab = pluginListTabs.find(name => name === search.tab)
   return tab ? { tab } : {}
+}
+
+/** What the tabs of a plugin are given. */
+export interface PluginProps {
+  readonly plugin: Plugin
+  /** The organization that looks at it, which need not be the one that owns it. */
+  readonly organizationId: string
+  readonly isAdmin: boolean
+  /** Whether the plugin itself may be changed here. */
+  readonly isWritable: boolean
+}
+
+export interface ProjectPluginProps extends PluginProps {
+  readonly projectId: string
+}
+
+export interface ConfiguredProps extends ProjectPluginProps {
+  readonly config: PluginConfig
 }

@@ -10,21 +10,13 @@ import { Loaded } from '../../app/problems.tsx'
 import { useCall } from '../../app/services.ts'
 import { useFormats, useMessages } from '../../messages/language.tsx'
 import type { FieldChange } from '../change-list.tsx'
-import type { TabProps } from '../flag-page.tsx'
 import { describeState } from '../flag-state.ts'
+import type { TabProps } from '../flag-tabs.ts'
 import { useWording } from '../use-wording.ts'
 import type { Wording } from '../words.ts'
 import { differencesOf, everythingOf } from './copy-differences.ts'
-import { CopyPreview } from './copy-preview.tsx'
+import { CopyPreview, type Target } from './copy-preview.tsx'
 import { elsewhereKey, type FlagElsewhere, useFlagElsewhere } from './flag-elsewhere.ts'
-
-/** The flag in one other project, and what copying it there would change. */
-export interface Target {
-  readonly project: Project
-  readonly flag: Flag | undefined
-  readonly wording: Wording
-  readonly differences: readonly FieldChange[]
-}
 
 const represented = { prefer: 'return=representation' }
 

@@ -1,11 +1,19 @@
+import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
 import { Dialog } from '../../app/dialog.tsx'
 import { ProblemAlert } from '../../app/problems.tsx'
 import { useMessages } from '../../messages/language.tsx'
-import { ChangeList } from '../change-list.tsx'
+import { ChangeList, type FieldChange } from '../change-list.tsx'
 import type { Wording } from '../words.ts'
-import type { Target } from './copies-tab.tsx'
+
+/** The flag in one other project, and what copying it there would change. */
+export interface Target {
+  readonly project: Project
+  readonly flag: Flag | undefined
+  readonly wording: Wording
+  readonly differences: readonly FieldChange[]
+}
 
 interface Props {
   targets: readonly Target[]

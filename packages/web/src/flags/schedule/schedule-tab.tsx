@@ -1,5 +1,5 @@
 import { Divider } from '@mantine/core'
-import type { TabProps } from '../flag-page.tsx'
+import type { TabProps } from '../flag-tabs.ts'
 import { RollbackConditions } from './rollback-conditions.tsx'
 import { ScheduledChanges } from './scheduled-changes.tsx'
 
