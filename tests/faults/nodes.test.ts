@@ -35,7 +35,7 @@ function watch(node: Scenario): { readonly seen: Change[]; at(flagId: number, nt
       seen.push(change)
       times.set(change.entityId, [...(times.get(change.entityId) ?? []), performance.now()])
     }
-  })
+  }, expect.unreachable)
   return { seen, at: (flagId, nth) => times.get(String(flagId))?.[nth] }
 }
 

@@ -24,13 +24,20 @@ export interface ChangeLog {
   listAfter(sequence: number, limit: number): Promise<readonly Change[]>
   /** The sequence of the newest committed change; 0 when there is none. */
   head(): Promise<number>
+  /** The oldest that are kept, at most `limit`. */
+  listOldest(limit: number): Promise<readonly Pick<Change, 'sequence' | 'at'>[]>
+  /** Forgets the changes up to a sequence. A reader that has not seen them finds out, since sequences have no gaps otherwise. */
+  removeUpTo(sequence: number): Promise<void>
 }
 
 export type ChangeListener = (changes: readonly Change[]) => void | Promise<void>
 
 export interface ChangeFeed {
-  /** Listeners are called in order, one batch at a time; what they throw is logged and harms no other listener. */
-  subscribe(listener: ChangeListener): () => void
+  /**
+   * Listeners are called in order, one batch at a time; what they throw is logged and harms no other listener. When changes were missed,
+   * because the log no longer has them, `startAnew` is called first: anything may have changed.
+   */
+  subscribe(listener: ChangeListener, startAnew: () => void | Promise<void>): () => void
   /** Reads and delivers everything committed before the call. */
   catchUp(): Promise<void>
 }

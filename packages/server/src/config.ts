@@ -115,7 +115,7 @@ export const settings = {
     variable: 'HALYARD_CHANGE_POLL_MILLISECONDS',
     fallback: undefined,
     describes: 'How often a node asks for changes it was not told of: 1000 with `notify`, 25 with `poll`.',
-    read: wholeNumber(5, 60_000),
+    read: wholeNumber(5, 600_000),
   }),
   bootstrapKey: setting({
     variable: 'HALYARD_BOOTSTRAP_KEY',

@@ -17,6 +17,7 @@ import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { againWhenDone } from './jobs/again-when-done.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
+import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './operations/edge-metrics.ts'
 import { createMetrics } from './operations/metrics.ts'
 import { databaseReadiness } from './operations/operations-routes.ts'
@@ -189,6 +190,7 @@ export async function createHalyard(
       node,
       jobs: [
         trimEvents,
+        trimChanges,
         createCohortWork({ scanner, now, onMore: onCohortWork }),
         rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),

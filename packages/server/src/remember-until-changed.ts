@@ -32,6 +32,12 @@ export function createMemory<T>({ changes, isConcerned, projectOf, sizeOf, sizeM
     size -= sizeOf(value)
   }
 
+  function forgetAll(): void {
+    generation += 1
+    known.clear()
+    size = 0
+  }
+
   const close = changes.subscribe(batch => {
     for (const change of batch) {
       if (!isConcerned(change)) continue
@@ -40,7 +46,7 @@ export function createMemory<T>({ changes, isConcerned, projectOf, sizeOf, sizeM
         if (change.projectId === null || change.projectId === projectOf(value)) forget(name, value)
       }
     }
-  })
+  }, forgetAll)
 
   return {
     async get(name, find) {

@@ -56,17 +56,21 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
     return projectState(served.project.uuid, documents)
   }
 
+  /** Who sees what is read again, and then whatever differs from what was told. */
+  const startAnew = () => {
+    for (const entry of entries.values()) {
+      entry.access = undefined
+      entry.accessChanges += 1
+    }
+    tell(undefined)
+  }
+
   const unsubscribe = changes.subscribe(batch => {
     for (const { topic, projectId } of batch) {
-      if (topic === 'identity' || topic === 'project') {
-        for (const entry of entries.values()) {
-          entry.access = undefined
-          entry.accessChanges += 1
-        }
-        tell(undefined)
-      } else if (projectId !== null && entries.has(projectId)) tell(projectId)
+      if (topic === 'identity' || topic === 'project') startAnew()
+      else if (projectId !== null && entries.has(projectId)) tell(projectId)
     }
-  })
+  }, startAnew)
   // What was changed while the database was away is read later, without a word from the change feed.
   const unsubscribeSwaps = snapshots.onSwap(({ project }) => {
     if (entries.has(project.id)) tell(project.id)

@@ -194,9 +194,21 @@ export function createSnapshots({
       const entry = change.projectId === null ? undefined : entries.get(change.projectId)
       if (entry && note(entry, change)) touched.add(entry)
     }
-    // One that is being loaded looks at what was noted when it has been read.
-    await Promise.all([...touched].filter(entry => !entry.loading).map(refresh))
-  })
+    await refreshAll(touched)
+  }, startAnew)
+
+  /** One that is being loaded looks at what was noted when it has been read. */
+  async function refreshAll(stale: Iterable<Entry>): Promise<void> {
+    await Promise.all([...stale].filter(entry => !entry.loading).map(refresh))
+  }
+
+  /** What is in memory goes on being served until it has been read again. */
+  async function startAnew(): Promise<void> {
+    tokens.forgetUnknown()
+    secretKeys.forgetAll()
+    for (const entry of entries.values()) entry.isStale = true
+    await refreshAll(entries.values())
+  }
 
   return {
     known(token) {

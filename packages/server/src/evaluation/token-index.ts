@@ -10,6 +10,7 @@ export interface TokenIndex {
   forget(projectId: number): void
   /** Forgets which tokens belonged to nobody. */
   forgetUnknown(): void
+  forgetAll(): void
 }
 
 const tokensMax = 20_000
@@ -64,6 +65,11 @@ export function createTokenIndex(
     forgetUnknown() {
       generation += 1
       unknown.clear()
+    },
+    forgetAll() {
+      generation += 1
+      unknown.clear()
+      projects.clear()
     },
   }
 }

@@ -38,15 +38,17 @@ export function warmUp({ database, snapshots, changes, projectsMax }: Deps): () 
     })
   }
 
+  const readBusiest = () =>
+    inTurn(async () => {
+      const busiest = await database.read(tx => tx.projects.listLastChanged(projectsMax))
+      for (const { id, apiToken } of busiest) read(id, apiToken)
+    })
   const unsubscribe = changes.subscribe(batch => {
     for (const { topic, projectId } of batch) {
       if (projectId !== null && (topic === 'flag' || topic === 'project')) read(projectId, undefined)
     }
-  })
-  inTurn(async () => {
-    const busiest = await database.read(tx => tx.projects.listLastChanged(projectsMax))
-    for (const { id, apiToken } of busiest) read(id, apiToken)
-  })
+  }, readBusiest)
+  readBusiest()
   return () => {
     isClosed = true
     unsubscribe()

@@ -33,11 +33,13 @@ export function createKnownActors(
 ): KnownActors {
   const known = new Map<string, Known>()
   let generation = 0
-  const unsubscribe = changes.subscribe(batch => {
-    if (!batch.some(({ topic }) => topic === 'identity')) return
+  const forgetAll = () => {
     generation += 1
     known.clear()
-  })
+  }
+  const unsubscribe = changes.subscribe(batch => {
+    if (batch.some(({ topic }) => topic === 'identity')) forgetAll()
+  }, forgetAll)
 
   async function lookUp(hash: string, remembered: Known | undefined): Promise<Known | undefined> {
     const begun = generation

@@ -4,29 +4,36 @@ const batchMax = 500
 
 /**
  * Reads the change log from this node's own position and hands it to the listeners. However it is woken (a commit in this
- * process, a notification, a timer), it reads the same log, so a lost wake-up is only a delay.
+ * process, a notification, a timer), it reads the same log, so a lost wake-up is only a delay. Sequences have no gaps: one that is found
+ * means that this node slept while the log was trimmed, and that its listeners must start anew.
  */
 export function createChangeFeed(
   log: Pick<ChangeLog, 'listAfter'>,
   start: number,
   onListenerError: (error: unknown) => void,
 ): ChangeFeed {
-  const listeners = new Set<ChangeListener>()
+  const listeners = new Map<ChangeListener, () => void | Promise<void>>()
   let position = start
   let running: Promise<void> | undefined
   let next: Promise<void> | undefined
+
+  async function reporting(work: () => void | Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      onListenerError(error)
+    }
+  }
 
   async function deliver(): Promise<void> {
     for (;;) {
       const changes = await log.listAfter(position, batchMax)
       const last = changes.at(-1)
       if (!last) return
-      for (const listener of listeners) {
-        try {
-          await listener(changes)
-        } catch (error) {
-          onListenerError(error)
-        }
+      const isMissing = changes[0]?.sequence !== position + 1
+      for (const [listener, startAnew] of listeners) {
+        if (isMissing) await reporting(startAnew)
+        await reporting(() => listener(changes))
       }
       position = last.sequence
       if (changes.length < batchMax) return
@@ -34,8 +41,8 @@ export function createChangeFeed(
   }
 
   return {
-    subscribe(listener) {
-      listeners.add(listener)
+    subscribe(listener, startAnew) {
+      listeners.set(listener, startAnew)
       return () => listeners.delete(listener)
     },
     // A caller that arrives while a read is under way cannot know whether that read saw its commit; it gets the next one,

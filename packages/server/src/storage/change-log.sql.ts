@@ -43,6 +43,10 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}
       const row = await db.selectFrom('change_head').select('sequence').where('id', '=', 1).executeTakeFirst()
       return row?.sequence ?? 0
     },
+    listOldest: limit => db.selectFrom('changes').select(['sequence', 'at']).orderBy('sequence').limit(limit).execute(),
+    async removeUpTo(sequence) {
+      await db.deleteFrom('changes').where('sequence', '<=', sequence).execute()
+    },
   }
 }
 

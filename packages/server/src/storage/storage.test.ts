@@ -88,7 +88,7 @@ onEachDatabase('storage', dialect => {
       const seen: string[] = []
       feed.subscribe(changes => {
         seen.push(...changes.map(({ entityId }) => entityId))
-      })
+      }, expect.unreachable)
       const sets = writers.map(writer => createSqlDatabase(writer, sqlStores, () => feed.catchUp()))
       await Promise.all(
         Array.from({ length: 40 }, (_, n) => sets[n % 2]!.transaction(tx => tx.changes.append(change(String(n))))),

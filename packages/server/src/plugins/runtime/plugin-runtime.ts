@@ -147,14 +147,19 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     pluginsOf,
     async start() {
       await reload()
+      const reloadInTurn = () => {
+        reloading = reloading.then(reload, reload)
+        return reloading
+      }
+      const startAnew = async () => {
+        await reloadInTurn()
+        wake()
+      }
       changes.subscribe(async batch => {
-        if (batch.some(change => change.topic === 'plugin' || change.topic === 'project')) {
-          reloading = reloading.then(reload, reload)
-          await reloading
-        }
+        if (batch.some(change => change.topic === 'plugin' || change.topic === 'project')) await reloadInTurn()
         // Not awaited: the work needs transactions of its own, and those wait for the listeners.
         if (batch.some(change => change.topic === 'flag' && pluginsOf(change.projectId ?? 0).length > 0)) wake()
-      })
+      }, startAnew)
       if (everyMs > 0) timers.push(setInterval(wake, everyMs).unref())
       timers.push(setInterval(() => void flush().catch(onError), flushEveryMs).unref())
     },
