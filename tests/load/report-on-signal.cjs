@@ -11,5 +11,7 @@ process.on('SIGUSR2', () => {
   collectGarbage()
   const { heapUsed, rss } = process.memoryUsage()
   const handles = process.getActiveResourcesInfo().length
-  process.stdout.write(`${JSON.stringify({ figures: { heapBytes: heapUsed, residentBytes: rss, handles }, serial: ++serial })}\n`)
+  process.stdout.write(
+    `${JSON.stringify({ figures: { heapBytes: heapUsed, residentBytes: rss, handles }, serial: ++serial })}\n`,
+  )
 })
