@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { createActivityCounts } from './activity/activity-counts.ts'
 import { createApp } from './app.ts'
 import type { ChangeFeed } from './changes.ts'
 import { createCohortWork } from './cohorts/cohort-work.ts'
@@ -40,7 +39,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage/open-s
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/until-database-answers.ts'
-import { sqlStores } from './stores.sql.ts'
+import { createStoreCounts, sqlStores } from './stores.sql.ts'
 import type { Database } from './stores.ts'
 
 export interface Halyard {
@@ -96,11 +95,11 @@ export async function createHalyard(
       await changes.catchUp()
     }
     let flagGuard: FlagGuard | undefined
-    const activityCounts = createActivityCounts()
+    const counts = createStoreCounts()
     const database: Database = guardFlagSaves(
       createSqlDatabase(
         storage,
-        (db, onChange) => sqlStores(db, onChange, activityCounts, config),
+        (db, onChange) => sqlStores(db, onChange, counts, config),
         announce,
         storage.writersMax,
       ),

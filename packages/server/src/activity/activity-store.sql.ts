@@ -1,9 +1,10 @@
-import type { Kysely, Selectable } from 'kysely'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
 import { dateOf, instantOf } from '../instant.ts'
+import { keptStatement } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { ActivityRow, Tables } from '../storage/tables.ts'
-import type { ActivityEntry, ActivityScope } from './activity.ts'
+import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
 import type { ActivityCounts, SettledCount } from './activity-counts.ts'
 import type { ActivityFilter, ActivityStore } from './activity-store.ts'
 
@@ -11,6 +12,8 @@ import type { ActivityFilter, ActivityStore } from './activity-store.ts'
 const newerMax = 500
 /** No transaction takes as long, so whatever is older than the newest entry by this much has all its predecessors. */
 const settledSeconds = 300
+
+const insertEntry = keptStatement((db, row: Insertable<ActivityRow>) => db.insertInto('activity').values(row))
 
 export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
   function matching(filter: ActivityFilter) {
@@ -53,20 +56,7 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
 
   return {
     async append(entry) {
-      await db
-        .insertInto('activity')
-        .values({
-          organization_id: entry.organizationId,
-          project_id: entry.projectId,
-          scope: entry.scope,
-          item_id: entry.itemId,
-          activity: entry.activity,
-          user_id: entry.user?.id ?? null,
-          key_label: entry.keyLabel,
-          detail: JSON.stringify(entry.detail),
-          created_at: entry.createdAt,
-        })
-        .execute()
+      await insertEntry(db, fromEntry(entry))
     },
     list(filter, window) {
       const query = matching(filter)
@@ -78,6 +68,18 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
     },
   }
 }
+
+const fromEntry = (entry: NewActivity): Insertable<ActivityRow> => ({
+  organization_id: entry.organizationId,
+  project_id: entry.projectId,
+  scope: entry.scope,
+  item_id: entry.itemId,
+  activity: entry.activity,
+  user_id: entry.user?.id ?? null,
+  key_label: entry.keyLabel,
+  detail: JSON.stringify(entry.detail),
+  created_at: entry.createdAt,
+})
 
 const toEntry = (row: Selectable<ActivityRow> & OptionalUser<'author'>): ActivityEntry => ({
   id: row.id,

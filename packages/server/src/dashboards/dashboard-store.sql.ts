@@ -1,9 +1,18 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { containing } from '../storage/containing.ts'
+import { keptStatement } from '../storage/kept-statement.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { DashboardRow, Tables } from '../storage/tables.ts'
 import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
+
+const insertDashboard = keptStatement((db, row: Insertable<DashboardRow>) =>
+  db.insertInto('dashboards').values(row).returning('id'),
+)
+
+const setFlag = keptStatement((db, { dashboardId, flagId }: { dashboardId: number; flagId: number }) =>
+  db.updateTable('dashboards').set({ flag_id: flagId }).where('id', '=', dashboardId),
+)
 
 export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
   const dashboards = () =>
@@ -15,27 +24,11 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
 
   return {
     async create(dashboard) {
-      const { id } = await db
-        .insertInto('dashboards')
-        .values({
-          project_id: dashboard.projectId,
-          name: dashboard.name,
-          description: dashboard.description,
-          pinned: Number(dashboard.isPinned),
-          deleted: Number(dashboard.isDeleted),
-          flag_id: dashboard.flagId,
-          is_enriched: Number(dashboard.isEnriched),
-          created_by_id: dashboard.createdBy.id,
-          created_at: dashboard.createdAt,
-          tags: JSON.stringify(dashboard.tags),
-          tiles: JSON.stringify(dashboard.tiles),
-        })
-        .returning('id')
-        .executeTakeFirstOrThrow()
-      return { ...dashboard, id }
+      const { rows } = await insertDashboard(db, fromDashboard(dashboard))
+      return { ...dashboard, id: rows[0]!.id }
     },
     async setFlag(dashboardId, flagId) {
-      await db.updateTable('dashboards').set({ flag_id: flagId }).where('id', '=', dashboardId).execute()
+      await setFlag(db, { dashboardId, flagId })
     },
     async update(dashboardId, patch) {
       const columns = fromPatch(patch)
@@ -81,6 +74,20 @@ const toDashboard = (row: Selectable<DashboardRow> & EmbeddedUser<'creator'>): D
   tiles: JSON.parse(row.tiles),
   createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
+})
+
+const fromDashboard = (dashboard: Omit<Dashboard, 'id'>): Insertable<DashboardRow> => ({
+  project_id: dashboard.projectId,
+  name: dashboard.name,
+  description: dashboard.description,
+  pinned: Number(dashboard.isPinned),
+  deleted: Number(dashboard.isDeleted),
+  flag_id: dashboard.flagId,
+  is_enriched: Number(dashboard.isEnriched),
+  created_by_id: dashboard.createdBy.id,
+  created_at: dashboard.createdAt,
+  tags: JSON.stringify(dashboard.tags),
+  tiles: JSON.stringify(dashboard.tiles),
 })
 
 function fromPatch(patch: DashboardPatch): Partial<Selectable<DashboardRow>> {

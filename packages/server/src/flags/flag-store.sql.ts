@@ -7,24 +7,41 @@ import {
   readUser,
 } from '../identity/embedded-user.sql.ts'
 import { invalid } from '../problem.ts'
+import { sqlChangeLog } from '../storage/change-log.sql.ts'
 import { alreadyTaken } from '../storage/driver-error.ts'
+import { keptStatement } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
+import type { FlagCounts } from './flag-counts.ts'
 import type { FlagFilter, FlagLimits, FlagStore, FlagVersion } from './flag-store.ts'
 
 /** Filters up to this are bounded by the number of flags; only larger ones are added up. */
 const smallFiltersBytesMax = 4096
 
-export function sqlFlagStore(db: Kysely<Tables>, limits?: FlagLimits): FlagStore {
-  const flags = () =>
-    db
-      .selectFrom('flags')
-      .innerJoin('users as creator', 'creator.id', 'flags.created_by_id')
-      .leftJoin('users as editor', 'editor.id', 'flags.last_modified_by_id')
-      .selectAll('flags')
-      .select([...embeddedUser('creator'), ...embeddedUser('editor')])
+const flagsIn = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('flags')
+    .innerJoin('users as creator', 'creator.id', 'flags.created_by_id')
+    .leftJoin('users as editor', 'editor.id', 'flags.last_modified_by_id')
+    .selectAll('flags')
+    .select([...embeddedUser('creator'), ...embeddedUser('editor')])
+
+const insertFlag = keptStatement((db, row: NewFlagRow) => db.insertInto('flags').values(row).returning('id'))
+
+const updateFlag = keptStatement((db, { id, stored, ...row }: NewFlagRow & { id: number; stored: number }) =>
+  db.updateTable('flags').set(row).where('id', '=', id).where('version', '=', stored),
+)
+
+const findFlag = keptStatement((db, { projectId, flagId }: { projectId: number; flagId: number }) =>
+  flagsIn(db).where('flags.project_id', '=', projectId).where('flags.id', '=', flagId),
+)
+
+const insertVersion = keptStatement((db, row: FlagVersionRow) => db.insertInto('flag_versions').values(row))
+
+export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: FlagLimits): FlagStore {
+  const flags = () => flagsIn(db)
 
   const versions = (flagId: number) =>
     db
@@ -34,34 +51,38 @@ export function sqlFlagStore(db: Kysely<Tables>, limits?: FlagLimits): FlagStore
       .select(embeddedUser('editor'))
       .where('flag_versions.flag_id', '=', flagId)
 
+  const live = (projectId: number) =>
+    db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
+
+  /** Counts only when there might be too many. */
+  async function checkCount(projectId: number, added: number, max: number): Promise<void> {
+    const newestChange = await sqlChangeLog(db).head()
+    if (counts.atMost(projectId, newestChange) + added <= max) return
+    const count = await countRows(live(projectId))
+    counts.keep(projectId, count, newestChange)
+    if (count + added > max) throw tooManyFlags(max)
+  }
+
   return {
     async create(flag) {
       try {
-        const { id } = await db.insertInto('flags').values(fromFlag(flag)).returning('id').executeTakeFirstOrThrow()
-        return { ...flag, id }
+        const { rows } = await insertFlag(db, fromFlag(flag))
+        return { ...flag, id: rows[0]!.id }
       } catch (error) {
         throw takenKey(error, flag.key)
       }
     },
     async save(flag) {
       try {
-        const result = await db
-          .updateTable('flags')
-          .set(fromFlag(flag))
-          .where('id', '=', flag.id)
-          .where('version', '=', flag.version - 1)
-          .executeTakeFirst()
-        if (result.numUpdatedRows === 0n) throw new StaleWrite()
+        const saved = await updateFlag(db, { ...fromFlag(flag), id: flag.id, stored: flag.version - 1 })
+        if (saved.numAffectedRows === 0n) throw new StaleWrite()
       } catch (error) {
         throw takenKey(error, flag.key)
       }
     },
     async find(projectId, flagId) {
-      const row = await flags()
-        .where('flags.project_id', '=', projectId)
-        .where('flags.id', '=', flagId)
-        .executeTakeFirst()
-      return row && toFlag(row)
+      const { rows } = await findFlag(db, { projectId, flagId })
+      return rows[0] && toFlag(rows[0])
     },
     async findLiveByKey(projectId, key) {
       const row = await flags()
@@ -132,28 +153,18 @@ export function sqlFlagStore(db: Kysely<Tables>, limits?: FlagLimits): FlagStore
 
     async checkRoom(projectId, { flags: added, filters }) {
       if (!limits) return
+      if (added > 0) await checkCount(projectId, added, limits.flagsPerProjectMax)
       const bytes = Buffer.byteLength(JSON.stringify(filters))
-      if (added === 0 && bytes <= smallFiltersBytesMax) return
-      const live = db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
-      const { n } = await live.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
-      if (Number(n) + added > limits.flagsPerProjectMax) throw tooManyFlags(limits.flagsPerProjectMax)
       if (bytes <= smallFiltersBytesMax) return
-      const used = await live.select(sql<number>`sum(octet_length(filters))`.as('bytes')).executeTakeFirstOrThrow()
+      const used = await live(projectId)
+        .select(sql<number>`sum(octet_length(filters))`.as('bytes'))
+        .executeTakeFirstOrThrow()
       if (Number(used.bytes ?? 0) + bytes > limits.definitionBytesPerProjectMax)
         throw tooManyBytes(limits.definitionBytesPerProjectMax)
     },
 
     async appendVersion(version) {
-      await db
-        .insertInto('flag_versions')
-        .values({
-          flag_id: version.flagId,
-          version: version.version,
-          snapshot: JSON.stringify(version.content),
-          user_id: version.user?.id ?? null,
-          created_at: version.createdAt,
-        })
-        .execute()
+      await insertVersion(db, fromVersion(version))
     },
     async findVersion(flagId, version) {
       const row = await versions(flagId).where('flag_versions.version', '=', version).executeTakeFirst()
@@ -228,7 +239,9 @@ const toVersion = (row: FlagVersionRow & OptionalUser<'editor'>): FlagVersion =>
   createdAt: row.created_at,
 })
 
-const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({
+type NewFlagRow = Omit<FlagRow, 'id'>
+
+const fromFlag = (flag: Omit<Flag, 'id'>): NewFlagRow => ({
   project_id: flag.projectId,
   key: flag.key,
   name: flag.name,
@@ -253,6 +266,14 @@ const fromFlag = (flag: Omit<Flag, 'id'>): Omit<FlagRow, 'id'> => ({
   last_modified_by_id: flag.lastModifiedBy?.id ?? null,
   active_since: flag.activeSince,
   is_fully_rolled_out: Number(isFullyRolledOut(flag.filters)),
+})
+
+const fromVersion = (version: FlagVersion): FlagVersionRow => ({
+  flag_id: version.flagId,
+  version: version.version,
+  snapshot: JSON.stringify(version.content),
+  user_id: version.user?.id ?? null,
+  created_at: version.createdAt,
 })
 
 const tooManyFlags = (max: number) =>

@@ -1,47 +1,40 @@
-import type { CompiledQuery, Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { Change, ChangeLog, ChangeTopic } from '../changes.ts'
+import { keptStatement } from './kept-statement.ts'
 import type { ChangeRow, Tables } from './tables.ts'
 
+// Taking the number locks its row until commit, so numbers are handed out in the order of commits: a reader that has seen n never
+// misses a smaller one that commits later.
+const takeNumber = keptStatement(db =>
+  db
+    .updateTable('change_head')
+    .set(({ eb }) => ({ sequence: eb('sequence', '+', 1) }))
+    .where('id', '=', 1)
+    .returning('sequence'),
+)
+
+const insertChange = keptStatement((db, row: ChangeRow) => db.insertInto('changes').values(row))
+
+const changesAfter = keptStatement((db, { sequence, limit }: { sequence: number; limit: number }) =>
+  db.selectFrom('changes').selectAll().where('sequence', '>', sequence).orderBy('sequence').limit(limit),
+)
+
+const newestChange = keptStatement(db => db.selectFrom('change_head').select('sequence').where('id', '=', 1))
+
 export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}): ChangeLog {
-  let listing: CompiledQuery<ChangeRow> | undefined
   return {
     async append(change) {
-      // Taking the number locks its row until commit, so numbers are handed out in the order of commits: a reader that
-      // has seen n never misses a smaller one that commits later.
-      const { sequence } = await db
-        .updateTable('change_head')
-        .set(({ eb }) => ({ sequence: eb('sequence', '+', 1) }))
-        .where('id', '=', 1)
-        .returning('sequence')
-        .executeTakeFirstOrThrow()
-      await db
-        .insertInto('changes')
-        .values({
-          sequence,
-          topic: change.topic,
-          organization_id: change.organizationId,
-          project_id: change.projectId,
-          entity_id: change.entityId,
-          at: change.at,
-        })
-        .execute()
+      const { rows } = await takeNumber(db, {})
+      await insertChange(db, fromChange({ ...change, sequence: rows[0]!.sequence }))
       onAppend()
     },
     async listAfter(sequence, limit) {
-      // Asked at every request: the statement is made once.
-      listing ??= db
-        .selectFrom('changes')
-        .selectAll()
-        .where('sequence', '>', sequence)
-        .orderBy('sequence')
-        .limit(limit)
-        .compile()
-      const { rows } = await db.executeQuery<ChangeRow>({ ...listing, parameters: [sequence, limit] })
+      const { rows } = await changesAfter(db, { sequence, limit })
       return rows.map(toChange)
     },
     async head() {
-      const row = await db.selectFrom('change_head').select('sequence').where('id', '=', 1).executeTakeFirst()
-      return row?.sequence ?? 0
+      const { rows } = await newestChange(db, {})
+      return rows[0]?.sequence ?? 0
     },
     listOldest: limit => db.selectFrom('changes').select(['sequence', 'at']).orderBy('sequence').limit(limit).execute(),
     async removeUpTo(sequence) {
@@ -49,6 +42,15 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}
     },
   }
 }
+
+const fromChange = (change: Change): ChangeRow => ({
+  sequence: change.sequence,
+  topic: change.topic,
+  organization_id: change.organizationId,
+  project_id: change.projectId,
+  entity_id: change.entityId,
+  at: change.at,
+})
 
 const toChange = (row: ChangeRow): Change => ({
   sequence: row.sequence,

@@ -1,0 +1,27 @@
+/**
+ * How many live flags projects have, without counting them at every write. No flag comes to life without an entry in the change log, so a
+ * project has at most as many as were counted once, and one more for each change since, whatever that was about.
+ */
+export interface FlagCounts {
+  /** At most so many when the newest change has this number; infinity when they were never counted. */
+  atMost(projectId: number, newestChange: number): number
+  keep(projectId: number, count: number, newestChange: number): void
+}
+
+const projectsMax = 10_000
+/** Changes that were there when somebody counted may still be rolled back, and their numbers given to others. */
+const rolledBackMax = 1000
+
+export function createFlagCounts(): FlagCounts {
+  const counted = new Map<number, { readonly count: number; readonly newestChange: number }>()
+  return {
+    atMost(projectId, newestChange) {
+      const then = counted.get(projectId)
+      return then ? then.count + newestChange - then.newestChange + rolledBackMax : Number.POSITIVE_INFINITY
+    },
+    keep(projectId, count, newestChange) {
+      if (counted.size >= projectsMax) counted.clear()
+      counted.set(projectId, { count, newestChange })
+    },
+  }
+}
