@@ -88,7 +88,9 @@ export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: Rate
             return checkedBody(request, route, checkBody)
           },
           raw: request.body as Buffer | undefined,
-          url: addressOf(request),
+          get url() {
+            return addressOf(request)
+          },
           clientAddress: request.ip,
           headers: request.headers,
           get signal() {

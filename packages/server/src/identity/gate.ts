@@ -33,7 +33,8 @@ export function createGate({ database, changes, actors, now }: Deps): Gate {
     sizeOf: () => 1,
     sizeMax: projectsMax,
   })
-  const lastNoted = new Map<string, Instant>()
+  /** When the use of a key is to be noted again. */
+  const notedUntil = new Map<string, Instant>()
   const beingNoted = new Set<string>()
 
   /** A note of use is not worth waiting for, and not worth failing a request for: while nothing can be written, people still read. */
@@ -43,8 +44,8 @@ export function createGate({ database, changes, actors, now }: Deps): Gate {
     database
       .transaction(tx => tx.identity.touchKey(keyId, time))
       .then(() => {
-        if (lastNoted.size >= keysMax) lastNoted.clear()
-        lastNoted.set(keyId, time)
+        if (notedUntil.size >= keysMax) notedUntil.clear()
+        notedUntil.set(keyId, plusMilliseconds(time, lastUsedResolutionMilliseconds))
       })
       .catch(() => {})
       .finally(() => beingNoted.delete(keyId))
@@ -58,10 +59,8 @@ export function createGate({ database, changes, actors, now }: Deps): Gate {
       })
       const actor = await actors.find(key)
       const time = now()
-      const noted = lastNoted.get(actor.key.id)
-      if (noted === undefined || noted <= plusMilliseconds(time, -lastUsedResolutionMilliseconds)) {
-        noteUse(actor.key.id, time)
-      }
+      const until = notedUntil.get(actor.key.id)
+      if (until === undefined || until <= time) noteUse(actor.key.id, time)
       return actor
     },
 

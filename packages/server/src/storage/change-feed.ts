@@ -1,3 +1,4 @@
+import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ChangeFeed, ChangeListener, ChangeLog } from '../changes.ts'
 
 const batchMax = 500
@@ -14,7 +15,8 @@ export function createChangeFeed(
 ): ChangeFeed {
   const listeners = new Map<ChangeListener, () => void | Promise<void>>()
   let position = start
-  let running: Promise<void> | undefined
+  let reading: Promise<void> = Promise.resolve()
+  /** A reading that has not begun, so that it will see whatever is committed by now. */
   let next: Promise<void> | undefined
 
   async function reporting(work: () => void | Promise<void>): Promise<void> {
@@ -40,29 +42,23 @@ export function createChangeFeed(
     }
   }
 
+  async function readNext(): Promise<void> {
+    await endOfTurn()
+    await reading.catch(() => {})
+    next = undefined
+    reading = deliver()
+    return reading
+  }
+
   return {
     subscribe(listener, startAnew) {
       listeners.set(listener, startAnew)
       return () => listeners.delete(listener)
     },
-    // A caller that arrives while a read is under way cannot know whether that read saw its commit; it gets the next one,
-    // and so does everybody else who arrives meanwhile.
+    // Somebody asks at every request and after every commit. All who ask before a reading has begun share it, so that there is at
+    // most one in a turn of the event loop.
     catchUp() {
-      if (!running) {
-        running = deliver().finally(() => {
-          running = undefined
-        })
-        return running
-      }
-      next ??= running
-        .catch(() => {})
-        .then(() => {
-          next = undefined
-          running ??= deliver().finally(() => {
-            running = undefined
-          })
-          return running
-        })
+      next ??= readNext()
       return next
     },
   }
