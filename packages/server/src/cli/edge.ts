@@ -1,7 +1,7 @@
-import { pino } from 'pino'
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import { UpstreamError } from '../edge/upstream.ts'
 import { createEdge, type EdgeConfig } from '../edge.ts'
+import { openLog } from './open-log.ts'
 import { addressOf, stopOnSignal } from './serve.ts'
 import { readOptions, UsageError } from './usage.ts'
 
@@ -21,7 +21,7 @@ More in docs/operate/edge.md; all settings in docs/reference/settings.md.`
 export async function edge(args: string[]): Promise<void> {
   if (args.includes('--help') || args.includes('-h')) return console.log(usage)
   const config = edgeConfig(args)
-  const log = pino({ level: config.logLevel, redact: { paths: ['req.headers.authorization'], censor: '[hidden]' } })
+  const log = openLog({ level: config.logLevel, redact: { paths: ['req.headers.authorization'], censor: '[hidden]' } })
   const running = await createEdge(config, log)
   if (!running.isReady()) {
     const problem = await running.following.firstAttempt

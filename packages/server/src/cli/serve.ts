@@ -1,9 +1,9 @@
 import type { AddressInfo } from 'node:net'
 import { setFlagsFromString } from 'node:v8'
-import { pino } from 'pino'
 import { type Config, readConfig } from '../config.ts'
 import type { Halyard } from '../halyard.ts'
 import type { FirstOwner } from '../identity/bootstrap.ts'
+import { openLog } from './open-log.ts'
 import { startHalyard } from './start-halyard.ts'
 import { isSupervisor, sayServing, siblings, supervise } from './workers.ts'
 
@@ -25,7 +25,7 @@ function keepYoungSpaceSmall(): void {
 export async function serve(): Promise<void> {
   keepYoungSpaceSmall()
   const config = readConfig(process.env)
-  const log = pino({
+  const log = openLog({
     level: config.logLevel,
     redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
   })
