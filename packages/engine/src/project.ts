@@ -7,6 +7,8 @@ export interface Project {
   readonly compiler: Compiler
   readonly flags: readonly CompiledFlag[]
   readonly indexByKey: ReadonlyMap<string, number>
+  /** Made when they are first needed: of many projects that follow one another in a row of changes, only some are asked. */
+  readonly indexes: () => Indexes
   readonly ranking: Ranking
   /** The positions of the flags that others depend on. */
   readonly needed: ReadonlySet<number>
@@ -18,12 +20,24 @@ export interface Project {
   find(reference: string): number | undefined
 }
 
+interface Indexes {
+  readonly byKey: ReadonlyMap<string, number>
+  readonly byId: ReadonlyMap<number, number>
+}
+
 const none: readonly number[] = []
 
 /** `previous` is the project before a change, whose indexes serve again where positions are the same. */
 export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], previous?: Project): Project {
-  const indexes = previous !== undefined && haveSamePlaces(flags, previous.flags) ? previous : indexFlags(flags)
-  const { indexByKey, find } = indexes
+  const indexes =
+    previous !== undefined && haveSamePlaces(flags, previous.flags)
+      ? previous.indexes
+      : whenNeeded(() => indexFlags(flags))
+  const find = (reference: string) => {
+    const { byKey, byId } = indexes()
+    const id = Number(reference)
+    return (String(id) === reference ? byId.get(id) : undefined) ?? byKey.get(reference)
+  }
   const ranking = rank(flags.length, index => {
     const { references } = flags[index]!
     return references.length === 0 ? none : references.map(reference => find(reference) ?? -1)
@@ -33,7 +47,10 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], 
   return {
     compiler,
     flags,
-    indexByKey,
+    get indexByKey() {
+      return indexes().byKey
+    },
+    indexes,
     ranking,
     needed,
     predicateCount: compiler.pool.predicates.length,
@@ -55,18 +72,22 @@ function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly Compile
   return true
 }
 
-function indexFlags(flags: readonly CompiledFlag[]): Pick<Project, 'indexByKey' | 'find'> {
-  const indexByKey = new Map<string, number>()
-  const indexById = new Map<number, number>()
+function indexFlags(flags: readonly CompiledFlag[]): Indexes {
+  const byKey = new Map<string, number>()
+  const byId = new Map<number, number>()
   for (let index = 0; index < flags.length; index++) {
-    indexByKey.set(flags[index]!.key, index)
-    indexById.set(flags[index]!.id, index)
+    byKey.set(flags[index]!.key, index)
+    byId.set(flags[index]!.id, index)
   }
-  const find = (reference: string) => {
-    const id = Number(reference)
-    return (String(id) === reference ? indexById.get(id) : undefined) ?? indexByKey.get(reference)
+  return { byKey, byId }
+}
+
+function whenNeeded<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
   }
-  return { indexByKey, find }
 }
 
 /** The flags with all that they depend on, in the order of evaluation. */

@@ -8,7 +8,9 @@ import { linearRegex } from './linear-regex.ts'
 export interface ServedProject {
   readonly project: Project
   readonly snapshot: Snapshot
-  /** The live flags, active or not, by id. */
+  /** The live flags, active or not. */
+  readonly live: readonly Flag[]
+  /** The same by id, put in order when somebody asks. */
   readonly flags: ReadonlyMap<number, Flag>
   readonly cohorts: readonly CohortDefinition[]
   /** Whether anybody is stored at all. While nobody is, there is nothing to look up; the first one is announced. */
@@ -30,7 +32,18 @@ export function servedProject({ project, flags, cohorts, hasPersons }: ProjectCo
   const definitions = { flags: flags.map(flagDefinition), cohorts, groupTypes, propertyMatchingVersion }
   const snapshot = compile(definitions, { regex: linearRegex })
   const bytes = bytesOf(flags) + JSON.stringify(cohorts).length
-  return { project, snapshot, flags: new Map(flags.map(flag => [flag.id, flag])), cohorts, hasPersons, bytes }
+  return withFlagsById({ project, snapshot, live: flags, cohorts, hasPersons, bytes })
+}
+
+function withFlagsById(served: Omit<ServedProject, 'flags'>): ServedProject {
+  let flags: ReadonlyMap<number, Flag> | undefined
+  return {
+    ...served,
+    get flags() {
+      flags ??= new Map(served.live.map(flag => [flag.id, flag]))
+      return flags
+    },
+  }
 }
 
 const bytesOf = (flags: Iterable<Flag>): number => {
@@ -40,12 +53,14 @@ const bytesOf = (flags: Iterable<Flag>): number => {
 }
 
 /** The same project with some flags looked up again: those found have changed or are new, the others are gone. */
-export function withFlags(served: ServedProject, lookedUp: Iterable<number>, found: readonly Flag[]): ServedProject {
-  const flags = new Map(served.flags)
-  const before = [...lookedUp].flatMap(id => flags.get(id) ?? [])
-  for (const id of lookedUp) flags.delete(id)
-  for (const flag of found) flags.set(flag.id, flag)
-  const removed = [...lookedUp].filter(id => !flags.has(id))
-  const bytes = served.bytes - bytesOf(before) + bytesOf(found)
-  return { ...served, bytes, flags, snapshot: served.snapshot.update({ flags: found.map(flagDefinition), removed }) }
+export function withFlags(served: ServedProject, lookedUp: readonly number[], found: readonly Flag[]): ServedProject {
+  const { project, cohorts, hasPersons } = served
+  const stale = new Set(lookedUp)
+  const isStale = (flag: Flag) => stale.has(flag.id)
+  const live = [...served.live.filter(flag => !isStale(flag)), ...found]
+  const bytes = served.bytes - bytesOf(served.live.filter(isStale)) + bytesOf(found)
+  const isFound = new Set(found.map(flag => flag.id))
+  const removed = lookedUp.filter(id => !isFound.has(id))
+  const snapshot = served.snapshot.update({ flags: found.map(flagDefinition), removed })
+  return withFlagsById({ project, snapshot, live, cohorts, hasPersons, bytes })
 }

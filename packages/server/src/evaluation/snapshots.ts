@@ -161,7 +161,7 @@ export function createSnapshots({
     let flags = 0
     let bytes = 0
     for (const { current } of entries.values()) {
-      flags += current?.flags.size ?? 0
+      flags += current?.live.length ?? 0
       bytes += current?.bytes ?? 0
     }
     const isRoom = () => entries.size <= projectsMax && flags <= flagsMax && bytes <= bytesMax
@@ -170,7 +170,7 @@ export function createSnapshots({
     for (const entry of byUse) {
       if (isRoom()) return
       if (entry.loading || entry.keepers > 0) continue
-      flags -= entry.current?.flags.size ?? 0
+      flags -= entry.current?.live.length ?? 0
       bytes -= entry.current?.bytes ?? 0
       remove(entry)
     }
