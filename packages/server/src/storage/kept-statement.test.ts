@@ -1,0 +1,86 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { createTestDatabase, onEachDatabase, type TestDatabase } from '../testing/databases.ts'
+import { keptStatement } from './kept-statement.ts'
+import { migrate } from './migrate.ts'
+import { openStorage, type Storage } from './open-storage.ts'
+import type { ChangeRow } from './tables.ts'
+
+onEachDatabase('a kept statement', dialect => {
+  let database: TestDatabase
+  let storage: Storage
+
+  beforeEach(async () => {
+    database = await createTestDatabase(dialect)
+    storage = openStorage(database.url)
+    await migrate(storage.kysely, dialect)
+  })
+
+  afterEach(async () => {
+    await storage.close()
+    await database.drop()
+  })
+
+  const change = (sequence: number, organization_id: string | null): ChangeRow => ({
+    sequence,
+    topic: 'flag',
+    organization_id,
+    project_id: null,
+    entity_id: `entity ${sequence}`,
+    at: '2026-01-31T12:00:00.000000Z',
+  })
+
+  it('is made once and run with the parameters of each call, whatever their order', async () => {
+    let made = 0
+    const insert = keptStatement((db, row: ChangeRow) => {
+      made += 1
+      return db.insertInto('changes').values(row).returning('sequence')
+    })
+    const { at, ...others } = change(2, null)
+    expect((await insert(storage.kysely, change(1, 'first'))).rows).toEqual([{ sequence: 1 }])
+    expect((await insert(storage.kysely, { at, ...others })).rows).toEqual([{ sequence: 2 }])
+    expect(made).toBe(1)
+    const stored = await storage.kysely.selectFrom('changes').selectAll().orderBy('sequence').execute()
+    expect(stored).toEqual([change(1, 'first'), change(2, null)])
+  })
+
+  it('belongs to the transaction in which it is run', async () => {
+    const insert = keptStatement((db, row: ChangeRow) => db.insertInto('changes').values(row))
+    await insert(storage.kysely, change(1, null))
+    const failing = storage.kysely.transaction().execute(async tx => {
+      await insert(tx, change(2, null))
+      throw new Error('no')
+    })
+    await expect(failing).rejects.toThrow('no')
+    const sequences = await storage.kysely.selectFrom('changes').select('sequence').execute()
+    expect(sequences).toEqual([{ sequence: 1 }])
+  })
+
+  it('keeps what is no parameter, and tells how many rows were changed', async () => {
+    const insert = keptStatement((db, row: ChangeRow) => db.insertInto('changes').values(row))
+    const rename = keptStatement((db, { from, limit }: { from: number; limit: number }) =>
+      db
+        .updateTable('changes')
+        .set({ topic: 'cohort' })
+        .where('topic', '=', 'flag')
+        .where('sequence', '>=', from)
+        .where('sequence', '<', limit),
+    )
+    for (const sequence of [1, 2, 3]) await insert(storage.kysely, change(sequence, null))
+    expect((await rename(storage.kysely, { from: 1, limit: 3 })).numAffectedRows).toBe(2n)
+    expect((await rename(storage.kysely, { from: 1, limit: 9 })).numAffectedRows).toBe(1n)
+  })
+})
+
+it('is made anew for another kind of database', async () => {
+  const statement = keptStatement((db, { id }: { id: number }) =>
+    db.selectFrom('change_head').select('sequence').where('id', '=', id),
+  )
+  for (const dialect of ['sqlite', 'postgres'] as const) {
+    const database = await createTestDatabase(dialect)
+    const storage = openStorage(database.url)
+    await migrate(storage.kysely, dialect)
+    expect((await statement(storage.kysely, { id: 1 })).rows).toEqual([{ sequence: 0 }])
+    await storage.close()
+    await database.drop()
+  }
+})
