@@ -31,9 +31,10 @@ describe('the change feed', () => {
       },
     )
     const seen: number[] = []
-    feed.subscribe(changes => {
+    const noteSequences = (changes: readonly Change[]) => {
       seen.push(...changes.map(({ sequence }) => sequence))
-    })
+    }
+    feed.subscribe(noteSequences, () => {})
     const first = [feed.catchUp(), feed.catchUp(), feed.catchUp()]
     await expect.poll(() => readings).toBe(1)
     // Committed after the first reading has looked: only another one can tell.
