@@ -1,59 +1,53 @@
 import {
   blockCount,
-  layText,
-  layWords,
-  messageLength,
-  type PackedIdentifier,
+  layMessage,
   type PackedPrefix,
-  packIdentifier,
+  PLAIN,
   packPrefix,
-} from './pack.ts'
+  type Salt,
+  saltLengths,
+  VARIANT,
+  wholeMessage,
+} from './bucket-text.ts'
 import { compress, initialState } from './sha1.ts'
-import { aloneStart, sharedLanes } from './sha1-lanes.ts'
+import { freeStart, type Lanes, layWholeRecord, recordWords, sharedLanes, wholeMessageAt } from './sha1-lanes.ts'
 
-/**
- * A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. The text is
- * a prefix, the identifier of whom the flag is evaluated for, and a salt that tells the choice of a variant from the
- * choice of people.
- */
-export type Salt = typeof PLAIN | typeof VARIANT
+/** A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. */
 
-export const PLAIN = 0
-export const VARIANT = 1
-
-/** Where messages are laid down when there are no lanes. */
-const words = new Int32Array(64)
-const state = new Int32Array(5)
+/** Where a message is hashed by itself, whatever is gathered elsewhere. */
+const aloneStart = freeStart
+/** The first word that is free for others. */
+export const gatheringStart = aloneStart + 4 * recordWords(2)
 
 /** One lane of four is quicker than plain JavaScript. */
 export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
   const lanes = sharedLanes()
-  const target = lanes === undefined ? words : lanes.memory
-  const start = lanes === undefined ? 0 : aloneStart
-  const blocks = layText(prefix, identifier, salt, 2, target, start, lanes === undefined ? 1 : 4)
-  if (blocks === undefined) return bucketOfPacked(prefix.words, 0, prefix.length, packIdentifier(identifier), salt)
-  if (lanes === undefined) return hashWords(words, blocks)
-  lanes.hash(aloneStart, 1, blocks)
-  return unitOf(lanes.memory[aloneStart]!, lanes.memory[aloneStart + 4]!)
+  const length = prefix.length + identifier.length + saltLengths[salt]
+  const blocks = blockCount(length)
+  return lanes !== undefined &&
+    blocks <= 2 &&
+    layMessage(prefix, identifier, salt, blocks, lanes.memory, wholeMessageAt(aloneStart))
+    ? hashAlone(lanes, blocks, length)
+    : bucketInPlainJavaScript(prefix.words, 0, prefix.length, identifier, salt)
+}
+
+function hashAlone({ memory, hash }: Lanes, blocks: number, length: number): number {
+  layWholeRecord(memory, aloneStart, blocks, length)
+  hash(aloneStart, 1, blocks)
+  return unitOf(memory[aloneStart]!, memory[aloneStart + 4]!)
 }
 
 /** The prefix is packed in `prefixes` from `from` on. */
-export function bucketOfPacked(
+export function bucketInPlainJavaScript(
   prefixes: Int32Array,
   from: number,
   prefixLength: number,
-  identifier: PackedIdentifier,
+  identifier: string,
   salt: Salt,
 ): number {
-  const blocks = blockCount(messageLength(prefixLength, identifier, salt))
-  const message = new Int32Array(blocks * 16)
-  layWords(prefixes, from, prefixLength, identifier, salt, blocks, message, 0, 1)
-  return hashWords(message, blocks)
-}
-
-function hashWords(message: Int32Array, blocks: number): number {
-  for (let index = 0; index < 5; index++) state[index] = initialState[index]!
-  for (let block = 0; block < blocks; block++) compress(state, message, block * 16)
+  const message = wholeMessage(prefixes, from, prefixLength, identifier, salt)
+  const state = Int32Array.from(initialState)
+  for (let start = 0; start < message.length; start += 16) compress(state, message, start)
   return unitOf(state[0]!, state[1]!)
 }
 

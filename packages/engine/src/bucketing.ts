@@ -1,4 +1,5 @@
-import { bucketOf, holdoutPrefix, PLAIN, VARIANT } from './bucket.ts'
+import { bucketOf, holdoutPrefix } from './bucket.ts'
+import { PLAIN, VARIANT } from './bucket-text.ts'
 import type { CompiledFlag } from './compiler.ts'
 import { own, plainText } from './json.ts'
 import { EVERYBODY, NO_VARIANT, type Plan, type PlannedCondition } from './plan.ts'
@@ -6,7 +7,7 @@ import { PERSON, type Run } from './run.ts'
 
 /** What is hashed together with the flag's key. */
 export function identifierOf(run: Run, flag: CompiledFlag, plan: Plan, bag: number): string {
-  if (bag !== PERSON) return String(run.groupKeys[bag])
+  if (bag !== PERSON) return run.identifierOf(bag)
   if (plan.byDevice) {
     const deviceId = deviceIdOf(run)
     if (deviceId !== undefined) return deviceId

@@ -28,9 +28,6 @@ import {
   UNSURE,
 } from './truth.ts'
 
-/** Instead of an outcome, while a hash is gathered. Any outcome is void as long as `run.buckets.awaited` is set. */
-const AWAITED = 0
-
 /** The position of the flag's outcome for the subject of the run. */
 export function decideFlag(run: Run, flag: CompiledFlag): number {
   const { plan } = flag
@@ -74,9 +71,7 @@ function decideConditions(run: Run, flag: CompiledFlag, plan: Plan): number {
       if (hasFailed(truth)) return settle(run, flag, plan, ERROR, truth)
       rank = UNMATCHED
       if (isAffirmed(truth)) {
-        const inRollout = isInRollout(run, flag, plan, condition)
-        if (run.buckets.awaited) return AWAITED
-        if (inRollout) {
+        if (isInRollout(run, flag, plan, condition)) {
           return settle(run, flag, plan, base + matchedOutcome(variantOf(run, flag, plan, condition)), truth)
         }
         if (plan.earlyExit) return settle(run, flag, plan, base + EXCLUDED, truth)

@@ -1,5 +1,5 @@
 import { decideFlag } from './decide-flag.ts'
-import { AWAITED, decideFlat, type FlatFlags, UNDECIDED } from './flat-flags.ts'
+import { type Gathering, giveGathering, takeGathering } from './gathering.ts'
 import { doubtAbout } from './library-view.ts'
 import { DEPENDENCY_CYCLE, MISSING_DEPENDENCY } from './outcome.ts'
 import { type Project, withDependencies } from './project.ts'
@@ -33,47 +33,25 @@ const gatherFlagsMin = 4
 export function evaluateAll(project: Project, run: Run): void {
   const { order, dependencies } = project.ranking
   const independent = project.flags.length - dependencies.size
-  if (independent >= gatherFlagsMin && run.buckets.gather()) evaluateGathering(project, run, independent)
+  const gathering = independent >= gatherFlagsMin ? takeGathering() : undefined
+  if (gathering !== undefined) evaluateGathering(project, run, independent, gathering)
   else for (let place = 0; place < independent; place++) evaluateOne(project, run, order?.[place] ?? place)
   for (let place = independent; place < project.flags.length; place++) evaluateOne(project, run, order![place]!)
 }
 
-/**
- * Decides the flags that depend on no other. Where a hash decides, a flag is left until the hashes of all flags have been
- * computed together: first those of rollouts, then those of variants.
- */
-function evaluateGathering(project: Project, run: Run, independent: number): void {
+/** Decides the flags that depend on no other, most of them together. */
+function evaluateGathering(project: Project, run: Run, independent: number, gathering: Gathering): void {
   const { order } = project.ranking
   const { flat } = project
-  const { waiting } = run
-  let waitingCount = 0
-  let leftCount = 0
   try {
     for (let place = 0; place < independent; place++) {
-      const index = order === undefined ? place : order[place]!
-      if (!isDecided(project, flat, run, index)) waiting[waitingCount++] = index
+      gathering.decide(run, flat, order === undefined ? place : order[place]!)
     }
-    run.buckets.hashGathered()
-    for (let at = 0; at < waitingCount; at++) {
-      const index = waiting[at]!
-      if (!isDecided(project, flat, run, index)) waiting[leftCount++] = index
-    }
-    run.buckets.hashGathered()
+    gathering.finish(run, flat)
+    for (const position of gathering.undecided) evaluateOne(project, run, position)
   } finally {
-    run.buckets.stopGathering()
+    giveGathering(gathering)
   }
-  for (let at = 0; at < leftCount; at++) isDecided(project, flat, run, waiting[at]!)
-}
-
-/** Decides a flag, unless a hash decides that is being gathered. */
-function isDecided(project: Project, flat: FlatFlags, run: Run, index: number): boolean {
-  const outcome = decideFlat(run, flat, index)
-  if (outcome >= 0) run.outcomes[index] = outcome
-  if (outcome !== UNDECIDED) return outcome !== AWAITED
-  evaluateOne(project, run, index)
-  if (!run.buckets.awaited) return true
-  run.buckets.awaited = false
-  return false
 }
 
 /** Decides some flags and what they depend on, into `run.outcomes`. The rest of it is left over from earlier runs. */
@@ -91,7 +69,7 @@ function evaluateOne(project: Project, run: Run, index: number): void {
   }
   run.position = index
   run.outcomes[index] = decideFlag(run, flag)
-  if (project.needed.has(index) && !run.buckets.awaited) noteDoubt(project, run, index)
+  if (project.needed.has(index)) noteDoubt(project, run, index)
 }
 
 /** A client library evaluates all that a flag depends on, in order, and stops at the first one that it declines. */

@@ -1,7 +1,7 @@
 import { flagPrefix } from './bucket.ts'
+import type { PackedPrefix } from './bucket-text.ts'
 import type { FlagDefinition } from './definition.ts'
 import type { Report } from './issue.ts'
-import type { PackedPrefix } from './pack.ts'
 import type { ParsedCondition, ParsedFilters } from './parse.ts'
 import type { ParsedProperty } from './parse-property.ts'
 import type { PredicatePool } from './predicate.ts'

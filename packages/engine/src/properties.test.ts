@@ -102,6 +102,29 @@ describe('evaluation', () => {
     )
   })
 
+  it('of very many flags, with keys and identifiers of any length, is that of each flag alone', () => {
+    const variants = ['a', 'b', 'c'].map((key, index) => ({ key, rollout_percentage: [34, 33, 33][index] }))
+    const flags = Array.from({ length: 400 }, (_, index) => ({
+      id: index + 1,
+      key: `flag-${index}-${'k'.repeat(index % 131)}`,
+      active: true,
+      filters: {
+        groups: [{ properties: [], rollout_percentage: index % 4 === 0 ? 100 : 50 }],
+        ...(index % 2 === 0 && { multivariate: { variants } }),
+        ...(index % 3 === 0 && { aggregation_group_type_index: 0 }),
+      },
+    }))
+    const snapshot = compile(project(flags), options)
+    for (const distinctId of ['', 'ü'.repeat(30), ...[1, 36, 60, 140].map(length => 'x'.repeat(length))]) {
+      for (const groups of [{}, { company: distinctId }, { company: 7 }]) {
+        const all = snapshot.evaluate({ distinctId, groups }, { now })
+        for (const { key } of flags) {
+          expect(snapshot.evaluate({ distinctId, groups }, { now, keys: [key] }).get(key)).toBe(all.get(key))
+        }
+      }
+    }
+  })
+
   it('of some flags tells of these only', () => {
     fc.assert(
       fc.property(seeds, seed => {

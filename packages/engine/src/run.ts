@@ -54,13 +54,11 @@ export class Run {
   #decidedCount = 0
   /** The outcome of each flag that has been decided, by position. */
   readonly outcomes: number[]
-  /** The positions of flags that wait for a hash. */
-  readonly waiting: Int32Array
   /** Of a flag and all that it depends on, the first one that a client library declines. */
   readonly doubts = new Map<number, { readonly doubt: number; readonly place: number }>()
   readonly predicates: readonly Predicate[]
   readonly #options: RunOptions
-  readonly buckets: Buckets
+  readonly buckets = new Buckets()
 
   constructor(options: RunOptions) {
     this.#options = options
@@ -68,8 +66,6 @@ export class Run {
     this.truths = new Uint8Array(options.predicateCount).fill(UNKNOWN)
     this.#decided = new Int32Array(options.predicateCount)
     this.outcomes = Array.from({ length: options.flagCount }, () => 0)
-    this.waiting = new Int32Array(options.flagCount)
-    this.buckets = new Buckets(options.flagCount)
   }
 
   open(subject: Subject, now: number): void {
@@ -110,6 +106,11 @@ export class Run {
     this.truths[id] = truth
     this.#decided[this.#decidedCount++] = id
     return truth
+  }
+
+  /** Whom a flag about the person or about a group is hashed for, where nothing else is asked for. */
+  identifierOf(bag: number): string {
+    return bag === PERSON ? this.distinctId : String(this.groupKeys[bag])
   }
 
   dependency(reference: string): Dependency | undefined {

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { bucketOf, bucketOfPacked, flagPrefix, PLAIN, unitOf, VARIANT } from './bucket.ts'
-import { openBatch } from './hash-batch.ts'
-import { blockCount, layWords, messageLength, packIdentifier } from './pack.ts'
-import { groupWords, lanesModule, messagesStart, openLanes } from './sha1-lanes.ts'
+import { bucketInPlainJavaScript, bucketOf, flagPrefix, unitOf } from './bucket.ts'
+import { blockCount, PLAIN, type Salt, saltBytes, VARIANT } from './bucket-text.ts'
+import { giveGathering, takeGathering } from './gathering.ts'
+import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
+import { freeStart, type Lanes, lanesModule, layRecord, memoryWords, openLanes, recordWords } from './sha1-lanes.ts'
 import { utf8 } from './utf8.ts'
 
 function reference(text: string): number {
@@ -17,17 +18,13 @@ const identifier = fc.string({ unit: 'binary', maxLength: 200 })
 
 describe('a bucket', () => {
   it('is what the digest of the text gives, of any length', () => {
-    const reused = packIdentifier('somebody before')
     fc.assert(
       fc.property(key, identifier, (flagKey, id) => {
-        const prefix = flagPrefix(flagKey)
-        const packed = reused.open(id)
-        expect(bucketOf(prefix, id, PLAIN)).toBe(reference(`${flagKey}.${id}`))
-        expect(bucketOf(prefix, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
-        expect(bucketOfPacked(prefix.words, 0, prefix.length, packed, PLAIN)).toBe(reference(`${flagKey}.${id}`))
-        expect(bucketOfPacked(prefix.words, 0, prefix.length, packed, VARIANT)).toBe(
-          reference(`${flagKey}.${id}variant`),
-        )
+        const { words, length } = flagPrefix(flagKey)
+        expect(bucketOf({ words, length }, id, PLAIN)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketOf({ words, length }, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
+        expect(bucketInPlainJavaScript(words, 0, length, id, PLAIN)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketInPlainJavaScript(words, 0, length, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
       }),
     )
     for (let length = 0; length < 300; length++) {
@@ -42,65 +39,58 @@ describe('four lanes', () => {
     expect(lanesModule().length).toBeLessThan(4096)
   })
 
-  it('give what plain JavaScript gives', () => {
+  it('give what plain JavaScript gives, however many messages there are', () => {
     const lanes = openLanes()!
+    const packed = new PackedIdentifier(lanes.memory, freeStart)
+    const keys = fc.array(key, { minLength: 1, maxLength: 9 })
     fc.assert(
       fc.property(
-        fc.array(fc.tuple(key, identifier), { minLength: 4, maxLength: 4 }),
-        fc.constantFrom(1, 2, 3),
-        (messages, blocks) => {
-          const fitting = messages.map(([flagKey, id]) => ({
-            prefix: flagPrefix(flagKey),
-            identifier: packIdentifier(id),
-          }))
-          for (const [lane, { prefix, identifier: id }] of fitting.entries()) {
-            if (blockCount(messageLength(prefix.length, id, PLAIN)) !== blocks) continue
-            layWords(
-              prefix.words,
-              0,
-              prefix.length,
-              id,
-              PLAIN,
-              blocks,
-              lanes.memory,
-              messagesStart + groupWords * blocks + lane,
-              4,
-            )
+        keys,
+        identifier,
+        fc.constantFrom(1, 2),
+        fc.constantFrom<Salt>(PLAIN, VARIANT),
+        (some, id, blocks, salt) => {
+          packed.open(id)
+          const rest = packed.length + saltBytes[salt].length
+          const prefixes = some.map(flagPrefix).filter(({ length }) => blockCount(length + rest) === blocks)
+          if (prefixes.length === 0) return
+          for (const [place, { words, length }] of prefixes.entries()) {
+            const at = recordsStart + place * recordWords(blocks)
+            layRecord(lanes.memory, at, words, 0, length, packed.tailAfter(length, salt), length + rest)
           }
-          lanes.hash(messagesStart, 2, blocks)
-          for (const [lane, { prefix, identifier: id }] of fitting.entries()) {
-            if (blockCount(messageLength(prefix.length, id, PLAIN)) !== blocks) continue
-            const at = messagesStart + groupWords * blocks + lane
-            expect(unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)).toBe(
-              bucketOfPacked(prefix.words, 0, prefix.length, id, PLAIN),
-            )
+          lanes.hash(recordsStart, prefixes.length, blocks)
+          for (const [place, { words, length }] of prefixes.entries()) {
+            expect(bucketIn(lanes, place, blocks)).toBe(bucketInPlainJavaScript(words, 0, length, id, salt))
           }
         },
       ),
     )
   })
+
+  it('are not to be had without WebAssembly', () => {
+    vi.stubGlobal('WebAssembly', undefined)
+    expect(openLanes()).toBeUndefined()
+    vi.stubGlobal('WebAssembly', {})
+    expect(openLanes()).toBeUndefined()
+    vi.unstubAllGlobals()
+  })
 })
 
-describe('a batch', () => {
-  it('delivers every bucket, however many there are and however long', () => {
-    const batch = openBatch(openLanes())!
-    const ids = Array.from({ length: 1500 }, (_, index) => `${index}${'x'.repeat(index % 130)}`)
-    const seen = new Map<number, number>()
-    const deliver = (slot: number, bucket: number) => seen.set(slot, bucket)
-    const prefix = flagPrefix('some-flag')
-    for (const [slot, id] of ids.entries())
-      batch.add(prefix.words, 0, prefix.length, packIdentifier(id), VARIANT, slot, deliver)
-    batch.flush(deliver)
-    expect(seen.size).toBe(ids.length)
-    for (const [slot, id] of ids.entries()) expect(seen.get(slot)).toBe(bucketOf(prefix, id, VARIANT))
-  })
+const recordsStart = freeStart + identifierWords
 
-  it('is not to be had without WebAssembly', () => {
-    vi.stubGlobal('WebAssembly', undefined)
-    expect(openBatch(openLanes())).toBeUndefined()
-    vi.stubGlobal('WebAssembly', {})
-    expect(openBatch(openLanes())).toBeUndefined()
-    vi.unstubAllGlobals()
+function bucketIn({ memory }: Lanes, place: number, blocks: number): number {
+  const at = recordsStart + (place & ~3) * recordWords(blocks) + (place & 3)
+  return unitOf(memory[at]!, memory[at + 4]!)
+}
+
+describe('gathering', () => {
+  it('is done by one evaluation at a time, within what memory there is', () => {
+    const gathering = takeGathering()!
+    expect(gathering.end).toBeLessThanOrEqual(memoryWords)
+    expect(takeGathering()).toBeUndefined()
+    giveGathering(gathering)
+    expect(takeGathering()).toBe(gathering)
+    giveGathering(gathering)
   })
 })
 

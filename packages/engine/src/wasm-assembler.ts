@@ -20,10 +20,17 @@ export const set = (local: number): Code => [0x21, ...unsigned(local)]
 export const i32Const = (value: number): Code => [0x41, ...signed(value)]
 export const i32Add: Code = [0x6a]
 export const i32Sub: Code = [0x6b]
+export const i32Or: Code = [0x72]
+export const i32ShiftLeft: Code = [0x74]
 export const i32LessUnsigned: Code = [0x49]
+/** A 4-byte access has the alignment 2^2. */
+export const i32Load = (offset: number): Code => [0x28, 2, ...unsigned(offset)]
+export const i32Store = (offset: number): Code => [0x36, 2, ...unsigned(offset)]
 export const load = (offset: number): Code => access(0x00, offset)
 export const store = (offset: number): Code => access(0x0b, offset)
 export const splat: Code = vector(0x11)
+/** Picks 16 of the 32 bytes of two vectors. */
+export const shuffle = (bytes: readonly number[]): Code => [...vector(0x0d), ...bytes]
 export const or: Code = vector(0x50)
 export const xor: Code = vector(0x51)
 /** Takes the bits of the first where the third has ones, else those of the second. */

@@ -1,0 +1,94 @@
+import { utf8 } from './utf8.ts'
+
+/**
+ * What is hashed: the prefix of a flag, the identifier of whom it is evaluated for, and a salt that tells the choice of a variant from the
+ * choice of people.
+ */
+export type Salt = typeof PLAIN | typeof VARIANT
+
+export const PLAIN = 0
+export const VARIANT = 1
+
+/** By salt. */
+export const saltBytes = [new Uint8Array(0), utf8('variant')] as const
+export const saltLengths = [0, 7] as const
+
+/**
+ * SHA-1 reads words of four bytes. Prefixes are packed into them when flags are compiled: otherwise packing costs more than hashing.
+ */
+export interface PackedPrefix {
+  /** The whole words, and one more with the bytes after them in its upper end. */
+  readonly words: Int32Array
+  /** In bytes. */
+  readonly length: number
+}
+
+export function packPrefix(text: string): PackedPrefix {
+  const bytes = utf8(text)
+  return { words: packBytes(bytes, (bytes.length >> 2) + 1), length: bytes.length }
+}
+
+function packBytes(bytes: Uint8Array, wordCount: number): Int32Array {
+  const words = new Int32Array(wordCount)
+  for (let index = 0; index < bytes.length; index++) words[index >> 2]! |= bytes[index]! << (24 - (index & 3) * 8)
+  return words
+}
+
+/** A message has nine bytes more than its text: the bit that ends it, and its length. */
+export const blockCount = (length: number): number => ((length + 8) >> 6) + 1
+
+/**
+ * Lays down the words of a whole message, but for its length, straight from the text. Answers false, and leaves it at that, when the
+ * identifier is not plain ASCII.
+ */
+export function layMessage(
+  { words, length }: PackedPrefix,
+  identifier: string,
+  salt: Salt,
+  blocks: number,
+  target: Int32Array,
+  start: number,
+): boolean {
+  const salted = saltBytes[salt]
+  const size = identifier.length + saltLengths[salt]
+  const whole = length >> 2
+  let at = start
+  for (let index = 0; index < whole; index++) target[at++] = words[index]!
+  let word = words[whole]!
+  let shift = 24 - (length & 3) * 8
+  for (let index = 0; index < size; index++) {
+    const code = index < identifier.length ? identifier.charCodeAt(index) : salted[index - identifier.length]!
+    if (code > 0x7f) return false
+    word |= code << shift
+    shift -= 8
+    if (shift >= 0) continue
+    target[at++] = word
+    word = 0
+    shift = 24
+  }
+  target[at++] = word | (0x80 << shift)
+  for (const end = start + blocks * 16; at < end; at++) target[at] = 0
+  return true
+}
+
+/** A whole message, for when it is hashed in plain JavaScript. The prefix is packed in `prefixes` from `from` on. */
+export function wholeMessage(
+  prefixes: Int32Array,
+  from: number,
+  prefixLength: number,
+  identifier: string,
+  salt: Salt,
+): Int32Array {
+  const bytes = utf8(identifier)
+  const length = prefixLength + bytes.length + saltBytes[salt].length
+  const text = new Uint8Array(length + 1)
+  for (let index = 0; index < prefixLength; index++) {
+    text[index] = prefixes[from + (index >> 2)]! >>> (24 - (index & 3) * 8)
+  }
+  text.set(bytes, prefixLength)
+  text.set(saltBytes[salt], prefixLength + bytes.length)
+  text[length] = 0x80
+  const words = packBytes(text, blockCount(length) * 16)
+  words[words.length - 1] = length * 8
+  return words
+}
