@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { demo } from '../../packages/server/src/cli/demo.ts'
 import { demoPeople } from '../../packages/server/src/cli/demo-content.ts'
 import { expectSound, startVisit, type Visit } from './browser.ts'
@@ -8,9 +8,11 @@ const say = console.log
 beforeAll(async () => {
   visit = await startVisit()
   console.log = () => {}
+  vi.stubEnv('DATABASE_URL', visit.scenario.databaseUrl)
 }, 120_000)
 afterAll(async () => {
   console.log = say
+  vi.unstubAllEnvs()
   await visit.close()
 })
 
@@ -24,13 +26,19 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     await demo(args)
     const projects = (await scenario.get('/api/projects/')).body.results
     const { id } = projects.find((project: { name: string }) => project.name === 'Demo shop')
-    expect((await scenario.get(`/api/projects/${id}/feature_flags/`)).body.count).toBe(7)
+    expect((await scenario.get(`/api/projects/${id}/feature_flags/`)).body.count).toBe(8)
     await expect
       .poll(async () => (await scenario.get(`/api/projects/${id}/persons/`)).body.count, { timeout: 30_000 })
       .toBeGreaterThanOrEqual(demoPeople.length)
 
+    const { results: story } = (await scenario.get(`/api/projects/${id}/feature_flags/activity/?limit=100`)).body
+    const weekMilliseconds = 7 * 24 * 60 * 60 * 1000
+    expect(Date.parse(story.at(-1).created_at)).toBeLessThan(Date.now() - 5 * weekMilliseconds)
+    expect(new Set(story.map(({ user }: { user: { first_name: string } }) => user.first_name))).toContain('Mira')
+
     const page = await visit.signedIn(`/project/${id}/flags`, { width: 1280, height: 720 })
     await page.getByText('On for 10–100% of people in 3 conditions').waitFor()
+    await page.getByText('Off: rolled back').waitFor()
     await expectSound(page)
     if (pictures) await page.screenshot({ path: `${pictures}/flags.png` })
     await page.getByRole('link', { name: 'new-checkout' }).click()
@@ -41,6 +49,11 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     await page.getByRole('img', { name: /Calls by answer/ }).waitFor()
     await expectSound(page)
     if (pictures) await page.screenshot({ path: `${pictures}/usage.png` })
+
+    await page.getByRole('tab', { name: 'History' }).click()
+    await page.getByText('planned a change of').waitFor()
+    await expectSound(page)
+    if (pictures) await page.screenshot({ path: `${pictures}/history.png` })
 
     const why = await visit.signedIn(`/project/${id}/why?id=customer-7`, { width: 1280, height: 720, dark: true })
     await why.getByRole('button', { name: /new-checkout/ }).click()
@@ -55,6 +68,6 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     await demo([...args, '--remove'])
     const left = (await scenario.get('/api/projects/')).body.results
     expect(left.map((project: { name: string }) => project.name)).not.toContain('Demo shop')
-    expect((await scenario.get(`${scenario.organization}/plugins/`)).body.count).toBe(0)
+    expect((await scenario.get('/api/organizations/')).body.count).toBe(1)
   })
 })

@@ -1,6 +1,8 @@
-/** What `halyard demo` puts into a project: a small shop, its customers, and the flags that a team would have there. */
+/** What `halyard demo` is about: a small shop, its customers and the people who look after it. */
 
+export const demoOrganizationName = 'Halyard demo'
 export const demoProjectName = 'Demo shop'
+export const demoStagingName = 'Demo shop, staging'
 export const demoPluginName = 'Demo: mark big orders'
 
 export interface DemoPerson {
@@ -41,6 +43,12 @@ export const demoCompanies = companies.map((key, index) => ({
   properties: { employees: (index + 1) * 45, industry: pick(['retail', 'software', 'logistics'], index) },
 }))
 
+/** Who changes the flags, beside the one who asked for the demo. */
+export const demoTeam = [
+  { name: 'Mira', level: 8 },
+  { name: 'Jonas', level: 1 },
+] as const
+
 export const demoCohort = {
   name: 'Paying customers',
   description: 'Everybody on a paid plan.',
@@ -51,88 +59,6 @@ export const demoCohort = {
     },
   },
 }
-
-const person = (key: string, operator: string, value: unknown) => ({ key, type: 'person', operator, value })
-const condition = (rollout_percentage: number, ...properties: object[]) => ({ properties, rollout_percentage })
-
-/** In the order in which they are created. `answers`: what is counted as asked for, by weight. */
-export const demoFlags = (cohortId: number) => [
-  {
-    flag: {
-      key: 'new-checkout',
-      name: 'One-page checkout: staff first, then paying customers, then everybody',
-      tags: ['checkout', 'web'],
-      filters: {
-        groups: [
-          condition(100, person('email', 'ends_with', '@acme.example')),
-          condition(50, { key: 'id', type: 'cohort', operator: 'in', value: cohortId }),
-          condition(10),
-        ],
-      },
-    },
-    answers: { true: 3, false: 7 },
-  },
-  {
-    flag: {
-      key: 'pricing-page-test',
-      name: 'Which pricing page sells better?',
-      tags: ['growth', 'experiment'],
-      filters: {
-        groups: [condition(100, person('country', 'exact', ['DE', 'FR', 'ES']))],
-        multivariate: {
-          variants: [
-            { key: 'control', rollout_percentage: 50 },
-            { key: 'three-plans', rollout_percentage: 25 },
-            { key: 'yearly-first', rollout_percentage: 25 },
-          ],
-        },
-        payloads: { 'yearly-first': '{"discount": 20}' },
-      },
-    },
-    answers: { control: 5, 'three-plans': 3, 'yearly-first': 2 },
-  },
-  {
-    flag: {
-      key: 'search-v2',
-      name: 'New search index, by company',
-      tags: ['platform'],
-      filters: { groups: [condition(40)], aggregation_group_type_index: 0 },
-    },
-    answers: { true: 4, false: 6 },
-  },
-  {
-    flag: {
-      key: 'dark-mode',
-      name: 'Dark colours in the app',
-      tags: ['app'],
-      filters: { groups: [condition(100, person('app_version', 'semver_gte', '2.3.0'))] },
-    },
-    answers: { true: 7, false: 3 },
-  },
-  {
-    flag: {
-      key: 'shipping-banner',
-      name: 'Banner about the free shipping week',
-      tags: ['web'],
-      active: false,
-      filters: { groups: [condition(100)], payloads: { true: '{"text": "Free shipping until Sunday"}' } },
-    },
-    answers: { false: 1 },
-  },
-  {
-    flag: {
-      key: 'express-delivery',
-      name: 'Express delivery for regulars',
-      tags: ['checkout'],
-      filters: { groups: [condition(100, person('orders', 'gte', '10')), condition(5)] },
-    },
-    answers: { true: 5, false: 5 },
-  },
-  {
-    flag: { key: 'legacy-importer', name: 'Old importer, kept until the last store has moved', tags: ['platform'] },
-    answers: {},
-  },
-]
 
 export const demoPluginSource = {
   'plugin.json': JSON.stringify(
@@ -148,6 +74,7 @@ export const demoPluginSource = {
   'index.js': `export function processEvent(event, { config }) {
   if (event.event === 'order placed') {
     event.properties.is_big_order = Number(event.properties.items) >= Number(config.limit)
+    if (event.properties.is_big_order) console.log('A big order of', event.properties.items, 'items')
   }
   return event
 }

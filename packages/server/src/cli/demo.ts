@@ -1,12 +1,20 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { readConfig } from '../config.ts'
+import { openStorage } from '../storage/open-storage.ts'
 import {
   demoCohort,
   demoCompanies,
-  demoFlags,
+  demoOrganizationName,
   demoPeople,
   demoPluginName,
   demoPluginSource,
   demoProjectName,
+  demoStagingName,
+  demoTeam,
 } from './demo-content.ts'
+import { dateHistory } from './demo-history.sql.ts'
+import { demoAnswers, demoStory, slowAnswersMetric } from './demo-story.ts'
 import { readOptions, required, UsageError } from './usage.ts'
 
 const eventsAtOnceMax = 500
@@ -16,7 +24,7 @@ const dayMilliseconds = 24 * 60 * 60 * 1000
 // biome-ignore lint/suspicious/noExplicitAny: answers of many routes, each read once.
 type Api = (method: string, path: string, body?: unknown) => Promise<any>
 
-/** `halyard demo [--remove]`: fills a project of its own through the same API as everybody, or takes it away again. */
+/** `halyard demo [--remove]`: fills an organization of its own through the same API as everybody, or takes it away again. */
 export async function demo(args: string[]): Promise<void> {
   const isRemoval = args.includes('--remove')
   const { values } = readOptions(
@@ -24,10 +32,11 @@ export async function demo(args: string[]): Promise<void> {
     ['url', 'key'],
   )
   const url = (values.url ?? process.env.HALYARD_URL ?? 'http://127.0.0.1:8000').replace(/\/+$/, '')
-  const api = connect(url, required(values.key ?? process.env.HALYARD_KEY, '--key (or HALYARD_KEY)'))
+  const connectAs = (key: string) => connect(url, key)
+  const api = connectAs(required(values.key ?? process.env.HALYARD_KEY, '--key (or HALYARD_KEY)'))
   await remove(api)
   if (isRemoval) return console.log('The demo is gone.')
-  const project = await fill(api, new Date())
+  const project = await fill(api, connectAs, new Date())
   console.log(`The demo is at ${url}/project/${project.id}/flags\nTake it away again with: halyard demo --remove`)
 }
 
@@ -46,36 +55,154 @@ const connect =
     return text === '' ? undefined : JSON.parse(text)
   }
 
+/** Only what the demo made: an organization of that name that holds the demo's project. */
 async function remove(api: Api): Promise<void> {
+  const organizations = await api('GET', '/api/organizations/?limit=1000')
   const projects = await api('GET', '/api/projects/?limit=1000')
-  for (const { id, name } of projects.results) {
-    if (name === demoProjectName) await api('DELETE', `/api/projects/${id}/`)
-  }
-  const plugins = await api('GET', '/api/organizations/@current/plugins/?limit=1000')
-  for (const { id, name } of plugins.results) {
-    if (name === demoPluginName) await api('DELETE', `/api/organizations/@current/plugins/${id}/`)
+  for (const { id, name } of organizations.results) {
+    const holdsDemo = projects.results.some(
+      (project: { organization: string; name: string }) =>
+        project.organization === id && project.name === demoProjectName,
+    )
+    if (name === demoOrganizationName && holdsDemo) await api('DELETE', `/api/organizations/${id}/`)
   }
 }
 
-async function fill(api: Api, now: Date): Promise<{ id: number }> {
-  const project = await api('POST', '/api/projects/', { name: demoProjectName })
+interface Place {
+  /** `/api/organizations/{id}` */
+  readonly organization: string
+  /** `/api/projects/{id}` */
+  readonly path: string
+  readonly project: { readonly id: number; readonly api_token: string }
+}
+
+async function fill(api: Api, connectAs: (key: string) => Api, now: Date): Promise<{ id: number }> {
+  const place = await build(api)
+  const { path, organization, project } = place
   const send = async (batch: unknown[]) => {
     for (let from = 0; from < batch.length; from += eventsAtOnceMax) {
       await api('POST', '/batch/', { api_key: project.api_token, batch: batch.slice(from, from + eventsAtOnceMax) })
     }
   }
-  await send([...peopleEvents(), ...companyEvents()])
-  const path = `/api/projects/${project.id}`
+  await addPlugin(api, place)
+  await send([...peopleEvents(), ...companyEvents(), ...orderEvents()])
   const cohort = await api('POST', `${path}/cohorts/`, demoCohort)
-  const flags = demoFlags(cohort.id)
-  for (const { flag } of flags) await api('POST', `${path}/feature_flags/`, flag)
-  await send(flags.flatMap(({ flag, answers }) => usageEvents(flag.key, answers, now)))
-  const plugin = await api('POST', '/api/organizations/@current/plugins/', {
-    plugin_type: 'source',
-    name: demoPluginName,
-  })
-  await api('PATCH', `/api/organizations/@current/plugins/${plugin.id}/update_source/`, demoPluginSource)
+  const team = await invite(api, connectAs, organization)
+  const flags = await live(demoStory(cohort.id), path, team, project.api_token, now)
+  await send(Object.entries(demoAnswers).flatMap(([key, answers]) => usageEvents(key, answers, now)))
+  await plan(api, place, flags, now)
   return project
+}
+
+async function build(api: Api): Promise<Place> {
+  const made = await api('POST', '/api/organizations/', { name: demoOrganizationName })
+  const path = `/api/projects/${made.teams[0].id}`
+  const project = await api('PATCH', `${path}/`, { name: demoProjectName })
+  await api('POST', '/api/projects/', { name: demoStagingName, organization: made.id })
+  return { organization: `/api/organizations/${made.id}`, path, project }
+}
+
+async function addPlugin(api: Api, { organization, path }: Place): Promise<void> {
+  const plugin = await api('POST', `${organization}/plugins/`, { plugin_type: 'source', name: demoPluginName })
+  await api('PATCH', `${organization}/plugins/${plugin.id}/update_source/`, demoPluginSource)
+  await api('POST', `${path}/plugin_configs/`, { plugin: plugin.id, enabled: true, config: { limit: '20' } })
+}
+
+/** The team gets passwords that nobody knows, and addresses that no earlier demo has used. */
+async function invite(
+  api: Api,
+  connectAs: (key: string) => Api,
+  organization: string,
+): Promise<Readonly<Record<string, Api>>> {
+  const domain = `shop-${randomBytes(3).toString('hex')}.example`
+  const role = await api('POST', `${organization}/roles/`, { name: 'Checkout', feature_flags_access_level: 37 })
+  const team: Record<string, Api> = { owner: api }
+  for (const { name, level } of demoTeam) {
+    const target_email = `${name.toLowerCase()}@${domain}`
+    const { id } = await api('POST', `${organization}/invites/`, { target_email, first_name: name, level })
+    const password = randomBytes(24).toString('base64url')
+    const { user, api_key } = await api('POST', `/api/signup/${id}/`, { first_name: name, password })
+    await api('POST', `${organization}/roles/${role.id}/role_memberships/`, { user_uuid: user.uuid })
+    team[name] = connectAs(api_key)
+  }
+  return team
+}
+
+/** Lets the team do what the story says, and dates it back where that can be done. Answers the ids of the flags by key. */
+async function live(
+  story: ReturnType<typeof demoStory>,
+  path: string,
+  team: Readonly<Record<string, Api>>,
+  token: string,
+  now: Date,
+): Promise<Readonly<Record<string, number>>> {
+  const ids: Record<string, number> = {}
+  const times = story.map(({ daysAgo }) => new Date(now.getTime() - daysAgo * dayMilliseconds))
+  for (const [index, { who, create, change }] of story.entries()) {
+    const as = team[who] as Api
+    if (create) {
+      const flag = await as('POST', `${path}/feature_flags/`, { ...create, created_at: times[index]?.toISOString() })
+      ids[create.key] = flag.id
+    }
+    if (change) await as('PATCH', `${path}/feature_flags/${ids[change.key]}/`, change.patch)
+  }
+  await dateBack(token, times)
+  return ids
+}
+
+/** Beside the server's own database the history looks as old as it is told; from afar everything happened just now. */
+async function dateBack(token: string, times: readonly Date[]): Promise<void> {
+  const { databaseUrl } = readConfig(process.env)
+  const isFile = databaseUrl.startsWith('sqlite:')
+  if (isFile && !existsSync(databaseUrl.slice('sqlite:'.length))) return
+  if (!isFile && process.env.DATABASE_URL === undefined) return
+  const storage = openStorage(databaseUrl)
+  try {
+    await dateHistory(storage, token, times)
+  } catch {
+    // Another database, or one that is busy: the demo is as good without.
+  } finally {
+    await storage.close()
+  }
+}
+
+/** What is to come: a ramp, a switch at a time, a rollback that is about to happen, and copies that have fallen behind. */
+async function plan(
+  api: Api,
+  { organization, path, project }: Place,
+  flags: Readonly<Record<string, number>>,
+  now: Date,
+) {
+  const inDays = (days: number) => new Date(now.getTime() + days * dayMilliseconds).toISOString()
+  await api('POST', `${path}/scheduled_changes/`, {
+    record_id: flags['new-checkout'],
+    payload: {
+      operation: 'ramp',
+      value: {
+        condition_index: 2,
+        steps: [25, 50, 100].map((rollout_percentage, index) => ({ at: inDays(1 + index * 2), rollout_percentage })),
+      },
+    },
+  })
+  await api('POST', `${path}/scheduled_changes/`, {
+    record_id: flags['shipping-banner'],
+    scheduled_at: inDays(12),
+    payload: { operation: 'update_status', value: true },
+  })
+  const others = (await api('GET', '/api/projects/?limit=1000')).results
+  const staging = others.find(({ name, organization: of }: { name: string; organization: string }) => {
+    return name === demoStagingName && organization.endsWith(of)
+  })
+  for (const feature_flag_key of ['new-checkout', 'search-v2', 'dark-mode']) {
+    await api('POST', `${organization}/feature_flags/copy_flags/`, {
+      feature_flag_key,
+      from_project: project.id,
+      target_project_ids: [staging.id],
+    })
+  }
+  await api('POST', `${path}/feature_flags/${flags['smart-recommendations']}/metrics/`, {
+    samples: [slowAnswersMetric, slowAnswersMetric],
+  })
 }
 
 const peopleEvents = (): unknown[] =>
@@ -88,8 +215,15 @@ const peopleEvents = (): unknown[] =>
 const companyEvents = (): unknown[] =>
   demoCompanies.map(({ key, properties }) => ({
     event: '$groupidentify',
-    distinct_id: 'demo',
+    distinct_id: demoPeople[0]?.distinctId,
     properties: { $group_type: 'company', $group_key: key, $group_set: properties },
+  }))
+
+const orderEvents = (): unknown[] =>
+  demoPeople.slice(0, 40).map(({ distinctId }, index) => ({
+    event: 'order placed',
+    distinct_id: distinctId,
+    properties: { items: (index * 7) % 30 },
   }))
 
 /** A month of calls that grow from day to day, with quieter weekends. */

@@ -33,7 +33,7 @@ const usage = `halyard: feature flags and plugins
   halyard import <file>                          an export, into an empty database
   halyard migrate-store <from> <to>              sqlite:<path> to postgres://… or back; resumable, verified
   halyard doctor [--security]                    check settings, database, disk and clock; or what makes attacks easier
-  halyard demo [--url U] [--key K] [--remove]    a project full of examples, or away with it again
+  halyard demo [--url U] [--key K] [--remove]    an organization full of examples, or away with it again
 
 Settings are environment variables: docs/reference/settings.md.`
 
