@@ -88,7 +88,7 @@ describe('the frame', { timeout: 120_000 }, () => {
 
   it('answers unknown addresses of the page in the page, and of the API as JSON', async () => {
     const page = await visit.signedIn('/project/1/nowhere')
-    await page.getByText('There is nothing at this address.').waitFor()
+    await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
     const reply = await visit.scenario.get('/api/nowhere/')
     expect(reply.status).toBe(404)
     expect(reply.body.code).toBe('not_found')

@@ -24,7 +24,14 @@ export function servePage(app: FastifyInstance, page: PageFiles | undefined): vo
   app.get('/assets/*', fileAt)
   for (const path of page.files.keys()) if (!path.startsWith('/assets/')) app.get(path, fileAt)
   for (const path of pagePaths) app.get(path, async (_request, reply) => sendIndex(reply, page.index))
+  // Somebody who typed a wrong address is shown a page that says so; programs are told as everywhere.
+  app.get('/*', async (request, reply) =>
+    wantsPage(request) ? sendIndex(reply.code(404), page.index) : reply.callNotFound(),
+  )
 }
+
+const wantsPage = ({ url, headers }: FastifyRequest): boolean =>
+  !url.startsWith('/api/') && String(headers.accept ?? '').includes('text/html')
 
 /** Styles that the page makes while it runs carry a nonce; script comes from files of ours alone. */
 function sendIndex(reply: FastifyReply, index: string): FastifyReply {

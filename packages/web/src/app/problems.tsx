@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { isProblem } from '../api/problem.ts'
 import type { Messages } from '../messages/en.ts'
 import { useMessages } from '../messages/language.tsx'
+import { NotFound } from './not-found.tsx'
 
 export function problemText(t: Messages, error: unknown): string {
   if (isProblem(error)) return error.status === 0 ? t.common.unreachable : error.message
@@ -47,6 +48,7 @@ interface LoadedProps<T> {
 export function Loaded<T>({ query, children, minHeight = 160 }: LoadedProps<T>) {
   const t = useMessages()
   if (query.data !== undefined) return children(query.data)
+  if (isProblem(query.error) && query.error.status === 404) return <NotFound />
   if (query.error) return <ProblemAlert error={query.error} onRetry={() => query.refetch()} />
   return (
     <Center mih={minHeight}>

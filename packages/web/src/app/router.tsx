@@ -1,11 +1,10 @@
 import { routes } from '@halyard/contract'
-import { Center, Loader, Stack, Text } from '@mantine/core'
+import { Box, Center, Loader, Stack } from '@mantine/core'
 import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
   createRouter,
-  Link,
   lazyRouteComponent,
   Outlet,
   redirect,
@@ -17,6 +16,7 @@ import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { SignUpPage } from '../session/sign-up-page.tsx'
 import { Shell } from '../shell/shell.tsx'
+import { NotFound } from './not-found.tsx'
 import { ProblemAlert } from './problems.tsx'
 import type { Services } from './services.ts'
 
@@ -24,7 +24,7 @@ interface RouterContext extends Services {
   readonly queries: QueryClient
 }
 
-const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFound })
+const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: Lost })
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -174,7 +174,7 @@ export function createPageRouter(context: RouterContext) {
         <ProblemAlert error={error} onRetry={reset} />
       </Stack>
     ),
-    defaultNotFoundComponent: NotFound,
+    defaultNotFoundComponent: Lost,
   })
 }
 
@@ -193,14 +193,11 @@ function Pending() {
   )
 }
 
-function NotFound() {
-  const t = useMessages()
+/** Outside the frame there is no place for the content but this. */
+function Lost() {
   return (
-    <Center mih={300} component="main">
-      <Stack align="center">
-        <Text>{t.common.notFound}</Text>
-        <Link to="/">{t.common.backToFlags}</Link>
-      </Stack>
-    </Center>
+    <Box component="main">
+      <NotFound />
+    </Box>
   )
 }

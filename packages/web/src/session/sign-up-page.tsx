@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
 import { Alert, Button, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
 import { useMe } from '../api/queries.ts'
@@ -24,9 +24,15 @@ export function SignUpPage() {
   if (isProblem(invite.error) && invite.error.status === 404) {
     return (
       <Doorway>
+        <Title order={1} ta="center" mb="md">
+          {t.signUp.goneTitle}
+        </Title>
         <Alert color="red" role="alert">
           {t.signUp.gone}
         </Alert>
+        <Text ta="center" mt="md" size="sm">
+          <Link to="/login">{t.signUp.toSignIn}</Link>
+        </Text>
       </Doorway>
     )
   }
