@@ -28,7 +28,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     const preview = page.getByRole('region', { name: 'Try it' })
     await preview.getByText('No condition matches.').waitFor()
     await preview.getByLabel('email').fill('ada@example.com')
-    await preview.getByText('A condition matches.').waitFor()
+    await preview.getByText('Condition 1 matches.').waitFor()
     await expectSound(page)
 
     await page.getByRole('button', { name: 'Create flag' }).click()

@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
-let pages: Record<string, { path: string; shows: string }>
+type Pages = Record<string, { path: string; shows: string }>
+let pages: Pages
+let doors: Pages
 
 beforeAll(async () => {
   visit = await startVisit()
@@ -37,9 +39,17 @@ beforeAll(async () => {
   const person = await vi.waitUntil(async () => (await scenario.get(`${scenario.project}/persons/`)).body.results[0], {
     timeout: 60_000,
   })
+  const { body: plugin } = await scenario.post(`${scenario.organization}/plugins/`, { name: 'Greeter' })
+  await scenario.patch(`${scenario.organization}/plugins/${plugin.id}/update_source/`, {
+    'plugin.json': JSON.stringify({ name: 'Greeter', config: [{ key: 'word', name: 'Word', type: 'string' }] }),
+    'index.ts': 'export const processEvent = event => event\n',
+  })
+  await scenario.post(`${scenario.project}/plugin_configs/`, { plugin: plugin.id, enabled: true })
+  const { body: invite } = await scenario.post(`${scenario.organization}/invites/`, { target_email: 'eve@example.com' })
   const { body: fresh } = await scenario.post('/api/projects/', { name: 'Fresh' })
   const project = `/project/${scenario.projectId}`
   const organization = scenario.organization.replace('/api/organizations', '/organization')
+  const pluginTab = (name: string) => `${organization}/plugins/${plugin.id}?tab=${name}`
   const tab = (name: string) => `${project}/flags/${flag.id}?tab=${name}`
   pages = {
     flags: { path: `${project}/flags`, shows: 'On for 25% of people in 1 condition' },
@@ -69,6 +79,25 @@ beforeAll(async () => {
     'no people': { path: `/project/${fresh.id}/persons`, shows: 'Nobody yet' },
     'no groups': { path: `/project/${fresh.id}/groups`, shows: 'No groups yet' },
     'no activity': { path: `/project/${fresh.id}/activity`, shows: 'Nothing has happened yet' },
+    plugins: { path: `${organization}/plugins`, shows: 'Greeter' },
+    'order of plugins': { path: `${organization}/plugins?tab=order`, shows: 'Each event goes through' },
+    catalogue: { path: `${organization}/plugins?tab=catalogue`, shows: 'Flag guardrails' },
+    'activity of plugins': { path: `${organization}/plugins?tab=activity`, shows: 'installed Greeter' },
+    'settings of a plugin': { path: pluginTab('settings'), shows: 'It asks for no hosts' },
+    'source of a plugin': { path: pluginTab('source'), shows: 'processEvent' },
+    'log of a plugin': { path: pluginTab('log'), shows: 'Search the log' },
+    'metrics of a plugin': { path: pluginTab('metrics'), shows: 'Calls' },
+    'jobs of a plugin': { path: pluginTab('jobs'), shows: 'no jobs' },
+    'activity of a plugin': { path: pluginTab('activity'), shows: 'installed Greeter' },
+    'about a plugin': { path: pluginTab('about'), shows: 'Uninstall' },
+    'a flag that is not there': { path: `${project}/flags/999999`, shows: 'There is nothing at this address' },
+    'a tab that is not there': { path: pluginTab('nonsense'), shows: 'It asks for no hosts' },
+  }
+  doors = {
+    'sign-in': { path: '/login', shows: 'Where do I get an account?' },
+    invitation: { path: `/signup/${invite.id}`, shows: 'Choose a password' },
+    'invitation that has ended': { path: `/signup/${crypto.randomUUID()}`, shows: 'Ask for a new one' },
+    'no such page': { path: '/nonsense', shows: 'There is nothing at this address' },
   }
 }, 120_000)
 afterAll(() => visit.close())
@@ -80,22 +109,34 @@ new PerformanceObserver(list => {
   for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts += entry.value
 }).observe({ type: 'layout-shift', buffered: true })`
 
-async function lookAt(page: Page): Promise<void> {
+type Scheme = 'light' | 'dark'
+
+/** Every page is loaded once, and then looked at in both colours. */
+async function lookAt(page: Page, paths: Pages, schemes: readonly [Scheme, Scheme]): Promise<void> {
   await page.addInitScript(watchShifts)
-  for (const [name, { path, shows }] of Object.entries(pages)) {
+  for (const [name, { path, shows }] of Object.entries(paths)) {
+    await page.emulateMedia({ colorScheme: schemes[0] })
     await page.goto(path)
     await page.getByText(shows).filter({ visible: true }).first().waitFor()
-    await expectSound(page)
     expect(await page.evaluate('window.shifts'), `how far "${name}" jumps`).toBeLessThan(layoutShiftMax)
+    for (const scheme of schemes) {
+      await page.emulateMedia({ colorScheme: scheme })
+      await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor()
+      await expectSound(page)
+    }
   }
 }
 
-describe('every page', { timeout: 240_000 }, () => {
-  it('is sound and stays in place, in the light on a desk', async () => {
-    await lookAt(await visit.signedIn('/'))
+const phone = { dark: true, width: 360, height: 740 }
+
+describe('every page', { timeout: 900_000 }, () => {
+  it('is sound and stays in place on a desk, in the light and in the dark', async () => {
+    await lookAt(await visit.signedIn('/'), pages, ['light', 'dark'])
+    await lookAt(await visit.open(), doors, ['light', 'dark'])
   })
 
-  it('is sound and stays in place, in the dark on a phone', async () => {
-    await lookAt(await visit.signedIn('/', { dark: true, width: 360, height: 740 }))
+  it('is sound and stays in place on a phone, in the dark and in the light', async () => {
+    await lookAt(await visit.signedIn('/', phone), pages, ['dark', 'light'])
+    await lookAt(await visit.open(phone), doors, ['dark', 'light'])
   })
 })

@@ -117,7 +117,6 @@ function Keys() {
         {all => (
           <PlainTable
             label={t.account.keys}
-            minWidth={620}
             head={[t.account.label, t.account.scopes, t.account.lastUsed, t.account.ends, '']}
             rows={all.map(key => ({
               key: key.id,

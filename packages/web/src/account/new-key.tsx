@@ -1,7 +1,8 @@
 import { routes, scopeObjects } from '@halyard/contract'
-import { Button, Group, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Button, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { FormRow } from '../app/form-row.tsx'
 import { fieldProblem, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { ShownOnce } from '../app/shown-once.tsx'
@@ -39,7 +40,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
     <form onSubmit={submit}>
       <Stack gap="sm">
         {!atField && <ProblemAlert error={create.error} />}
-        <Group align="flex-start">
+        <FormRow>
           <TextInput
             label={t.account.label}
             required
@@ -70,10 +71,10 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
               { value: '', label: t.common.never },
             ]}
           />
-          <Button type="submit" mt={25} loading={create.isPending}>
+          <Button type="submit" loading={create.isPending}>
             {t.account.create}
           </Button>
-        </Group>
+        </FormRow>
         {create.data?.value && <ShownOnce value={create.data.value} label={create.data.label} />}
       </Stack>
     </form>

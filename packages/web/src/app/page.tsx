@@ -22,19 +22,19 @@ export function Page({ title, heading, intro, actions, wide, children }: PagePro
   }, [title])
   return (
     <Box className={wide ? classes.wide : classes.page}>
-      <Group justify="space-between" align="flex-start" wrap="wrap" gap="sm" className={classes.head}>
-        <Box flex={1} miw={200}>
+      <div className={classes.head}>
+        <Group justify="space-between" align="flex-start" gap="xs">
           <Title order={1} ref={ref} tabIndex={-1} className={classes.title}>
             {heading ?? title}
           </Title>
-          {intro && (
-            <Text c="dimmed" size="sm" mt={4}>
-              {intro}
-            </Text>
-          )}
-        </Box>
-        {actions && <Group gap="xs">{actions}</Group>}
-      </Group>
+          {actions && <Group gap="xs">{actions}</Group>}
+        </Group>
+        {intro && (
+          <Text c="dimmed" size="sm" mt={4}>
+            {intro}
+          </Text>
+        )}
+      </div>
       {children}
     </Box>
   )

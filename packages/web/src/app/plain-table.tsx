@@ -1,44 +1,50 @@
 import { Table } from '@mantine/core'
 import type { ReactNode } from 'react'
+import classes from './plain-table.module.css'
 
 interface Props {
   label: string
-  head: readonly ReactNode[]
+  head: readonly string[]
   rows: readonly { readonly key: string | number; readonly cells: readonly ReactNode[] }[]
-  minWidth?: number
 }
 
-/** A table that scrolls by itself on narrow screens, also by keyboard. The first cell names its row. */
-export function PlainTable({ label, head, rows, minWidth = 480 }: Props) {
+/** A table that becomes a list of cards on a phone. The first cell names its row. The roles hold when it is no table to the eye. */
+export function PlainTable({ label, head, rows }: Props) {
   return (
-    <Table.ScrollContainer minWidth={minWidth} type="native" tabIndex={0} role="region" aria-label={label}>
-      <Table aria-label={label} verticalSpacing="xs">
-        <Table.Thead>
-          <Table.Tr>
-            {head.map((cell, index) =>
-              // biome-ignore lint/suspicious/noArrayIndexKey: columns never move.
-              cell === '' ? <Table.Td key={index} /> : <Table.Th key={index}>{cell}</Table.Th>,
-            )}
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {rows.map(({ key, cells }) => (
-            <Table.Tr key={key}>
-              {cells.map((cell, index) =>
+    <Table aria-label={label} verticalSpacing="xs" className={classes.table} role="table">
+      <Table.Thead role="rowgroup">
+        <Table.Tr role="row">
+          {head.map((cell, index) =>
+            // biome-ignore-start lint/suspicious/noArrayIndexKey: columns never move.
+            cell === '' ? (
+              <Table.Td key={index} role="cell" />
+            ) : (
+              <Table.Th key={index} role="columnheader">
+                {cell}
+              </Table.Th>
+            ),
+          )}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody role="rowgroup">
+        {rows.map(({ key, cells }) => (
+          <Table.Tr key={key} role="row">
+            {cells.map(
+              (cell, index) =>
                 index === 0 ? (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: columns never move.
-                  <Table.Th key={index} scope="row" fw={500}>
+                  <Table.Th key={index} scope="row" role="rowheader" fw={500}>
                     {cell}
                   </Table.Th>
                 ) : (
-                  // biome-ignore lint/suspicious/noArrayIndexKey: columns never move.
-                  <Table.Td key={index}>{cell}</Table.Td>
+                  <Table.Td key={index} role="cell" data-label={head[index] || undefined}>
+                    {cell}
+                  </Table.Td>
                 ),
-              )}
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+              // biome-ignore-end lint/suspicious/noArrayIndexKey: columns never move.
+            )}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
   )
 }

@@ -29,7 +29,13 @@ export const theme = createTheme({
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token breaks; it does not scroll.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },
-    Badge: { styles: { root: { textTransform: 'none', fontWeight: 500 } } },
+    // What a badge says is never cut off: it takes a second line instead.
+    Badge: {
+      styles: {
+        root: { textTransform: 'none', fontWeight: 500, height: 'auto', minHeight: 'var(--badge-height)' },
+        label: { whiteSpace: 'normal', overflowWrap: 'anywhere' },
+      },
+    },
   },
 })
 

@@ -1,7 +1,6 @@
 import { routes } from '@halyard/contract'
 import { Alert, Button, FileButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useRef, useState } from 'react'
 import type { Cohort } from '../api/cohorts.ts'
 import { Pages } from '../app/pages.tsx'
@@ -10,6 +9,7 @@ import { Loaded, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { WorkProgress } from '../app/work-progress.tsx'
 import { useMessages } from '../messages/language.tsx'
+import { PersonLink } from '../persons/person-link.tsx'
 import { readIds } from './read-ids.ts'
 
 const pageSize = 50
@@ -39,18 +39,11 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
             <>
               <PlainTable
                 label={t.cohorts.people}
-                minWidth={300}
                 head={[t.persons.name, t.persons.distinctIds]}
                 rows={results.map(person => ({
                   key: person.uuid,
                   cells: [
-                    <Link
-                      key="name"
-                      to="/project/$projectId/persons/$personId"
-                      params={{ projectId, personId: person.uuid }}
-                    >
-                      {person.name}
-                    </Link>,
+                    <PersonLink key="name" projectId={projectId} person={person} />,
                     person.distinct_ids.slice(0, 2).join(', '),
                   ],
                 }))}

@@ -1,8 +1,9 @@
 import { routes } from '@halyard/contract'
-import { ActionIcon, Button, Group, NativeSelect, Stack, Table, Text } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { TrashIcon } from '../app/icons.tsx'
+import { PlainTable } from '../app/plain-table.tsx'
 import { Loaded, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
@@ -48,37 +49,29 @@ export function AccessTab({ flag, project }: TabProps) {
             {results.length === 0 ? (
               <Text size="sm">{t.access.none}</Text>
             ) : (
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>{t.access.role}</Table.Th>
-                    <Table.Th>{t.access.members}</Table.Th>
-                    <Table.Th>{t.access.since}</Table.Th>
-                    <Table.Td />
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {results.map(({ id, role, added_at }) => (
-                    <Table.Tr key={id}>
-                      <Table.Td>{role.name}</Table.Td>
-                      <Table.Td>{role.members}</Table.Td>
-                      <Table.Td>{day(added_at)}</Table.Td>
-                      <Table.Td align="right">
-                        {flag.can_edit && (
-                          <ActionIcon
-                            variant="subtle"
-                            color="gray"
-                            aria-label={t.access.revoke(role.name)}
-                            onClick={() => revoke.mutate(id)}
-                          >
-                            <TrashIcon size={16} />
-                          </ActionIcon>
-                        )}
-                      </Table.Td>
-                    </Table.Tr>
-                  ))}
-                </Table.Tbody>
-              </Table>
+              <PlainTable
+                label={t.tabs.access}
+                head={[t.access.role, t.access.members, t.access.since, '']}
+                rows={results.map(({ id, role, added_at }) => ({
+                  key: id,
+                  cells: [
+                    role.name,
+                    role.members,
+                    day(added_at),
+                    flag.can_edit && (
+                      <ActionIcon
+                        key="revoke"
+                        variant="subtle"
+                        color="gray"
+                        aria-label={t.access.revoke(role.name)}
+                        onClick={() => revoke.mutate(id)}
+                      >
+                        <TrashIcon size={16} />
+                      </ActionIcon>
+                    ),
+                  ],
+                }))}
+              />
             )}
             {flag.can_edit && (
               <Group align="flex-end">

@@ -1,12 +1,11 @@
 import { routes } from '@halyard/contract'
-import { Button, Stack } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useCohorts } from '../api/cohorts.ts'
 import { useProject } from '../api/queries.ts'
 import { EmptyState } from '../app/empty-state.tsx'
+import { EndlessList } from '../app/endless-list.tsx'
 import { Page } from '../app/page.tsx'
-import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Entry } from './history-tab.tsx'
@@ -40,23 +39,9 @@ export function ActivityPage() {
   })
   return (
     <Page title={t.shell.activity} intro={project?.name}>
-      <Loaded query={activity}>
-        {({ pages }) => (
-          <Stack>
-            {pages[0]?.results.length === 0 && <EmptyState title={t.history.nothing} text={t.history.nothingText} />}
-            {pages
-              .flatMap(page => page.results)
-              .map(entry => (
-                <Entry key={entry.id} entry={entry} wording={wording} projectId={projectId} />
-              ))}
-            {activity.hasNextPage && (
-              <Button variant="default" onClick={() => activity.fetchNextPage()} loading={activity.isFetchingNextPage}>
-                {t.history.more}
-              </Button>
-            )}
-          </Stack>
-        )}
-      </Loaded>
+      <EndlessList query={activity} empty={<EmptyState title={t.history.nothing} text={t.history.nothingText} />}>
+        {entry => <Entry entry={entry} wording={wording} projectId={projectId} />}
+      </EndlessList>
     </Page>
   )
 }

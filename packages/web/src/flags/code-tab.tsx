@@ -36,7 +36,7 @@ export function CodeTab({ flag, project }: TabProps) {
 function Snippet({ code, label }: { code: string; label: string }) {
   const t = useMessages()
   return (
-    <div className={classes.snippet}>
+    <div className={classes.snippet} data-long={code.includes('\n') || undefined}>
       <Code block tabIndex={0} role="group" aria-label={label}>
         {code}
       </Code>

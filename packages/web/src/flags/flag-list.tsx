@@ -1,5 +1,6 @@
 import type { Flag } from '@halyard/contract'
 import { Checkbox } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, useEffect, useRef } from 'react'
 import { useMessages } from '../messages/language.tsx'
@@ -21,18 +22,24 @@ interface Props {
 }
 
 const rowPixels = 60
+/** Where a sentence may take two lines; as the style sheet has it. */
+const narrowRowPixels = 76
+const narrow = '(max-width: 48em)'
 
 /** Only the rows that are in sight exist; ten thousand flags scroll like ten. */
 export function FlagList({ flags, cursor, selected, onSelectAll, ...rest }: Props) {
   const t = useMessages()
   const scroller = useRef<HTMLDivElement>(null)
+  const isNarrow = useMediaQuery(narrow, undefined, { getInitialValueInEffect: false })
   const rows = useVirtualizer({
     count: flags.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowPixels,
+    estimateSize: () => (isNarrow ? narrowRowPixels : rowPixels),
     overscan: 12,
     getItemKey: index => flags[index]?.id ?? index,
   })
+  // biome-ignore lint/correctness/useExhaustiveDependencies: what was measured holds for one width.
+  useEffect(() => rows.measure(), [isNarrow])
   useEffect(() => {
     if (cursor < 0) return
     rows.scrollToIndex(cursor)

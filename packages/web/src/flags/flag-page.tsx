@@ -1,5 +1,5 @@
 import { type Flag, routes } from '@halyard/contract'
-import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tabs, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tooltip } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
@@ -11,6 +11,7 @@ import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
+import { Tabbed } from '../app/tabbed.tsx'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { AccessTab } from './access-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
@@ -60,11 +61,11 @@ function FlagWithTabs(props: TabProps) {
     code: { label: t.tabs.code, content: () => <CodeTab {...props} /> },
     access: { label: t.tabs.access, content: () => <AccessTab {...props} /> },
   }
-  const open = (next: string | null) =>
+  const open = (next: FlagTab) =>
     navigate({
       to: '/project/$projectId/flags/$flagId',
       params: { projectId, flagId: String(flag.id) },
-      search: next === 'targeting' || next === null ? {} : { tab: next as FlagTab },
+      search: next === 'targeting' ? {} : { tab: next },
     })
   return (
     <Page
@@ -102,20 +103,7 @@ function FlagWithTabs(props: TabProps) {
         </Group>
       }
     >
-      <Tabs value={tab} onChange={open} keepMounted={false}>
-        <Tabs.List mb="lg">
-          {flagTabs.map(name => (
-            <Tabs.Tab key={name} value={name}>
-              {tabs[name].label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {flagTabs.map(name => (
-          <Tabs.Panel key={name} value={name}>
-            {name === tab && tabs[name].content()}
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <Tabbed names={flagTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )
 }

@@ -66,11 +66,11 @@ export const FlagRow = memo(function FlagRow({
             {flag.key}
           </Link>
           <FlagBadges flagId={flag.id} notes={notes} />
+          {flag.name !== '' && <span className={classes.name}>{flag.name}</span>}
         </span>
         <span className={classes.state}>
           <span className={classes.dot} data-colour={state.colour} aria-hidden="true" />
           {state.text}
-          {flag.name !== '' && <span className={classes.name}> · {flag.name}</span>}
         </span>
       </span>
       <span role="cell" className={classes.tags}>

@@ -42,6 +42,8 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
       flex="1 1 8.5rem"
       miw={0}
       maw={180}
+      rightSectionWidth={26}
+      styles={{ input: { fontSize: '0.8125rem', paddingInline: '0.625rem 1.5rem' } }}
     />
   )
   const anyOf = (label: string) => ({ value: '', label: `${label}: ${t.common.any}` })
@@ -55,7 +57,7 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
         value={typed}
         onChange={event => onType(event.currentTarget.value)}
         onKeyDown={event => event.key === 'Escape' && event.currentTarget.blur()}
-        flex="1 1 14rem"
+        flex="1 1 11rem"
         maw={420}
       />
       <Button

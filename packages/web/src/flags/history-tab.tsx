@@ -1,13 +1,15 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
-import { Avatar, Badge, Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Badge, SegmentedControl, Stack } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { Loaded } from '../app/problems.tsx'
+import { ActivityCard } from '../app/activity-card.tsx'
+import { EndlessList } from '../app/endless-list.tsx'
 import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
+import { useMessages } from '../messages/language.tsx'
 import { ChangeList, type FieldChange } from './change-list.tsx'
 import type { TabProps } from './flag-tabs.ts'
+import { TriggerNote } from './trigger-note.tsx'
 import { useWording } from './use-wording.ts'
 import { Versions } from './versions.tsx'
 import type { Wording } from './words.ts'
@@ -36,7 +38,6 @@ export function HistoryTab(props: TabProps) {
 
 function Changes(props: TabProps) {
   const { flag, project } = props
-  const t = useMessages()
   const call = useCall()
   const wording = useWording(props)
   const params = { project_id: String(project.id), id: String(flag.id) }
@@ -47,24 +48,7 @@ function Changes(props: TabProps) {
       call(routes.flags.activity, { params, query: { limit: String(pageSize), offset: String(pageParam) }, signal }),
     getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
   })
-  return (
-    <Loaded query={history}>
-      {({ pages }) => (
-        <Stack>
-          {pages
-            .flatMap(page => page.results)
-            .map(entry => (
-              <Entry key={entry.id} entry={entry} wording={wording} />
-            ))}
-          {history.hasNextPage && (
-            <Button variant="default" onClick={() => history.fetchNextPage()} loading={history.isFetchingNextPage}>
-              {t.history.more}
-            </Button>
-          )}
-        </Stack>
-      )}
-    </Loaded>
-  )
+  return <EndlessList query={history}>{entry => <Entry entry={entry} wording={wording} />}</EndlessList>
 }
 
 /** Fields that follow from others and only make noise. */
@@ -79,39 +63,40 @@ interface EntryProps {
 
 export function Entry({ entry, wording, projectId }: EntryProps) {
   const t = useMessages()
-  const { moment } = useFormats()
-  const { first_name: name } = entry.user as { first_name?: string }
   const verbs: Record<string, string> = t.history.verbs
+  const { is_system: isAutomatic } = entry.user as { is_system?: boolean }
   const changes = (entry.detail.changes ?? []).filter(
     (change): change is typeof change & FieldChange => change.field !== null && !quietFields.has(change.field),
   )
   return (
-    <Paper withBorder p="md" radius="lg" component="article">
-      <Group gap="sm" mb={changes.length > 0 ? 'sm' : 0} wrap="nowrap" align="flex-start">
-        <Avatar size={28} radius="xl" color="indigo" name={name ?? ''} aria-hidden="true" />
-        <div style={{ flex: 1, minWidth: 0 }}>
-          <Text size="sm">
-            <b>{name}</b> {verbs[entry.activity] ?? entry.activity}{' '}
-            {projectId === undefined ? (
-              <b>{entry.detail.name}</b>
-            ) : (
-              <Link to="/project/$projectId/flags/$flagId" params={{ projectId, flagId: entry.item_id }}>
-                {entry.detail.name}
-              </Link>
-            )}
-          </Text>
-          <Text size="xs" c="dimmed">
-            <time dateTime={entry.created_at}>{moment(entry.created_at)}</time>
-            {entry.through && ` · ${t.history.through(entry.through)}`}
-          </Text>
-        </div>
-        {entry.detail.trigger && (
+    <ActivityCard
+      entry={entry}
+      deed={
+        <>
+          {verbs[entry.activity] ?? entry.activity}{' '}
+          {projectId === undefined ? (
+            <b>{entry.detail.name}</b>
+          ) : (
+            <Link to="/project/$projectId/flags/$flagId" params={{ projectId, flagId: entry.item_id }}>
+              {entry.detail.name}
+            </Link>
+          )}
+        </>
+      }
+      badge={
+        isAutomatic && (
           <Badge variant="light" color="yellow">
             {t.history.automatic}
           </Badge>
-        )}
-      </Group>
-      <ChangeList changes={changes} wording={wording} />
-    </Paper>
+        )
+      }
+    >
+      {(changes.length > 0 || entry.detail.trigger) && (
+        <>
+          <TriggerNote entry={entry} wording={wording} />
+          <ChangeList changes={changes} wording={wording} />
+        </>
+      )}
+    </ActivityCard>
   )
 }

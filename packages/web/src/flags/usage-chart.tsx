@@ -1,6 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
+import { useLanguage } from '../messages/language.tsx'
 import 'uplot/dist/uPlot.min.css'
 
 const colours = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
@@ -18,11 +19,18 @@ interface Props {
 export function UsageChart({ days, series, label, isHourly = false }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
+  const { language } = useLanguage()
   useEffect(() => {
     const target = box.current
     if (!target) return
     const text = scheme === 'dark' ? '#c9c9c9' : '#495057'
     const grid = { stroke: scheme === 'dark' ? '#2c2e33' : '#e6e8eb', width: 1 }
+    const date = new Intl.DateTimeFormat(
+      language,
+      isHourly
+        ? { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' }
+        : { day: 'numeric', month: 'short', timeZone: 'UTC' },
+    )
     const axis = { stroke: text, grid, ticks: grid }
     const chart = new uPlot(
       {
@@ -39,7 +47,10 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
             points: { show: days.length < 15 },
           })),
         ],
-        axes: [axis, { ...axis, size: 60 }],
+        axes: [
+          { ...axis, values: (_plot, stamps) => stamps.map(stamp => date.format(stamp * 1000)) },
+          { ...axis, size: 60 },
+        ],
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
         // Days are those of UTC; hours are the reader's own.
         ...(!isHourly && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
@@ -56,6 +67,6 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
       observer.disconnect()
       chart.destroy()
     }
-  }, [days, series, scheme, isHourly])
+  }, [days, series, scheme, isHourly, language])
   return <div ref={box} role="img" aria-label={label} />
 }

@@ -89,7 +89,6 @@ function Tile({ tile }: { tile: DashboardTile }) {
             <summary>{t.usage.table}</summary>
             <PlainTable
               label={title}
-              minWidth={300}
               head={[t.usage.day, ...series.map(({ label }) => label)]}
               rows={[
                 ...days

@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { useNotify } from '../app/notify.ts'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
+import { When } from '../app/when.tsx'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { ChangeList, type FieldChange } from './change-list.tsx'
 import { rememberFlag } from './flag-cache.ts'
@@ -90,7 +91,7 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
         <Paper key={version.version} withBorder p="sm" radius="lg">
           <Group justify="space-between">
             <Text size="sm">
-              <b>{t.versions.version(version.version)}</b> · {moment(version.created_at)}
+              <b>{t.versions.version(version.version)}</b> · <When instant={version.created_at} />
               {version.created_by && ` · ${version.created_by.first_name}`}
             </Text>
             {version.is_current ? (

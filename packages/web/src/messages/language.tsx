@@ -52,6 +52,17 @@ export const useLanguage = (): LanguageChoice => useContext(LanguageContext)
 
 export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' }
 
+const minuteSeconds = 60
+const hourSeconds = 60 * minuteSeconds
+const daySeconds = 24 * hourSeconds
+/** Counting seconds would only be restless: below a minute it is now. */
+const units = [
+  { name: 'second', seconds: 1, below: 45 },
+  { name: 'minute', seconds: minuteSeconds, below: 59.5 * minuteSeconds },
+  { name: 'hour', seconds: hourSeconds, below: 23.5 * hourSeconds },
+  { name: 'day', seconds: daySeconds, below: 45 * daySeconds },
+] as const
+
 /** Numbers and dates as the language writes them. */
 export function useFormats() {
   const { language } = useLanguage()
@@ -61,9 +72,19 @@ export function useFormats() {
     const precise = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
     const share = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
     const count = new Intl.NumberFormat(language)
+    const distance = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
+    const exactDistance = new Intl.RelativeTimeFormat(language)
     return {
       day: (instant: string) => day.format(new Date(instant)),
       moment: (instant: string) => moment.format(new Date(instant)),
+      /** How far away it is, until that says less than the day itself. */
+      ago(instant: string, now: number) {
+        const seconds = (Date.parse(instant) - now) / 1000
+        const unit = units.find(each => Math.abs(seconds) < each.below)
+        if (!unit) return day.format(new Date(instant))
+        const away = Math.round(seconds / unit.seconds)
+        return unit.name === 'second' ? distance.format(0, 'second') : exactDistance.format(away, unit.name)
+      },
       /** To the second, for logs. */
       precise: (instant: string) => precise.format(new Date(instant)),
       /** From 0 to 100. */

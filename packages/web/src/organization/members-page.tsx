@@ -17,6 +17,7 @@ import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMe, useOrganizations } from '../api/queries.ts'
 import { ConfirmButton } from '../app/confirm-button.tsx'
+import { FormRow } from '../app/form-row.tsx'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
 import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
@@ -141,7 +142,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
       <Title order={2}>{t.members.invite}</Title>
       {!atField && <ProblemAlert error={invite.error} />}
       <form onSubmit={submit}>
-        <Group align="flex-start">
+        <FormRow>
           <TextInput
             label={t.signIn.email}
             type="email"
@@ -162,10 +163,10 @@ function Invitations({ organizationId }: { organizationId: string }) {
               { value: '8', label: t.members.admin },
             ]}
           />
-          <Button type="submit" mt={25} loading={invite.isPending}>
+          <Button type="submit" loading={invite.isPending}>
             {t.members.invite}
           </Button>
-        </Group>
+        </FormRow>
       </form>
       {invite.data && <InviteLink invite={invite.data} />}
       {(invites.data?.results.length ?? 0) > 0 && (

@@ -6,6 +6,7 @@ import { type FormEvent, useState } from 'react'
 import { useOrganizations } from '../api/queries.ts'
 import { ConfirmButton } from '../app/confirm-button.tsx'
 import { EmptyState } from '../app/empty-state.tsx'
+import { FormRow } from '../app/form-row.tsx'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
 import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
@@ -95,7 +96,7 @@ function NewRole({ organizationId }: { organizationId: string }) {
   return (
     <form onSubmit={submit}>
       {!atField && <ProblemAlert error={create.error} />}
-      <Group align="flex-start">
+      <FormRow>
         <TextInput
           label={t.roles.name}
           required
@@ -111,10 +112,10 @@ function NewRole({ organizationId }: { organizationId: string }) {
           onChange={event => setLevel(event.currentTarget.value)}
           data={levels}
         />
-        <Button type="submit" mt={25} loading={create.isPending}>
+        <Button type="submit" loading={create.isPending}>
           {t.roles.create}
         </Button>
-      </Group>
+      </FormRow>
     </form>
   )
 }
@@ -186,7 +187,6 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
       ) : (
         <PlainTable
           label={t.roles.membersOf(role.name)}
-          minWidth={300}
           head={[t.members.name, t.signIn.email, '']}
           rows={inside.map(({ id, user }) => ({
             key: id,

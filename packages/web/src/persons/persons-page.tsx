@@ -14,6 +14,7 @@ import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import { identifyExample } from './event-examples.ts'
+import { PersonLink } from './person-link.tsx'
 
 const pageSize = 50
 const waitMilliseconds = 200
@@ -67,13 +68,7 @@ export function PersonsPage() {
                 rows={results.map(person => ({
                   key: person.uuid,
                   cells: [
-                    <Link
-                      key="name"
-                      to="/project/$projectId/persons/$personId"
-                      params={{ projectId, personId: person.uuid }}
-                    >
-                      {person.name}
-                    </Link>,
+                    <PersonLink key="name" projectId={projectId} person={person} />,
                     person.distinct_ids.slice(0, 2).join(', '),
                     day(person.created_at),
                     <Link

@@ -9,7 +9,6 @@ export function PropertyTable({ properties }: { properties: Readonly<Record<stri
   return (
     <PlainTable
       label={t.persons.properties}
-      minWidth={280}
       head={[t.editor.property, t.editor.value]}
       rows={rows.map(([key, value]) => ({
         key,

@@ -1,9 +1,10 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
-import { Avatar, Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Stack, Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { Loaded } from '../app/problems.tsx'
+import { ActivityCard } from '../app/activity-card.tsx'
+import { EndlessList } from '../app/endless-list.tsx'
 import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
+import { useMessages } from '../messages/language.tsx'
 import { scope } from './plugin-queries.ts'
 import { TextDiff } from './text-diff.tsx'
 
@@ -35,23 +36,9 @@ export function ActivityList({ organizationId, pluginId }: Props) {
     getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
   })
   return (
-    <Loaded query={activity}>
-      {({ pages }) => (
-        <Stack>
-          {pages[0]?.results.length === 0 && <Text size="sm">{t.plugins.noActivity}</Text>}
-          {pages
-            .flatMap(page => page.results)
-            .map(entry => (
-              <Entry key={entry.id} entry={entry} />
-            ))}
-          {activity.hasNextPage && (
-            <Button variant="default" onClick={() => activity.fetchNextPage()} loading={activity.isFetchingNextPage}>
-              {t.history.more}
-            </Button>
-          )}
-        </Stack>
-      )}
-    </Loaded>
+    <EndlessList query={activity} empty={<Text size="sm">{t.plugins.noActivity}</Text>}>
+      {entry => <Entry entry={entry} />}
+    </EndlessList>
   )
 }
 
@@ -68,33 +55,20 @@ type Change = NonNullable<ActivityEntry['detail']['changes']>[number]
 
 function Entry({ entry }: { entry: ActivityEntry }) {
   const t = useMessages()
-  const { moment } = useFormats()
-  const { first_name: name, is_system: isSystem } = entry.user as { first_name?: string; is_system?: boolean }
   const verbs: Record<string, (plugin: string) => string> = t.plugins.verbs
   const { job_type: job } = (entry.detail.trigger ?? {}) as { job_type?: string }
   const changes = worthShowing(entry.detail.changes ?? [])
+  const deed = (verbs[entry.activity] ?? (() => `${entry.activity} ${entry.detail.name}`))(entry.detail.name)
   return (
-    <Paper withBorder p="md" radius="lg" component="article">
-      <Group gap="sm" mb={changes.length > 0 ? 'sm' : 0} wrap="nowrap" align="flex-start">
-        <Avatar size={28} radius="xl" color="indigo" name={isSystem ? 'Halyard' : (name ?? '')} aria-hidden="true" />
-        <div style={{ flex: 1, minWidth: 0 }}>
-          <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <b>{isSystem ? 'Halyard' : name}</b>{' '}
-            {(verbs[entry.activity] ?? (() => `${entry.activity} ${entry.detail.name}`))(entry.detail.name)}
-            {job && `: ${job}`}
-          </Text>
-          <Text size="xs" c="dimmed">
-            <time dateTime={entry.created_at}>{moment(entry.created_at)}</time>
-            {entry.through && ` · ${t.history.through(entry.through)}`}
-          </Text>
-        </div>
-      </Group>
-      <Stack gap="sm">
-        {changes.map(change => (
-          <ShownChange key={change.field} change={change} />
-        ))}
-      </Stack>
-    </Paper>
+    <ActivityCard entry={entry} deed={job ? `${deed}: ${job}` : deed}>
+      {changes.length > 0 && (
+        <Stack gap="sm">
+          {changes.map(change => (
+            <ShownChange key={change.field} change={change} />
+          ))}
+        </Stack>
+      )}
+    </ActivityCard>
   )
 }
 

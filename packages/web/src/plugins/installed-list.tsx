@@ -96,7 +96,7 @@ function PluginCard({ plugin, organizationId, projectId, config }: CardProps) {
   const project = useProject(projectId ?? '')
   return (
     <Paper withBorder p="md" radius="lg" component="article">
-      <Group justify="space-between" wrap="nowrap" align="flex-start">
+      <Group justify="space-between" align="flex-start" gap="xs">
         <Anchor
           component={Link}
           to="/organization/$organizationId/plugins/$pluginId"

@@ -98,7 +98,6 @@ function Hours({ hours }: { hours: readonly Hour[] }) {
         <summary>{t.usage.table}</summary>
         <PlainTable
           label={t.plugins.byHour}
-          minWidth={420}
           head={[t.plugins.hour, names.calls, names.failures, names.dropped, names.cpu]}
           rows={all.toReversed().map(each => ({
             key: each.hour,

@@ -1,11 +1,12 @@
 import { routes } from '@halyard/contract'
-import { Anchor, Badge, Button, Group, Stack, Tabs, Text } from '@mantine/core'
+import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
+import { Tabbed } from '../app/tabbed.tsx'
 import { useMessages } from '../messages/language.tsx'
 import { useWhere } from '../shell/navigation.tsx'
 import { AboutTab } from './about-tab.tsx'
@@ -102,20 +103,7 @@ function PluginWithTabs(props: PluginProps) {
         </Group>
       }
     >
-      <Tabs value={tab} onChange={next => next && open(next as PluginTab)} keepMounted={false}>
-        <Tabs.List mb="lg">
-          {pluginTabs.map(name => (
-            <Tabs.Tab key={name} value={name}>
-              {tabs[name].label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {pluginTabs.map(name => (
-          <Tabs.Panel key={name} value={name}>
-            {name === tab && tabs[name].content()}
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <Tabbed names={pluginTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )
 }

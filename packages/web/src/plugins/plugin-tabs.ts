@@ -4,18 +4,18 @@ import type { PluginConfig } from './plugin-queries.ts'
 export const pluginTabs = ['settings', 'source', 'log', 'metrics', 'jobs', 'activity', 'about'] as const
 export type PluginTab = (typeof pluginTabs)[number]
 
-export const readPluginTab = (search: Record<string, unknown>): { tab?: PluginTab } => {
-  const tab = pluginTabs.find(name => name === search.tab)
-  return tab ? { tab } : {}
-}
+export const readPluginTab = (search: Record<string, unknown>): { tab?: PluginTab | undefined } => ({
+  // Always named: what the address says would shine through otherwise, whether there is such a tab or not.
+  tab: pluginTabs.find(name => name === search.tab),
+})
 
 export const pluginListTabs = ['installed', 'order', 'catalogue', 'activity'] as const
 export type PluginListTab = (typeof pluginListTabs)[number]
 
-export const readPluginListTab = (search: Record<string, unknown>): { tab?: PluginListTab } => {
-  const tab = pluginListTabs.find(name => name === search.tab)
-  return tab ? { tab } : {}
-}
+export const readPluginListTab = (search: Record<string, unknown>): { tab?: PluginListTab | undefined } => ({
+  // Always named: what the address says would shine through otherwise, whether there is such a tab or not.
+  tab: pluginListTabs.find(name => name === search.tab),
+})
 
 /** What the tabs of a plugin are given. */
 export interface PluginProps {

@@ -1,7 +1,8 @@
-import { Tabs, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { Page } from '../app/page.tsx'
+import { Tabbed } from '../app/tabbed.tsx'
 import { useMessages } from '../messages/language.tsx'
 import { useWhere } from '../shell/navigation.tsx'
 import { ActivityList } from './activity-list.tsx'
@@ -18,11 +19,11 @@ export function PluginsPage() {
   const { projectId } = useWhere()
   const isAdmin = useIsAdmin(organizationId)
   const navigate = useNavigate()
-  const open = (next: string | null) =>
+  const open = (next: PluginListTab) =>
     navigate({
       to: '/organization/$organizationId/plugins',
       params: { organizationId },
-      search: next === 'installed' || next === null ? {} : { tab: next as PluginListTab },
+      search: next === 'installed' ? {} : { tab: next },
     })
   const where = { organizationId, projectId, isAdmin }
   const tabs: Record<PluginListTab, { label: string; content: () => ReactNode }> = {
@@ -37,20 +38,7 @@ export function PluginsPage() {
   }
   return (
     <Page title={t.shell.plugins} intro={t.plugins.intro}>
-      <Tabs value={tab} onChange={open} keepMounted={false}>
-        <Tabs.List mb="lg">
-          {pluginListTabs.map(name => (
-            <Tabs.Tab key={name} value={name}>
-              {tabs[name].label}
-            </Tabs.Tab>
-          ))}
-        </Tabs.List>
-        {pluginListTabs.map(name => (
-          <Tabs.Panel key={name} value={name}>
-            {name === tab && tabs[name].content()}
-          </Tabs.Panel>
-        ))}
-      </Tabs>
+      <Tabbed names={pluginListTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )
 }

@@ -5,6 +5,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useProject } from '../api/queries.ts'
 import { ConfirmButton } from '../app/confirm-button.tsx'
+import { FormRow } from '../app/form-row.tsx'
 import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
@@ -59,7 +60,7 @@ function Settings({ project }: { project: Project }) {
   return (
     <Stack gap="xl">
       <form onSubmit={submit}>
-        <Group align="flex-start">
+        <FormRow>
           <TextInput
             label={t.shell.projectName}
             readOnly={!isAdmin}
@@ -71,11 +72,11 @@ function Settings({ project }: { project: Project }) {
             maw={360}
           />
           {isAdmin && (
-            <Button type="submit" mt={25} variant="default" loading={rename.isPending}>
+            <Button type="submit" variant="default" loading={rename.isPending}>
               {t.common.save}
             </Button>
           )}
-        </Group>
+        </FormRow>
       </form>
       <section>
         <Title order={2}>{t.project.token}</Title>
@@ -147,7 +148,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
       <Stack>
         {isAdmin && (
           <form onSubmit={submit}>
-            <Group align="flex-start">
+            <FormRow>
               <TextInput
                 label={t.account.label}
                 required
@@ -157,10 +158,10 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
                 error={fieldProblem(create.error, 'label')}
                 onChange={event => setLabel(event.currentTarget.value)}
               />
-              <Button type="submit" mt={25} variant="default" loading={create.isPending}>
+              <Button type="submit" variant="default" loading={create.isPending}>
                 {t.account.create}
               </Button>
-            </Group>
+            </FormRow>
           </form>
         )}
         {!fieldProblem(create.error, 'label') && <ProblemAlert error={create.error} />}
@@ -172,7 +173,6 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
             ) : (
               <PlainTable
                 label={t.project.secretKeys}
-                minWidth={300}
                 head={[t.account.label, t.flags.columnCreated, '']}
                 rows={results.map(key => ({
                   key: key.id,

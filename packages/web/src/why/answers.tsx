@@ -7,6 +7,7 @@ import { SearchIcon } from '../app/icons.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
+import { reasonSentence } from './reason.ts'
 import { readTrace } from './trace.ts'
 import { TraceView } from './trace-view.tsx'
 
@@ -66,9 +67,9 @@ const answersShownMax = 200
 
 function Answer({ name, reason, projectId }: { name: string; reason: EvaluationReason; projectId: string }) {
   const t = useMessages()
-  const sentences: Record<string, string> = t.reasons
   const trace = useMemo(() => readTrace(reason.trace), [reason])
-  const { reason: code, condition_index: index, description } = reason.evaluation
+  const { reason: code, condition_index: conditionIndex, description } = reason.evaluation
+  const sentence = reasonSentence(t, { code, conditionIndex }) ?? description
   return (
     <Accordion.Item value={name}>
       <Accordion.Control>
@@ -78,8 +79,7 @@ function Answer({ name, reason, projectId }: { name: string; reason: EvaluationR
               {name}
             </Text>
             <Text size="xs" c="dimmed">
-              {sentences[code] ?? description}
-              {index !== null && code !== 'no_condition_match' && ` (${t.editor.condition(index + 1)})`}
+              {sentence}
             </Text>
           </div>
           <Badge
@@ -95,11 +95,7 @@ function Answer({ name, reason, projectId }: { name: string; reason: EvaluationR
       </Accordion.Control>
       <Accordion.Panel>
         <Stack gap="sm">
-          {trace && trace.conditions.length > 0 ? (
-            <TraceView trace={trace} />
-          ) : (
-            <Text size="sm">{sentences[code] ?? description}</Text>
-          )}
+          {trace && trace.conditions.length > 0 ? <TraceView trace={trace} /> : <Text size="sm">{sentence}</Text>}
           <Link to="/project/$projectId/flags" params={{ projectId }} search={{ q: name }}>
             {t.why.openFlag}
           </Link>

@@ -93,7 +93,6 @@ export function FailuresDialog({ failures, onClose }: { failures: readonly BulkF
         <Text size="sm">{t.bulk.failedIntro}</Text>
         <PlainTable
           label={t.bulk.failed(failures.length)}
-          minWidth={280}
           head={[t.flags.columnFlag, t.bulk.reason]}
           rows={failures.map(({ id, key, reason }) => ({ key: id, cells: [key, reason] }))}
         />

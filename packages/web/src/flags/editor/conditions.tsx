@@ -30,7 +30,7 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
         <NativeSelect
           label={t.editor.counts}
           description={t.editor.countsHint}
-          maw={320}
+          styles={{ wrapper: { maxWidth: 320 } }}
           value={String(filters.groupTypeIndex ?? '')}
           onChange={event => {
             const { value } = event.currentTarget

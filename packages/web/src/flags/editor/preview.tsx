@@ -2,6 +2,7 @@ import { compile, type Definitions, type FlagDefinition } from '@halyard/engine'
 import { Badge, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { useMessages } from '../../messages/language.tsx'
+import { reasonSentence } from '../../why/reason.ts'
 import type { Filters } from '../filters.ts'
 import { regex } from './definitions.ts'
 
@@ -32,7 +33,6 @@ export function Preview({ draft, filters, definitions }: Props) {
       .get(draft.key)
   }, [draft, definitions, distinctId, groupKey, values, asked])
   const needsGroup = filters.groupTypeIndex !== null || asked.some(({ of }) => of !== 'person')
-  const reasons: Record<string, string> = t.reasons
 
   return (
     <Paper withBorder p="md" radius="lg" component="section" aria-label={t.preview.title}>
@@ -81,8 +81,7 @@ export function Preview({ draft, filters, definitions }: Props) {
               </Badge>
             </Group>
             <Text size="xs" c="dimmed">
-              {reasons[outcome.reason.code] ?? outcome.reason.description}
-              {outcome.reason.conditionIndex !== null && ` (${t.editor.condition(outcome.reason.conditionIndex + 1)})`}
+              {reasonSentence(t, outcome.reason) ?? outcome.reason.description}
             </Text>
             {outcome.payload !== null && (
               <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>

@@ -9,6 +9,7 @@ import {
   usualCondition,
   windowMinutesMax,
 } from './rollback-condition.ts'
+import classes from './schedule.module.css'
 
 interface Props {
   isSaving: boolean
@@ -32,7 +33,6 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
   const number = (name: 'threshold' | 'windowMinutes' | 'minimumSamples', label: string, limits: object) => (
     <NumberInput
       label={label}
-      w={130}
       value={condition[name]}
       onChange={value => typeof value === 'number' && set({ [name]: value })}
       {...limits}
@@ -54,7 +54,7 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
             { value: 'samples', label: w.fromSamples },
           ]}
         />
-        <Group align="flex-end">
+        <div className={classes.fields}>
           <TextInput
             label={isEvents ? w.event : w.metric}
             placeholder={isEvents ? '$exception' : 'checkout_latency_ms'}
@@ -95,7 +95,7 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
           {number('threshold', w.threshold, {})}
           {number('windowMinutes', w.minutes, { min: 1, max: windowMinutesMax, allowDecimal: false })}
           {number('minimumSamples', w.minimum, { min: 0, allowDecimal: false })}
-        </Group>
+        </div>
         {isEvents && (
           <>
             <EventFilters properties={condition.properties} onChange={properties => set({ properties })} />

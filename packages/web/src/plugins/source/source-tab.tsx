@@ -115,7 +115,13 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
         />
         <div className={classes.editor}>
           {edited[shown] !== undefined && (
-            <Suspense fallback={<Loader size="sm" role="status" aria-label={t.common.loading} />}>
+            <Suspense
+              fallback={
+                <div className={classes.coming}>
+                  <Loader size="sm" role="status" aria-label={t.common.loading} />
+                </div>
+              }
+            >
               <CodeEditor
                 key={`${shown} ${revision}`}
                 fileName={shown}
