@@ -7,7 +7,9 @@ import type { Row } from '../row.ts'
 
 /** Creating and listing flags over the public interface, SQLite on disk with every commit synced; Unleash on a PostgreSQL that syncs as well. */
 export const management: Row = async ({ size, installations, load, peers, say }) => {
-  const halyard = await installations.start(100)
+  // Flags are made for as long as the clock runs, more of them than a project holds unless told otherwise.
+  const { databaseUrl } = await installations.copy(100)
+  const halyard = await installations.open(databaseUrl, { HALYARD_FLAGS_PER_PROJECT_MAX: '1000000' })
   const unleash = await startUnleash(peers, 100)
   if (!unleash && peers.areWanted) say('  unleash-server: not installed')
   const aim = async (id: string, { port, pid }: Pick<Server, 'port' | 'pid'>, plan: Target['plan'], status: number) => {

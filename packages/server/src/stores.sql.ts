@@ -27,7 +27,7 @@ import { sqlMetricStore } from './rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './schedules/schedule-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import type { Tables } from './storage/tables.ts'
-import type { Stores } from './stores.ts'
+import type { NamedStores, Stores } from './stores.ts'
 
 /** What is remembered from one transaction to the next. */
 export interface StoreCounts {
@@ -37,34 +37,68 @@ export interface StoreCounts {
 
 export const createStoreCounts = (): StoreCounts => ({ activity: createActivityCounts(), flags: createFlagCounts() })
 
+/** What stores are made of. */
+interface Ground {
+  readonly db: Kysely<Tables>
+  readonly onChange: () => void
+  readonly counts: StoreCounts
+  readonly limits: FlagLimits | undefined
+}
+
+const makers: { readonly [Name in keyof NamedStores]: (ground: Ground) => NamedStores[Name] } = {
+  roles: ({ db }) => sqlRoleStore(db),
+  roleAccess: ({ db }) => sqlRoleAccessStore(db),
+  resourceAccess: ({ db }) => sqlResourceAccessStore(db),
+  activity: ({ db, counts }) => sqlActivityStore(db, counts.activity),
+  changes: ({ db, onChange }) => sqlChangeLog(db, onChange),
+  cohortJobs: ({ db }) => sqlCohortJobStore(db),
+  cohortMembers: ({ db }) => sqlCohortMemberStore(db),
+  cohorts: ({ db }) => sqlCohortStore(db),
+  dashboards: ({ db }) => sqlDashboardStore(db),
+  eventCounts: ({ db }) => sqlEventCounts(db),
+  flags: ({ db, counts, limits }) => sqlFlagStore(db, counts.flags, limits),
+  groups: ({ db }) => sqlGroupStore(db),
+  identity: ({ db }) => sqlIdentityStore(db),
+  leases: ({ db }) => sqlLeaseStore(db),
+  metrics: ({ db }) => sqlMetricStore(db),
+  organizations: ({ db }) => sqlOrganizationStore(db),
+  persons: ({ db }) => sqlPersonStore(db),
+  pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
+  plugins: ({ db }) => sqlPluginStore(db),
+  pluginWork: ({ db }) => sqlPluginWorkStore(db),
+  projects: ({ db }) => sqlProjectStore(db),
+  receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
+  schedules: ({ db }) => sqlScheduleStore(db),
+  usage: ({ db }) => sqlUsageStore(db),
+}
+
+/** A transaction needs a few of the many stores: each is made when it is first asked for. */
+class StoresWhenNeeded {
+  readonly ground: Ground
+  readonly made: Partial<Record<string, unknown>>
+
+  constructor(ground: Ground, made: Partial<NamedStores>) {
+    this.ground = ground
+    this.made = { ...made }
+  }
+
+  with(parts: Partial<NamedStores>): StoresWhenNeeded {
+    return new StoresWhenNeeded(this.ground, { ...this.made, ...parts })
+  }
+}
+
+for (const [name, make] of Object.entries(makers)) {
+  Object.defineProperty(StoresWhenNeeded.prototype, name, {
+    get(this: StoresWhenNeeded) {
+      this.made[name] ??= make(this.ground)
+      return this.made[name]
+    },
+  })
+}
+
 export const sqlStores = (
   db: Kysely<Tables>,
   onChange: () => void,
   counts: StoreCounts = createStoreCounts(),
   limits?: FlagLimits,
-): Stores => ({
-  roles: sqlRoleStore(db),
-  roleAccess: sqlRoleAccessStore(db),
-  resourceAccess: sqlResourceAccessStore(db),
-  activity: sqlActivityStore(db, counts.activity),
-  changes: sqlChangeLog(db, onChange),
-  cohortJobs: sqlCohortJobStore(db),
-  cohortMembers: sqlCohortMemberStore(db),
-  cohorts: sqlCohortStore(db),
-  dashboards: sqlDashboardStore(db),
-  eventCounts: sqlEventCounts(db),
-  flags: sqlFlagStore(db, counts.flags, limits),
-  groups: sqlGroupStore(db),
-  identity: sqlIdentityStore(db),
-  leases: sqlLeaseStore(db),
-  metrics: sqlMetricStore(db),
-  organizations: sqlOrganizationStore(db),
-  persons: sqlPersonStore(db),
-  pluginConfigs: sqlPluginConfigStore(db),
-  plugins: sqlPluginStore(db),
-  pluginWork: sqlPluginWorkStore(db),
-  projects: sqlProjectStore(db),
-  receivedBatches: sqlReceivedBatchStore(db),
-  schedules: sqlScheduleStore(db),
-  usage: sqlUsageStore(db),
-})
+): Stores => new StoresWhenNeeded({ db, onChange, counts, limits }, {}) as unknown as Stores

@@ -24,7 +24,12 @@ import type { MetricStore } from './rollback/metric-store.ts'
 import type { ScheduleStore } from './schedules/schedule-store.ts'
 
 /** Everything that is kept, as seen from inside one transaction. */
-export interface Stores {
+export interface Stores extends NamedStores {
+  /** The same with some stores replaced. */
+  with(parts: Partial<NamedStores>): Stores
+}
+
+export interface NamedStores {
   readonly roles: RoleStore
   readonly roleAccess: RoleAccessStore
   readonly resourceAccess: ResourceAccessStore

@@ -74,7 +74,7 @@ async function runGuarded<T>(
       await tx.flags.save(flag)
     },
   }
-  const result = await work({ ...tx, flags })
+  const result = await work(tx.with({ flags }))
   if (open.length > 0) throw new NeedsConsent(open)
   return result
 }
