@@ -4,7 +4,9 @@ import { expect, it } from 'vitest'
 import { linearRegex } from '../evaluation/linear-regex.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import { createAnswerRoom } from '../http/answer-room.ts'
+import { type AnswerPieces, createAnswerPieces, lineBytesMax } from './answer-pieces.ts'
 import { createFastAnswers } from './fast-answer.ts'
+import { firstBytes, inJavaScript, openPieceCopier } from './piece-copier.ts'
 import { plainAnswer } from './plain-answer.ts'
 
 const condition = fc.record({
@@ -36,8 +38,14 @@ const definitions = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), filters
   maxLength: 40,
 })
 
-it('copies the very answer that the plain way writes', () => {
-  const fastAnswers = createFastAnswers()
+const ways: Record<string, () => AnswerPieces> = {
+  'in WebAssembly': () => createAnswerPieces(),
+  'in JavaScript': () => createAnswerPieces(inJavaScript()),
+  'when hardly anything can be kept': () => createAnswerPieces(openPieceCopier(), firstBytes),
+}
+
+it.each(Object.entries(ways))('copies the very answer that the plain way writes, %s', (_, createPieces) => {
+  const fastAnswers = createFastAnswers(createPieces())
   const room = createAnswerRoom()
   fc.assert(
     fc.property(definitions, fc.array(fc.string(), { minLength: 1, maxLength: 5 }), (flags, people) => {
@@ -59,4 +67,32 @@ it('copies the very answer that the plain way writes', () => {
       }
     }),
   )
+})
+
+it.each(Object.entries(ways))('copies answers of many flags and of large payloads, %s', (_, createPieces) => {
+  const fastAnswers = createFastAnswers(createPieces())
+  const room = createAnswerRoom()
+  const list = Array.from({ length: 300 }, (_, index): FlagDefinition => {
+    const payload = JSON.stringify('ä'.repeat(index % 97 === 5 ? lineBytesMax : index % 41))
+    return {
+      id: index + 1,
+      key: `flag-${index}`,
+      active: true,
+      filters: { groups: [{ properties: [], rollout_percentage: 50 }], payloads: { true: payload } },
+    }
+  })
+  const definitions = { cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 } as const
+  const before = compile({ ...definitions, flags: list }, { regex: linearRegex })
+  const after = before.update({ flags: [{ ...list[3]!, filters: { groups: [{ properties: [] }] } }] })
+  const envelope = { requestId: 'r', evaluatedAt: 7, hasErrors: false }
+  for (const snapshot of [before, after, before]) {
+    const served = { snapshot } as ServedProject
+    for (const distinctId of ['a', 'b', 'c', 'a']) {
+      const results = snapshot.evaluate({ distinctId }, { now: 0 })
+      const eligible = snapshot.flags.map((_, index) => index)
+      const plain = plainAnswer(snapshot.flags, results, eligible, 'details', envelope)
+      const { bytes, from, to } = fastAnswers(served)(results, eligible, envelope, room)
+      expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(JSON.stringify(plain)))
+    }
+  }
 })

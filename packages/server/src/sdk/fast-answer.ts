@@ -3,6 +3,7 @@ import type { Outcomes } from '../evaluation/outcomes.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import type { AnswerRoom } from '../http/answer-room.ts'
 import { type AnswerBody, headRoomBytes } from '../http/quick-answer.ts'
+import { type AnswerPieces, createAnswerPieces, lineBytesMax, lineMax } from './answer-pieces.ts'
 import type { Envelope } from './plain-answer.ts'
 import { flagDetail } from './plain-answer.ts'
 
@@ -14,20 +15,26 @@ export type FastAnswer = (
   room: AnswerRoom,
 ) => AnswerBody
 
-/** What one flag can answer, by outcome: `,"key":{…}` as bytes, each made when it is first needed. */
-type Pieces = (Uint8Array | undefined)[]
+/** What one flag can answer, by outcome: where `,"key":{…}` is kept and how many bytes it has, by turns; 0 before it is first needed. */
+interface KnownPieces {
+  readonly generation: number
+  readonly table: Int32Array
+}
 
 /** Pieces live as long as the compiled flag they are of: a change of one flag makes only its own anew. */
-export function createFastAnswers(): (served: ServedProject) => FastAnswer {
+export function createFastAnswers(pieces: AnswerPieces = createAnswerPieces()): (served: ServedProject) => FastAnswer {
   const answers = new WeakMap<ServedProject, FastAnswer>()
-  const known = new WeakMap<CompiledFlag, Pieces>()
-  const piecesOf = (flag: CompiledFlag): Pieces => {
-    const pieces = known.get(flag) ?? Array.from(flag.outcomes, () => undefined)
-    known.set(flag, pieces)
-    return pieces
+  const known = new WeakMap<CompiledFlag, KnownPieces>()
+  const tableOf = (flag: CompiledFlag): Int32Array => {
+    const { generation } = pieces
+    const found = known.get(flag)
+    if (found?.generation === generation) return found.table
+    const table = new Int32Array(flag.outcomes.length * 2)
+    known.set(flag, { generation, table })
+    return table
   }
   return served => {
-    const answer = answers.get(served) ?? fastAnswer(served.snapshot.flags, piecesOf)
+    const answer = answers.get(served) ?? fastAnswer(served.snapshot.flags, pieces, tableOf)
     answers.set(served, answer)
     return answer
   }
@@ -40,47 +47,79 @@ const bodyFrom = headRoomBytes + opening.length
 /** Most answers need not be begun anew with more room. */
 const bytesPerFlag = 400
 
-function fastAnswer(flags: readonly CompiledFlag[], piecesOf: (flag: CompiledFlag) => Pieces): FastAnswer {
-  /** The pieces of all flags one after another, to be found without going from object to object; and which tell of a failure. */
+function fastAnswer(
+  flags: readonly CompiledFlag[],
+  pieces: AnswerPieces,
+  tableOf: (flag: CompiledFlag) => Int32Array,
+): FastAnswer {
+  /** What is known of all flags one after another, to be found without going from object to object; and which outcomes tell of a failure. */
   const starts = new Int32Array(flags.length)
-  const pieces: Pieces = []
-  const failing: number[] = []
-  for (const [index, flag] of flags.entries()) {
-    starts[index] = pieces.length
-    for (const piece of piecesOf(flag)) pieces.push(piece)
-    for (const outcome of flag.outcomes) failing.push(outcome.failed ? 1 : 0)
-  }
-  const isFailing = Uint8Array.from(failing)
+  const isFailing = Uint8Array.from(flags.flatMap(flag => flag.outcomes.map(outcome => (outcome.failed ? 1 : 0))))
+  const table = new Int32Array(isFailing.length * 2)
+  let generation = Number.NaN
   let roomBytes = bodyFrom + flags.length * bytesPerFlag + tailBytesMax
   let hasFailed = false
+
+  function fillTable(): void {
+    let start = 0
+    for (const [index, flag] of flags.entries()) {
+      starts[index] = start
+      table.set(tableOf(flag), start * 2)
+      start += flag.outcomes.length
+    }
+    generation = pieces.generation
+  }
 
   function makePiece(index: number, outcome: number): Uint8Array {
     const flag = flags[index]!
     const detail = JSON.stringify(flagDetail(flag, flag.outcomes[outcome]!))
-    const piece = new Uint8Array(Buffer.from(`,${JSON.stringify(flag.key)}:${detail}`))
-    piecesOf(flag)[outcome] = piece
-    pieces[starts[index]! + outcome] = piece
+    const piece = Buffer.from(`,${JSON.stringify(flag.key)}:${detail}`)
+    const known = [pieces.keep(piece), piece.length]
+    tableOf(flag).set(known, outcome * 2)
+    table.set(known, (starts[index]! + outcome) * 2)
     return piece
   }
 
   /** Puts the pieces one after another. Gives where they end, or -1 when there is too little room for them. */
   function copy(outcomes: Outcomes, eligible: readonly number[], bytes: Buffer): number {
+    pieces.begin()
+    if (pieces.generation !== generation) fillTable()
     const limit = bytes.length - tailBytesMax
+    let { line } = pieces
+    let count = 0
     let failures = 0
+    /** Until where it is written, and until where it will be with those in line. */
     let at = bodyFrom
+    let end = bodyFrom
     for (let position = 0; position < eligible.length; position++) {
       const index = eligible[position]!
       const outcome = outcomes.outcomeIndex(index)
       if (outcome === -1) continue
       const place = starts[index]! + outcome
-      const piece = pieces[place] ?? makePiece(index, outcome)
-      if (at + piece.length > limit) return -1
+      const made = table[place * 2] === 0 ? makePiece(index, outcome) : undefined
+      if (made !== undefined) line = pieces.line
+      const kept = table[place * 2]!
+      const length = table[place * 2 + 1]!
+      if (end + length > limit) return -1
       failures += isFailing[place]!
-      bytes.set(piece, at)
-      at += piece.length
+      if (count === lineMax || end + length - at > lineBytesMax || kept === 0) {
+        if (count > 0) pieces.take(count, end - at, bytes, at)
+        count = 0
+        at = end
+      }
+      end += length
+      if (kept === 0) {
+        bytes.set(made!, at)
+        at = end
+      } else {
+        line[count * 2] = kept
+        line[count * 2 + 1] = length
+        count++
+      }
     }
+    if (count > 0) pieces.take(count, end - at, bytes, at)
     hasFailed = failures > 0
-    return at
+    return end
   }
 
   return (outcomes, eligible, envelope, room) => {

@@ -1,0 +1,120 @@
+/**
+ * Copies pieces of memory one after another. To do so from JavaScript costs more for each piece than for its bytes, so a small program in
+ * WebAssembly does it, for many pieces at a time. It is written out here in its instructions.
+ */
+export interface PieceCopier {
+  /** What there is; it is another array after `grow`. */
+  bytes(): Uint8Array
+  /** Answers false when there cannot be more. */
+  grow(bytes: number): boolean
+  /**
+   * Copies so many pieces to `target`, one behind the other. A list of their places and lengths, four bytes each, begins at `list`. Up to
+   * `copyOverrun` bytes after the last one are written over.
+   */
+  copy(list: number, count: number, target: number): void
+}
+
+export const copyOverrun = 32
+
+const pageBytes = 65_536
+/** What there is from the beginning. */
+const firstPages = 4
+export const firstBytes = firstPages * pageBytes
+
+const [LIST, COUNT, TARGET, SOURCE, AT] = [0, 1, 2, 3, 4] as const
+const get = (local: number): number[] => [0x20, local]
+const set = (local: number): number[] => [0x21, local]
+const i32Add = 0x6a
+const i32LessUnsigned = 0x49
+const i32Load = (offset: number): number[] => [0x28, 2, offset]
+const advance = (local: number, step: number): number[] => [...get(local), 0x41, step, i32Add, ...set(local)]
+const copyEight = (offset: number): number[] => [...get(AT), ...get(SOURCE), 0x29, 0, offset, 0x37, 0, offset]
+/** Repeats the body as long as it leaves a number other than 0. */
+const loop = (...body: readonly number[]): number[] => [0x03, 0x40, ...body, 0x0d, 0x00, 0x0b]
+
+const program = loop(
+  ...[...get(LIST), ...i32Load(0), ...set(SOURCE), ...get(TARGET), ...set(AT)],
+  ...[...get(TARGET), ...get(LIST), ...i32Load(4), i32Add, ...set(TARGET)],
+  ...loop(
+    ...[...copyEight(0), ...copyEight(8), ...copyEight(16), ...copyEight(24)],
+    ...[...advance(SOURCE, 32), ...advance(AT, 32), ...get(AT), ...get(TARGET), i32LessUnsigned],
+  ),
+  ...advance(LIST, 8),
+  // -1 in the way that the format writes numbers.
+  ...[...advance(COUNT, 0x7f), ...get(COUNT)],
+)
+
+const sized = (bytes: readonly number[]): number[] => {
+  if (bytes.length > 0x7f) return [(bytes.length & 0x7f) | 0x80, bytes.length >> 7, ...bytes]
+  return [bytes.length, ...bytes]
+}
+const section = (id: number, bytes: readonly number[]): number[] => [id, ...sized(bytes)]
+const name = (text: string): number[] => sized([...Buffer.from(text)])
+const i32 = 0x7f
+
+/** One function of three integers, and memory that may grow; both are exported. */
+const moduleBytes = Uint8Array.from([
+  ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
+  ...section(1, [1, 0x60, 3, i32, i32, i32, 0]),
+  ...section(3, [1, 0]),
+  ...section(5, [1, 0, firstPages]),
+  ...section(7, [2, ...name('copy'), 0, 0, ...name('memory'), 2, 0]),
+  ...section(10, [1, ...sized([1, 2, i32, ...program, 0x0b])]),
+])
+
+interface Exports {
+  readonly memory: { readonly buffer: ArrayBuffer; grow(pages: number): number }
+  copy(list: number, count: number, target: number): void
+}
+
+/** As much of WebAssembly as is needed here. */
+interface Wasm {
+  readonly Module: new (bytes: Uint8Array) => object
+  readonly Instance: new (module: object) => { readonly exports: unknown }
+}
+
+/** Where WebAssembly is switched off, JavaScript does as well. */
+export function openPieceCopier(): PieceCopier {
+  try {
+    const { Instance, Module } = WebAssembly as unknown as Wasm
+    return inWebAssembly(new Instance(new Module(moduleBytes)).exports as Exports)
+  } catch {
+    return inJavaScript()
+  }
+}
+
+function inWebAssembly({ memory, copy }: Exports): PieceCopier {
+  return {
+    copy,
+    bytes: () => new Uint8Array(memory.buffer),
+    grow(bytes) {
+      try {
+        memory.grow(Math.ceil(bytes / pageBytes))
+        return true
+      } catch {
+        return false
+      }
+    },
+  }
+}
+
+export function inJavaScript(): PieceCopier {
+  let bytes = new Uint8Array(firstBytes)
+  return {
+    bytes: () => bytes,
+    grow(more) {
+      const larger = new Uint8Array(bytes.length + Math.ceil(more / pageBytes) * pageBytes)
+      larger.set(bytes)
+      bytes = larger
+      return true
+    },
+    copy(list, count, target) {
+      const numbers = new Int32Array(bytes.buffer, list, count * 2)
+      let at = target
+      for (let index = 0; index < numbers.length; index += 2) {
+        bytes.copyWithin(at, numbers[index]!, numbers[index]! + numbers[index + 1]!)
+        at += numbers[index + 1]!
+      }
+    },
+  }
+}
