@@ -1,9 +1,10 @@
+import { connect } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { createTestDatabase, onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { findFaults } from './consistency.ts'
 import { addressesOf, createMixedWrites, type Write } from './mixed-writes.ts'
 import { seededRandom } from './random.ts'
-import { ownerKey, root, type ServerProcess, startServer } from './server-process.ts'
+import { launchServer, ownerKey, root, type ServerProcess, startServer } from './server-process.ts'
 
 const patience = { timeout: 25_000, interval: 50 }
 
@@ -62,8 +63,55 @@ onEachDatabase('several workers on one machine', dialect => {
     expect(servingPids(server).filter(isAlive)).toEqual([])
     expect(await findFaults(database.url, writes)).toEqual([])
     await database.drop()
-  }, 90_000)
+  }, 240_000)
 })
+
+it('a connection that was handed to a worker which dies before taking it is ended, and leaves nobody waiting', async () => {
+  const database = await createTestDatabase('sqlite')
+  const server = await startServer(database.url, { HALYARD_WORKERS: '3' })
+  try {
+    await expect.poll(() => servingPids(server)).toHaveLength(3)
+    const [victim] = servingPids(server)
+    process.kill(victim!, 'SIGSTOP')
+    const count = 6
+    const ended = Array.from({ length: count }, () => untilEnd(server.url))
+    let endedCount = 0
+    for (const end of ended) end.then(() => endedCount++)
+    // Connections are handed out in turn, and a worker gets no other before it has taken one.
+    await expect.poll(() => endedCount).toBe(count - 1)
+    process.kill(victim!, 'SIGKILL')
+    const answers = await Promise.all(ended)
+    expect(answers.filter(text => text.startsWith('HTTP/1.1 200'))).toHaveLength(count - 1)
+    expect(answers.filter(text => text === '')).toHaveLength(1)
+  } finally {
+    expect(await server.stop()).toBe(0)
+    await database.drop()
+  }
+}, 240_000)
+
+it('a first worker that is killed before it serves is replaced as any other', async () => {
+  const database = await createTestDatabase('sqlite')
+  const launched = launchServer(database.url, { HALYARD_WORKERS: '2' })
+  const starting = () => launched.lines.find(line => line.includes('a worker starts'))
+  await expect.poll(starting).toBeDefined()
+  process.kill((JSON.parse(starting()!) as { worker: number }).worker, 'SIGKILL')
+  await launched.serving
+  expect(await launched.stop()).toBe(0)
+  await database.drop()
+}, 240_000)
+
+/** What one request over a connection of its own is answered; nothing when the connection is only closed. */
+const untilEnd = (url: string): Promise<string> =>
+  new Promise(resolve => {
+    let text = ''
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('data', part => {
+      text += part
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(text))
+    socket.write('GET /_livez HTTP/1.1\r\nHost: halyard\r\nConnection: close\r\n\r\n')
+  })
 
 it('a supervisor whose first worker cannot start says why and ends', async () => {
   await expect(startServer(`sqlite:${root}/package.json/halyard.db`, { HALYARD_WORKERS: '2' })).rejects.toThrow(

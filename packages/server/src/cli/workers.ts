@@ -33,8 +33,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
 
   function fork(): Worker {
     const worker = cluster.fork()
+    log.info({ worker: worker.process.pid }, 'a worker starts')
     // Said to one that was killed a moment ago. Its end is seen below; the message, or the connection, is lost with it.
     worker.on('error', error => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be told'))
+    worker.once('exit', watchHandOver(worker))
     return worker
   }
 
@@ -52,6 +54,18 @@ export async function supervise(count: number, log: Log): Promise<void> {
     })
   }
 
+  /** One that was killed says nothing about the next; one that ended by itself has said why. */
+  async function startFirst(): Promise<Worker> {
+    for (;;) {
+      const worker = fork()
+      const end = await Promise.race([serving(worker), ended(worker)])
+      if (end === 'serving') return worker
+      if (isStopping || end.signal === null) process.exit(isStopping ? 0 : (end.code ?? 1))
+      log.warn({ worker: worker.process.pid, signal: end.signal }, 'the first worker was killed; starting another')
+      await wait(restartMillisecondsMin)
+    }
+  }
+
   const stop = async (signal: NodeJS.Signals) => {
     if (isStopping) return
     isStopping = true
@@ -64,10 +78,7 @@ export async function supervise(count: number, log: Log): Promise<void> {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 
-  const first = fork()
-  const code = await Promise.race([serving(first), ended(first)])
-  if (typeof code === 'number') process.exit(isStopping ? 0 : code)
-  keep(first)
+  keep(await startFirst())
   for (let n = 1; n < count; n++) keep(fork())
   log.info({ workers: count }, 'workers started')
 }
@@ -83,8 +94,22 @@ const serving = (worker: Worker): Promise<'serving'> =>
     })
   })
 
-const ended = (worker: Worker): Promise<number> =>
-  new Promise(resolve => worker.once('exit', code => resolve(code ?? 1)))
+const ended = (worker: Worker): Promise<{ code: number | null; signal: string | null }> =>
+  new Promise(resolve => worker.once('exit', (code, signal) => resolve({ code, signal })))
+
+/**
+ * Connections are handed over one at a time. One whose worker is killed before it takes it belongs to nobody, and `node:cluster` keeps it open:
+ * its client would wait for ever. Answers how to end it; one that was taken has been closed here before, and closing it again does nothing.
+ */
+function watchHandOver({ process: child }: Worker): () => void {
+  const send = child.send.bind(child) as (message: unknown, handle?: unknown, ...rest: unknown[]) => boolean
+  let handedOver: { close(): void } | undefined
+  child.send = (message: unknown, handle?: unknown, ...rest: unknown[]) => {
+    if (handle) handedOver = handle as { close(): void }
+    return send(message, handle, ...rest)
+  }
+  return () => handedOver?.close()
+}
 
 /** Whether nobody serves the port yet: a worker that replaces another leaves it to the others until it can answer. */
 export const isFirstToServe = (): boolean => !cluster.isWorker || cluster.worker?.id === 1
