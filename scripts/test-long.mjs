@@ -7,6 +7,8 @@ const lengths = {
     HALYARD_EDGE_KILL_ROUNDS: '100',
     HALYARD_EDGE_PEOPLE: '5000',
     HALYARD_WORKER_ROUNDS: '60',
+    HALYARD_MOVE_ROWS: '100000',
+    HALYARD_MOVE_KILLS: '40',
     HALYARD_CHAOS_STEPS: '100',
     HALYARD_FUZZ_REQUESTS: '100000',
     HALYARD_PROPAGATION_CHANGES: '2000',
@@ -16,7 +18,10 @@ const lengths = {
 
 const [kind, ...only] = process.argv.slice(2)
 const length = lengths[kind]
-const folders = { faults: ['tests/faults', 'tests/security', 'tests/edge'], load: ['tests/load'] }
+const folders = {
+  faults: ['tests/faults', 'tests/security', 'tests/edge', 'tests/transfer.test.ts'],
+  load: ['tests/load'],
+}
 if (!length) {
   say('Use: npm run test:faults or npm run test:load')
   process.exit(1)

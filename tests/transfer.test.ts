@@ -1,7 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { inParts } from '../packages/server/src/storage/in-parts.ts'
 import type { DialectName } from '../packages/server/src/storage/migration.ts'
 import { openStorage } from '../packages/server/src/storage/open-storage.ts'
 import { moveStore } from '../packages/server/src/storage/transfer/migrate-store.ts'
@@ -9,7 +11,8 @@ import { tableShapes } from '../packages/server/src/storage/transfer/table-shape
 import { createTestDatabase, type TestDatabase } from '../packages/server/src/testing/databases.ts'
 import { startScenario } from '../packages/server/src/testing/scenario.ts'
 import { findFaults } from './faults/consistency.ts'
-import { runCommand } from './faults/server-process.ts'
+import { seededRandom } from './faults/random.ts'
+import { runCommand, startCommand } from './faults/server-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-transfer-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -46,6 +49,19 @@ let counter = 0
 const newFile = () => join(folder, `file-${++counter}`)
 const halyard = (databaseUrl: string, ...args: string[]) =>
   runCommand(args, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent' })
+
+const personsCount = Number(process.env.HALYARD_MOVE_ROWS ?? 12_000)
+const killsCount = Number(process.env.HALYARD_MOVE_KILLS ?? 4)
+
+/** Many rows, so that moving them takes a while. */
+async function addPersons(databaseUrl: string): Promise<void> {
+  const storage = openStorage(databaseUrl)
+  const person = { project_id: 1, properties: '{}', email: null, is_identified: 0, distinct_id_count: 0, version: 1 }
+  const created_at = '2026-01-01T00:00:00.000000Z'
+  const persons = Array.from({ length: personsCount }, () => ({ ...person, uuid: randomUUID(), created_at }))
+  for (const part of inParts(persons, 1000)) await storage.kysely.insertInto('persons').values(part).execute()
+  await storage.close()
+}
 
 describe.each([
   ['sqlite', 'postgres'],
@@ -101,16 +117,33 @@ describe.each([
   it('a store is moved, goes on after an interruption, and is compared row by row', async () => {
     const target = await createTestDatabase(to)
     const storages = [openStorage(source.url), openStorage(target.url)] as const
-    let pages = 0
-    await expect(
-      moveStore(...storages, () => {
-        if (++pages === 4) throw new Error('the power went')
-      }),
-    ).rejects.toThrow('the power went')
     const progress: string[] = []
-    const report = await moveStore(...storages, text => progress.push(text))
-    expect(progress[0]).toMatch(/going on with/)
+    let finished = 0
+    /** The power goes after so many steps; undefined when it lasted. */
+    const move = async (steps: number) => {
+      let taken = 0
+      const step = (text: string) => {
+        progress.push(text)
+        if (++taken === steps) throw new Error('the power went')
+      }
+      try {
+        return await moveStore(...storages, step, async () => {
+          finished += 1
+          if (finished === 1) throw new Error('the power went')
+        })
+      } catch (error) {
+        expect((error as Error).message).toBe('the power went')
+        return undefined
+      }
+    }
+    // Each attempt gets a little further than the one before, up to the very end.
+    let report: Awaited<ReturnType<typeof move>>
+    for (let steps = 1; !report; steps += 4) report = await move(steps)
+    expect(progress).toContainEqual(expect.stringMatching(/^going on with/))
+    expect(finished).toBe(2)
     expect(report.tables).toBe((await tableShapes()).length)
+    const left = await storages[1].kysely.selectFrom('instance').select('name').execute()
+    expect(left.map(({ name }) => name)).not.toContain('migrate_store_progress')
     for (const storage of storages) await storage.close()
     const s = await startScenario(to, { databaseUrl: target.url })
     expect((await s.post(`${s.project}/feature_flags/`, { key: 'moved' })).status).toBe(201)
@@ -119,6 +152,40 @@ describe.each([
     await target.drop()
   })
 })
+
+it.each([
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+] as const)(
+  `a move from %s to %s that is killed ${killsCount} times ends with everything`,
+  async (from, to) => {
+    const source = await grownDatabase(from)
+    const target = await createTestDatabase(to, 'empty')
+    await addPersons(source.url)
+    const random = seededRandom(Number(process.env.HALYARD_FAULT_SEED ?? 5))
+    for (let kills = 0; kills < killsCount; kills += 1) {
+      const steps = 1 + Math.floor(random() * 10)
+      const move = startCommand(['migrate-store', source.url, target.url])
+      await Promise.race([expect.poll(() => move.lines.length).toBeGreaterThan(steps), move.ended])
+      move.kill()
+      await move.ended
+    }
+    const last = await runCommand(['migrate-store', source.url, target.url])
+    // It may have come to its end before the last kill.
+    if (!last.output.includes('is not empty'))
+      expect(last.output).toMatch(/Moved \d+ rows in \d+ tables; counts and checksums agree/)
+    const [before, after] = [newFile(), newFile()]
+    await halyard(source.url, 'export', before)
+    await halyard(target.url, 'export', after)
+    expect(rowsOf(after).filter(isNoKey)).toEqual(rowsOf(before).filter(isNoKey))
+    await source.drop()
+    await target.drop()
+  },
+  300_000,
+)
+
+/** The key for secrets lies beside a SQLite file, and inside PostgreSQL; the last line counts it. */
+const isNoKey = (line: string) => !line.includes('"secret_key"') && !line.startsWith('{"end"')
 
 it('every table of the schema is moved', async () => {
   const database = await createTestDatabase('postgres')

@@ -84,6 +84,12 @@ export async function freePort(): Promise<number> {
   return port
 }
 
+/** Starts a command of the built program; what it prints can be read while it runs. */
+export function startCommand(args: readonly string[], environment: Record<string, string> = {}) {
+  const { child, lines, ended } = run(args, environment)
+  return { lines, ended, kill: () => void child.kill('SIGKILL') }
+}
+
 /** Runs a command of the built program to its end. */
 export async function runCommand(
   args: readonly string[],

@@ -78,10 +78,16 @@ export async function migrateStoreCommand(args: string[]): Promise<void> {
   const source = openStorage(from)
   const target = openStorage(to)
   try {
-    const { tables, rows } = await moveStore(source, target, text => console.log(text))
-    console.log(`Moved ${rows} rows in ${tables} tables; counts and checksums agree.`)
-    await moveSecretKey(source, target)
-    console.log('Point DATABASE_URL at the new database and start Halyard.')
+    await moveStore(
+      source,
+      target,
+      text => console.log(text),
+      async ({ tables, rows }) => {
+        await moveSecretKey(source, target)
+        console.log(`Moved ${rows} rows in ${tables} tables; counts and checksums agree.`)
+        console.log('Point DATABASE_URL at the new database and start Halyard.')
+      },
+    )
   } finally {
     await source.close()
     await target.close()

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import { migrate } from '../migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Tables } from '../tables.ts'
@@ -11,6 +11,8 @@ const progressName = 'migrate_store_progress'
 interface Progress {
   readonly table: string
   readonly key: readonly unknown[]
+  /** Set once everything was compared: only the last steps are missing. */
+  readonly compared?: MoveReport
 }
 
 export interface MoveReport {
@@ -20,12 +22,14 @@ export interface MoveReport {
 
 /**
  * Copies everything from one database into another, page by page. Each page and the note of how far it got are one transaction, so a
- * move that was interrupted goes on where it was. At the end every table is compared by count and checksum. Raises ImportError.
+ * move that was interrupted goes on where it was. At the end every table is compared by count and checksum; then `finish` is called, and only
+ * after it the note is removed, so that whenever the process dies, the same command brings the rest. Raises ImportError.
  */
 export async function moveStore(
   source: Storage,
   target: Storage,
   onProgress: (text: string) => void,
+  finish: (report: MoveReport) => Promise<void> = async () => {},
 ): Promise<MoveReport> {
   await migrate(source.kysely, source.dialect)
   await migrate(target.kysely, target.dialect)
@@ -33,20 +37,36 @@ export async function moveStore(
   // Nobody writes to a SQLite file meanwhile; with PostgreSQL, stop the nodes first.
   source.sqlite?.handle.exec('begin immediate')
   try {
-    await copyAll(source.kysely, target, shapes, onProgress)
-    return await compareAll(source.kysely, target.kysely, shapes, onProgress)
+    const report = await copyAndCompare(source.kysely, target, shapes, onProgress)
+    await finish(report)
+    await target.kysely.deleteFrom('instance').where('name', '=', progressName).execute()
+    return report
   } finally {
     source.sqlite?.handle.exec('rollback')
   }
+}
+
+async function copyAndCompare(
+  source: Kysely<Tables>,
+  target: Storage,
+  shapes: readonly TableShape[],
+  onProgress: (text: string) => void,
+): Promise<MoveReport> {
+  const progress = await readProgress(target.kysely)
+  if (progress?.compared) return progress.compared
+  await copyAll(source, target, shapes, progress, onProgress)
+  const compared = await compareAll(source, target.kysely, shapes, onProgress)
+  await writeProgress(target.kysely, { table: '', key: [], compared })
+  return compared
 }
 
 async function copyAll(
   source: Kysely<Tables>,
   target: Storage,
   shapes: readonly TableShape[],
+  progress: Progress | undefined,
   onProgress: (text: string) => void,
 ) {
-  const progress = await readProgress(target.kysely)
   if (!progress) await refuseUnlessEmpty(target.kysely, shapes)
   const start = progress ? shapes.findIndex(({ name }) => name === progress.table) : 0
   if (start < 0) throw new ImportError('The target holds the beginning of another move. Start with an empty database.')
@@ -65,8 +85,11 @@ async function copyAll(
     }
     await continueNumbering(target.kysely, target.dialect, shape)
   }
-  await target.kysely.deleteFrom('instance').where('name', '=', progressName).execute()
 }
+
+/** The note of progress is only in the target. */
+const ofBoth = ({ name }: TableShape) =>
+  name === 'instance' ? sql<boolean>`name <> ${progressName}` : sql<boolean>`1 = 1`
 
 async function compareAll(
   source: Kysely<Tables>,
@@ -76,7 +99,10 @@ async function compareAll(
 ): Promise<MoveReport> {
   let rows = 0
   for (const shape of shapes) {
-    const [from, to] = [await fingerprint(source, shape), await fingerprint(target, shape)]
+    const [from, to] = [
+      await fingerprint(source, shape, ofBoth(shape)),
+      await fingerprint(target, shape, ofBoth(shape)),
+    ]
     if (from.rows !== to.rows || from.checksum !== to.checksum)
       throw new ImportError(
         `The table ${shape.name} differs: ${from.rows} rows (${from.checksum.slice(0, 12)}) became ${to.rows} (${to.checksum.slice(0, 12)}). ` +

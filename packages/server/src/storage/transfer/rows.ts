@@ -69,10 +69,10 @@ export interface Fingerprint {
 }
 
 /** The same for the same content, whichever database holds it. */
-export async function fingerprint(db: Database, shape: TableShape): Promise<Fingerprint> {
+export async function fingerprint(db: Database, shape: TableShape, where = sql<boolean>`1 = 1`): Promise<Fingerprint> {
   const hash = createHash('sha256')
   let rows = 0
-  for await (const page of pagesOf(db, shape)) {
+  for await (const page of pagesOf(db, shape, undefined, where)) {
     for (const row of page) hash.update(JSON.stringify(shape.columns.map(column => row[column] ?? null))).update('\n')
     rows += page.length
   }
