@@ -1,5 +1,5 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { activityAnswer, activityQuery } from './activity.ts'
+import { ActivityChange, activityAnswer, activityQuery } from './activity.ts'
 import { Page, PageQuery } from './page.ts'
 import { inOrganization, route } from './route.ts'
 import { FreeObject, IdParam, Nullable, OrganizationParams, Uuid } from './schema.ts'
@@ -201,6 +201,22 @@ export const pluginRoutes = {
     body: PluginWrite,
     bodyOptional: true,
     answers: { 200: withPlugin(sourceAnswer) },
+  }),
+  previewUpgrade: route({
+    method: 'GET',
+    path: `${plugins}/:id/preview_upgrade`,
+    tag,
+    summary: 'What installing the newest version, or the one that `tag` names, would change; nothing is stored (admin)',
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    query: Type.Object({ tag: Type.Optional(Type.String({ description: 'The newest when absent.' })) }),
+    answers: {
+      200: Type.Object({
+        from: Nullable(Type.String({ description: 'The installed version.' })),
+        to: Nullable(Type.String()),
+        changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
+      }),
+    },
   }),
   upgrade: route({
     method: 'POST',

@@ -56,7 +56,8 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
     async request(request) {
       opened ??= openAgents()
       const agents = await opened
-      const signal = AbortSignal.timeout(request.timeoutMsMax)
+      const timeout = AbortSignal.timeout(request.timeoutMsMax)
+      const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
       try {
         return await follow(request, agents, signal)
       } catch (error) {
@@ -154,6 +155,7 @@ function explain(error: unknown, request: OutgoingRequest, signal: AbortSignal):
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof OutgoingFailure) return cause
   const host = URL.canParse(request.url) ? new URL(request.url).host : 'the address'
+  if (request.signal?.aborted) return new OutgoingFailure('aborted', 'It is no longer wanted.')
   if (signal.aborted) return new OutgoingFailure('timeout', `${host} did not answer within ${request.timeoutMsMax} ms.`)
   const reason = error instanceof Error && error.message ? error.message : 'it broke off'
   return new OutgoingFailure('unreachable', `${host} could not be reached: ${reason}`, error)

@@ -16,6 +16,8 @@ export interface OutgoingRequest {
   /** Whole request, redirects and body included. */
   timeoutMsMax: number
   answerBytesMax: number
+  /** Whoever wanted the answer may stop wanting it; the connection is closed then. */
+  signal?: AbortSignal | undefined
   redirectsMax?: number
   /** Further hosts that a redirect must stay within; absent means any public host. */
   mayVisit?: (url: URL) => boolean
@@ -30,8 +32,8 @@ export interface OutgoingAnswer {
   url: string
 }
 
-/** `refused`: the target is not allowed; `timeout`; `too_large`; `unreachable`: it could not be connected or broke off. */
-export type OutgoingFailureKind = 'refused' | 'timeout' | 'too_large' | 'unreachable'
+/** `aborted`: it is no longer wanted; `refused`: the target is not allowed; `timeout`; `too_large`; `unreachable`: it could not be connected or broke off. */
+export type OutgoingFailureKind = 'aborted' | 'refused' | 'timeout' | 'too_large' | 'unreachable'
 
 export class OutgoingFailure extends Error {
   readonly kind: OutgoingFailureKind

@@ -1,7 +1,8 @@
+import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../testing/databases.ts'
-import { packFiles, type RegistryKit, startRegistryKit } from '../testing/registry-kit.ts'
+import { type RegistryKit, startRegistryKit } from '../testing/registry-kit.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
 
 const files = (name: string) => ({ 'plugin.json': { name }, 'index.js': 'exports.onEvent = () => {}' })
@@ -69,6 +70,28 @@ onEachDatabase('installing step by step', dialect => {
     })
   })
 
+  it('says beforehand what an upgrade would change, and stores nothing', async () => {
+    registry.publish('@t/look', '1.0.0', files('Look'))
+    const { body } = await s.post(`${plugins}install/`, { url: page('@t/look') })
+    registry.publish('@t/look', '2.0.0', { ...files('Look'), 'index.js': 'exports.processEvent = event => event' })
+    const preview = await s.get(`${plugins}${body.id}/preview_upgrade/`)
+    expect(preview.body).toMatchObject({ from: '1.0.0', to: '2.0.0' })
+    expect(preview.body.changes).toContainEqual({
+      type: 'Plugin',
+      action: 'changed',
+      field: 'index.ts',
+      before: 'exports.onEvent = () => {}',
+      after: 'exports.processEvent = event => event',
+    })
+    const fields = preview.body.changes.map(({ field }: { field: string }) => field)
+    expect(fields).toEqual(['tag', 'capabilities', 'index.ts'])
+    expect((await s.get(`${plugins}${body.id}/`)).body.tag).toBe('1.0.0')
+    const same = await s.get(`${plugins}${body.id}/preview_upgrade/?tag=1.0.0`)
+    expect(same.body).toEqual({ from: '1.0.0', to: '1.0.0', changes: [] })
+    const member = await s.join('looker')
+    expect((await member.get(`${plugins}${body.id}/preview_upgrade/`)).status).toBe(403)
+  })
+
   it('ends with the problem at the step that failed', async () => {
     registry.publish('@t/broken', '1.0.0', { 'plugin.json': '{\n  "name": 1,,\n}', 'index.js': '' })
     const lines = await linesOf(await ask('install/', { url: page('@t/broken') }))
@@ -83,7 +106,7 @@ onEachDatabase('installing step by step', dialect => {
     expect(await response.json()).toMatchObject({ attr: 'url' })
   })
 
-  it('stores nothing for a client that went away', async () => {
+  it('ends the download and stores nothing when the client goes away', async () => {
     registry.publish('@t/slow', '1.0.0', files('Slow'))
     const held = new Promise<ServerResponse>(done => {
       registry.answer('/@t/slow/-/slow-1.0.0.tgz', (_request, response) => done(response))
@@ -97,7 +120,8 @@ onEachDatabase('installing step by step', dialect => {
     leaving.abort()
     await response.text().catch(() => {})
     await left
-    download.end(packFiles(files('Slow')))
+    // The registry is left as well, in the middle of its answer.
+    if (!download.destroyed) await once(download, 'close')
     registry.publish('@t/after', '1.0.0', files('After'))
     await linesOf(await ask('install/', { url: page('@t/after') }))
     expect(await names()).toContain('After')

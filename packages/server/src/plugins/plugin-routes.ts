@@ -19,7 +19,7 @@ import { getOwn, getVisible, requireCanRead, requireCanShare, requireCanWrite } 
 import { blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
 import { updatePlugin } from './update-plugin.ts'
 import { applyFileChanges, readFileChanges, updateSource } from './update-source.ts'
-import { upgradePlugin } from './upgrade-plugin.ts'
+import { upgradeChanges, upgraded, upgradePlugin } from './upgrade-plugin.ts'
 import type { Workshop } from './workshop.ts'
 
 interface Deps {
@@ -61,7 +61,7 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     const installation = { url, privateToken, pluginType, isGlobal: request.body.is_global ?? false } as const
     await database.read(tx => checkCanInstall(tx, actor, organization, installation))
     return withProgress(request.headers, async tell => {
-      const ready = await workshop.fetch(installation, undefined, tell)
+      const ready = await workshop.fetch(installation, undefined, tell, request.signal)
       tell('store')
       const install = database.transaction(tx => installPlugin(tx, actor, organization, installation, ready, now()))
       return pluginToWire(await install)
@@ -118,7 +118,7 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     const plugin = await getWritable(request)
     const { tag } = request.body
     return withProgress(request.headers, async tell => {
-      const ready = await fetchUpgrade(plugin, tag ?? undefined, tell)
+      const ready = await fetchUpgrade(plugin, tag ?? undefined, request.signal, tell)
       const latest = tag ? (await tryFindLatest(plugin)).latestTag : (ready.tag ?? undefined)
       tell('store')
       const upgrade = database.transaction(tx =>
@@ -126,6 +126,14 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
       )
       return updateBody(await upgrade)
     })
+  })
+
+  serve(r.previewUpgrade, async request => {
+    const plugin = await getWritable(request)
+    const ready = await fetchUpgrade(plugin, request.query.tag || undefined, request.signal, () => {})
+    const files = await database.read(tx => tx.plugins.listFiles(plugin.id))
+    const changes = upgradeChanges(plugin, upgraded(plugin, ready), files, ready)
+    return { from: plugin.tag, to: ready.tag, changes: changes.map(change => ({ type: 'Plugin', ...change })) }
   })
 
   serve(r.activity, ({ organization, query, url }) => {
@@ -186,8 +194,8 @@ export function servePlugins(serve: ServeRoute, { database, workshop, now }: Dep
     }
   }
 
-  async function fetchUpgrade(plugin: Plugin, tag: string | undefined, onStep: OnStep) {
-    if (plugin.pluginType !== 'source') return workshop.fetch(plugin, tag, onStep)
+  async function fetchUpgrade(plugin: Plugin, tag: string | undefined, signal: AbortSignal, onStep: OnStep) {
+    if (plugin.pluginType !== 'source') return workshop.fetch(plugin, tag, onStep, signal)
     onStep('compile')
     return workshop.compile(plugin.name, await database.read(tx => tx.plugins.listFiles(plugin.id)))
   }

@@ -1,4 +1,4 @@
-import { diffFields } from '../activity/activity.ts'
+import { diffFields, type FieldChange } from '../activity/activity.ts'
 import type { Instant } from '../instant.ts'
 import type { Stores } from '../stores.ts'
 import type { Actor, Organization } from '../tenancy.ts'
@@ -25,23 +25,37 @@ export async function upgradePlugin(
 ): Promise<Plugin> {
   requireCanWrite(actor, organization)
   const stored = await getOwn(tx, organization, pluginId)
-  const isInPlace = stored.pluginType === 'source'
-  const content = isInPlace ? contentOfFiles(ready, true) : contentOfPackage(ready)
   const plugin: Plugin = {
-    ...applyPatch(stored, content),
-    tag: ready.tag ?? stored.tag,
+    ...upgraded(stored, ready),
     latestTag: latestTag ?? stored.latestTag,
-    allowedHosts: ready.manifest.allowedHosts,
     version: stored.version + 1,
     updatedAt: now,
   }
-  const changes = [
-    ...diffFields({ ...contentToWire(contentOf(stored)) }, { ...contentToWire(contentOf(plugin)) }),
-    ...diffFiles(await tx.plugins.listFiles(plugin.id), ready.files),
-  ]
-  if (isInPlace && changes.length === 0) return stored
+  const changes = upgradeChanges(stored, plugin, await tx.plugins.listFiles(plugin.id), ready)
+  if (stored.pluginType === 'source' && changes.length === 0) return stored
   await tx.plugins.save(plugin)
   await tx.plugins.replaceFiles(plugin.id, ready.files, ready.code)
   await recordPlugin(tx, actor, plugin, { activity: 'upgraded', changes }, now)
   return plugin
 }
+
+/** The plugin as the package makes it. */
+export function upgraded(stored: Plugin, ready: ReadyPackage): Plugin {
+  const content = stored.pluginType === 'source' ? contentOfFiles(ready, true) : contentOfPackage(ready)
+  return {
+    ...applyPatch(stored, content),
+    tag: ready.tag ?? stored.tag,
+    allowedHosts: ready.manifest.allowedHosts,
+  }
+}
+
+/** Field by field and file by file, for the activity and for those who want to know beforehand. */
+export const upgradeChanges = (
+  before: Plugin,
+  after: Plugin,
+  files: ReadonlyMap<string, string>,
+  ready: ReadyPackage,
+): FieldChange[] => [
+  ...diffFields({ ...contentToWire(contentOf(before)) }, { ...contentToWire(contentOf(after)) }),
+  ...diffFiles(files, ready.files),
+]

@@ -19,7 +19,13 @@ export interface Workshop {
   /** The newest tag of a plugin with an address; undefined when there is nothing newer to be had by its nature. */
   findLatest(plugin: Pick<Plugin, 'url' | 'privateToken'>): Promise<string | undefined>
   /** The package at the plugin's address, step by step. The tag is null for a local folder. */
-  fetch(plugin: Pick<Plugin, 'url' | 'privateToken'>, tag: string | undefined, onStep?: OnStep): Promise<ReadyPackage>
+  fetch(
+    plugin: Pick<Plugin, 'url' | 'privateToken'>,
+    tag: string | undefined,
+    onStep?: OnStep,
+    /** Ends the download when nobody wants it any more. */
+    signal?: AbortSignal,
+  ): Promise<ReadyPackage>
   compile(name: string, files: ReadonlyMap<string, string>): Promise<ReadyPackage>
   sealToken(token: string): string
 }
@@ -63,11 +69,12 @@ export function createWorkshop({ origins, sandbox, secretBox, pluginDirectory }:
     { address, token }: ParsedAddress,
     tag: string | undefined,
     onStep: OnStep,
+    signal: AbortSignal | undefined,
   ): Promise<FetchedPackage | PluginPackage> {
     if (address.host !== 'local') {
       if (tag === undefined) onStep('look_up')
-      const wanted = tag ?? (await findLatestTag(origins, address, token))
-      return fetchPackage(origins, address, wanted, token, availableModules, onStep)
+      const wanted = tag ?? (await findLatestTag(origins, address, token, signal))
+      return fetchPackage(origins, address, wanted, token, availableModules, onStep, signal)
     }
     onStep('unpack')
     const files = await readLocalFolder(pluginDirectory, address.folder)
@@ -81,8 +88,8 @@ export function createWorkshop({ origins, sandbox, secretBox, pluginDirectory }:
       const { address, token } = addressOf(plugin)
       return address.host === 'local' ? undefined : findLatestTag(origins, address, token)
     },
-    async fetch(plugin, tag, onStep = () => {}) {
-      const fetched = await fetchAt(addressOf(plugin), tag, onStep)
+    async fetch(plugin, tag, onStep = () => {}, signal) {
+      const fetched = await fetchAt(addressOf(plugin), tag, onStep, signal)
       if (fetched.manifest.name === undefined) {
         throw invalid('plugin.json', 'required', 'plugin.json cannot be used: it gives no name.')
       }

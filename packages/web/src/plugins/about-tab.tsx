@@ -10,6 +10,7 @@ import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Outside } from './inline-markdown.tsx'
 import { InstallSteps } from './install-steps.tsx'
+import { PluginChanges } from './plugin-changes.tsx'
 import { hasUpdate, scope } from './plugin-queries.ts'
 import type { PluginProps } from './plugin-tabs.ts'
 import { useProgress } from './use-progress.ts'
@@ -83,9 +84,11 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
     mutationFn: () => call(routes.plugins.checkForUpdates, { params }),
     onSuccess: refresh,
   })
+  const preview = useMutation({ mutationFn: () => call(routes.plugins.previewUpgrade, { params }) })
   const upgrade = useProgress(routes.plugins.upgrade, async ({ tag: now }) => {
     notify.tell({ message: t.plugins.upgraded(now ?? plugin.name) })
     check.reset()
+    preview.reset()
     await refresh()
   })
   const choose = (event: FormEvent) => {
@@ -135,6 +138,19 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
         </div>
         <ProblemAlert error={check.error} />
         {!fieldProblem(upgrade.error, 'tag') && <ProblemAlert error={upgrade.error} />}
+        {preview.data && (
+          <section aria-label={t.plugins.preview}>
+            <Text size="sm" fw={600} mb="xs">
+              {t.plugins.fromTo(preview.data.from ?? '–', preview.data.to ?? '–')}
+            </Text>
+            {preview.data.changes.every(({ field }) => field === 'tag') ? (
+              <Text size="sm">{t.plugins.nothingChanges}</Text>
+            ) : (
+              <PluginChanges isWhole changes={preview.data.changes.filter(({ field }) => field !== 'tag')} />
+            )}
+          </section>
+        )}
+        <ProblemAlert error={preview.error} />
         <Group gap="xs">
           {isWritable && (hasUpdate(plugin) || plugin.tag === null) && (
             <Button size="xs" disabled={upgrade.isRunning} onClick={() => upgrade.start({ params, body: {} })}>
@@ -143,6 +159,11 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
                 : plugin.tag === null
                   ? t.plugins.fetchNow
                   : t.plugins.upgrade(plugin.latest_tag ?? '')}
+            </Button>
+          )}
+          {isWritable && hasUpdate(plugin) && (
+            <Button size="xs" variant="default" loading={preview.isPending} onClick={() => preview.mutate()}>
+              {t.plugins.preview}
             </Button>
           )}
           {!isLocal && (

@@ -17,8 +17,12 @@ export interface FetchedPackage extends PluginPackage {
   readonly tag: string
 }
 
-export const findLatestTag = (origins: Origins, address: RemoteAddress, token: string | undefined): Promise<string> =>
-  originOf(origins, address).findLatest(address, token)
+export const findLatestTag = (
+  origins: Origins,
+  address: RemoteAddress,
+  token: string | undefined,
+  signal?: AbortSignal,
+): Promise<string> => originOf(origins, address).findLatest(address, token, signal)
 
 /** Downloads, checks, unpacks and compiles. Raises `invalid` with a sentence about the step that failed. */
 export async function fetchPackage(
@@ -28,9 +32,10 @@ export async function fetchPackage(
   token: string | undefined,
   available: ReadonlySet<string>,
   onStep: OnStep = () => {},
+  signal?: AbortSignal,
 ): Promise<FetchedPackage> {
   onStep('download')
-  const download = await originOf(origins, address).download(address, tag, token)
+  const download = await originOf(origins, address).download(address, tag, token, signal)
   onStep('unpack')
   const entries = await readArchive(download.archive)
   onStep('compile')

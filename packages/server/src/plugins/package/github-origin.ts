@@ -14,7 +14,7 @@ export function createGitHubOrigin(
   const headers = (token: string | undefined) => bearer(token ?? instanceToken)
 
   return {
-    async findLatest(address, token) {
+    async findLatest(address, token, signal) {
       const { ref, folder } = address
       if (ref && ref.kind !== 'branch') return ref.kind === 'tag' ? `refs/tags/${ref.name}` : ref.name
       const query = new URLSearchParams({
@@ -22,14 +22,20 @@ export function createGitHubOrigin(
         ...(ref && { sha: ref.name }),
         ...(folder && { path: folder }),
       })
-      const commits = await lookUp(outgoing, `${repository(address)}/commits?${query}`, headers(token), limits)
+      const commits = await lookUp(outgoing, `${repository(address)}/commits?${query}`, headers(token), limits, signal)
       const newest = Array.isArray(commits) ? commits[0] : undefined
       if (!isObject(newest) || typeof newest.sha !== 'string') throw lookupFailed('the repository has no such commit.')
       return newest.sha
     },
-    async download(address, tag, token) {
+    async download(address, tag, token, signal) {
       const path = tag.split('/').map(encodeURIComponent).join('/')
-      const archive = await fetchArchive(outgoing, `${repository(address)}/zipball/${path}`, headers(token), limits)
+      const archive = await fetchArchive(
+        outgoing,
+        `${repository(address)}/zipball/${path}`,
+        headers(token),
+        limits,
+        signal,
+      )
       return { tag, archive, folder: address.folder }
     },
   }

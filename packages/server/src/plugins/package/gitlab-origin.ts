@@ -16,16 +16,16 @@ export function createGitLabOrigin(
 
   return {
     /** A branch is resolved to its newest commit, so that an update is noticed. */
-    async findLatest(address, token) {
+    async findLatest(address, token, signal) {
       const query = new URLSearchParams({ per_page: '1', ...(address.ref && { ref_name: address.ref }) })
-      const commits = await lookUp(outgoing, `${repository(address)}/commits?${query}`, headers(token), limits)
+      const commits = await lookUp(outgoing, `${repository(address)}/commits?${query}`, headers(token), limits, signal)
       const newest = Array.isArray(commits) ? commits[0] : undefined
       if (!isObject(newest) || typeof newest.id !== 'string') throw lookupFailed('the project has no such commit.')
       return newest.id
     },
-    async download(address, tag, token) {
+    async download(address, tag, token, signal) {
       const url = `${repository(address)}/archive.zip?${new URLSearchParams({ sha: tag })}`
-      return { tag, archive: await fetchArchive(outgoing, url, headers(token), limits), folder: undefined }
+      return { tag, archive: await fetchArchive(outgoing, url, headers(token), limits, signal), folder: undefined }
     },
   }
 }

@@ -18,23 +18,23 @@ export function createNpmOrigin(
   settings: NpmSettings,
   limits: OriginLimits = originLimits,
 ): Origin<NpmAddress> {
-  async function findRelease(name: string, tag: string, token: string | undefined): Promise<NpmRelease> {
+  async function findRelease(name: string, tag: string, token: string | undefined, signal?: AbortSignal) {
     const registry = settings.registryFor(name)
     const url = `${registry.url}/${name.replace('/', '%2F')}/${encodeURIComponent(tag)}`
-    return readRelease(await lookUp(outgoing, url, bearer(token ?? registry.token), limits))
+    return readRelease(await lookUp(outgoing, url, bearer(token ?? registry.token), limits, signal))
   }
 
   return {
-    async findLatest({ name, version }, token) {
-      return version ?? (await findRelease(name, 'latest', token)).version
+    async findLatest({ name, version }, token, signal) {
+      return version ?? (await findRelease(name, 'latest', token, signal)).version
     },
-    async download({ name }, tag, token) {
-      const release = await findRelease(name, tag, token)
+    async download({ name }, tag, token, signal) {
+      const release = await findRelease(name, tag, token, signal)
       const registry = settings.registryFor(name)
       const tarball = rehost(release.tarball, registry.url)
       const isAtRegistry = new URL(tarball).origin === new URL(registry.url).origin
       const key = isAtRegistry ? (token ?? registry.token) : undefined
-      const archive = await fetchArchive(outgoing, tarball, bearer(key), limits)
+      const archive = await fetchArchive(outgoing, tarball, bearer(key), limits, signal)
       checkIntegrity(archive, release)
       return { tag: release.version, archive, folder: undefined }
     },

@@ -1,4 +1,4 @@
-import { type Outgoing, type OutgoingAnswer, OutgoingFailure } from '../../outgoing/outgoing.ts'
+import { type Outgoing, type OutgoingAnswer, OutgoingFailure, type OutgoingRequest } from '../../outgoing/outgoing.ts'
 import type { Problem } from '../../problem.ts'
 import { downloadFailed, lookupFailed, type OriginLimits } from './origin.ts'
 
@@ -10,8 +10,10 @@ export async function lookUp(
   url: string,
   headers: Headers,
   limits: OriginLimits,
+  signal?: AbortSignal,
 ): Promise<unknown> {
-  const answer = await ask(outgoing, url, headers, limits.answerBytesMax, limits.timeoutMsMax, lookupFailed)
+  const request = { url, headers, answerBytesMax: limits.answerBytesMax, timeoutMsMax: limits.timeoutMsMax, signal }
+  const answer = await ask(outgoing, request, lookupFailed)
   try {
     return JSON.parse(answer.body.toString())
   } catch {
@@ -20,20 +22,25 @@ export async function lookUp(
 }
 
 /** Asks for an archive. Raises `download_failed`. */
-export async function fetchArchive(outgoing: Outgoing, url: string, headers: Headers, limits: OriginLimits) {
-  const answer = await ask(outgoing, url, headers, limits.archiveBytesMax, limits.timeoutMsMax, downloadFailed)
+export async function fetchArchive(
+  outgoing: Outgoing,
+  url: string,
+  headers: Headers,
+  limits: OriginLimits,
+  signal?: AbortSignal,
+) {
+  const request = { url, headers, answerBytesMax: limits.archiveBytesMax, timeoutMsMax: limits.timeoutMsMax, signal }
+  const answer = await ask(outgoing, request, downloadFailed)
   return answer.body
 }
 
 async function ask(
   outgoing: Outgoing,
-  url: string,
-  headers: Headers,
-  answerBytesMax: number,
-  timeoutMsMax: number,
+  request: OutgoingRequest,
   fault: (reason: string) => Problem,
 ): Promise<OutgoingAnswer> {
-  const answer = await outgoing.request({ url, headers, answerBytesMax, timeoutMsMax }).catch(error => {
+  const { url } = request
+  const answer = await outgoing.request(request).catch(error => {
     throw error instanceof OutgoingFailure ? fault(error.message) : error
   })
   if (answer.status === 404) throw fault(`${new URL(url).host} does not have it.`)

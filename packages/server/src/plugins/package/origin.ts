@@ -1,11 +1,11 @@
 import { invalid, type Problem } from '../../problem.ts'
 
-/** A place that plugins are fetched from. `A` is the kind of address that it understands. */
+/** A place that plugins are fetched from. `A` is the kind of address that it understands. A signal ends what it asks for. */
 export interface Origin<A> {
   /** The newest tag of an address that moves, or the pinned one. Raises `invalid` when the place cannot say. */
-  findLatest(address: A, token: string | undefined): Promise<string>
+  findLatest(address: A, token: string | undefined, signal?: AbortSignal): Promise<string>
   /** The archive of a tag. Raises `invalid` when it is not to be had, too large or not what the place promised. */
-  download(address: A, tag: string, token: string | undefined): Promise<Download>
+  download(address: A, tag: string, token: string | undefined, signal?: AbortSignal): Promise<Download>
 }
 
 export interface Download {

@@ -1,0 +1,50 @@
+import type { ActivityEntry } from '@halyard/contract'
+import { Stack, Text } from '@mantine/core'
+import { useMessages } from '../messages/language.tsx'
+import { TextDiff } from './text-diff.tsx'
+
+type Change = NonNullable<ActivityEntry['detail']['changes']>[number]
+
+interface Props {
+  changes: readonly Change[]
+  /** Also what follows from other changes, such as what a plugin can do. */
+  isWhole?: boolean
+}
+
+/** Field by field and file by file what changed, or would. */
+export function PluginChanges({ changes, isWhole = false }: Props) {
+  return (
+    <Stack gap="sm">
+      {(isWhole ? changes : worthShowing(changes)).map(change => (
+        <ShownChange key={change.field} change={change} />
+      ))}
+    </Stack>
+  )
+}
+
+/** What follows from plugin.json and the code, and would only repeat what their lines say. */
+const derived = new Set(['config_schema', 'public_jobs', 'capabilities'])
+const isFileName = (field: string | null): boolean => field !== null && /\.[A-Za-z0-9]+$/.test(field)
+
+function worthShowing(changes: readonly Change[]): readonly Change[] {
+  const isOfFiles = changes.some(({ field }) => isFileName(field))
+  return isOfFiles ? changes.filter(({ field }) => field === null || !derived.has(field)) : changes
+}
+
+function ShownChange({ change }: { change: Change }) {
+  const t = useMessages()
+  const names: Record<string, string> = t.plugins.fields
+  return (
+    <div>
+      {change.field !== null && (
+        <Text size="sm" fw={600} mb={4}>
+          {names[change.field] ?? change.field}
+        </Text>
+      )}
+      <TextDiff before={textOf(change.before)} after={textOf(change.after)} isCode={isFileName(change.field)} />
+    </div>
+  )
+}
+
+const textOf = (value: unknown): string =>
+  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
