@@ -175,6 +175,11 @@ describe('people and groups', { timeout: 120_000 }, () => {
     await page.getByRole('textbox', { name: 'Search people' }).fill('example.com')
     await page.getByRole('link', { name: 'ada@example.com', exact: true }).waitFor()
     await expectSound(page)
+    await visit.scenario.post('/batch/', {
+      api_key: visit.scenario.projectToken,
+      batch: [{ event: '$identify', distinct_id: 'mary', properties: { $set: { email: 'mary@example.com' } } }],
+    })
+    await page.getByRole('link', { name: 'mary@example.com', exact: true }).waitFor()
     await page.getByRole('link', { name: 'ada@example.com', exact: true }).click()
     await page.getByRole('row', { name: /plan pro/ }).waitFor()
     await expectSound(page)

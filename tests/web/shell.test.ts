@@ -66,6 +66,10 @@ describe('the frame', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: /Switch project: ?Mobile app/ }).waitFor()
     await page.getByText('No flags yet').waitFor()
     await expectSound(page)
+    const { results } = (await visit.scenario.get('/api/projects/')).body
+    const made = results.find(({ name }: { name: string }) => name === 'Mobile app')
+    await visit.scenario.patch(`/api/projects/${made.id}/`, { name: 'Renamed elsewhere' })
+    await page.getByRole('button', { name: /Switch project: ?Renamed elsewhere/ }).waitFor()
 
     await page.getByRole('button', { name: /My account/ }).click()
     await page.getByRole('menuitem', { name: 'Dark' }).click()

@@ -6,10 +6,15 @@ const lookAgainMilliseconds = 800
 /** By the first part of their keys. Flags and cohorts are pushed; these have no stream. */
 const kindsWithoutStream = [
   'api-keys',
+  'group-types',
+  'groups',
   'invites',
   'members',
+  'organizations',
+  'persons',
   'plugin-configs',
   'plugins',
+  'projects',
   'role-access',
   'role-members',
   'roles',
