@@ -14,7 +14,7 @@ import { FlagList } from './flag-list.tsx'
 import { type FlagSearch, isFiltered, searchTexts, selectFlags } from './flag-search.ts'
 import { FlagToolbar } from './flag-toolbar.tsx'
 import { useFlagNotes } from './use-flag-notes.ts'
-import { useFlags } from './use-flags.ts'
+import { useFlags, useFoundFlags } from './use-flags.ts'
 import { useListKeys } from './use-list-keys.ts'
 import { useToggle } from './use-toggle.ts'
 import { useTypedSearch } from './use-typed-search.ts'
@@ -47,8 +47,10 @@ export function FlagsPage() {
     return setSearch({})
   }
   const kind = search.state === 'deleted' ? 'deleted' : search.state === 'stale' ? 'stale' : 'live'
-  const { flags, total, isComplete, error, refetch } = useFlags(projectId, kind)
+  const { flags: loaded, total, isComplete, error, refetch } = useFlags(projectId, kind)
   const wanted = useDeferredValue(typed)
+  const found = useFoundFlags(projectId, kind, wanted, loaded !== undefined && !isComplete)
+  const flags = useMemo(() => loaded && withFound(loaded, found), [loaded, found])
   const texts = useMemo(() => searchTexts(flags ?? []), [flags])
   const shown = useMemo(() => selectFlags(flags ?? [], texts, { ...search, q: wanted }), [flags, texts, search, wanted])
 
@@ -99,7 +101,8 @@ export function FlagsPage() {
         onHelp={help.open}
       />
       <Text size="sm" c="dimmed" my="xs" role="status" mih="1.55em">
-        {flags && (isComplete ? t.flags.count(shown.length, flags.length) : t.flags.loadingMore(flags.length, total))}
+        {flags &&
+          (isComplete ? t.flags.count(shown.length, flags.length) : t.flags.loadingMore(loaded?.length ?? 0, total))}
       </Text>
       <Loaded query={{ data: flags, error, refetch }}>
         {() => (
@@ -126,6 +129,13 @@ export function FlagsPage() {
       <Suspense fallback={null}>{isHelpOpen && <ShortcutHelp onClose={help.close} />}</Suspense>
     </Page>
   )
+}
+
+/** Newest first, as all lists are: what is found behind the loaded ones is older. */
+function withFound(loaded: readonly Flag[], found: readonly Flag[]): readonly Flag[] {
+  if (found.length === 0) return loaded
+  const known = new Set(loaded.map(flag => flag.id))
+  return [...loaded, ...found.filter(flag => !known.has(flag.id))]
 }
 
 function toggled(set: ReadonlySet<number>, id: number): ReadonlySet<number> {

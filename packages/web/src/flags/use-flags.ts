@@ -1,12 +1,16 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
-import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useCall } from '../app/services.ts'
-import { type FlagKind, type FlagPage, listKey, rememberFlag } from './flag-cache.ts'
+import { type FlagKind, type FlagPage, type FlagPages, listKey, rememberFlag } from './flag-cache.ts'
 
-/** The first page is small, so that something is there at once; the rest follows in large ones. */
+/** The first page is small, so that something is there at once; all the rest follows together. */
 const firstPageSize = 100
+/** As many as the server gives at once. */
 const pageSize = 1000
+const requestsAtOnceMax = 4
+/** More are not read before the typing goes on. */
+const foundMax = '50'
 
 const filterOf = (kind: FlagKind) =>
   ({
@@ -18,19 +22,21 @@ const filterOf = (kind: FlagKind) =>
 /** All flags of a project, newest first: searching and sorting them needs no more requests. */
 export function useFlags(projectId: string, kind: FlagKind = 'live') {
   const call = useCall()
+  const queries = useQueryClient()
   const query = useInfiniteQuery({
     queryKey: listKey(projectId, kind),
     initialPageParam: 0,
-    queryFn: ({ pageParam, signal }): Promise<FlagPage> =>
-      call(routes.flags.list, {
-        params: { project_id: projectId },
-        query: {
-          ...filterOf(kind),
-          limit: String(pageParam === 0 ? firstPageSize : pageSize),
-          offset: String(pageParam),
-        },
-        signal,
-      }),
+    queryFn: ({ pageParam, signal }): Promise<FlagPage> => {
+      const read = (limit: number, offset: number): Promise<FlagPage> =>
+        call(routes.flags.list, {
+          params: { project_id: projectId },
+          query: { ...filterOf(kind), limit: String(limit), offset: String(offset) },
+          signal,
+        })
+      if (pageParam === 0) return read(firstPageSize, 0)
+      const known = queries.getQueryData<FlagPages>(listKey(projectId, kind))
+      return readRest(read, pageParam, known?.pages[0]?.count ?? pageParam + 1)
+    },
     getNextPageParam: (last, pages) => {
       const loaded = pages.reduce((sum, page) => sum + page.results.length, 0)
       return last.results.length > 0 && loaded < last.count ? loaded : undefined
@@ -52,6 +58,41 @@ export function useFlags(projectId: string, kind: FlagKind = 'live') {
   }, [pages])
   return { flags, total: pages?.[0]?.count ?? 0, isComplete: !hasNextPage, error: query.error, refetch: query.refetch }
 }
+
+/** From an offset to the end, several pages at a time. */
+async function readRest(
+  read: (limit: number, offset: number) => Promise<FlagPage>,
+  from: number,
+  count: number,
+): Promise<FlagPage> {
+  const offsets = Array.from({ length: Math.ceil((count - from) / pageSize) || 1 }, (_, page) => from + page * pageSize)
+  const pages: FlagPage[] = []
+  let next = 0
+  const work = async () => {
+    for (let at = next++; at < offsets.length; at = next++) pages[at] = await read(pageSize, offsets[at] as number)
+  }
+  await Promise.all(Array.from({ length: requestsAtOnceMax }, work))
+  return { count: pages.at(-1)?.count ?? 0, results: pages.flatMap(page => page.results) }
+}
+
+/** What the server finds for a text, for as long as not all flags are here to be searched. */
+export function useFoundFlags(projectId: string, kind: FlagKind, text: string, isWanted: boolean): readonly Flag[] {
+  const call = useCall()
+  const found = useQuery({
+    queryKey: ['flags-found', projectId, kind, text],
+    queryFn: ({ signal }) =>
+      call(routes.flags.list, {
+        params: { project_id: projectId },
+        query: { ...filterOf(kind), search: text, limit: foundMax },
+        signal,
+      }),
+    enabled: isWanted && text.trim() !== '',
+    gcTime: 0,
+  })
+  return (isWanted && found.data?.results) || none
+}
+
+const none: readonly Flag[] = []
 
 /** Changes one flag. The lists show the change at once and take it back if the server refuses. */
 export function usePatchFlag(projectId: string) {

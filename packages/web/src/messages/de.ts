@@ -741,6 +741,9 @@ export const de: Messages = {
     sharing: 'Teilen',
     shareAll: 'Allen Organisationen dieses Servers erlauben, es zu verwenden',
     shareHint: 'Sie können es einstellen. Ändern oder entfernen kannst nur du es.',
+    preview: 'Was würde sich ändern?',
+    fromTo: (from, to) => `${from} → ${to}`,
+    nothingChanges: 'Nichts außer der Version.',
     uninstall: 'Deinstallieren',
     uninstallHint:
       'Entfernt das Plugin mit seinem Quelltext, seinen Einstellungen in allen Projekten und allem, was es gespeichert hat.',
