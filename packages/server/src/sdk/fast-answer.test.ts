@@ -45,7 +45,7 @@ const ways: Record<string, () => AnswerPieces> = {
 }
 
 it.each(Object.entries(ways))('copies the very answer that the plain way writes, %s', (_, createPieces) => {
-  const fastAnswers = createFastAnswers(createPieces())
+  const fastAnswers = createFastAnswers(createPieces)
   const room = createAnswerRoom()
   fc.assert(
     fc.property(definitions, fc.array(fc.string(), { minLength: 1, maxLength: 5 }), (flags, people) => {
@@ -70,7 +70,7 @@ it.each(Object.entries(ways))('copies the very answer that the plain way writes,
 })
 
 it.each(Object.entries(ways))('copies answers of many flags and of large payloads, %s', (_, createPieces) => {
-  const fastAnswers = createFastAnswers(createPieces())
+  const fastAnswers = createFastAnswers(createPieces)
   const room = createAnswerRoom()
   const list = Array.from({ length: 300 }, (_, index): FlagDefinition => {
     const payload = JSON.stringify('ä'.repeat(index % 97 === 5 ? lineBytesMax : index % 41))

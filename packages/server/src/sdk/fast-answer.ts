@@ -21,12 +21,17 @@ interface KnownPieces {
   readonly table: Int32Array
 }
 
-/** Pieces live as long as the compiled flag they are of: a change of one flag makes only its own anew. */
-export function createFastAnswers(pieces: AnswerPieces = createAnswerPieces()): (served: ServedProject) => FastAnswer {
+/**
+ * Pieces live as long as the compiled flag they are of: a change of one flag makes only its own anew. Their memory is opened by the first
+ * answer: a server that nobody asks for evaluations goes without it.
+ */
+export function createFastAnswers(
+  openPieces: () => AnswerPieces = createAnswerPieces,
+): (served: ServedProject) => FastAnswer {
   const answers = new WeakMap<ServedProject, FastAnswer>()
   const known = new WeakMap<CompiledFlag, KnownPieces>()
-  const tableOf = (flag: CompiledFlag): Int32Array => {
-    const { generation } = pieces
+  let opened: AnswerPieces | undefined
+  const tableOf = (flag: CompiledFlag, generation: number): Int32Array => {
     const found = known.get(flag)
     if (found?.generation === generation) return found.table
     const table = new Int32Array(flag.outcomes.length * 2)
@@ -34,7 +39,10 @@ export function createFastAnswers(pieces: AnswerPieces = createAnswerPieces()): 
     return table
   }
   return served => {
-    const answer = answers.get(served) ?? fastAnswer(served.snapshot.flags, pieces, tableOf)
+    const found = answers.get(served)
+    if (found !== undefined) return found
+    opened ??= openPieces()
+    const answer = fastAnswer(served.snapshot.flags, opened, tableOf)
     answers.set(served, answer)
     return answer
   }
@@ -50,7 +58,7 @@ const bytesPerFlag = 400
 function fastAnswer(
   flags: readonly CompiledFlag[],
   pieces: AnswerPieces,
-  tableOf: (flag: CompiledFlag) => Int32Array,
+  tableOf: (flag: CompiledFlag, generation: number) => Int32Array,
 ): FastAnswer {
   /** What is known of all flags one after another, to be found without going from object to object; and which outcomes tell of a failure. */
   const starts = new Int32Array(flags.length)
@@ -61,13 +69,13 @@ function fastAnswer(
   let hasFailed = false
 
   function fillTable(): void {
+    generation = pieces.generation
     let start = 0
     for (const [index, flag] of flags.entries()) {
       starts[index] = start
-      table.set(tableOf(flag), start * 2)
+      table.set(tableOf(flag, generation), start * 2)
       start += flag.outcomes.length
     }
-    generation = pieces.generation
   }
 
   function makePiece(index: number, outcome: number): Uint8Array {
@@ -75,7 +83,7 @@ function fastAnswer(
     const detail = JSON.stringify(flagDetail(flag, flag.outcomes[outcome]!))
     const piece = Buffer.from(`,${JSON.stringify(flag.key)}:${detail}`)
     const known = [pieces.keep(piece), piece.length]
-    tableOf(flag).set(known, outcome * 2)
+    tableOf(flag, generation).set(known, outcome * 2)
     table.set(known, (starts[index]! + outcome) * 2)
     return piece
   }
