@@ -55,10 +55,12 @@ const bytesOf = (flags: Iterable<Flag>): number => {
 /** The same project with some flags looked up again: those found have changed or are new, the others are gone. */
 export function withFlags(served: ServedProject, lookedUp: readonly number[], found: readonly Flag[]): ServedProject {
   const { project, cohorts, hasPersons } = served
-  const stale = new Set(lookedUp)
-  const isStale = (flag: Flag) => stale.has(flag.id)
-  const live = [...served.live.filter(flag => !isStale(flag)), ...found]
-  const bytes = served.bytes - bytesOf(served.live.filter(isStale)) + bytesOf(found)
+  const isLookedUp = new Set(lookedUp)
+  const live: Flag[] = []
+  const stale: Flag[] = []
+  for (const flag of served.live) (isLookedUp.has(flag.id) ? stale : live).push(flag)
+  live.push(...found)
+  const bytes = served.bytes - bytesOf(stale) + bytesOf(found)
   const isFound = new Set(found.map(flag => flag.id))
   const removed = lookedUp.filter(id => !isFound.has(id))
   const snapshot = served.snapshot.update({ flags: found.map(flagDefinition), removed })
