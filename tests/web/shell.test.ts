@@ -81,6 +81,26 @@ describe('the frame', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('jumps from everywhere to a flag, by keyboard', async () => {
+    const { scenario } = visit
+    await scenario.post(`${scenario.project}/feature_flags/`, { key: 'jump-target' })
+    const page = await visit.signedIn(`/project/${scenario.projectId}/settings`)
+    await page.getByRole('heading', { name: 'Project settings', level: 1 }).waitFor()
+    await page.keyboard.press('Control+k')
+    const field = page.getByRole('combobox', { name: 'Jump to' })
+    await field.fill('jump-t')
+    await page.getByRole('option', { name: /jump-target/, selected: true }).waitFor()
+    await expectSound(page)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'jump-target', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Jump to…' }).click()
+    await field.fill('no such thing')
+    await page.getByText('Nothing of that name.').waitFor()
+    await field.fill('activ')
+    await page.getByRole('option', { name: /Activity/ }).click()
+    await page.getByText('jump-target').waitFor()
+  })
+
   it('works on a narrow phone, in the dark', async () => {
     const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
     await page.getByRole('heading', { name: 'Flags' }).waitFor()

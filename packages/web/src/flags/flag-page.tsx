@@ -16,6 +16,7 @@ import { useFormats, useMessages } from '../messages/language.tsx'
 import { AccessTab } from './access-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { CopiesTab } from './copies/copies-tab.tsx'
+import { CopyKey } from './copy-key.tsx'
 import { describeState } from './flag-state.ts'
 import { type FlagTab, flagTabs, type TabProps } from './flag-tabs.ts'
 import { HistoryTab } from './history-tab.tsx'
@@ -99,6 +100,7 @@ function FlagWithTabs(props: TabProps) {
               />
             </Tooltip>
           )}
+          <CopyKey flagKey={flag.key} />
           {flag.can_edit && <FlagMenu flag={flag} projectId={projectId} />}
         </Group>
       }

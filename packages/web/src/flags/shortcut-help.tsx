@@ -16,6 +16,7 @@ export function ShortcutHelp({ onClose }: { onClose: () => void }) {
     ['Esc', t.flags.bulkClear],
     ['?', t.keys.help],
     ['Ctrl S', t.keys.save],
+    ['Ctrl K', t.keys.jump],
   ]
   return (
     <Dialog onClose={onClose} title={t.keys.title}>

@@ -78,7 +78,16 @@ export const de: Messages = {
     apiDocs: 'API-Beschreibung',
     shortcuts: 'Tastenkürzel',
   },
+  jump: {
+    open: 'Springen zu …',
+    title: 'Springen zu',
+    hint: 'Ein Flag, eine Seite oder ein Projekt',
+    nothing: 'Nichts heißt so.',
+    flag: 'Flag',
+    page: 'Seite',
+  },
   keys: {
+    jump: 'Zu Flag, Seite oder Projekt springen',
     title: 'Tastenkürzel',
     next: 'Nächstes Flag',
     previous: 'Voriges Flag',
@@ -95,6 +104,7 @@ export const de: Messages = {
     title: 'Flags',
     create: 'Neues Flag',
     search: 'Flags suchen',
+    copyKey: 'Schlüssel kopieren',
     count: (shown, total) =>
       shown === total ? `${total} ${total === 1 ? 'Flag' : 'Flags'}` : `${shown} von ${total} Flags`,
     loadingMore: (loaded, total) => `${loaded} von ${total} geladen`,

@@ -77,7 +77,16 @@ export const en = {
     apiDocs: 'API reference',
     shortcuts: 'Keyboard shortcuts',
   },
+  jump: {
+    open: 'Jump to…',
+    title: 'Jump to',
+    hint: 'A flag, a page or a project',
+    nothing: 'Nothing of that name.',
+    flag: 'Flag',
+    page: 'Page',
+  },
   keys: {
+    jump: 'Jump to a flag, page or project',
     title: 'Keyboard shortcuts',
     next: 'Next flag',
     previous: 'Previous flag',
@@ -94,6 +103,7 @@ export const en = {
     title: 'Flags',
     create: 'New flag',
     search: 'Search flags',
+    copyKey: 'Copy the key',
     count: (shown: number, total: number) =>
       shown === total ? `${total} ${total === 1 ? 'flag' : 'flags'}` : `${shown} of ${total} flags`,
     loadingMore: (loaded: number, total: number) => `Loading ${loaded} of ${total}`,

@@ -22,9 +22,9 @@ interface Entry {
   readonly Icon: ComponentType<{ size?: number }>
 }
 
-export function Navigation() {
+/** Where one can go from everywhere. */
+export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
-  const { projectId, organizationId } = useWhere()
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
     { to: '/project/$projectId/why', label: t.shell.why, Icon: QuestionIcon },
@@ -39,6 +39,13 @@ export function Navigation() {
     { to: '/organization/$organizationId/members', label: t.shell.members, Icon: UsersIcon },
     { to: '/organization/$organizationId/roles', label: t.shell.roles, Icon: ShieldIcon },
   ]
+  return { inProject, inOrganization }
+}
+
+export function Navigation() {
+  const t = useMessages()
+  const { projectId, organizationId } = useWhere()
+  const { inProject, inOrganization } = useEntries()
   return (
     <div>
       {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} />}

@@ -3,6 +3,7 @@ import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect } from 'react'
 import { useMessages } from '../messages/language.tsx'
+import { Jump } from './jump.tsx'
 import { useLiveUpdates } from './live-updates.ts'
 import { Logo } from './logo.tsx'
 import { Navigation } from './navigation.tsx'
@@ -43,6 +44,7 @@ export function Shell() {
       <AppShell.Navbar className={classes.navbar} aria-label={t.shell.navigation}>
         <AppShell.Section p="xs">
           <ProjectSwitcher />
+          <Jump />
         </AppShell.Section>
         <AppShell.Section grow component={ScrollArea} px="xs">
           <Navigation />

@@ -1,0 +1,143 @@
+import { routes } from '@halyard/contract'
+import { Text, TextInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type KeyboardEvent, useEffect, useId, useState } from 'react'
+import { useProjects } from '../api/queries.ts'
+import { Dialog } from '../app/dialog.tsx'
+import { SearchIcon } from '../app/icons.tsx'
+import { useCall } from '../app/services.ts'
+import { useMessages } from '../messages/language.tsx'
+import { useEntries, useWhere } from './navigation.tsx'
+import classes from './shell.module.css'
+
+interface Target {
+  readonly id: string
+  readonly label: string
+  /** What kind of thing it is. */
+  readonly kind: string
+  go(): unknown
+}
+
+const flagsMax = '8'
+const waitMilliseconds = 120
+
+/** A field and what fits it; the arrows choose, Enter goes there. */
+export function JumpDialog({ onClose }: { onClose: () => void }) {
+  const t = useMessages()
+  const [text, setText] = useState('')
+  const [chosen, setChosen] = useState(0)
+  const list = useId()
+  const targets = useTargets(text)
+  const at = Math.min(chosen, targets.length - 1)
+  const optionId = (index: number) => `${list}-${index}`
+  useEffect(() => document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' }), [list, at])
+  const go = (target: Target | undefined) => {
+    if (!target) return
+    onClose()
+    target.go()
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0
+    if (step !== 0) setChosen(Math.max(0, Math.min(targets.length - 1, at + step)))
+    if (event.key === 'Enter') go(targets[at])
+    if (step !== 0 || event.key === 'Enter') event.preventDefault()
+  }
+  return (
+    <Dialog title={t.jump.title} onClose={onClose} size="lg">
+      <TextInput
+        data-autofocus
+        role="combobox"
+        aria-label={t.jump.title}
+        aria-expanded={targets.length > 0}
+        aria-controls={list}
+        aria-autocomplete="list"
+        {...(targets.length > 0 && { 'aria-activedescendant': optionId(at) })}
+        placeholder={t.jump.hint}
+        leftSection={<SearchIcon size={16} />}
+        value={text}
+        onChange={event => {
+          setText(event.currentTarget.value)
+          setChosen(0)
+        }}
+        onKeyDown={onKeyDown}
+      />
+      <div id={list} role="listbox" aria-label={t.jump.title} className={classes.targets}>
+        {targets.map((target, index) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
+          <div
+            key={target.id}
+            id={optionId(index)}
+            role="option"
+            aria-selected={index === at}
+            className={classes.target}
+            onClick={() => go(target)}
+          >
+            <span>{target.label}</span>
+            <Text size="xs" c="dimmed" span>
+              {target.kind}
+            </Text>
+          </div>
+        ))}
+      </div>
+      <Text size="sm" c="dimmed" role="status" mt="xs">
+        {targets.length === 0 && text !== '' ? t.jump.nothing : ''}
+      </Text>
+    </Dialog>
+  )
+}
+
+function useTargets(text: string): readonly Target[] {
+  const t = useMessages()
+  const navigate = useNavigate()
+  const { projectId, organizationId } = useWhere()
+  const { inProject, inOrganization } = useEntries()
+  const projects = useProjects().data ?? []
+  const flags = useFoundFlags(projectId, text)
+  const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase())
+  const pages = [
+    ...(projectId === undefined ? [] : inProject.map(entry => ({ ...entry, params: { projectId } }))),
+    ...(organizationId === undefined ? [] : inOrganization.map(entry => ({ ...entry, params: { organizationId } }))),
+    { to: '/account', label: t.shell.account, params: {} },
+  ]
+  return [
+    ...flags.map(({ id, key }) => ({
+      id: `flag ${id}`,
+      label: key,
+      kind: t.jump.flag,
+      go: () => navigate({ to: `/project/${projectId}/flags/${id}` as never }),
+    })),
+    ...pages
+      .filter(({ label }) => fits(label))
+      .map(({ to, label, params }) => ({
+        id: to,
+        label,
+        kind: t.jump.page,
+        go: () => navigate({ to: to as never, params: params as never }),
+      })),
+    ...projects
+      .filter(({ id, name }) => String(id) !== projectId && fits(name))
+      .slice(0, text === '' ? 3 : 8)
+      .map(({ id, name }) => ({
+        id: `project ${id}`,
+        label: name,
+        kind: t.shell.project,
+        go: () => navigate({ to: `/project/${id}/flags` as never }),
+      })),
+  ]
+}
+
+/** Asked of the server, so that it is quick on every page and with any number of flags. */
+function useFoundFlags(projectId: string | undefined, text: string) {
+  const call = useCall()
+  const [search] = useDebouncedValue(text.trim(), waitMilliseconds)
+  const found = useQuery({
+    queryKey: ['flags-found', projectId, 'jump', search],
+    queryFn: ({ signal }) =>
+      call(routes.flags.list, { params: { project_id: projectId ?? '' }, query: { search, limit: flagsMax }, signal }),
+    enabled: projectId !== undefined && search !== '',
+    placeholderData: keepPreviousData,
+  })
+  return search === '' || text.trim() === '' ? [] : (found.data?.results ?? [])
+}
