@@ -20,7 +20,7 @@ onEachDatabase('evaluation under changes', dialect => {
     `answers everything for ${seconds} seconds of mixed load, and keeps nothing`,
     async () => {
       const database = await createTestDatabase(dialect)
-      const server = await startServer(database.url, { LOG_LEVEL: 'info' })
+      const server = await startServer(database.url, { LOG_LEVEL: 'info', HALYARD_LAG_MILLISECONDS_MAX: '0' })
       const load = createMixedWrites(seededRandom(1))
       const stop = new AbortController()
       const headers = { authorization: `Bearer ${ownerKey}` }

@@ -132,7 +132,8 @@ export const settings = {
   trustProxy: setting({
     variable: 'TRUST_PROXY',
     fallback: 'false',
-    describes: 'Whose `X-Forwarded-*` headers to believe: `true`, `false`, the number of proxies, or their addresses.',
+    describes:
+      'Whose `X-Forwarded-*` headers to believe: `true`, `false`, the number of proxies (when nobody gets here past them), or their addresses.',
     read: trustProxy,
   }),
   bodyBytesMax: setting({

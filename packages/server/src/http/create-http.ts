@@ -22,6 +22,13 @@ export interface HttpOptions {
 
 const pathParameterCharactersMax = 4000
 
+/**
+ * Fastify believes nobody when it is given a number, since it cannot know whether the peer is one of the proxies. Whoever sets a number says
+ * that nobody reaches this server past them; so many addresses, counted from this end, are theirs.
+ */
+const believed = (trust: HttpOptions['trustProxy']) =>
+  typeof trust === 'number' ? (_address: string, hop: number) => hop < trust : trust
+
 /** The HTTP application before any route: how it reads, answers, fails and logs. */
 export function createHttp(options: HttpOptions): FastifyInstance {
   const servers = createNodeServers(
@@ -33,7 +40,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
-    trustProxy: options.trustProxy as boolean,
+    trustProxy: believed(options.trustProxy),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
     genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: true,

@@ -1,0 +1,86 @@
+import { type ClientRequest, request } from 'node:http'
+import { PostHog } from 'posthog-node'
+import { afterEach, expect, it } from 'vitest'
+import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+
+const clientsCount = 20
+const retriesMax = 3
+
+let s: Scenario
+const held: ClientRequest[] = []
+const libraries: PostHog[] = []
+afterEach(async () => {
+  for (const one of held.splice(0)) one.destroy()
+  await Promise.all(libraries.splice(0).map(library => library.shutdown()))
+  await s.close()
+})
+
+/** Requests whose bodies never come, so that there is no room for evaluation. */
+function hold(count: number): void {
+  for (let n = 0; n < count; n += 1) {
+    const one = request(`${s.url}/api/login/`, { method: 'POST', headers: { 'content-length': '10' } })
+    one.on('error', () => {})
+    one.write('{')
+    held.push(one)
+  }
+}
+
+/** Without the event that tells of it: only what is asked is counted here. */
+const ask = (library: PostHog, n: number) =>
+  library.getFeatureFlag('on', `person ${n}`, { sendFeatureFlagEvents: false })
+
+const metric = async (name: string): Promise<number> =>
+  Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'm').exec((await s.get('/metrics')).text)?.[1] ?? 0)
+
+it('a server that sheds load is not asked more by posthog-node than it may be, answers all the while, and serves them again', async () => {
+  s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' } })
+  await s.post(`${s.project}/feature_flags/`, { key: 'on' })
+  for (let n = 0; n < clientsCount; n += 1) {
+    const options = { host: s.url, fetchRetryCount: retriesMax, fetchRetryDelay: 20, flushAt: 1000 }
+    const library = new PostHog(s.projectToken, options)
+    library.on('error', () => {})
+    libraries.push(library)
+  }
+  hold(2)
+  await expect.poll(() => metric('halyard_requests_in_flight')).toBe(2)
+
+  const refused = await Promise.all(libraries.map(ask))
+  expect(refused.filter(value => value !== undefined)).toEqual([])
+  const shed = await metric('halyard_requests_shed_total')
+  expect(shed).toBeGreaterThanOrEqual(clientsCount)
+  expect(shed).toBeLessThanOrEqual(clientsCount * (1 + retriesMax))
+  // Nothing of theirs is left behind, and those who manage are served meanwhile.
+  expect(await metric('halyard_requests_in_flight')).toBe(2)
+  expect((await s.get(`${s.project}/feature_flags/`)).status).toBe(200)
+  expect((await s.get('/_readyz')).status).toBe(200)
+
+  for (const one of held.splice(0)) one.destroy()
+  await expect.poll(() => metric('halyard_requests_in_flight')).toBe(0)
+  // One after the other: there is room for two, and this is about their coming back.
+  for (const [n, library] of libraries.entries()) expect(await ask(library, n)).toBe(true)
+})
+
+it('a client that waits as long as it is told needs few attempts, and one that does not is refused without work', async () => {
+  s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '1' } })
+  hold(1)
+  await expect.poll(() => metric('halyard_requests_in_flight')).toBe(1)
+  const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'x' })
+  let attempts = 0
+  const patient = async (): Promise<number> => {
+    for (;;) {
+      attempts += 1
+      const reply = await evaluate()
+      if (reply.status === 200) return attempts
+      expect(reply.status).toBe(503)
+      const waitSeconds = Number(reply.headers.get('retry-after'))
+      expect(waitSeconds).toBeGreaterThan(0)
+      if (attempts === 1) for (const one of held.splice(0)) one.destroy()
+      // The wait is what the client was told; it is the client under test, not a pause of the test.
+      await new Promise(resolve => setTimeout(resolve, waitSeconds * 1000))
+    }
+  }
+  const eager = await Promise.all(Array.from({ length: 50 }, evaluate))
+  expect(eager.every(({ status, headers }) => status === 503 && headers.has('retry-after'))).toBe(true)
+  await patient()
+  expect(attempts).toBeGreaterThan(1)
+})
