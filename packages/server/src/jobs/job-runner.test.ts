@@ -71,21 +71,21 @@ onEachDatabase('jobs', dialect => {
     expect(proof).toEqual([])
   })
 
-  it('does not start a job twice on one node, and reports what a job throws', async () => {
-    let runs = 0
-    let finish = () => {}
-    const busy = runner('busy', () => {
-      runs += 1
-      return new Promise<void>(resolve => {
-        finish = resolve
-      })
+  it('does a job one turn after the other on a node, one more for all who ask meanwhile, and reports what it throws', async () => {
+    const times: Instant[] = []
+    const finish: (() => void)[] = []
+    const busy = runner('busy', ({ now }) => {
+      times.push(now)
+      return new Promise<void>(resolve => finish.push(resolve))
     })
-    const first = busy.runDue(start)
-    const second = busy.runDue(start)
-    await expect.poll(() => runs).toBe(1)
-    finish()
-    await Promise.all([first, second])
-    expect(runs).toBe(1)
+    const asked = [start, plusMilliseconds(start, 1), plusMilliseconds(start, 2)]
+    const done = asked.map(now => busy.runDue(now))
+    await expect.poll(() => times).toEqual([start])
+    finish[0]!()
+    await expect.poll(() => times).toEqual([start, plusMilliseconds(start, 2)])
+    finish[1]!()
+    await Promise.all(done)
+    expect(times).toHaveLength(2)
     await runner('throws', () => Promise.reject(new Error('no'))).runDue(start)
     expect(errors).toEqual([new Error('no')])
     errors.length = 0

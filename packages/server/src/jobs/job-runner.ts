@@ -47,6 +47,8 @@ const leaseMilliseconds = 60_000
 export function createJobRunner(options: JobRunnerOptions): JobRunner {
   const { database, node, jobs, everyMilliseconds, onError } = options
   const running = new Map<string, Promise<void>>()
+  const waiting = new Map<string, { now: Instant; readonly done: Promise<void> }>()
+  let isClosed = false
 
   async function take(job: Job, now: Instant): Promise<void> {
     const until = () => plusMilliseconds(now, leaseMilliseconds)
@@ -63,10 +65,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     })
   }
 
-  /** A job that is still busy is not started a second time on this node. */
-  const runOnce = (job: Job, now: Instant): Promise<void> => {
-    const busy = running.get(job.name)
-    if (busy) return busy
+  function start(job: Job, now: Instant): Promise<void> {
     const run = take(job, now)
       .catch(error => onError(job.name, error))
       .finally(() => running.delete(job.name))
@@ -74,7 +73,22 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     return run
   }
 
-  let isClosed = false
+  /** One that is busy may have looked around before there was what is due now: it has another turn afterwards, one for all who ask. */
+  function runOnce(job: Job, now: Instant): Promise<void> {
+    const busy = running.get(job.name)
+    if (!busy) return start(job, now)
+    const next = waiting.get(job.name) ?? { now, done: busy.then(() => startWaiting(job)) }
+    next.now = now
+    waiting.set(job.name, next)
+    return next.done
+  }
+
+  function startWaiting(job: Job): Promise<void> | undefined {
+    const next = waiting.get(job.name)
+    waiting.delete(job.name)
+    return next && !isClosed ? start(job, next.now) : undefined
+  }
+
   const runDue = async (now: Instant): Promise<void> => {
     if (isClosed) return
     await Promise.all(jobs.map(job => runOnce(job, now)))
