@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import type { Load, LoadOrder } from './load-generator.ts'
-import { cpuSeconds, startProgram, stopProcess } from './processes.ts'
+import { cpuSeconds, cpuSecondsSince, startProgram, stopProcess } from './processes.ts'
 import type { RequestPlan } from './requests.ts'
 
 /** What a turn of load cost and gave. */
@@ -37,7 +37,7 @@ export function startLoad(): LoadSource {
         const load = (await order(child, { run: id, milliseconds })) as Load
         const wrong = Object.entries(load.statuses).filter(([given]) => Number(given) !== status)
         if (wrong.length > 0) throw new Error(`${id} answered ${JSON.stringify(load.statuses)} instead of ${status}.`)
-        return { ...load, cpuEach: ((cpuSeconds(pid) - before) / load.requests) * 1e6 }
+        return { ...load, cpuEach: (cpuSecondsSince(pid, before) / load.requests) * 1e6 }
       }
     },
     stop: () => stopProcess(child),

@@ -4,14 +4,19 @@ import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
+const ticksPerSecond = 100
+
 /** Seconds of processor time that a process has had, all its threads together. */
 export function cpuSeconds(pid: number): number {
   const path = `/proc/${pid}/stat`
   if (!existsSync(path)) return Number.NaN
   const fields = readFileSync(path, 'utf8').split(') ').at(-1)!.split(' ')
-  const ticksPerSecond = 100
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
+
+/** The clock moves in ticks. What is less than one counts as half of one, not as nothing, by which nothing could be divided. */
+export const cpuSecondsSince = (pid: number, before: number): number =>
+  Math.max(cpuSeconds(pid) - before, 0.5 / ticksPerSecond)
 
 /** What a process has in memory. */
 export function residentMegabytes(pid: number): number {

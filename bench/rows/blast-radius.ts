@@ -1,6 +1,6 @@
 import { floorHash } from '../floor-hash.ts'
 import { median, ratios, spreadOf } from '../measure.ts'
-import { cpuSeconds } from '../processes.ts'
+import { cpuSeconds, cpuSecondsSince } from '../processes.ts'
 import type { Row } from '../row.ts'
 
 /** Whom a flag with two conditions would reach among very many persons, and what that does to evaluations meanwhile. */
@@ -22,7 +22,7 @@ export const blastRadius: Row = async ({ size, installations, load }) => {
     const answer = await halyard.ask('POST', `/api/projects/${projectId}/feature_flags/user_blast_radius/`, candidate)
     const { total_users } = answer as { total_users: number }
     if (total_users < size.persons) throw new Error(`Only ${total_users} persons were looked at.`)
-    return { seconds: (performance.now() - begun) / 1000, cpu: cpuSeconds(pid) - before }
+    return { seconds: (performance.now() - begun) / 1000, cpu: cpuSecondsSince(pid, before) }
   }
   await scan()
   const times: number[] = []
