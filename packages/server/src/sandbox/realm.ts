@@ -4,6 +4,7 @@ import { type GuestEntry, guest } from './guest.ts'
 import type { FailureMessage, FromWorker } from './messages.ts'
 import type { Progress } from './progress.ts'
 import { createBridge } from './realm-bridge.ts'
+import { type RunTimer, startRunTimer } from './run-timer.ts'
 import type { GuestError, SandboxLimits, SandboxLogLine, SandboxScript } from './sandbox.ts'
 
 /** One program inside one QuickJS instance with a linear memory of its own. It lives in a worker. */
@@ -32,7 +33,8 @@ const errnoBadFileDescriptor = 8
 
 export async function createRealm({ id, wasm, limits, progress, send }: RealmParts): Promise<Realm> {
   const budget = createCallBudget(limits)
-  let deadline = Number.POSITIVE_INFINITY
+  /** Of the turn that is under way. */
+  let running: RunTimer | undefined
   let state: 'idle' | 'busy' | 'dead' = 'idle'
   let outcome: { json: string } | FailureMessage | undefined
   let lines: SandboxLogLine[] = []
@@ -45,7 +47,7 @@ export async function createRealm({ id, wasm, limits, progress, send }: RealmPar
     timezoneOffset: 0,
     wasi: () => ({ fd_write: () => errnoBadFileDescriptor }),
     interruptHandler: () => {
-      if (performance.now() > deadline) throw new OutOfTime()
+      if (running?.hasRunLongerThan(budget.cpuMsLeft)) throw new OutOfTime()
       return false
     },
   })
@@ -64,8 +66,8 @@ export async function createRealm({ id, wasm, limits, progress, send }: RealmPar
 
   /** Runs guest code and the promise jobs that it leaves behind, within what is left of the call's time. */
   function turn(work: () => void): void {
-    const startedAt = performance.now()
-    deadline = startedAt + budget.cpuMsLeft
+    const timer = startRunTimer()
+    running = timer
     progress.enter(id)
     try {
       work()
@@ -74,9 +76,9 @@ export async function createRealm({ id, wasm, limits, progress, send }: RealmPar
     } catch (error) {
       outcome = lossOf(error, limits, budget.cpuMsMax)
     } finally {
-      deadline = Number.POSITIVE_INFINITY
+      running = undefined
       progress.leave()
-      budget.spend(performance.now() - startedAt)
+      budget.spend(timer.ranMs())
     }
     report()
   }

@@ -34,7 +34,7 @@ export function createWorkerSandbox(options: WorkerSandboxOptions = {}): Sandbox
 
   const watchdog = setInterval(() => {
     for (const slot of slots) {
-      const culprit = slot.thread.findOverdue(performance.now(), realm => runMsMax(slot, realm))
+      const culprit = slot.thread.findOverdue(realm => runMsMax(slot, realm))
       if (culprit !== undefined) replace(slot, culprit, new SandboxFailure('cpu', 'The code did not stop running.'))
     }
   }, watchEveryMs).unref()

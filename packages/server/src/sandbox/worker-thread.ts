@@ -1,13 +1,14 @@
 import { Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker, WorkerData } from './messages.ts'
 import { createProgress } from './progress.ts'
+import { startRunTimer } from './run-timer.ts'
 import type { WorkerCode } from './worker-code.ts'
 
 /** One worker as the main thread sees it. */
 export interface WorkerThread {
   post(message: ToWorker): void
-  /** The realm whose code has been running without a pause for longer than `overdue` allows, if there is one. */
-  findOverdue(now: number, runMsMax: (realm: number) => number): number | undefined
+  /** The realm whose code has been running without a pause for longer than `runMsMax` allows, if there is one. */
+  findOverdue(runMsMax: (realm: number) => number): number | undefined
   /** The realm whose code runs at this moment. */
   runningRealm(): number | undefined
   terminate(): Promise<void>
@@ -41,7 +42,7 @@ export function startWorkerThread(
   }
   const worker = 'file' in code ? new Worker(code.file, options) : new Worker(code.text, { ...options, eval: true })
   let asked = false
-  let seen = { turn: 0, since: 0 }
+  let seen = { turn: 0, timer: startRunTimer() }
 
   worker.on('message', (message: FromWorker) => events.message(message))
   worker.on('error', ignoreError)
@@ -52,11 +53,11 @@ export function startWorkerThread(
 
   return {
     post: message => worker.postMessage(message),
-    findOverdue(now, runMsMax) {
+    findOverdue(runMsMax) {
       const running = progress.running()
       if (!running) return undefined
-      if (running.turn !== seen.turn) seen = { turn: running.turn, since: now }
-      return now - seen.since > runMsMax(running.realm) ? running.realm : undefined
+      if (running.turn !== seen.turn) seen = { turn: running.turn, timer: startRunTimer() }
+      return seen.timer.hasRunLongerThan(runMsMax(running.realm)) ? running.realm : undefined
     },
     runningRealm: () => progress.running()?.realm,
     async terminate() {

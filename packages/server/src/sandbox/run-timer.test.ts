@@ -1,0 +1,15 @@
+import { expect, it } from 'vitest'
+import { startRunTimer } from './run-timer.ts'
+
+it('charges nobody for time in which there was no processor', () => {
+  const timer = startRunTimer()
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
+  expect(timer.hasRunLongerThan(300)).toBe(false)
+  expect(timer.ranMs()).toBeLessThan(300)
+})
+
+it('sees code that goes on and on', () => {
+  const timer = startRunTimer()
+  while (!timer.hasRunLongerThan(30));
+  expect(timer.ranMs()).toBeGreaterThan(30)
+})
