@@ -1,9 +1,10 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
 import { dateOf, instantOf } from '../instant.ts'
 import { keptStatement } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { ActivityRow, Tables } from '../storage/tables.ts'
+import { unindexed } from '../storage/unindexed.ts'
 import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
 import type { ActivityCounts, SettledCount } from './activity-counts.ts'
 import type { ActivityFilter, ActivityStore } from './activity-store.ts'
@@ -17,10 +18,15 @@ const insertEntry = keptStatement((db, row: Insertable<ActivityRow>) => db.inser
 
 export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
   function matching(filter: ActivityFilter) {
-    let query = db.selectFrom('activity').where('activity.scope', 'in', filter.scopes)
+    const isAboutItems = filter.itemId !== undefined || filter.items !== undefined
+    // Entries about few items are found by those, not among all entries of their tenant or scope.
+    const tenant = <T>(column: string) => (isAboutItems ? unindexed<T>(column) : sql.ref<T>(column))
+    const scope = filter.items ? unindexed<string>('activity.scope') : sql.ref<string>('activity.scope')
+    let query = db.selectFrom('activity').where(scope, 'in', filter.scopes)
     // A project has one organization, and the index of a project's entries does not hold it.
-    if (filter.projectId === undefined) query = query.where('activity.organization_id', '=', filter.organizationId)
-    else query = query.where('activity.project_id', '=', filter.projectId)
+    if (filter.projectId === undefined)
+      query = query.where(tenant<string>('activity.organization_id'), '=', filter.organizationId)
+    else query = query.where(tenant<number>('activity.project_id'), '=', filter.projectId)
     if (filter.itemId !== undefined) query = query.where('activity.item_id', '=', filter.itemId)
     if (filter.items) {
       const { items } = filter

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { containing } from '../storage/containing.ts'
 import { inParts } from '../storage/in-parts.ts'
 import type { Tables } from '../storage/tables.ts'
+import { unindexed } from '../storage/unindexed.ts'
 import type { CohortMemberStore } from './cohort-member-store.ts'
 
 const parametersMax = 5000
@@ -130,8 +131,8 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
         const rows = await db
           .selectFrom('persons')
           .select(['uuid', 'id'])
-          .where('project_id', '=', projectId)
           .where('uuid', 'in', part)
+          .where(unindexed('project_id'), '=', projectId)
           .execute()
         for (const row of rows) found.set(row.uuid, row.id)
       }

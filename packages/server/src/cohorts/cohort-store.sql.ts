@@ -3,6 +3,7 @@ import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-
 import { containing } from '../storage/containing.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { CohortRow, Tables } from '../storage/tables.ts'
+import { unindexed } from '../storage/unindexed.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Cohort, notCalculated } from './cohort.ts'
 import type { CohortFilter, CohortStore } from './cohort-store.ts'
@@ -52,8 +53,8 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
     async findLive(projectId, cohortIds) {
       if (cohortIds.length === 0) return []
       const rows = await cohorts()
-        .where('cohorts.project_id', '=', projectId)
         .where('cohorts.id', 'in', cohortIds)
+        .where(unindexed('cohorts.project_id'), '=', projectId)
         .where('cohorts.deleted', '=', 0)
         .execute()
       return rows.map(toCohort)

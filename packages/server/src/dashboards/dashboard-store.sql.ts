@@ -4,6 +4,7 @@ import { containing } from '../storage/containing.ts'
 import { keptStatement } from '../storage/kept-statement.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { DashboardRow, Tables } from '../storage/tables.ts'
+import { unindexed } from '../storage/unindexed.ts'
 import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
 
 const insertDashboard = keptStatement((db, row: Insertable<DashboardRow>) =>
@@ -52,9 +53,9 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
       const rows = await db
         .selectFrom('dashboards')
         .select('id')
-        .where('project_id', '=', projectId)
-        .where('deleted', '=', 0)
         .where('id', 'in', ids)
+        .where(unindexed('project_id'), '=', projectId)
+        .where('deleted', '=', 0)
         .execute()
       return new Set(rows.map(row => row.id))
     },

@@ -12,6 +12,7 @@ import { alreadyTaken } from '../storage/driver-error.ts'
 import { keptStatement } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
+import { unindexed } from '../storage/unindexed.ts'
 import { StaleWrite } from '../stores.ts'
 import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
 import type { FlagCounts } from './flag-counts.ts'
@@ -39,6 +40,9 @@ const findFlag = keptStatement((db, { projectId, flagId }: { projectId: number; 
 )
 
 const insertVersion = keptStatement((db, row: FlagVersionRow) => db.insertInto('flag_versions').values(row))
+
+/** A literal, so that both databases see that the partial index of live keys fits. */
+const isLive = sql<boolean>`flags.deleted = 0`
 
 export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: FlagLimits): FlagStore {
   const flags = () => flagsIn(db)
@@ -88,7 +92,7 @@ export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: Fl
       const row = await flags()
         .where('flags.project_id', '=', projectId)
         .where('flags.key', '=', key)
-        .where('flags.deleted', '=', 0)
+        .where(isLive)
         .executeTakeFirst()
       return row && toFlag(row)
     },
@@ -97,7 +101,7 @@ export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: Fl
         .innerJoin('projects', 'projects.id', 'flags.project_id')
         .where('projects.organization_id', '=', organizationId)
         .where('flags.key', '=', key)
-        .where('flags.deleted', '=', 0)
+        .where(isLive)
         .orderBy('flags.project_id')
         .execute()
       return rows.map(toFlag)
@@ -105,8 +109,8 @@ export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: Fl
     async findLive(projectId, flagIds) {
       if (flagIds.length === 0) return []
       const rows = await flags()
-        .where('flags.project_id', '=', projectId)
         .where('flags.id', 'in', flagIds)
+        .where(unindexed('flags.project_id'), '=', projectId)
         .where('flags.deleted', '=', 0)
         .execute()
       return rows.map(toFlag)

@@ -1,0 +1,56 @@
+import { CompiledQuery, Kysely } from 'kysely'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sqlStores } from '../stores.sql.ts'
+import type { Stores } from '../stores.ts'
+import { migrate } from './migrate.ts'
+import { openSqlite } from './sqlite-connection.ts'
+import { sqliteDialect } from './sqlite-driver.ts'
+import type { Tables } from './tables.ts'
+
+/** Looking up a few rows must not read all rows of their project, which only a large project would show. */
+
+const asked: CompiledQuery[] = []
+const db = new Kysely<Tables>({
+  dialect: sqliteDialect(openSqlite(':memory:')),
+  log: ({ query }) => void asked.push(query),
+})
+beforeAll(() => migrate(db, 'sqlite'))
+afterAll(() => db.destroy())
+
+async function planOf(ask: (stores: Stores) => Promise<unknown>): Promise<string[]> {
+  asked.length = 0
+  await ask(sqlStores(db, () => {}))
+  const [{ sql, parameters }] = asked as [CompiledQuery]
+  const { rows } = await db.executeQuery<{ detail: string }>(
+    CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),
+  )
+  return rows.map(({ detail }) => detail)
+}
+
+const item = { scope: 'FeatureFlag', itemId: '1' } as const
+const page = { limit: 10, offset: 0 }
+
+it.each<[string, RegExp, (stores: Stores) => Promise<unknown>]>([
+  ['flags by id', /^SEARCH flags USING INTEGER PRIMARY KEY/, s => s.flags.findLive(1, [1, 2, 3, 4, 5, 6, 7, 8])],
+  ['a flag by key', /^SEARCH flags USING INDEX flags_live_key/, s => s.flags.findLiveByKey(1, 'a')],
+  ['flags of a key', /^SEARCH flags USING INDEX flags_live_key/, s => s.flags.listLiveByKey('o', 'a')],
+  ['cohorts by id', /^SEARCH cohorts USING INTEGER PRIMARY KEY/, s => s.cohorts.findLive(1, [1, 2, 3, 4, 5, 6, 7, 8])],
+  ['dashboards', /^SEARCH dashboards USING INTEGER PRIMARY KEY/, s => s.dashboards.existing(1, [1, 2, 3, 4, 5, 6, 7])],
+  [
+    'people by uuid',
+    /^SEARCH persons USING INDEX sqlite_autoindex_persons_1 \(uuid/,
+    s => s.cohortMembers.findPersonsByUuid(1, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']),
+  ],
+  [
+    'the history of a flag',
+    /^SEARCH activity USING INDEX activity_by_item \(scope=\? AND item_id/,
+    s => s.activity.list({ organizationId: 'o', projectId: 1, scopes: ['FeatureFlag'], itemId: '1' }, page),
+  ],
+  [
+    'the history of several things',
+    /^SEARCH activity USING INDEX activity_by_item \(scope=\? AND item_id/,
+    s => s.activity.list({ organizationId: 'o', scopes: ['FeatureFlag', 'Plugin'], items: [item, item] }, page),
+  ],
+])('finds %s by an index of its own', async (_, plan, ask) => {
+  expect(await planOf(ask)).toContainEqual(expect.stringMatching(plan))
+})
