@@ -12,18 +12,21 @@ interface Props extends Pick<ModalProps, 'size' | 'children'> {
  * Something that must be settled before the page goes on: the focus stays inside, Escape closes, and afterwards the focus is
  * where it was. Mount it when it is wanted, or keep it with `isOpen`.
  */
-export function Dialog({ title, isOpen = true, onClose, ...rest }: Props) {
+export function Dialog({ title, isOpen = true, onClose, size, children }: Props) {
   const t = useMessages()
   useFocusReturn(isOpen)
   return (
-    <Modal
-      opened={isOpen}
-      onClose={onClose}
-      title={title}
-      closeButtonProps={{ 'aria-label': t.common.close }}
-      returnFocus={false}
-      {...rest}
-    />
+    <Modal.Root opened={isOpen} onClose={onClose} returnFocus={false} size={size ?? 'md'}>
+      <Modal.Overlay />
+      {/* Its title becomes its name only after it has been drawn; a screen reader is there before. */}
+      <Modal.Content aria-label={title}>
+        <Modal.Header>
+          <Modal.Title>{title}</Modal.Title>
+          <Modal.CloseButton aria-label={t.common.close} />
+        </Modal.Header>
+        <Modal.Body>{children}</Modal.Body>
+      </Modal.Content>
+    </Modal.Root>
   )
 }
 

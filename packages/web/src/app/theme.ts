@@ -25,7 +25,7 @@ export const theme = createTheme({
   },
   components: {
     Button: { defaultProps: { size: 'sm' } },
-    Modal: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
+    ModalRoot: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token breaks; it does not scroll.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },
