@@ -196,6 +196,7 @@ describe('a start before the database', () => {
       DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
       HALYARD_DATABASE_WAIT_SECONDS: '0',
       LOG_LEVEL: 'silent',
+      PORT: '0',
     })
     expect(code).toBe(1)
     expect(output).toMatch(/^halyard: .*ECONNREFUSED/m)
