@@ -120,3 +120,23 @@ const axeOptions = {
 
 const hasSidewaysScroll = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1')
+
+/** A person of a company who has asked for the flag `search-v2`. */
+export async function meetAda(scenario: Scenario): Promise<void> {
+  await scenario.post('/batch/', {
+    api_key: scenario.projectToken,
+    batch: [
+      { event: '$identify', distinct_id: 'ada', properties: { $set: { email: 'ada@example.com', plan: 'pro' } } },
+      {
+        event: '$groupidentify',
+        distinct_id: 'ada',
+        properties: { $group_type: 'company', $group_key: 'acme', $group_set: { size: 12 } },
+      },
+      {
+        event: '$feature_flag_called',
+        distinct_id: 'ada',
+        properties: { $feature_flag: 'search-v2', $feature_flag_response: true },
+      },
+    ],
+  })
+}

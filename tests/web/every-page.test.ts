@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectSound, meetAda, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
 type Pages = Record<string, { path: string; shows: string }>
@@ -19,22 +19,7 @@ beforeAll(async () => {
       ],
     },
   })
-  await scenario.post('/batch/', {
-    api_key: scenario.projectToken,
-    batch: [
-      { event: '$identify', distinct_id: 'ada', properties: { $set: { email: 'ada@example.com', plan: 'pro' } } },
-      {
-        event: '$groupidentify',
-        distinct_id: 'ada',
-        properties: { $group_type: 'company', $group_key: 'acme', $group_set: { size: 12 } },
-      },
-      {
-        event: '$feature_flag_called',
-        distinct_id: 'ada',
-        properties: { $feature_flag: 'search-v2', $feature_flag_response: true },
-      },
-    ],
-  })
+  await meetAda(scenario)
   const { body: cohort } = await scenario.post(`${scenario.project}/cohorts/`, { name: 'Beta', is_static: true })
   const person = await vi.waitUntil(async () => (await scenario.get(`${scenario.project}/persons/`)).body.results[0], {
     timeout: 60_000,

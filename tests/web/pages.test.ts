@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectSound, meetAda, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
 let flagId: number
@@ -18,22 +18,7 @@ beforeAll(async () => {
   flagId = flag.body.id
   await scenario.post(`${scenario.project}/feature_flags/`, { key: 'always-on' })
   await scenario.patch(`${scenario.project}/feature_flags/${flagId}/`, { filters: filters(100) })
-  await scenario.post('/batch/', {
-    api_key: scenario.projectToken,
-    batch: [
-      { event: '$identify', distinct_id: 'ada', properties: { $set: { email: 'ada@example.com', plan: 'pro' } } },
-      {
-        event: '$groupidentify',
-        distinct_id: 'ada',
-        properties: { $group_type: 'company', $group_key: 'acme', $group_set: { size: 12 } },
-      },
-      {
-        event: '$feature_flag_called',
-        distinct_id: 'ada',
-        properties: { $feature_flag: 'search-v2', $feature_flag_response: true },
-      },
-    ],
-  })
+  await meetAda(scenario)
 }, 120_000)
 afterAll(() => visit.close())
 

@@ -3,6 +3,7 @@ import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { useOrganizations } from '../api/queries.ts'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -29,12 +30,14 @@ export function PluginPage() {
   const { organizationId, pluginId } = useParams({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
   const call = useCall()
   const isAdmin = useIsAdmin(organizationId)
+  // Whether it may be changed decides what is drawn; known later, it would push the rest of the page away.
+  const isRightKnown = !useOrganizations().isPending
   const plugin = useQuery({
     queryKey: ['plugins', organizationId, pluginId],
     queryFn: ({ signal }) => call(routes.plugins.get, { params: { ...scope(organizationId), id: pluginId }, signal }),
   })
   return (
-    <Loaded query={plugin}>
+    <Loaded query={{ ...plugin, data: isRightKnown ? plugin.data : undefined, refetch: plugin.refetch }}>
       {known => (
         <PluginWithTabs
           plugin={known}
