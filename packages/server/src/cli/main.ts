@@ -3,16 +3,17 @@ import { DataFolderError } from '../edge/data-folder.ts'
 import { Problem } from '../problem.ts'
 import { NewerDatabaseError } from '../storage/migrate.ts'
 import { DatabaseFileError } from '../storage/sqlite-file.ts'
-import { ImportError } from '../storage/transfer/import-data.ts'
+import { ImportError } from '../storage/transfer/read-export.ts'
 import { backup } from './backup.ts'
 import { demo } from './demo.ts'
 import { doctor } from './doctor.ts'
 import { edge } from './edge.ts'
+import { importCommand } from './import.ts'
 import { keys } from './keys.ts'
 import { migrateCommand } from './migrate.ts'
 import { plugins } from './plugins.ts'
 import { serve } from './serve.ts'
-import { exportCommand, importCommand, migrateStoreCommand, restoreCommand } from './transfer.ts'
+import { exportCommand, migrateStoreCommand, restoreCommand } from './transfer.ts'
 import { UsageError } from './usage.ts'
 import { users } from './users.ts'
 
@@ -30,7 +31,8 @@ const usage = `halyard: feature flags and plugins
   halyard backup <file>                          online, consistent copy of a SQLite database
   halyard restore <backup>                       put a backup in the place of the SQLite database
   halyard export <file> [--project N]            everything, or one project, as readable lines of JSON
-  halyard import <file>                          an export, into an empty database
+  halyard import <file> [--dry-run]              an export into an empty database; or an exported project, as a new one, into one in use
+                 [--organization O] [--name N]   the organization that gets it (id, slug or name), and what it is called there
   halyard migrate-store <from> <to>              sqlite:<path> to postgres://… or back; resumable, verified
   halyard doctor [--security]                    check settings, database, disk and clock; or what makes attacks easier
   halyard demo [--url U] [--key K] [--remove]    an organization full of examples, or away with it again

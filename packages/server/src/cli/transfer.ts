@@ -1,14 +1,5 @@
 import { once } from 'node:events'
-import {
-  copyFileSync,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, createWriteStream, existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { readConfig } from '../config.ts'
 import { instantOf } from '../instant.ts'
@@ -16,7 +7,6 @@ import { migrations } from '../storage/migrations.ts'
 import { openStorage, type Storage } from '../storage/open-storage.ts'
 import { openSqlite } from '../storage/sqlite-connection.ts'
 import { exportData } from '../storage/transfer/export-data.ts'
-import { importData } from '../storage/transfer/import-data.ts'
 import { moveStore } from '../storage/transfer/migrate-store.ts'
 import { readOptions, required, UsageError } from './usage.ts'
 import { withDatabase } from './with-database.ts'
@@ -45,27 +35,6 @@ export async function exportCommand(args: string[]): Promise<void> {
       `Exported ${rows} rows to ${file}. It holds hashes of keys and passwords: keep it as you keep the database.`,
     )
   })
-}
-
-/** `halyard import <file>`: into an empty database. */
-export async function importCommand(args: string[]): Promise<void> {
-  const file = required(args[0], '<file>')
-  if (!existsSync(file)) throw new UsageError(`There is no file ${file}.`)
-  await withDatabase(async (_database, storage) => {
-    const rows = await importData(storage, linesOf(file))
-    console.log(`Imported ${rows} rows.`)
-  })
-}
-
-/** Reads only when the next line is asked for, so that nothing is lost while the database is busy. */
-async function* linesOf(file: string): AsyncGenerator<string> {
-  let rest = ''
-  for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
-    const lines = (rest + (chunk as string)).split('\n')
-    rest = lines.pop() ?? ''
-    yield* lines
-  }
-  if (rest !== '') yield rest
 }
 
 /** `halyard migrate-store <from> <to>`: between databases, resumable and verified. */

@@ -3,9 +3,9 @@ import type { Cohort } from '../cohorts/cohort.ts'
 import { createCohort } from '../cohorts/create-cohort.ts'
 import { nobody } from '../cohorts/members.ts'
 import type { Instant } from '../instant.ts'
+import { remapFilters } from '../remap-filters.ts'
 import type { Stores } from '../stores.ts'
 import type { Actor, Project } from '../tenancy.ts'
-import { remapFilters } from './remap-filters.ts'
 
 /** The cohorts that filters need, and those that these need; each stands after the ones it needs. */
 export async function cohortsNeededBy(tx: Stores, projectId: number, filters: unknown): Promise<readonly Cohort[]> {

@@ -7,10 +7,10 @@ import type { Flag, FlagPatch } from '../flags/flag.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import type { Instant } from '../instant.ts'
 import { invalid, Problem } from '../problem.ts'
+import { remapFilters } from '../remap-filters.ts'
 import { StaleWrite, type Stores } from '../stores.ts'
 import { type Actor, levelInProject, type Organization, type Project } from '../tenancy.ts'
 import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
-import { remapFilters } from './remap-filters.ts'
 
 export interface FlagCopy {
   readonly key: string

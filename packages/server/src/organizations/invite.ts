@@ -1,5 +1,6 @@
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
+import type { Account } from '../identity/identity-store.ts'
 import { newUuid } from '../identity/secret.ts'
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import { forbidden, invalid, missing } from '../problem.ts'
@@ -72,13 +73,15 @@ export async function acceptInvite(
   const invite = await getOpenInvite(tx, inviteId, now)
   const project = (await tx.projects.list({ organizationIds: [invite.organizationId] }, { limit: 1, offset: 0 }))
     .items[0]
-  if (await tx.identity.findAccountByEmail(invite.targetEmail)) {
+  const known = await tx.identity.findAccountByEmail(invite.targetEmail)
+  if (known && !isIdle(known)) {
     throw invalid(
       null,
       'unique',
       'There is an account with this e-mail address already: sign in to accept the invitation.',
     )
   }
+  if (known) return wake(tx, known, invite, person, project?.id ?? null, now)
   const account = await tx.identity.createAccount({
     uuid: newUuid(),
     distinctId: newUuid(),
@@ -93,6 +96,24 @@ export async function acceptInvite(
   })
   await join(tx, invite, account.id, now)
   return account
+}
+
+/** Known by name from an imported project alone: nobody has ever been able to sign in. */
+const isIdle = ({ isActive, passwordHash }: Account): boolean => !isActive && passwordHash === null
+
+/** What is under their name stays there. */
+async function wake(
+  tx: Stores,
+  account: Account,
+  invite: Invite,
+  person: { readonly firstName: string; readonly passwordHash: string },
+  currentProjectId: number | null,
+  now: Instant,
+): Promise<User> {
+  const { organizationId: currentOrganizationId } = invite
+  await tx.identity.updateAccount(account.id, { ...person, isActive: true, currentOrganizationId, currentProjectId })
+  await join(tx, invite, account.id, now)
+  return { ...account, firstName: person.firstName }
 }
 
 /** Somebody with an account joins with it. Raises `forbidden` when the invitation is for another address. */

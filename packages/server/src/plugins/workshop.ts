@@ -42,7 +42,7 @@ export interface WorkshopParts {
   readonly pluginDirectory: string
 }
 
-const tokenPurpose = 'plugin private token'
+export const tokenPurpose = 'plugin private token'
 
 export function createWorkshop({ origins, sandbox, secretBox, pluginDirectory }: WorkshopParts): Workshop {
   function addressOf({ url, privateToken }: Pick<Plugin, 'url' | 'privateToken'>): ParsedAddress {

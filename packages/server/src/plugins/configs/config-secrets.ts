@@ -18,6 +18,10 @@ export function sealSecrets(box: SecretBox, place: Place, fields: readonly Confi
   }
 }
 
+/** Locks secrets anew for another place. Throws when the key is another one. */
+export const moveSecrets = (box: SecretBox, sealed: string, from: Place, to: Place): string =>
+  box.seal(box.open(sealed, purposeOf(from)), purposeOf(to))
+
 /** All settings in the clear: what the plugin itself gets. Throws when the key is another one. */
 export function openSecrets(
   box: SecretBox,

@@ -3,6 +3,7 @@ import { instantOf } from '../../instant.ts'
 import { schemaVersion } from '../migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import { pagesOf, type Row } from './rows.ts'
+import { namedTables } from './stored-references.ts'
 import { type TableShape, tableShapes } from './table-shapes.ts'
 
 /** The first line of an export; every other line but the last is one row. */
@@ -86,8 +87,11 @@ function partOfProject(
   projectId: number,
 ): RawBuilder<boolean> | undefined {
   if (shape.name === 'projects') return sql<boolean>`id = ${projectId}`
+  // Its own, and those of plugins for everybody that it uses.
   if (shape.name === 'organizations')
-    return sql<boolean>`id in (select organization_id from projects where id = ${projectId})`
+    return sql<boolean>`(id in (select organization_id from projects where id = ${projectId})
+      or id in (select organization_id from plugins where ${usedPlugins(projectId)}))`
+  if (shape.name === 'plugins') return usedPlugins(projectId)
   if (shape.name === 'users') return sql<boolean>`(${sql.join(whereUsersAreNamed(shapes, projectId), sql` or `)})`
   // Where the change log ends belongs to every database.
   if (shape.name === 'change_head') return sql<boolean>`1 = 1`
@@ -109,12 +113,15 @@ function partOfProject(
   return sql<boolean>`${sql.ref(parent.column)} in (select ${sql.ref(parent.to)} from ${sql.table(parent.table)} where ${within})`
 }
 
+const usedPlugins = (projectId: number): RawBuilder<boolean> =>
+  sql<boolean>`id in (select plugin_id from plugin_configs where project_id = ${projectId})`
+
 /** Everybody whom a row of the project names. */
 const whereUsersAreNamed = (shapes: readonly TableShape[], projectId: number): RawBuilder<boolean>[] =>
   shapes.flatMap(shape => {
     if (shape.name === 'users') return []
     const within = partOfProject(shapes, shape, projectId)
-    const named = within ? shape.references.filter(({ table }) => table === 'users') : []
+    const named = within ? namedTables(shape).filter(({ table }) => table === 'users') : []
     return named.map(
       ({ column }) => sql<boolean>`id in (select ${sql.ref(column)} from ${sql.table(shape.name)} where ${within})`,
     )

@@ -2,96 +2,101 @@ import type { Kysely } from 'kysely'
 import { schemaVersion } from '../migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Tables } from '../tables.ts'
-import type { ExportEnd, ExportHeader, ExportLine } from './export-data.ts'
-import { continueNumbering, countRows, insertRows, type Row } from './rows.ts'
+import { type BroughtProject, bringProject, type Newcomer } from './bring-project.ts'
+import { ImportError, type OpenExport, readHeader, readRows } from './read-export.ts'
+import { continueNumbering, countRows, createBatch } from './rows.ts'
+import { surveyExport } from './survey-export.ts'
 import { type TableShape, tableShapes } from './table-shapes.ts'
 
-/** What is wrong with the file or its target, in a sentence. */
-export class ImportError extends Error {}
+export interface ImportOptions extends Newcomer {
+  /** Everything is done, and then taken back. */
+  readonly isDryRun: boolean
+  readonly onProgress: (text: string) => void
+}
 
-const batchRowsMax = 500
+export interface ImportReport {
+  readonly rows: number
+  /** Undefined when the database was empty, and is now what was exported. */
+  readonly project?: BroughtProject
+}
+
+type Shapes = ReadonlyMap<string, TableShape>
+
 /** A new database has these by itself. */
 const filledByMigrations = new Set(['change_head'])
 
-/** Brings an export into an empty database, in one transaction: all of it or nothing. Answers the number of rows. Raises ImportError. */
-export async function importData(storage: Storage, lines: AsyncIterable<string>): Promise<number> {
+/**
+ * Brings an export into a database, in one transaction: all of it or nothing. An empty database becomes exactly what was exported; into one
+ * that is in use, an exported project comes as a new one. Raises ImportError.
+ */
+export async function importData(storage: Storage, open: OpenExport, options: ImportOptions): Promise<ImportReport> {
   const shapes = new Map((await tableShapes()).map(shape => [shape.name, shape]))
-  return storage.kysely.transaction().execute(async tx => {
-    await refuseUnlessEmpty(tx, shapes)
-    const batch = createBatch(tx)
-    let rows = 0
-    let hasHeader = false
-    let end: ExportEnd['end'] | undefined
-    for await (const text of lines) {
-      if (text.trim() === '') continue
-      const line = parse(text)
-      if (!hasHeader) {
-        checkHeader(line as ExportHeader, await schemaVersion(tx))
-        hasHeader = true
-      } else if ('end' in line) {
-        end = line.end
-      } else {
-        const { table, row, json } = line as ExportLine
-        const shape = shapes.get(table)
-        if (!shape) throw new ImportError(`The export has rows of a table "${table}" that this Halyard does not know.`)
-        await batch.add(shape, closed(row, json))
-        rows += 1
-      }
-    }
-    await batch.flush()
-    if (!end || end.rows !== rows)
-      throw new ImportError(
-        `The export is not complete: it has ${rows} rows and should have ${end?.rows ?? 'an end'}. Nothing was imported.`,
-      )
-    for (const shape of shapes.values()) await continueNumbering(tx, storage.dialect, shape)
-    return rows
+  const header = await readHeader(open, await schemaVersion(storage.kysely))
+  const filled = await findFilled(storage.kysely, shapes)
+  if (filled && header.project_id === undefined)
+    throw new ImportError(
+      `The database is not empty (${filled} has rows). An export of everything goes into a new one: set DATABASE_URL to it. ` +
+        'Into this one, bring the projects one by one: export each with --project.',
+    )
+  if (filled) {
+    // A long look at the file, before anybody has to wait for the transaction.
+    const survey = await surveyExport(open, shapes)
+    const credentials = await options.findCredentials()
+    return inTransaction(storage, options.isDryRun, tx =>
+      bringProject(tx, storage.dialect, shapes, open, survey, options, credentials),
+    )
+  }
+  return inTransaction(storage, options.isDryRun, async tx => {
+    const nowFilled = await findFilled(tx, shapes)
+    if (nowFilled) throw new ImportError(`The database is not empty any more (${nowFilled} has rows). Try again.`)
+    return { rows: await fillEmpty(tx, storage, shapes, open, options) }
   })
 }
 
-async function refuseUnlessEmpty(tx: Kysely<Tables>, shapes: ReadonlyMap<string, TableShape>): Promise<void> {
-  for (const shape of shapes.values()) {
-    if (filledByMigrations.has(shape.name)) await tx.deleteFrom(shape.name as 'change_head').execute()
-    else if ((await countRows(tx, shape)) > 0)
-      throw new ImportError(
-        `The database is not empty (${shape.name} has rows). Import into a new one: set DATABASE_URL to it.`,
-      )
+/** Says that a rehearsal is over, so that the database takes it back. */
+class Rehearsed extends Error {
+  readonly report: ImportReport
+  constructor(report: ImportReport) {
+    super('A dry run.')
+    this.report = report
   }
 }
 
-function createBatch(tx: Kysely<Tables>) {
-  let current: TableShape | undefined
-  let rows: Row[] = []
-  const flush = async () => {
-    if (current && rows.length > 0) await insertRows(tx, current, rows)
-    rows = []
-  }
-  return {
-    flush,
-    async add(shape: TableShape, row: Row) {
-      if (current !== shape || rows.length >= batchRowsMax) await flush()
-      current = shape
-      rows.push(row)
-    },
-  }
-}
-
-function parse(text: string): ExportHeader | ExportLine | ExportEnd {
+async function inTransaction(
+  storage: Storage,
+  isDryRun: boolean,
+  work: (tx: Kysely<Tables>) => Promise<ImportReport>,
+): Promise<ImportReport> {
   try {
-    return JSON.parse(text) as ExportLine
-  } catch {
-    throw new ImportError('The file is no export of Halyard: a line is not JSON. Nothing was imported.')
+    return await storage.kysely.transaction().execute(async tx => {
+      const report = await work(tx)
+      if (isDryRun) throw new Rehearsed(report)
+      return report
+    })
+  } catch (error) {
+    if (error instanceof Rehearsed) return error.report
+    throw error
   }
 }
 
-function checkHeader(header: ExportHeader, version: number): void {
-  if (header.halyard_export !== 1) throw new ImportError('The file is no export of Halyard that this version can read.')
-  if (header.schema_version !== version)
-    throw new ImportError(
-      `The export has schema version ${header.schema_version}, the database ${version}. Export with the Halyard version that you import with: upgrade the old one first.`,
-    )
+async function findFilled(db: Kysely<Tables>, shapes: Shapes): Promise<string | undefined> {
+  for (const shape of shapes.values()) {
+    if (!filledByMigrations.has(shape.name) && (await countRows(db, shape)) > 0) return shape.name
+  }
+  return undefined
 }
 
-const closed = (row: Row, json: Row = {}): Row => ({
-  ...row,
-  ...Object.fromEntries(Object.entries(json).map(([column, value]) => [column, JSON.stringify(value)])),
-})
+async function fillEmpty(
+  tx: Kysely<Tables>,
+  { dialect }: Storage,
+  shapes: Shapes,
+  open: OpenExport,
+  { onProgress }: ImportOptions,
+): Promise<number> {
+  await tx.deleteFrom('change_head').execute()
+  const batch = createBatch(tx, onProgress)
+  for await (const { shape, row } of readRows(open, shapes)) await batch.add(shape, row)
+  const rows = await batch.end()
+  for (const shape of shapes.values()) await continueNumbering(tx, dialect, shape)
+  return rows
+}

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { migrate } from '../migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Tables } from '../tables.ts'
-import { ImportError } from './import-data.ts'
+import { ImportError } from './read-export.ts'
 import { continueNumbering, countRows, fingerprint, insertRows, keyOf, pagesOf } from './rows.ts'
 import { type TableShape, tableShapes } from './table-shapes.ts'
 

@@ -78,3 +78,45 @@ export async function fingerprint(db: Database, shape: TableShape, where = sql<b
   }
   return { rows, checksum: hash.digest('hex') }
 }
+
+const batchRowsMax = 500
+const progressRows = 5000
+
+/** Inserts rows as they come, many at once; `prepare` sees each lot before. `end` answers how many were inserted. */
+export function createBatch(
+  db: Database,
+  onProgress: (text: string) => void,
+  prepare: (shape: TableShape, rows: readonly Row[]) => Promise<readonly Row[]> = async (_, rows) => rows,
+) {
+  let current: TableShape | undefined
+  let waiting: Row[] = []
+  let ofTable = 0
+  let all = 0
+
+  async function flush(): Promise<void> {
+    if (!current || waiting.length === 0) return
+    const rows = await prepare(current, waiting)
+    waiting = []
+    await insertRows(db, current, rows)
+    all += rows.length
+    ofTable += rows.length
+    if (ofTable % progressRows === 0) onProgress(`${current.name}: ${ofTable} rows`)
+  }
+  async function startTable(shape: TableShape | undefined): Promise<void> {
+    await flush()
+    if (current && ofTable % progressRows !== 0) onProgress(`${current.name}: ${ofTable} rows`)
+    current = shape
+    ofTable = 0
+  }
+  return {
+    async add(shape: TableShape, row: Row): Promise<void> {
+      if (current !== shape) await startTable(shape)
+      else if (waiting.length >= batchRowsMax) await flush()
+      waiting.push(row)
+    },
+    async end(): Promise<number> {
+      await startTable(undefined)
+      return all
+    },
+  }
+}

@@ -8,6 +8,8 @@ export interface TableShape {
   readonly columns: readonly string[]
   /** The columns of the primary key, in their order. */
   readonly key: readonly string[]
+  /** Its `id` counts up by itself. */
+  readonly isNumbered: boolean
   readonly references: readonly { readonly column: string; readonly table: string; readonly to: string }[]
 }
 
@@ -24,12 +26,12 @@ export async function tableShapes(steps?: readonly Migration[]): Promise<readonl
     await migrate(storage.kysely, storage.dialect, steps)
     const handle = storage.sqlite!.handle
     const ask = <T>(sql: string): T[] => handle.prepare(sql).all() as T[]
-    const names = ask<{ name: string }>(
-      `select name from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`,
+    const names = ask<{ name: string; sql: string }>(
+      `select name, sql from sqlite_master where type = 'table' and name not like 'sqlite_%' order by name`,
     )
     const shapes = names
       .filter(({ name }) => !ownOfEachDatabase.has(name))
-      .map(({ name }) => {
+      .map(({ name, sql }) => {
         const columns = ask<{ name: string; pk: number }>(`pragma table_info("${name}")`)
         const keys = ask<{ from: string; table: string; to: string | null }>(`pragma foreign_key_list("${name}")`)
         const key = columns
@@ -42,6 +44,7 @@ export async function tableShapes(steps?: readonly Migration[]): Promise<readonl
           name,
           columns: columns.map(column => column.name),
           key,
+          isNumbered: /autoincrement/i.test(sql),
           references: keys.map(({ from, table, to }) => ({ column: from, table, to: to ?? 'id' })),
         }
       })

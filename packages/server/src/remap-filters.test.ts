@@ -31,7 +31,7 @@ it('tells references anew wherever they stand, and leaves everything else as it 
   const [group] = expected.groups
   Object.assign(group!, { aggregation_group_type_index: 3 })
   Object.assign(group!.properties[0]!, { value: 70 })
-  Object.assign(group!.properties[1]!, { value: 70 })
+  Object.assign(group!.properties[1]!, { value: '70' })
   Object.assign(group!.properties[3]!, { key: '50' })
   Object.assign(group!.properties[5]!, { group_type_index: 3 })
   Object.assign(expected.custom[0] as object, { value: 70 })

@@ -1,7 +1,7 @@
 /** From what a reference is called in one project to what it is called in another; undefined leaves it as it is. */
 export interface Remap {
-  readonly cohort: (id: string) => number | undefined
-  readonly flag: (reference: string) => string | undefined
+  readonly cohort: (id: string) => number | string | undefined
+  readonly flag: (reference: string) => number | string | undefined
   readonly groupType: (index: string) => number | undefined
 }
 
@@ -18,10 +18,16 @@ const opaqueFields = new Set(['payloads', 'variants'])
 
 function remapField(owner: object, name: string, value: unknown, remap: Remap): unknown {
   const { type } = owner as { type?: unknown }
-  if (type === 'cohort' && name === 'value') return remap.cohort(String(value)) ?? value
-  if (type === 'flag' && name === 'key') return remap.flag(String(value)) ?? value
+  if (type === 'cohort' && name === 'value') return likeBefore(value, remap.cohort(String(value)))
+  if (type === 'flag' && name === 'key') return likeBefore(value, remap.flag(String(value)))
   if ((name === 'aggregation_group_type_index' || name === 'group_type_index') && value !== null) {
     return remap.groupType(String(value)) ?? value
   }
   return opaqueFields.has(name) ? value : remapFilters(value, remap)
+}
+
+/** What was a text stays one. */
+const likeBefore = (before: unknown, after: number | string | undefined): unknown => {
+  if (after === undefined) return before
+  return typeof before === 'string' ? String(after) : after
 }

@@ -1,0 +1,51 @@
+import { readRows } from '../packages/server/src/storage/transfer/read-export.ts'
+import type { Row } from '../packages/server/src/storage/transfer/rows.ts'
+import { renameRow } from '../packages/server/src/storage/transfer/stored-references.ts'
+import { isOfProject } from '../packages/server/src/storage/transfer/survey-export.ts'
+import type { TableShape } from '../packages/server/src/storage/transfer/table-shapes.ts'
+import { tableShapes } from '../packages/server/src/storage/transfer/table-shapes.ts'
+
+/**
+ * An export of one project as lines that do not depend on where it was made: the n-th row of a table is called n wherever it is named, people go by
+ * their e-mail address, roles by their name, and the organization by none. What only surrounds the project is left out.
+ */
+export async function canonicalLines(text: string): Promise<string[]> {
+  const shapes = new Map((await tableShapes()).map(shape => [shape.name, shape]))
+  const all: { shape: TableShape; row: Row }[] = []
+  for await (const exported of readRows(() => linesOf(text), shapes)) all.push(exported)
+  const names = new Map<string, Map<unknown, string>>()
+  for (const { shape, row } of all) {
+    const known = names.get(shape.name) ?? new Map<unknown, string>()
+    names.set(shape.name, known.set(row.id, nameOf(shape, row) ?? `${shape.name} ${known.size + 1}`))
+  }
+  return all
+    .filter(({ shape }) => isOfProject(shape.name))
+    .map(({ shape, row }) => {
+      const renamed = renameRow(shape, row, (table, id) =>
+        table === 'organizations' ? 'organization' : names.get(table)?.get(id),
+      )
+      return `${shape.name} ${JSON.stringify(renamed)}`
+    })
+    .sort()
+}
+
+function nameOf({ name }: TableShape, row: Row): string | undefined {
+  if (name === 'users') return String(row.email)
+  return name === 'roles' ? String(row.name_folded) : undefined
+}
+
+async function* linesOf(text: string): AsyncGenerator<string> {
+  yield* text.split('\n')
+}
+
+/** Every number in an export, wherever it stands: as a number, or as text that is nothing but one. */
+export function numbersIn(text: string): Set<number> {
+  const found = new Set<number>()
+  const look = (value: unknown): void => {
+    if (typeof value === 'object' && value !== null) Object.values(value).forEach(look)
+    else if (typeof value === 'number') found.add(value)
+    else if (typeof value === 'string') for (const [digits] of value.matchAll(/^\d+(?=$|:)/g)) found.add(Number(digits))
+  }
+  for (const line of text.split('\n')) if (line !== '') look(JSON.parse(line))
+  return found
+}

@@ -1,0 +1,179 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { DialectName } from '../packages/server/src/storage/migration.ts'
+import { createTestDatabase, type TestDatabase } from '../packages/server/src/testing/databases.ts'
+import { type Scenario, startScenario } from '../packages/server/src/testing/scenario.ts'
+import { canonicalLines, numbersIn } from './canonical-export.ts'
+import { runCommand } from './faults/server-process.ts'
+import { type StagedProject, stageProject } from './staged-project.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'halyard-import-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+let files = 0
+const newFile = () => join(folder, `export-${++files}`)
+const environment = { HALYARD_SECRET_KEY: 'a key that both installations have' }
+const halyard = (databaseUrl: string, args: readonly string[], keys: Record<string, string> = environment) =>
+  runCommand(args, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent', ...keys })
+
+async function exported(databaseUrl: string, projectId: number): Promise<string> {
+  const file = newFile()
+  const { output } = await halyard(databaseUrl, ['export', file, '--project', String(projectId)])
+  expect(output).toMatch(/Exported \d+ rows/)
+  return file
+}
+
+/** What everybody gets, without the numbers of flags. */
+async function answersOf(s: Scenario, { token, people }: Pick<StagedProject, 'token' | 'people'>): Promise<unknown[]> {
+  const answers: unknown[] = []
+  for (const distinct_id of [...people, 'nobody']) {
+    const groups = { company: people.indexOf(distinct_id) % 2 === 0 ? 'acme' : 'globex' }
+    const { status, body } = await s.as(undefined).post('/flags/?v=2', { token, distinct_id, groups })
+    expect(status).toBe(200)
+    for (const flag of Object.values(body.flags) as { metadata?: { id?: number } }[]) delete flag.metadata?.id
+    answers.push(body.flags)
+  }
+  return answers
+}
+
+const rounds = Number(process.env.HALYARD_IMPORT_ROUNDS ?? 1)
+const seeds = Array.from({ length: rounds }, (_, n) => Number(process.env.HALYARD_FAULT_SEED ?? 11) + n)
+const directions: readonly (readonly [DialectName, DialectName])[] = [
+  ['sqlite', 'postgres'],
+  ['postgres', 'sqlite'],
+]
+
+describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, seed] as const)))(
+  'a project from %s into a living installation on %s, seed %i',
+  (from, to, seed) => {
+    let source: TestDatabase
+    let target: TestDatabase
+    let s: Scenario
+    let staged: StagedProject
+    let file: string
+    let before: unknown[]
+    beforeAll(async () => {
+      source = await createTestDatabase(from)
+      target = await createTestDatabase(to)
+      staged = await stageProject(from, source.url, seed, environment)
+      file = await exported(source.url, staged.id)
+      const there = await startScenario(from, { databaseUrl: source.url, environment })
+      before = await answersOf(there, staged)
+      await there.close()
+      s = await startScenario(to, { databaseUrl: target.url, environment })
+      await s.join('colleague')
+      await s.post(`${s.organization}/roles/`, { name: 'crew' })
+      await s.post(`${s.project}/feature_flags/`, { key: 'flag-0', name: 'of somebody else' })
+    }, 120_000)
+    afterAll(async () => {
+      await s?.close()
+      await source.drop()
+      await target.drop()
+    })
+
+    const projects = async () => (await s.get('/api/projects/')).body.results as { id: number; api_token: string }[]
+    const importInto = (...args: string[]) => halyard(target.url, ['import', file, ...args])
+
+    it('a dry run says what would happen and writes nothing', async () => {
+      const untouched = await exported(target.url, s.projectId)
+      const { code, output } = await importInto('--dry-run')
+      expect(code).toBe(0)
+      expect(output).toMatch(/Would import \d+ rows as a new project, Staging/)
+      expect(output).toContain('No account here: ghost@example.com')
+      expect(output).toContain('The role Only there was missing')
+      expect(output).toContain('Nothing was written')
+      expect(await projects()).toHaveLength(1)
+      expect(
+        readFileSync(await exported(target.url, s.projectId), 'utf8')
+          .split('\n')
+          .slice(1),
+      ).toEqual(readFileSync(untouched, 'utf8').split('\n').slice(1))
+      expect((await s.get(`${s.organization}/roles/`)).body.count).toBe(1)
+    })
+
+    it('it arrives whole: the running server answers as the old one did, and its export is the same but for numbers', async () => {
+      const asked = { token: staged.token, distinct_id: 'person-1' }
+      expect((await s.as(undefined).post('/flags/?v=2', asked)).status).toBe(401)
+      const { code, output } = await importInto()
+      expect([code, output]).toEqual([0, expect.stringContaining(`Its token: ${staged.token}`)])
+      expect(output).not.toContain('cannot be opened')
+      await expect.poll(async () => (await s.as(undefined).post('/flags/?v=2', asked)).status).toBe(200)
+      expect(await answersOf(s, staged)).toEqual(before)
+      const id = (await projects()).at(-1)?.id ?? 0
+      const again = await exported(target.url, id)
+      const [first, second] = [readFileSync(file, 'utf8'), readFileSync(again, 'utf8')]
+      expect(sameButSealed(await canonicalLines(second))).toEqual(sameButSealed(await canonicalLines(first)))
+      const old = [...numbersIn(first)].filter(number => number > 730_000_000 && number < 800_000_000)
+      expect(old.length).toBeGreaterThan(100)
+      const left = numbersIn(second)
+      expect(old.filter(number => left.has(number))).toEqual([])
+    })
+
+    it('people, roles, secrets and history are what they were', async () => {
+      const project = `/api/projects/${(await projects()).at(-1)?.id}`
+      const authors = (await s.get(`${project}/feature_flags/?limit=100`)).body.results.map(
+        (flag: { created_by: { email: string } }) => flag.created_by.email,
+      )
+      expect(new Set(authors)).toEqual(new Set(['owner@halyard.local', 'colleague@example.com', 'ghost@example.com']))
+      const definitions = await s.as(staged.secretKey).get(`/flags/definitions?token=${staged.token}`)
+      expect(definitions.status).toBe(200)
+      const roles = (await s.get(`${s.organization}/roles/`)).body.results as { name: string; members: string }[]
+      expect(roles.map(role => [role.name, role.members]).sort()).toEqual([
+        ['Only there', ''],
+        ['crew', ''],
+      ])
+      const invite = await s.post(`${s.organization}/invites/`, { target_email: 'ghost@example.com' })
+      const joined = await s
+        .as(undefined)
+        .post(`/api/signup/${invite.body.id}/`, { first_name: 'Ghost', password: 'correct horse' })
+      expect(joined.status).toBe(201)
+      expect((await s.as(joined.body.api_key).get(`${project}/feature_flags/`)).body.count).toBe(23)
+      expect((await s.get(`${s.project}/feature_flags/`)).body.results).toMatchObject([{ name: 'of somebody else' }])
+    })
+
+    it('a second time nothing is taken from the first: token, secret key and persons are new', async () => {
+      const { output } = await importInto(
+        '--name',
+        'Once more',
+        '--organization',
+        s.organization.split('/').at(-1) ?? '',
+      )
+      expect(output).toContain('The token is new')
+      const secret = /The secret key server is given anew.*: (phs_\w+)/.exec(output)?.[1] ?? ''
+      const token = /Its token: (phc_\w+)/.exec(output)?.[1] ?? ''
+      expect(token).not.toBe(staged.token)
+      await expect
+        .poll(async () => (await s.as(undefined).post('/flags/?v=2', { token, distinct_id: 'x' })).status)
+        .toBe(200)
+      expect(await answersOf(s, { token, people: staged.people })).toEqual(before)
+      expect(await answersOf(s, staged)).toEqual(before)
+      expect((await s.as(secret).get(`/flags/definitions?token=${token}`)).status).toBe(200)
+    })
+
+    it('secrets that were locked with another key are told of, and their plugin is off', async () => {
+      const { output } = await halyard(target.url, ['import', file], {
+        HALYARD_SECRET_KEY: 'another key of this place',
+      })
+      expect(output).toContain('cannot be opened with the key of this installation')
+      const id = (await projects()).at(-1)?.id
+      expect((await s.get(`/api/projects/${id}/plugin_configs/`)).body.results).toMatchObject([{ enabled: false }])
+    })
+
+    it('a file that was cut short, an unknown organization or an export of everything bring nothing', async () => {
+      const count = (await projects()).length
+      const cut = newFile()
+      writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -3).join('\n'))
+      expect((await halyard(target.url, ['import', cut])).output).toContain('Nothing was imported')
+      expect((await importInto('--organization', 'nowhere')).output).toContain('"nowhere" is no one organization here')
+      const everything = newFile()
+      await halyard(source.url, ['export', everything])
+      expect((await halyard(target.url, ['import', everything])).output).toContain('is not empty')
+      expect(await projects()).toHaveLength(count)
+    })
+  },
+)
+
+/** What is locked anew looks different each time. */
+const sameButSealed = (lines: readonly string[]) => lines.map(line => line.replace(/"v1:[^"]+"/, '"sealed"'))

@@ -1,0 +1,194 @@
+import { sql } from 'kysely'
+import { instantOf } from '../packages/server/src/instant.ts'
+import type { DialectName } from '../packages/server/src/storage/migration.ts'
+import { openStorage } from '../packages/server/src/storage/open-storage.ts'
+import { tableShapes } from '../packages/server/src/storage/transfer/table-shapes.ts'
+import { makePeople } from '../packages/server/src/testing/people.ts'
+import { type Scenario, startScenario } from '../packages/server/src/testing/scenario.ts'
+import { seededRandom } from './faults/random.ts'
+
+export interface StagedProject {
+  readonly id: number
+  readonly token: string
+  readonly secretKey: string
+  readonly people: readonly string[]
+}
+
+const fields = { email: ['a@x.test', 'b@y.test'], plan: ['free', 'pro'], age: ['20', '40', '60'] } as const
+
+/** Numbers that occur nowhere else, so that one that was left behind is found. */
+async function startNumbersHigh(databaseUrl: string, dialect: DialectName): Promise<void> {
+  const storage = openStorage(databaseUrl)
+  const numbered = (await tableShapes()).filter(shape => shape.isNumbered)
+  for (const [index, { name }] of numbered.entries()) {
+    const start = 730_000_001 + index * 1_000_000
+    if (dialect === 'postgres')
+      await sql`select setval(pg_get_serial_sequence(${name}, 'id'), ${start})`.execute(storage.kysely)
+    else {
+      await sql`delete from sqlite_sequence where name = ${name}`.execute(storage.kysely)
+      await sql`insert into sqlite_sequence (name, seq) values (${name}, ${start})`.execute(storage.kysely)
+    }
+  }
+  await storage.close()
+}
+
+/** A project with something of everything that a row can name, put together at random. The server is stopped afterwards. */
+export async function stageProject(
+  dialect: DialectName,
+  databaseUrl: string,
+  seed: number,
+  environment: Record<string, string>,
+): Promise<StagedProject> {
+  const random = seededRandom(seed)
+  const below = (n: number) => Math.floor(random() * n)
+  const oneOf = <T>(items: readonly T[]): T => items[below(items.length)]!
+  const first = await startScenario(dialect, { databaseUrl, environment })
+  await first.close()
+  await startNumbersHigh(databaseUrl, dialect)
+  const s = await startScenario(dialect, { databaseUrl, environment })
+  const colleague = await s.join('colleague')
+  const ghost = await s.join('ghost')
+  const made = (await s.post('/api/projects/', { name: 'Staging' })).body
+  const project = `/api/projects/${made.id}`
+  const flags = `${project}/feature_flags/`
+  const writers = [s, colleague, ghost]
+  const secretKey = (await s.post(`${project}/secret_keys/`, { label: 'server' })).body.value
+
+  const people = Array.from({ length: 60 }, (_, n) => `person-${n}`)
+  await makePeople(
+    s,
+    made.id,
+    Object.fromEntries(
+      people.map(name => [name, { email: oneOf(fields.email), plan: oneOf(fields.plan), age: oneOf(fields.age) }]),
+    ),
+  )
+  await s.as(undefined).post('/batch/', {
+    api_key: made.api_token,
+    batch: [
+      ...['acme', 'globex'].map($group_key => ({
+        event: '$groupidentify',
+        distinct_id: 'person-0',
+        properties: { $group_type: 'company', $group_key, $group_set: { plan: oneOf(fields.plan) } },
+      })),
+      {
+        event: '$feature_flag_called',
+        distinct_id: 'person-1',
+        properties: { $feature_flag: 'flag-0', $feature_flag_response: true },
+      },
+    ],
+  })
+
+  const personProperty = () => {
+    const key = oneOf(Object.keys(fields) as (keyof typeof fields)[])
+    return { type: 'person', key, operator: oneOf(['exact', 'is_not']), value: [oneOf(fields[key])] }
+  }
+  const spelled = (id: number) => (random() < 0.3 ? String(id) : id)
+  const cohorts: number[] = []
+  for (let n = 0; n < 8; n += 1) {
+    const isStatic = n % 4 === 3
+    const member = () =>
+      cohorts.length > 0 && random() < 0.5
+        ? { type: 'cohort', key: 'id', value: spelled(oneOf(cohorts)) }
+        : personProperty()
+    const values = [{ type: oneOf(['AND', 'OR']), values: [member(), member()] }]
+    const { body } = await oneOf(writers).post(`${project}/cohorts/`, {
+      name: `cohort ${n}`,
+      is_static: isStatic,
+      ...(!isStatic && { filters: { properties: { type: 'OR', values } } }),
+    })
+    if (isStatic)
+      await s.patch(`${project}/cohorts/${body.id}/add_persons_to_static_cohort/`, {
+        distinct_ids: people.filter(() => random() < 0.4),
+      })
+    cohorts.push(body.id)
+  }
+
+  const dashboard = (await s.post(`${project}/dashboards/`, { name: 'Ours' })).body.id
+  const flagIds: number[] = []
+  const property = () => {
+    const kind = random()
+    if (kind < 0.35)
+      return { type: 'cohort', key: 'id', value: spelled(oneOf(cohorts)), operator: oneOf(['in', 'not_in']) }
+    if (kind < 0.6 && flagIds.length > 0)
+      return { type: 'flag', key: String(oneOf(flagIds)), operator: 'flag_evaluates_to', value: random() < 0.5 }
+    return personProperty()
+  }
+  const condition = () => ({
+    properties: Array.from({ length: below(3) }, property),
+    rollout_percentage: oneOf([null, 30, 60, 100]),
+  })
+  const filters = () => ({
+    groups: Array.from({ length: 1 + below(3) }, condition),
+    ...(random() < 0.3 && { aggregation_group_type_index: 0, groups: [{ properties: [], rollout_percentage: 50 }] }),
+    ...(random() < 0.4 && {
+      multivariate: {
+        variants: [
+          { key: 'a', rollout_percentage: 40 },
+          { key: 'b', rollout_percentage: 60 },
+        ],
+      },
+      payloads: { a: { type: 'cohort', value: 7, note: 'the user’s own' } },
+    }),
+    ...(random() < 0.2 && { super_groups: [{ properties: [property()], rollout_percentage: 100 }] }),
+    ...(random() < 0.2 && { holdout: { id: 7, exclusion_percentage: 20 } }),
+  })
+  for (let n = 0; n < 24; n += 1) {
+    const { body, status } = await oneOf(writers).post(flags, {
+      key: `flag-${n}`,
+      filters: filters(),
+      tags: [n, 'x'],
+      ensure_experience_continuity: random() < 0.3,
+      ...(random() < 0.2 && { analytics_dashboards: [dashboard] }),
+      ...(random() < 0.2 && {
+        rollback_conditions: {
+          conditions: [{ metric: { event: 'oops', properties: [property()] }, operator: 'gt', threshold: 5 }],
+        },
+      }),
+    })
+    if (status !== 201) throw new Error(JSON.stringify(body))
+    flagIds.push(body.id)
+    if (random() < 0.5) await oneOf(writers).patch(`${flags}${body.id}/`, { filters: filters(), name: 'changed' })
+  }
+  await s.patch(`${project}/dashboards/${dashboard}/`, { tiles: [{ feature_flag: flagIds[0], metric: 'calls' }] })
+  await s.patch(`${flags}${flagIds[23]}/`, { deleted: true })
+
+  for (const name of ['Crew', 'Only there']) {
+    const role = (await s.post(`${s.organization}/roles/`, { name })).body
+    await s.post(`${flags}${oneOf(flagIds)}/role_access/`, { role_id: role.id })
+  }
+  for (const at of ['2999-01-01T00:00:00Z', new Date().toISOString()]) {
+    const value = { filters: { groups: [{ properties: [property()] }] } }
+    await colleague.post(`${project}/scheduled_changes/`, {
+      record_id: flagIds[1],
+      model_name: 'FeatureFlag',
+      payload: { operation: 'update', value },
+      scheduled_at: at,
+    })
+  }
+  await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 1000)))
+  await stagePlugin(s, project)
+  await s.post(`${project}/feature_flags/${flagIds[2]}/create_static_cohort_for_flag/`, {})
+  // Experience continuity: an anonymous visitor signs in and keeps what they saw.
+  for (const name of people.slice(0, 10))
+    await s
+      .as(undefined)
+      .post('/flags/?v=2', { token: made.api_token, distinct_id: name, $anon_distinct_id: `anon-${name}` })
+  await s.close()
+  return { id: made.id, token: made.api_token, secretKey, people }
+}
+
+async function stagePlugin(s: Scenario, project: string): Promise<void> {
+  const manifest = {
+    name: 'Teller',
+    config: [{ key: 'token', type: 'string', secret: true }],
+    publicJobs: { Send: { payload: {} } },
+  }
+  const { id } = (await s.post(`${s.organization}/plugins/`, { name: 'Teller' })).body
+  await s.patch(`${s.organization}/plugins/${id}/update_source/`, {
+    'plugin.json': JSON.stringify(manifest),
+    'index.ts': 'export const jobs = { Send() {} }; export function onFlagChange() {}',
+  })
+  const config = { plugin: id, enabled: true, config: { token: 'quiet' } }
+  const made = (await s.post(`${project}/plugin_configs/`, config)).body
+  await s.post(`${project}/plugin_configs/${made.id}/job/`, { job: { type: 'Send', payload: {} } })
+}
