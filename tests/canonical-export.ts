@@ -38,6 +38,10 @@ async function* linesOf(text: string): AsyncGenerator<string> {
   yield* text.split('\n')
 }
 
+/** The numbers of the rows themselves. */
+export const rowNumbersIn = (text: string): number[] =>
+  [...text.matchAll(/"row":{"id":(\d+)[,}]/g)].map(([, digits]) => Number(digits))
+
 /** Every number in an export, wherever it stands: as a number, or as text that is nothing but one. */
 export function numbersIn(text: string): Set<number> {
   const found = new Set<number>()

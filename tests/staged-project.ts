@@ -54,7 +54,7 @@ export async function stageProject(
   const writers = [s, colleague, ghost]
   const secretKey = (await s.post(`${project}/secret_keys/`, { label: 'server' })).body.value
 
-  const people = Array.from({ length: 60 }, (_, n) => `person-${n}`)
+  const people = Array.from({ length: 40 }, (_, n) => `person-${n}`)
   await makePeople(
     s,
     made.id,
@@ -132,7 +132,7 @@ export async function stageProject(
     ...(random() < 0.2 && { super_groups: [{ properties: [property()], rollout_percentage: 100 }] }),
     ...(random() < 0.2 && { holdout: { id: 7, exclusion_percentage: 20 } }),
   })
-  for (let n = 0; n < 24; n += 1) {
+  for (let n = 0; n < 16; n += 1) {
     const { body, status } = await oneOf(writers).post(flags, {
       key: `flag-${n}`,
       filters: filters(),
@@ -150,10 +150,11 @@ export async function stageProject(
     if (random() < 0.5) await oneOf(writers).patch(`${flags}${body.id}/`, { filters: filters(), name: 'changed' })
   }
   await s.patch(`${project}/dashboards/${dashboard}/`, { tiles: [{ feature_flag: flagIds[0], metric: 'calls' }] })
-  await s.patch(`${flags}${flagIds[23]}/`, { deleted: true })
+  await s.patch(`${flags}${flagIds[15]}/`, { deleted: true })
 
   for (const name of ['Crew', 'Only there']) {
     const role = (await s.post(`${s.organization}/roles/`, { name })).body
+    await s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: ghost.uuid })
     await s.post(`${flags}${oneOf(flagIds)}/role_access/`, { role_id: role.id })
   }
   for (const at of ['2999-01-01T00:00:00Z', new Date().toISOString()]) {
@@ -174,6 +175,7 @@ export async function stageProject(
       .as(undefined)
       .post('/flags/?v=2', { token: made.api_token, distinct_id: name, $anon_distinct_id: `anon-${name}` })
   await s.close()
+  await addRareRows(databaseUrl, made.id, flagIds[0]!)
   return { id: made.id, token: made.api_token, secretKey, people }
 }
 
@@ -191,4 +193,64 @@ async function stagePlugin(s: Scenario, project: string): Promise<void> {
   const config = { plugin: id, enabled: true, config: { token: 'quiet' } }
   const made = (await s.post(`${project}/plugin_configs/`, config)).body
   await s.post(`${project}/plugin_configs/${made.id}/job/`, { job: { type: 'Send', payload: {} } })
+  // Otherwise it would go to work where it arrives, and nothing would stay as it was.
+  await s.patch(`${project}/plugin_configs/${made.id}/`, { enabled: false })
+}
+
+/** What only time brings. */
+async function addRareRows(databaseUrl: string, project_id: number, flag_id: number): Promise<void> {
+  const { kysely: db, close } = openStorage(databaseUrl)
+  const at = '2026-01-01T00:00:00.000000Z'
+  const { id: config_id } = await db.selectFrom('plugin_configs').select('id').executeTakeFirstOrThrow()
+  const { id: cohort_id } = await db.selectFrom('cohorts').select('id').executeTakeFirstOrThrow()
+  const { id: person } = await db.selectFrom('persons').select('id').orderBy('id').executeTakeFirstOrThrow()
+  const content = { filters: { groups: [{ properties: [{ type: 'cohort', key: 'id', value: cohort_id }] }] } }
+  const change = { project_id, flag_id, key: 'flag-0', before: null, after: content, changes: [] }
+  const job = { config_id, run_at: '2999-01-01T00:00:00.000000Z', attempts: 0, leased_until: null, created_at: at }
+  await db.deleteFrom('plugin_jobs').execute()
+  await db
+    .insertInto('plugin_jobs')
+    .values([
+      { ...job, kind: 'flag_change', name: 'onFlagChange', payload: JSON.stringify(change) },
+      { ...job, kind: 'job', name: 'Send', payload: JSON.stringify({ flag_id: 5 }) },
+    ])
+    .execute()
+  await db.updateTable('cohort_jobs').set({ position: person, processed: 1 }).execute()
+  await db.insertInto('cohort_imports').values({ cohort_id, distinct_ids: '["person-1"]' }).execute()
+  await db
+    .insertInto('flag_metrics')
+    .values({
+      flag_id,
+      series: 'oops',
+      active_since: at,
+      minute: at,
+      samples: 1,
+      total: 0.5,
+      lowest: 0.5,
+      highest: 0.5,
+    })
+    .execute()
+  const usage = { project_id, flag_key: 'flag-0', kind: 'called', variant: 'true', day: '2026-01-01' }
+  const { id: usage_id } = await db
+    .insertInto('flag_usage')
+    .values({ ...usage, calls: 1, kept_users: 1, sampling_level: 0 })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db.insertInto('flag_usage_users').values({ usage_id, user_hash: 1 }).execute()
+  await db.insertInto('flag_last_used').values({ project_id, flag_key: 'flag-0', kind: 'called', at }).execute()
+  await db.deleteFrom('plugin_logs').execute()
+  await db
+    .insertInto('plugin_logs')
+    .values({ config_id, logged_at: at, source: 'CONSOLE', type: 'INFO', message: 'hello', instance_id: 'x' })
+    .execute()
+  await db.insertInto('plugin_storage').values({ config_id, key: 'k', value: '{"flag":1}' }).execute()
+  await db
+    .insertInto('plugin_attachments')
+    .values({ config_id, key: 'f', file_name: 'f', content_type: 'x/y', size_bytes: 1, contents_base64: 'YQ==' })
+    .execute()
+  await db.insertInto('plugin_schedules').values({ config_id, task: 'runEveryHour', period: 7 }).execute()
+  await db.deleteFrom('plugin_metrics').execute()
+  const hour = { config_id, hour: at, calls: 1, failures: 0, dropped_events: 0, cpu_ms: 0.25, memory_bytes: 9 }
+  await db.insertInto('plugin_metrics').values(hour).execute()
+  await close()
 }
