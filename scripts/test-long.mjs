@@ -9,6 +9,7 @@ const lengths = {
     HALYARD_WORKER_ROUNDS: '60',
     HALYARD_MOVE_ROWS: '100000',
     HALYARD_MOVE_KILLS: '40',
+    HALYARD_IMPORT_ROUNDS: '10',
     HALYARD_CHAOS_STEPS: '100',
     HALYARD_FUZZ_REQUESTS: '100000',
     HALYARD_PROPAGATION_CHANGES: '2000',
@@ -19,7 +20,7 @@ const lengths = {
 const [kind, ...only] = process.argv.slice(2)
 const length = lengths[kind]
 const folders = {
-  faults: ['tests/faults', 'tests/security', 'tests/edge', 'tests/transfer.test.ts'],
+  faults: ['tests/faults', 'tests/security', 'tests/edge', 'tests/transfer.test.ts', 'tests/project-import.test.ts'],
   load: ['tests/load'],
 }
 if (!length) {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { DialectName } from '../packages/server/src/storage/migration.ts'
 import { tableShapes } from '../packages/server/src/storage/transfer/table-shapes.ts'
 import { createTestDatabase, type TestDatabase } from '../packages/server/src/testing/databases.ts'
@@ -9,6 +9,9 @@ import { type Scenario, startScenario } from '../packages/server/src/testing/sce
 import { canonicalLines, numbersIn, rowNumbersIn } from './canonical-export.ts'
 import { runCommand } from './faults/server-process.ts'
 import { type StagedProject, stageProject } from './staged-project.ts'
+
+// Much of it is starting programs, which a busy machine takes its time for.
+vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-import-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -67,7 +70,7 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
       await s.join('colleague')
       await s.post(`${s.organization}/roles/`, { name: 'crew' })
       await s.post(`${s.project}/feature_flags/`, { key: 'flag-0', name: 'of somebody else' })
-    }, 120_000)
+    })
     afterAll(async () => {
       await s?.close()
       await source.drop()
