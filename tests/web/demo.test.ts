@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { demo } from '../../packages/server/src/cli/demo.ts'
 import { demoPeople } from '../../packages/server/src/cli/demo-content.ts'
+import { withDatabase } from '../../packages/server/src/cli/with-database.ts'
 import { expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
@@ -15,6 +16,14 @@ afterAll(async () => {
   vi.unstubAllEnvs()
   await visit.close()
 })
+
+async function countAccounts(): Promise<number> {
+  let count = 0
+  await withDatabase(async database => {
+    count = await database.read(tx => tx.identity.countAccounts())
+  })
+  return count
+}
 
 /** `scripts/screenshots.mjs` sets this to the folder of the README's pictures. */
 const pictures = process.env.README_PICTURES
@@ -65,7 +74,9 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     await expectSound(why)
     if (pictures) await why.screenshot({ path: `${pictures}/why.png` })
 
+    expect(await countAccounts()).toBe(3)
     await demo([...args, '--remove'])
+    expect(await countAccounts()).toBe(1)
     const left = (await scenario.get('/api/projects/')).body.results
     expect(left.map((project: { name: string }) => project.name)).not.toContain('Demo shop')
     expect((await scenario.get('/api/organizations/')).body.count).toBe(1)

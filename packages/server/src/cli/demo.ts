@@ -1,7 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { readConfig } from '../config.ts'
-import { openStorage } from '../storage/open-storage.ts'
 import {
   demoCohort,
   demoCompanies,
@@ -13,7 +10,7 @@ import {
   demoStagingName,
   demoTeam,
 } from './demo-content.ts'
-import { dateHistory } from './demo-history.sql.ts'
+import { dateHistory, removeAccounts } from './demo-database.sql.ts'
 import { demoAnswers, demoStory, slowAnswersMetric } from './demo-story.ts'
 import { readOptions, required, UsageError } from './usage.ts'
 
@@ -34,8 +31,8 @@ export async function demo(args: string[]): Promise<void> {
   const url = (values.url ?? process.env.HALYARD_URL ?? 'http://127.0.0.1:8000').replace(/\/+$/, '')
   const connectAs = (key: string) => connect(url, key)
   const api = connectAs(required(values.key ?? process.env.HALYARD_KEY, '--key (or HALYARD_KEY)'))
-  await remove(api)
-  if (isRemoval) return console.log('The demo is gone.')
+  const staying = await remove(api)
+  if (isRemoval) return console.log(['The demo is gone.', ...staying].join('\n'))
   const project = await fill(api, connectAs, new Date())
   console.log(`The demo is at ${url}/project/${project.id}/flags\nTake it away again with: halyard demo --remove`)
 }
@@ -55,17 +52,44 @@ const connect =
     return text === '' ? undefined : JSON.parse(text)
   }
 
-/** Only what the demo made: an organization of that name that holds the demo's project. */
-async function remove(api: Api): Promise<void> {
+/** Only what the demo made: an organization of that name that holds the demo's project. Answers what could not go, in words. */
+async function remove(api: Api): Promise<string[]> {
   const organizations = await api('GET', '/api/organizations/?limit=1000')
   const projects = await api('GET', '/api/projects/?limit=1000')
+  const staying: string[] = []
   for (const { id, name } of organizations.results) {
     const holdsDemo = projects.results.some(
       (project: { organization: string; name: string }) =>
         project.organization === id && project.name === demoProjectName,
     )
-    if (name === demoOrganizationName && holdsDemo) await api('DELETE', `/api/organizations/${id}/`)
+    if (name !== demoOrganizationName || !holdsDemo) continue
+    const { results } = await api('GET', `/api/organizations/${id}/members/?limit=1000`)
+    const invented = results.map(({ user }: { user: Invented }) => user).filter(isInvented)
+    await api('DELETE', `/api/organizations/${id}/`)
+    staying.push(...(await dismiss(invented)))
   }
+  return staying
+}
+
+interface Invented {
+  readonly uuid: string
+  readonly first_name: string
+  readonly email: string
+}
+
+const inventedEmail = /@shop-[0-9a-f]{6}\.example$/
+const isInvented = ({ first_name, email }: Invented): boolean =>
+  demoTeam.some(({ name }) => name === first_name) && inventedEmail.test(email)
+
+/** Accounts outlive organizations, and no API removes them. */
+async function dismiss(invented: readonly Invented[]): Promise<string[]> {
+  const removed = await removeAccounts(invented.map(({ uuid }) => uuid))
+  return invented
+    .filter(({ uuid }) => !removed.includes(uuid))
+    .map(
+      ({ email }) =>
+        `The account ${email} stays, in no organization: run this beside the server's database to remove it.`,
+    )
 }
 
 interface Place {
@@ -146,24 +170,8 @@ async function live(
     }
     if (change) await as('PATCH', `${path}/feature_flags/${ids[change.key]}/`, change.patch)
   }
-  await dateBack(token, times)
+  await dateHistory(token, times)
   return ids
-}
-
-/** Beside the server's own database the history looks as old as it is told; from afar everything happened just now. */
-async function dateBack(token: string, times: readonly Date[]): Promise<void> {
-  const { databaseUrl } = readConfig(process.env)
-  const isFile = databaseUrl.startsWith('sqlite:')
-  if (isFile && !existsSync(databaseUrl.slice('sqlite:'.length))) return
-  if (!isFile && process.env.DATABASE_URL === undefined) return
-  const storage = openStorage(databaseUrl)
-  try {
-    await dateHistory(storage, token, times)
-  } catch {
-    // Another database, or one that is busy: the demo is as good without.
-  } finally {
-    await storage.close()
-  }
 }
 
 /** What is to come: a ramp, a switch at a time, a rollback that is about to happen, and copies that have fallen behind. */
