@@ -96,6 +96,7 @@ describe('the frame', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Jump to…' }).click()
     await field.fill('no such thing')
     await page.getByText('Nothing of that name.').waitFor()
+    await page.getByRole('option', { name: /What does no such thing get, and why/ }).waitFor()
     await field.fill('activ')
     await page.getByRole('option', { name: /Activity/ }).click()
     await page.getByText('jump-target').waitFor()

@@ -53,7 +53,7 @@ function Profile({ user }: { user: User }) {
     event.preventDefault()
     save.mutate()
   }
-  const atField = ['first_name', 'password', 'current_password'].some(field => fieldProblem(save.error, field))
+  const atField = ['first_name', 'password', 'current_password'].some(field => fieldProblem(t, save.error, field))
   return (
     <form onSubmit={submit}>
       <Stack maw={420}>
@@ -61,7 +61,7 @@ function Profile({ user }: { user: User }) {
         <TextInput
           label={t.signUp.firstName}
           value={name}
-          error={fieldProblem(save.error, 'first_name')}
+          error={fieldProblem(t, save.error, 'first_name')}
           onChange={event => setName(event.currentTarget.value)}
           autoComplete="name"
         />
@@ -71,7 +71,7 @@ function Profile({ user }: { user: User }) {
           description={t.signUp.passwordHint}
           autoComplete="new-password"
           value={password}
-          error={fieldProblem(save.error, 'password')}
+          error={fieldProblem(t, save.error, 'password')}
           onChange={event => setPassword(event.currentTarget.value)}
         />
         {password !== '' && (
@@ -79,7 +79,7 @@ function Profile({ user }: { user: User }) {
             label={t.account.currentPassword}
             autoComplete="current-password"
             value={current}
-            error={fieldProblem(save.error, 'current_password')}
+            error={fieldProblem(t, save.error, 'current_password')}
             onChange={event => setCurrent(event.currentTarget.value)}
           />
         )}

@@ -35,7 +35,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
     event.preventDefault()
     create.mutate()
   }
-  const atField = fieldProblem(create.error, 'label')
+  const atField = fieldProblem(t, create.error, 'label')
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">

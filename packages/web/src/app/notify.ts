@@ -1,8 +1,8 @@
 import { notifications } from '@mantine/notifications'
 import { createElement, useMemo } from 'react'
 import { useMessages } from '../messages/language.tsx'
+import { ActionNotice } from './action-notice.tsx'
 import { problemText } from './problems.tsx'
-import { UndoNotice } from './undo-notice.tsx'
 
 interface Notice {
   readonly id?: string
@@ -10,10 +10,12 @@ interface Notice {
   readonly message: string
   /** Offers to take back what the notice tells of. */
   readonly onUndo?: () => unknown
+  /** Offers what to do next. */
+  readonly next?: { readonly label: string; go(): unknown }
 }
 
-/** A way back must not be gone before it is found. */
-const undoMilliseconds = 30_000
+/** A way back, or on, must not be gone before it is found. */
+const actionMilliseconds = 30_000
 
 /** Short notices at the edge of the page. They are read out and go away by themselves. */
 export function useNotify() {
@@ -21,14 +23,15 @@ export function useNotify() {
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': t.common.close }
     return {
-      tell: ({ message: text, onUndo, id = text, color = 'green' }: Notice) => {
+      tell: ({ message: text, onUndo, next, id = text, color = 'green' }: Notice) => {
         notifications.hide(id)
-        const undo = () => {
+        const action = onUndo ? { label: t.common.undo, go: onUndo } : next
+        const onAct = () => {
           notifications.hide(id)
-          onUndo?.()
+          action?.go()
         }
-        const message = onUndo ? createElement(UndoNotice, { text, onUndo: undo }) : text
-        notifications.show({ id, color, closeButtonProps, message, ...(onUndo && { autoClose: undoMilliseconds }) })
+        const message = action ? createElement(ActionNotice, { text, label: action.label, onAct }) : text
+        notifications.show({ id, color, closeButtonProps, message, ...(action && { autoClose: actionMilliseconds }) })
       },
       fail: (error: unknown, title?: string) => {
         notifications.show({

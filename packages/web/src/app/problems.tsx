@@ -1,18 +1,24 @@
 import { Alert, Button, Center, Loader, Stack } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { isProblem } from '../api/problem.ts'
+import { type ApiProblem, isProblem } from '../api/problem.ts'
 import type { Messages } from '../messages/en.ts'
 import { useMessages } from '../messages/language.tsx'
 import { NotFound } from './not-found.tsx'
 
 export function problemText(t: Messages, error: unknown): string {
-  if (isProblem(error)) return error.status === 0 ? t.common.unreachable : error.message
+  if (isProblem(error)) return error.status === 0 ? t.common.unreachable : translated(t, error)
   return error instanceof Error ? error.message : t.common.somethingWrong
 }
 
+/** The server speaks English. What its code and field say as well is said in the reader's language. */
+function translated(t: Messages, { code, field, message }: ApiProblem): string {
+  const say = t.problems[`${code} ${field}`] ?? t.problems[code]
+  return say ? say(message) : message
+}
+
 /** The message for one field of a form, if that field is at fault. */
-export const fieldProblem = (error: unknown, field: string): string | undefined =>
-  isProblem(error) && error.field === field ? error.message : undefined
+export const fieldProblem = (t: Messages, error: unknown, field: string): string | undefined =>
+  isProblem(error) && error.field === field ? translated(t, error) : undefined
 
 export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
   const t = useMessages()

@@ -1,10 +1,12 @@
 import { checkCohort, type Issue } from '@halyard/engine'
-import { Alert, Button, Collapse, JsonInput, Stack, Title } from '@mantine/core'
+import { Alert, Collapse, JsonInput, Stack, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMemo, useState } from 'react'
 import { type Cohort, useCohorts } from '../api/cohorts.ts'
 import { useProject } from '../api/queries.ts'
+import { Disclose } from '../app/disclose.tsx'
 import { regex } from '../flags/editor/definitions.ts'
+import { inWords } from '../flags/editor/draft-problems.ts'
 import { type Editing, EditingContext } from '../flags/editor/editing.ts'
 import { useMessages } from '../messages/language.tsx'
 import { type FilterTree, isTree, readTree, rootPath, writeTree } from './cohort-tree.ts'
@@ -36,9 +38,10 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
       variantKeys: [],
       groupTypeIndex: null,
       knownProperties: knownProperties(cohorts),
-      problemsAt: path => problems.filter(problem => problem.path.startsWith(path)).map(({ message }) => message),
+      problemsAt: path =>
+        problems.filter(problem => problem.path.startsWith(path)).map(problem => inWords(t, problem).message),
     }),
-    [cohorts, cohortId, project, problems],
+    [t, cohorts, cohortId, project, problems],
   )
   const build = (next: FilterTree) => {
     setTree(next)
@@ -56,13 +59,11 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
         {tree && <FilterGroup tree={tree} path={rootPath(tree)} onChange={build} />}
         {stray.length > 0 && (
           <Alert color="red" role="alert">
-            {stray.map(({ message }) => message).join(' ')}
+            {stray.map(problem => inWords(t, problem).message).join(' ')}
           </Alert>
         )}
         <div>
-          <Button variant="subtle" color="gray" size="compact-sm" onClick={json.toggle} aria-expanded={isJsonOpen}>
-            {t.cohorts.asJson}
-          </Button>
+          <Disclose label={t.cohorts.asJson} isOpen={isJsonOpen} onToggle={json.toggle} />
           <Collapse expanded={isJsonOpen}>{isJsonOpen && <JsonFilters filters={filters} onChange={write} />}</Collapse>
         </div>
       </Stack>

@@ -48,7 +48,7 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
     setHasTried(true)
     if (problems.length === 0) save.mutate()
   }
-  const atName = fieldProblem(save.error, 'name')
+  const atName = fieldProblem(t, save.error, 'name')
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -24,7 +24,7 @@ interface Props {
 const rowPixels = 60
 /** Where a sentence may take two lines; as the style sheet has it. */
 const narrowRowPixels = 76
-const narrow = '(max-width: 48em)'
+const narrow = '(width < 48em)'
 
 /** Only the rows that are in sight exist; ten thousand flags scroll like ten. */
 export function FlagList({ flags, cursor, selected, onSelectAll, ...rest }: Props) {

@@ -1,5 +1,5 @@
 import type { Flag } from '@halyard/contract'
-import { Button, Text } from '@mantine/core'
+import { Button, Code, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useCallback, useDeferredValue, useMemo, useRef, useState } from 'react'
@@ -54,6 +54,8 @@ export function FlagsPage() {
   const texts = useMemo(() => searchTexts(flags ?? []), [flags])
   const shown = useMemo(() => selectFlags(flags ?? [], texts, { ...search, q: wanted }), [flags, texts, search, wanted])
 
+  // Where there is nothing to filter, the filters would only be in the way of the first flag.
+  const isBare = flags?.length === 0 && !isFiltered(search) && typed === ''
   const project = useProject(projectId)
   const notes = useFlagNotes(projectId)
   const [selected, setSelected] = useState<ReadonlySet<number>>(new Set())
@@ -90,18 +92,21 @@ export function FlagsPage() {
         </Button>
       }
     >
-      <FlagToolbar
-        search={search}
-        onChange={setSearch}
-        onClear={clear}
-        typed={typed}
-        onType={setTyped}
-        flags={flags ?? []}
-        fieldRef={searchField}
-        onHelp={help.open}
-      />
+      {!isBare && (
+        <FlagToolbar
+          search={search}
+          onChange={setSearch}
+          onClear={clear}
+          typed={typed}
+          onType={setTyped}
+          flags={flags ?? []}
+          fieldRef={searchField}
+          onHelp={help.open}
+        />
+      )}
       <Text size="sm" c="dimmed" my="xs" role="status" mih="1.55em">
         {flags &&
+          !isBare &&
           (isComplete ? t.flags.count(shown.length, flags.length) : t.flags.loadingMore(loaded?.length ?? 0, total))}
       </Text>
       <Loaded query={{ data: flags, error, refetch }}>
@@ -150,6 +155,10 @@ function Empty(props: { isFiltered: boolean; onClear: () => void; onCreate: () =
     return (
       <EmptyState title={t.flags.emptyTitle} text={t.flags.emptyText}>
         <Button onClick={props.onCreate}>{t.flags.create}</Button>
+        <Text ta="center" c="dimmed" size="xs" mt="md">
+          {t.flags.emptyDemo}
+        </Text>
+        <Code>npm run halyard -- demo</Code>
       </EmptyState>
     )
   }

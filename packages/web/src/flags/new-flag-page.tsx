@@ -3,6 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useCohorts } from '../api/cohorts.ts'
 import { useProject } from '../api/queries.ts'
+import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
@@ -24,15 +25,17 @@ export function NewFlagPage() {
   const call = useCall()
   const queries = useQueryClient()
   const navigate = useNavigate()
+  const notify = useNotify()
   const create = useMutation({
     mutationFn: (draft: Draft) =>
       call(routes.flags.create, { params: { project_id: projectId }, body: draftToWire(draft) }),
     onSuccess: async flag => {
       rememberFlag(queries, projectId, flag)
-      await navigate({
-        to: '/project/$projectId/flags/$flagId',
-        params: { projectId, flagId: String(flag.id) },
-        ignoreBlocker: true,
+      const there = { to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } } as const
+      await navigate({ ...there, ignoreBlocker: true })
+      notify.tell({
+        message: t.editor.created(flag.key),
+        next: { label: t.editor.showCode, go: () => navigate({ ...there, search: { tab: 'code' } }) },
       })
     },
   })

@@ -14,11 +14,13 @@ interface Given {
   readonly token: string
 }
 
+/** In the quotes of the rest, where that says the same in JavaScript and in Python. */
+const quoted = (text: string): string => (/['\\\\]/.test(text) ? JSON.stringify(text) : `'${text}'`)
+
 export function snippets({ flag, host, token }: Given): Snippet[] {
-  const key = JSON.stringify(flag.key)
+  const key = quoted(flag.key)
   const [variant] = readFilters(flag.filters).variants
-  const isOn = (value: string, equals: string) =>
-    variant ? `${value} ${equals} ${JSON.stringify(variant.key)}` : value
+  const isOn = (value: string, equals: string) => (variant ? `${value} ${equals} ${quoted(variant.key)}` : value)
   return [
     {
       name: 'posthog-node',
@@ -69,7 +71,7 @@ await OpenFeature.setProviderAndWait(
 )
 
 const client = OpenFeature.getClient()
-const value = await client.${variant ? `getStringValue(${key}, ${JSON.stringify(variant.key)}` : `getBooleanValue(${key}, false`}, { targetingKey: 'user-1' })`,
+const value = await client.${variant ? `getStringValue(${key}, ${quoted(variant.key)}` : `getBooleanValue(${key}, false`}, { targetingKey: 'user-1' })`,
     },
     {
       name: 'curl',

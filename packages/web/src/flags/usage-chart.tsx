@@ -27,9 +27,7 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
     const grid = { stroke: scheme === 'dark' ? '#2c2e33' : '#e6e8eb', width: 1 }
     const date = new Intl.DateTimeFormat(
       language,
-      isHourly
-        ? { day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' }
-        : { day: 'numeric', month: 'short', timeZone: 'UTC' },
+      isHourly ? { hour: 'numeric', minute: '2-digit' } : { day: 'numeric', month: 'short', timeZone: 'UTC' },
     )
     const axis = { stroke: text, grid, ticks: grid }
     const chart = new uPlot(

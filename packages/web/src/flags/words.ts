@@ -33,13 +33,15 @@ export function propertySentence(property: Property, { t, groupTypes, cohortName
       : property.key
   const operator = operators[property.operator] ?? property.operator
   if (property.operator === 'is_set' || property.operator === 'is_not_set') return `${subject} ${operator}`
-  return `${subject} ${operator} ${valueText(property.value, w.or)}`
+  return `${subject} ${operator} ${valueText(property.value, w)}`
 }
 
-const valueText = (value: unknown, or: string): string =>
-  Array.isArray(value) ? value.map(item => quoted(item)).join(` ${or} `) : quoted(value)
+/** A value, or several of which one will do, as it stands in a sentence. */
+export const valueText = (value: unknown, w: Messages['words']): string =>
+  Array.isArray(value) ? value.map(item => valueText(item, w)).join(` ${w.or} `) : oneValue(value, w)
 
-const quoted = (value: unknown): string => (typeof value === 'string' ? `“${value}”` : JSON.stringify(value ?? null))
+const oneValue = (value: unknown, { quoted }: Messages['words']): string =>
+  typeof value === 'string' ? quoted(value) : JSON.stringify(value ?? null)
 
 export function conditionSentence(condition: Condition, filters: Filters, wording: Wording): string {
   const { t, percent, groupTypes } = wording

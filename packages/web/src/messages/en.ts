@@ -1,3 +1,5 @@
+import type { Issue } from '@halyard/engine'
+
 /** Every text of the page. A translation is a file of the same shape: what is missing does not compile. */
 export const en = {
   languageName: 'English',
@@ -23,6 +25,10 @@ export const en = {
     never: 'never',
     moreActions: 'More actions',
   },
+  /** What the server answers, by its code or by code and field, given its sentence. It speaks English, so only translations fill this. */
+  problems: {} as Readonly<Record<string, (sentence: string) => string>>,
+  /** The same for what the engine finds in conditions. */
+  issues: {} as Readonly<Partial<Record<Issue['code'], string>>>,
   signIn: {
     title: 'Sign in to Halyard',
     email: 'E-mail',
@@ -30,7 +36,8 @@ export const en = {
     submit: 'Sign in',
     expired: 'Your session has ended. Sign in again to go on where you were.',
     firstOwner:
-      'First time here? The first start of the server printed the e-mail and password of the owner. A lost password is replaced on the server with: halyard users reset-password --email you@example.com',
+      'First time here? The first start of the server printed the e-mail and password of the owner. Everybody else is invited by an admin. A lost password is replaced on the server, in the folder of Halyard, with:',
+    resetCommand: 'npm run halyard -- users reset-password --email you@example.com',
     firstOwnerTitle: 'Where do I get an account?',
     wrong: 'E-mail or password is wrong.',
     signOut: 'Sign out',
@@ -80,7 +87,8 @@ export const en = {
   jump: {
     open: 'Jump to…',
     title: 'Jump to',
-    hint: 'A flag, a page or a project',
+    hint: 'A flag, a page, a project or somebody’s distinct id',
+    whyOf: (id: string) => `What does ${id} get, and why?`,
     nothing: 'Nothing of that name.',
     flag: 'Flag',
     page: 'Page',
@@ -108,6 +116,7 @@ export const en = {
       shown === total ? `${total} ${total === 1 ? 'flag' : 'flags'}` : `${shown} of ${total} flags`,
     loadingMore: (loaded: number, total: number) => `Loading ${loaded} of ${total}`,
     emptyTitle: 'No flags yet',
+    emptyDemo: 'Rather look around first? This fills an organization of its own with five weeks of a small team:',
     emptyText:
       'A flag switches a part of your software on or off without a release: for everybody, for a share, or for those who match conditions.',
     nothingFound: 'No flag fits these filters.',
@@ -226,6 +235,7 @@ export const en = {
   },
   words: {
     or: 'or',
+    quoted: (text: string) => `“${text}”`,
     yes: 'yes',
     no: 'no',
     variant: 'Variant',
@@ -254,6 +264,9 @@ export const en = {
   },
   editor: {
     keyHint: 'The name that your code asks for.',
+    keyRenamed: (key: string) => `Programs that ask for ${key} get nothing once this is saved. Change them as well.`,
+    created: (key: string) => `${key} is there. Now let your code ask for it.`,
+    showCode: 'Show the code',
     keyMissing: 'A flag needs a key.',
     startOn: 'Switch it on right away',
     serves: 'What it answers',
@@ -444,6 +457,7 @@ export const en = {
   },
   copies: {
     title: 'This flag in other projects',
+    here: (project: string) => `${project} (here)`,
     intro: 'Copying brings along the cohorts that the flag uses. Every target gets it, or none does.',
     alone: 'This organization has no other project.',
     state: 'State',
@@ -470,20 +484,29 @@ export const en = {
     nobodyText:
       'Pick a person or type any distinct id. Every flag is then evaluated for them, and each answer can be opened to see which condition let them in or kept them out.',
     incomplete: 'Something that is stored about this person could not be looked up.',
-    openFlag: 'Find the flag in the list',
+    openFlag: 'Open the flag',
+    openFlagNamed: (key: string) => `Open the flag ${key}`,
+    unknown: (id: string) =>
+      `Nobody with the distinct id ${id} is known: no event about them has arrived. The flags answer all the same, but conditions on properties cannot match.`,
+    meant: 'Did you mean:',
+    missed: (what: string) => `No condition matches: ${what}.`,
+    groupMissing: (type: string) => `It is decided for each ${type}, and no ${type} is named here.`,
+    heldOut: 'They are held out of experiments, so the conditions are not asked.',
+    isInCohort: (name: string) => `is in the cohort “${name}”`,
+    isNotInCohort: (name: string) => `is not in the cohort “${name}”`,
     results: {
       matched: 'matches',
       out_of_rollout: 'matches, but outside the share',
       not_matched: 'does not match',
-      no_group: 'no such group',
+      no_group: 'no group named',
       failed: 'cannot be evaluated',
     },
-    notReached: 'not reached: an earlier condition decided',
+    notReached: 'not reached: it was decided before',
     rollout: (bucket: string, threshold: string) => `falls at ${bucket}, the share reaches to ${threshold}`,
-    saw: (value: string) => `is ${value}`,
-    sawNothing: 'is not known',
-    flagSaw: (key: string, expected: string, seen: string) =>
-      `the flag ${key} should give ${expected} and gives ${seen}`,
+    saw: (value: string) => `it is ${value}`,
+    sawNothing: 'it is not known',
+    flagIs: (key: string, seen: string) => `the flag ${key} is ${seen}`,
+    flagShould: (key: string, expected: string, seen: string) => `the flag ${key} should be ${expected} and is ${seen}`,
     variantForced: (key: string) => `The condition gives the variant ${key}.`,
     variantByShare: (key: string) => `By its share, the variant is ${key}.`,
   },
@@ -522,6 +545,7 @@ export const en = {
     owner: 'Owner',
     remove: 'Remove',
     leave: 'Leave',
+    leaveQuestion: 'Leave this organization? Only an invitation brings you back.',
     removeQuestion: (name: string) => `Take ${name} out of this organization?`,
     invite: 'Invite somebody',
     open: 'Open invitations',
@@ -579,6 +603,7 @@ export const en = {
     secretKeysIntro: 'For servers: they also open the definitions of all flags.',
     noSecretKeys: 'No secret keys yet.',
     remove: 'Delete project',
+    removeIntro: 'With all its flags, people, cohorts and keys, for good.',
     removeQuestion: (name: string) => `Delete ${name} with all flags, people and keys? This cannot be undone.`,
   },
   reach: {

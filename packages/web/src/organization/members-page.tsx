@@ -25,6 +25,7 @@ import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 
 const adminLevel = 8
+const ownerLevel = 15
 const membersMax = '1000'
 
 export function MembersPage() {
@@ -61,47 +62,55 @@ export function MembersPage() {
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
       <Loaded query={{ ...members, data: organizations && members.data }}>
-        {({ results }) => (
-          <>
-            <PlainTable
-              label={t.shell.members}
-              head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
-              rows={results.map(({ id, user, level: theirs, joined_at }) => ({
-                key: id,
-                cells: [
-                  user.first_name,
-                  user.email,
-                  isAdmin && theirs <= level && user.uuid !== me?.uuid ? (
-                    <NativeSelect
-                      key="level"
-                      size="xs"
-                      aria-label={t.members.levelOf(user.first_name)}
-                      value={String(theirs)}
-                      onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
-                      data={levels.filter(({ value }) => Number(value) <= level)}
-                    />
-                  ) : (
-                    <Badge key="level" variant="light" color="gray">
-                      {levels.find(({ value }) => value === String(theirs))?.label ?? theirs}
-                    </Badge>
-                  ),
-                  day(joined_at),
-                  (isAdmin && theirs <= level) || user.uuid === me?.uuid ? (
-                    <ConfirmButton
-                      key="remove"
-                      label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
-                      question={t.members.removeQuestion(user.first_name)}
-                      onConfirm={() => remove(user.uuid)}
-                    />
-                  ) : (
-                    ''
-                  ),
-                ],
-              }))}
-            />
-            {isAdmin && <Invitations organizationId={organizationId} />}
-          </>
-        )}
+        {({ results }) => {
+          const owners = results.filter(each => each.level === ownerLevel).length
+          // The last owner cannot leave, so that is not offered.
+          const mayGo = ({ isMe, theirs }: { isMe: boolean; theirs: number }) =>
+            theirs === ownerLevel && owners === 1 ? false : isMe || (isAdmin && theirs <= level)
+          return (
+            <>
+              <PlainTable
+                label={t.shell.members}
+                head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
+                rows={results.map(({ id, user, level: theirs, joined_at }) => ({
+                  key: id,
+                  cells: [
+                    user.first_name,
+                    user.email,
+                    isAdmin && theirs <= level && user.uuid !== me?.uuid ? (
+                      <NativeSelect
+                        key="level"
+                        size="xs"
+                        aria-label={t.members.levelOf(user.first_name)}
+                        value={String(theirs)}
+                        onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
+                        data={levels.filter(({ value }) => Number(value) <= level)}
+                      />
+                    ) : (
+                      <Badge key="level" variant="light" color="gray">
+                        {levels.find(({ value }) => value === String(theirs))?.label ?? theirs}
+                      </Badge>
+                    ),
+                    day(joined_at),
+                    mayGo({ isMe: user.uuid === me?.uuid, theirs }) ? (
+                      <ConfirmButton
+                        key="remove"
+                        label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
+                        question={
+                          user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
+                        }
+                        onConfirm={() => remove(user.uuid)}
+                      />
+                    ) : (
+                      ''
+                    ),
+                  ],
+                }))}
+              />
+              {isAdmin && <Invitations organizationId={organizationId} />}
+            </>
+          )
+        }}
       </Loaded>
     </Page>
   )
@@ -136,7 +145,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
     event.preventDefault()
     invite.mutate()
   }
-  const atField = fieldProblem(invite.error, 'target_email')
+  const atField = fieldProblem(t, invite.error, 'target_email')
   return (
     <Stack mt="xl">
       <Title order={2}>{t.members.invite}</Title>

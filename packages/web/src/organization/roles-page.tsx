@@ -92,7 +92,7 @@ function NewRole({ organizationId }: { organizationId: string }) {
     event.preventDefault()
     create.mutate()
   }
-  const atField = fieldProblem(create.error, 'name')
+  const atField = fieldProblem(t, create.error, 'name')
   return (
     <form onSubmit={submit}>
       {!atField && <ProblemAlert error={create.error} />}

@@ -1,6 +1,6 @@
 import { routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
-import { useDebouncedValue } from '@mantine/hooks'
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
@@ -12,6 +12,7 @@ const waitMilliseconds = 200
 export function PersonPicker(props: { projectId: string; value: string; onChange: (id: string) => void }) {
   const t = useMessages()
   const call = useCall()
+  const [isOpen, { open, close }] = useDisclosure(false)
   const [search] = useDebouncedValue(props.value, waitMilliseconds)
   const found = useQuery({
     queryKey: ['persons', props.projectId, 'pick', search],
@@ -44,6 +45,11 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
       filter={({ options }) => options}
       value={props.value}
       onChange={props.onChange}
+      dropdownOpened={isOpen}
+      onDropdownOpen={open}
+      onDropdownClose={close}
+      // Enter asks; what is answered must not stay covered by suggestions.
+      onKeyDown={event => event.key === 'Enter' && close()}
     />
   )
 }

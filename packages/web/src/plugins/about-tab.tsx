@@ -137,7 +137,7 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
           )}
         </div>
         <ProblemAlert error={check.error} />
-        {!fieldProblem(upgrade.error, 'tag') && <ProblemAlert error={upgrade.error} />}
+        {!fieldProblem(t, upgrade.error, 'tag') && <ProblemAlert error={upgrade.error} />}
         {preview.data && (
           <section aria-label={t.plugins.preview}>
             <Text size="sm" fw={600} mb="xs">

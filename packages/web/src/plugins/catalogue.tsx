@@ -90,7 +90,7 @@ function Entry({ entry, organizationId, isAdmin }: Props & { entry: CatalogueEnt
           )}
         </Group>
         <Text size="sm">{entry.description}</Text>
-        <Text size="xs" c="dimmed">
+        <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {kinds[entry.type] ?? entry.type}
           {' · '}
           {entry.url.startsWith('file:') ? t.plugins.comesWithHalyard : t.plugins.comesFrom(entry.url)}

@@ -46,7 +46,7 @@ export function InstallForm({ organizationId }: { organizationId: string }) {
     const body = { url: url.trim() }
     install.start({ params: scope(organizationId), body }, { onSuccess: plugin => open(plugin, 'settings') })
   }
-  const atField = fieldProblem(install.error, 'url')
+  const atField = fieldProblem(t, install.error, 'url')
   return (
     <Stack gap="sm" component="form" onSubmit={submit}>
       {!atField && <ProblemAlert error={install.error ?? write.error} />}

@@ -66,7 +66,7 @@ function Settings({ project }: { project: Project }) {
             readOnly={!isAdmin}
             maxLength={200}
             value={name}
-            error={fieldProblem(rename.error, 'name')}
+            error={fieldProblem(t, rename.error, 'name')}
             onChange={event => setName(event.currentTarget.value)}
             flex="1 1 220px"
             maw={360}
@@ -100,9 +100,10 @@ function Settings({ project }: { project: Project }) {
       <SecretKeys project={project} isAdmin={isAdmin} />
       {isAdmin && (
         <section>
-          <Title order={2} mb="xs">
-            {t.project.remove}
-          </Title>
+          <Title order={2}>{t.project.remove}</Title>
+          <Text size="sm" c="dimmed" mb="xs">
+            {t.project.removeIntro}
+          </Text>
           <ConfirmButton
             variant="light"
             label={t.project.remove}
@@ -155,7 +156,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
                 withAsterisk={false}
                 maxLength={40}
                 value={label}
-                error={fieldProblem(create.error, 'label')}
+                error={fieldProblem(t, create.error, 'label')}
                 onChange={event => setLabel(event.currentTarget.value)}
               />
               <Button type="submit" variant="default" loading={create.isPending}>
@@ -164,7 +165,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
             </FormRow>
           </form>
         )}
-        {!fieldProblem(create.error, 'label') && <ProblemAlert error={create.error} />}
+        {!fieldProblem(t, create.error, 'label') && <ProblemAlert error={create.error} />}
         {create.data?.value && <ShownOnce value={create.data.value} label={create.data.label} />}
         <Loaded query={keys} minHeight={24}>
           {({ results }) =>

@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Accordion, Alert, Button, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Accordion, Alert, Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
@@ -82,7 +82,12 @@ export function SignInPage() {
         <Accordion.Item value="first" bd={0}>
           <Accordion.Control fz="sm">{t.signIn.firstOwnerTitle}</Accordion.Control>
           <Accordion.Panel>
-            <Text size="sm">{t.signIn.firstOwner}</Text>
+            <Text size="sm" mb="xs">
+              {t.signIn.firstOwner}
+            </Text>
+            <Code block style={{ whiteSpace: 'pre-wrap' }}>
+              {t.signIn.resetCommand}
+            </Code>
           </Accordion.Panel>
         </Accordion.Item>
       </Accordion>

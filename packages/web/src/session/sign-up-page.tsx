@@ -75,7 +75,7 @@ function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: stri
     event.preventDefault()
     signUp.mutate()
   }
-  const atField = fieldProblem(signUp.error, 'first_name') ?? fieldProblem(signUp.error, 'password')
+  const atField = fieldProblem(t, signUp.error, 'first_name') ?? fieldProblem(t, signUp.error, 'password')
   return (
     <form onSubmit={submit}>
       <Stack>
@@ -86,7 +86,7 @@ function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: stri
           required
           withAsterisk={false}
           value={name}
-          error={fieldProblem(signUp.error, 'first_name')}
+          error={fieldProblem(t, signUp.error, 'first_name')}
           onChange={event => setName(event.currentTarget.value)}
         />
         <PasswordInput
@@ -97,7 +97,7 @@ function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: stri
           withAsterisk={false}
           minLength={8}
           value={password}
-          error={fieldProblem(signUp.error, 'password')}
+          error={fieldProblem(t, signUp.error, 'password')}
           onChange={event => setPassword(event.currentTarget.value)}
         />
         <Button type="submit" loading={signUp.isPending}>

@@ -20,6 +20,7 @@ interface Target {
   go(): unknown
 }
 
+const whyId = 'why'
 const flagsMax = '8'
 const waitMilliseconds = 120
 
@@ -82,7 +83,7 @@ export function JumpDialog({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <Text size="sm" c="dimmed" role="status" mt="xs">
-        {targets.length === 0 && text !== '' ? t.jump.nothing : ''}
+        {text !== '' && targets.every(({ id }) => id === whyId) ? t.jump.nothing : ''}
       </Text>
     </Dialog>
   )
@@ -94,19 +95,20 @@ function useTargets(text: string): readonly Target[] {
   const { projectId, organizationId } = useWhere()
   const { inProject, inOrganization } = useEntries()
   const projects = useProjects().data ?? []
-  const flags = useFoundFlags(projectId, text)
-  const fits = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase())
+  const { flags, isSettled } = useFoundFlags(projectId, text)
+  const id = text.trim()
+  const fits = (label: string) => label.toLowerCase().includes(id.toLowerCase())
   const pages = [
     ...(projectId === undefined ? [] : inProject.map(entry => ({ ...entry, params: { projectId } }))),
     ...(organizationId === undefined ? [] : inOrganization.map(entry => ({ ...entry, params: { organizationId } }))),
     { to: '/account', label: t.shell.account, params: {} },
   ]
   return [
-    ...flags.map(({ id, key }) => ({
-      id: `flag ${id}`,
+    ...flags.map(({ id: flagId, key }) => ({
+      id: `flag ${flagId}`,
       label: key,
       kind: t.jump.flag,
-      go: () => navigate({ to: `/project/${projectId}/flags/${id}` as never }),
+      go: () => navigate({ to: `/project/${projectId}/flags/${flagId}` as never }),
     })),
     ...pages
       .filter(({ label }) => fits(label))
@@ -117,14 +119,25 @@ function useTargets(text: string): readonly Target[] {
         go: () => navigate({ to: to as never, params: params as never }),
       })),
     ...projects
-      .filter(({ id, name }) => String(id) !== projectId && fits(name))
+      .filter(project => String(project.id) !== projectId && fits(project.name))
       .slice(0, text === '' ? 3 : 8)
-      .map(({ id, name }) => ({
-        id: `project ${id}`,
+      .map(({ id: other, name }) => ({
+        id: `project ${other}`,
         label: name,
         kind: t.shell.project,
-        go: () => navigate({ to: `/project/${id}/flags` as never }),
+        go: () => navigate({ to: `/project/${other}/flags` as never }),
       })),
+    // Whatever else it is, it may be a customer's id. It must not be in the way of a flag that is still on its way.
+    ...(projectId === undefined || id === '' || !isSettled
+      ? []
+      : [
+          {
+            id: whyId,
+            label: t.jump.whyOf(id),
+            kind: t.shell.why,
+            go: () => navigate({ to: '/project/$projectId/why', params: { projectId }, search: { id } }),
+          },
+        ]),
   ]
 }
 
@@ -139,5 +152,8 @@ function useFoundFlags(projectId: string | undefined, text: string) {
     enabled: projectId !== undefined && search !== '',
     placeholderData: keepPreviousData,
   })
-  return search === '' || text.trim() === '' ? [] : (found.data?.results ?? [])
+  return {
+    flags: search === '' || text.trim() === '' ? [] : (found.data?.results ?? []),
+    isSettled: search === text.trim() && !found.isFetching,
+  }
 }

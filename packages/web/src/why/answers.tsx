@@ -7,9 +7,10 @@ import { SearchIcon } from '../app/icons.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
-import { reasonSentence } from './reason.ts'
+import { answerSentence } from './reason.ts'
 import { readTrace } from './trace.ts'
 import { TraceView } from './trace-view.tsx'
+import { UnknownPerson, useAlike } from './unknown-person.tsx'
 
 interface Props {
   projectId: string
@@ -30,14 +31,16 @@ export function Answers({ projectId, id, groups = '' }: Props) {
     queryFn: ({ signal }) => call(routes.flagEvaluation.reasons, { params: { project_id: projectId }, query, signal }),
     staleTime: 0,
   })
+  const { alike, isSettled } = useAlike(projectId, id)
   return (
-    <Loaded query={answers}>
+    <Loaded query={{ ...answers, data: isSettled ? answers.data : undefined }}>
       {({ reasons, is_incomplete }) => {
         const shown = Object.entries(reasons)
           .filter(([key]) => key.toLowerCase().includes(search.toLowerCase()))
           .sort(([a], [b]) => (a < b ? -1 : 1))
         return (
           <Stack gap="sm">
+            {alike && <UnknownPerson projectId={projectId} id={id} alike={alike} />}
             {is_incomplete && <Alert color="yellow">{t.why.incomplete}</Alert>}
             <TextInput
               aria-label={t.flags.search}
@@ -68,8 +71,8 @@ const answersShownMax = 200
 function Answer({ name, reason, projectId }: { name: string; reason: EvaluationReason; projectId: string }) {
   const t = useMessages()
   const trace = useMemo(() => readTrace(reason.trace), [reason])
-  const { reason: code, condition_index: conditionIndex, description } = reason.evaluation
-  const sentence = reasonSentence(t, { code, conditionIndex }) ?? description
+  const sentence = answerSentence(t, reason.evaluation, trace)
+  const isGiven = reason.value !== false && reason.evaluation.reason !== 'holdout_condition_value'
   return (
     <Accordion.Item value={name}>
       <Accordion.Control>
@@ -82,13 +85,7 @@ function Answer({ name, reason, projectId }: { name: string; reason: EvaluationR
               {sentence}
             </Text>
           </div>
-          <Badge
-            variant="light"
-            color={reason.value === false ? 'gray' : 'green'}
-            size="lg"
-            radius="sm"
-            style={{ flex: 'none' }}
-          >
+          <Badge variant="light" color={isGiven ? 'green' : 'gray'} size="lg" radius="sm" style={{ flex: 'none' }}>
             {reason.value === true ? t.preview.on : reason.value === false ? t.preview.off : reason.value}
           </Badge>
         </Group>
@@ -96,9 +93,17 @@ function Answer({ name, reason, projectId }: { name: string; reason: EvaluationR
       <Accordion.Panel>
         <Stack gap="sm">
           {trace && trace.conditions.length > 0 ? <TraceView trace={trace} /> : <Text size="sm">{sentence}</Text>}
-          <Link to="/project/$projectId/flags" params={{ projectId }} search={{ q: name }}>
-            {t.why.openFlag}
-          </Link>
+          {trace && (
+            <Text size="sm">
+              <Link
+                to="/project/$projectId/flags/$flagId"
+                params={{ projectId, flagId: String(trace.flag_id) }}
+                aria-label={t.why.openFlagNamed(name)}
+              >
+                {t.why.openFlag}
+              </Link>
+            </Text>
+          )}
         </Stack>
       </Accordion.Panel>
     </Accordion.Item>

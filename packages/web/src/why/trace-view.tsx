@@ -1,7 +1,8 @@
 import { Badge, Group, List, Stack, Text } from '@mantine/core'
 import { CheckIcon, CrossIcon } from '../app/icons.tsx'
 import { useFormats, useMessages } from '../messages/language.tsx'
-import type { WireCondition, WireFilter, WireTrace } from './trace.ts'
+import { filterSentence } from './filter-sentence.ts'
+import type { WireCondition, WireTrace } from './trace.ts'
 
 const colours = { matched: 'green', out_of_rollout: 'yellow', not_matched: 'gray', no_group: 'gray', failed: 'red' }
 
@@ -10,6 +11,7 @@ export function TraceView({ trace }: { trace: WireTrace }) {
   const t = useMessages()
   return (
     <Stack gap="sm">
+      {trace.holdout?.held_out && <Text size="sm">{t.why.heldOut}</Text>}
       {trace.conditions.map(condition => (
         <ConditionView key={condition.index} condition={condition} />
       ))}
@@ -45,7 +47,7 @@ function ConditionView({ condition }: { condition: WireCondition }) {
         {condition.filters.map((filter, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: filters have no identity but their place.
           <List.Item key={index} icon={<Mark isGood={filter.matched} />}>
-            <FilterSentence filter={filter} />
+            {filterSentence(t, filter)}
           </List.Item>
         ))}
         {rollout && (
@@ -73,16 +75,4 @@ function Mark({ isGood }: { isGood: boolean }) {
       {isGood ? <CheckIcon size={16} /> : <CrossIcon size={16} />}
     </Text>
   )
-}
-
-function FilterSentence({ filter }: { filter: WireFilter }) {
-  const t = useMessages()
-  const operators: Record<string, string> = t.operators
-  if (filter.kind === 'cohort') {
-    const name = filter.name ?? `#${filter.id}`
-    return filter.operator === 'not_in' ? t.words.notInCohort(name) : t.words.inCohort(name)
-  }
-  if (filter.kind === 'flag') return t.why.flagSaw(filter.key ?? '?', String(filter.expected), String(filter.seen))
-  const wanted = `${filter.key} ${operators[filter.operator ?? ''] ?? filter.operator} ${filter.operator?.startsWith('is_set') || filter.operator === 'is_not_set' ? '' : JSON.stringify(filter.value)}`
-  return `${wanted.trim()}: ${filter.present ? t.why.saw(JSON.stringify(filter.seen)) : t.why.sawNothing}`
 }

@@ -1,5 +1,6 @@
 /** The trace of an answer as the server sends it: what each condition and filter saw. */
 export interface WireTrace {
+  readonly flag_id: number
   readonly conditions: readonly WireCondition[]
   readonly holdout: { readonly held_out: boolean } | null
   readonly variant: { readonly key: string | null; readonly forced: boolean; readonly bucket: number | null } | null
@@ -7,6 +8,7 @@ export interface WireTrace {
 
 export interface WireCondition {
   readonly index: number
+  readonly group_type: string | null
   readonly reached: boolean
   readonly result: 'matched' | 'out_of_rollout' | 'not_matched' | 'no_group' | 'failed'
   readonly filters: readonly WireFilter[]

@@ -1,6 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { useProject } from '../api/queries.ts'
 import { EmptyState } from '../app/empty-state.tsx'
 import { SearchIcon } from '../app/icons.tsx'
@@ -20,6 +20,8 @@ export function WhyPage() {
   const project = useProject(projectId)
   const [distinctId, setDistinctId] = useState(id)
   const [groupKeys, setGroupKeys] = useState<Record<string, string>>(() => readGroups(groups))
+  // A link may lead from one person to another without leaving the page.
+  useEffect(() => setDistinctId(id), [id])
   const submit = (event: FormEvent) => {
     event.preventDefault()
     const chosen = Object.fromEntries(Object.entries(groupKeys).filter(([, key]) => key !== ''))

@@ -47,10 +47,9 @@ export function CopiesTab(props: TabProps) {
       cohortName: id => elsewhere?.cohortNames[id] ?? `#${id}`,
       flagKey: id => elsewhere?.flagKeys[id] ?? `#${id}`,
     }
-    const differences = theirs
-      ? differencesOf({ flag: theirs, wording: words }, { flag: copied, wording })
-      : everythingOf(copied)
-    return { project: other, flag: theirs, wording: words, differences }
+    const against = (mine: Flag) =>
+      theirs ? differencesOf({ flag: theirs, wording: words }, { flag: mine, wording }) : everythingOf(mine)
+    return { project: other, flag: theirs, wording: words, differences: against(flag), changes: against(copied) }
   }
   const copy = async () => {
     await call(routes.organizationFlags.copy, {
@@ -79,7 +78,7 @@ export function CopiesTab(props: TabProps) {
             <Text size="sm" c="dimmed">
               {t.copies.intro}
             </Text>
-            <Matrix targets={targets} chosen={chosen} onToggle={toggle} />
+            <Matrix here={props} targets={targets} chosen={chosen} onToggle={toggle} />
             <Group>
               <Switch
                 label={t.copies.startOff}
@@ -106,42 +105,51 @@ export function CopiesTab(props: TabProps) {
 }
 
 interface MatrixProps {
+  here: TabProps
   targets: readonly Target[]
   chosen: readonly number[]
   onToggle: (projectId: number) => void
 }
 
-function Matrix({ targets, chosen, onToggle }: MatrixProps) {
+function Matrix({ here, targets, chosen, onToggle }: MatrixProps) {
   const t = useMessages()
   const { percent } = useFormats()
+  const stateIn = ({ group_types }: Project, flag: Flag) =>
+    describeState(flag, { t, percent, groupTypes: group_types }).text
   return (
     <PlainTable
       label={t.copies.title}
       head={[t.shell.project, t.copies.state, t.copies.difference, t.copies.copyHere]}
-      rows={targets.map(({ project, flag, differences }) => ({
-        key: project.id,
-        cells: [
-          flag ? (
-            <Link
-              key="project"
-              to="/project/$projectId/flags/$flagId"
-              params={{ projectId: String(project.id), flagId: String(flag.id) }}
-            >
-              {project.name}
-            </Link>
-          ) : (
-            project.name
-          ),
-          flag ? describeState(flag, { t, percent, groupTypes: project.group_types }).text : '–',
-          <Difference key="difference" isThere={flag !== undefined} differences={differences} />,
-          <Checkbox
-            key="copy"
-            aria-label={t.copies.copyTo(project.name)}
-            checked={chosen.includes(project.id)}
-            onChange={() => onToggle(project.id)}
-          />,
-        ],
-      }))}
+      rows={[
+        {
+          key: here.project.id,
+          cells: [t.copies.here(here.project.name), stateIn(here.project, here.flag), '', ''],
+        },
+        ...targets.map(({ project, flag, differences }) => ({
+          key: project.id,
+          cells: [
+            flag ? (
+              <Link
+                key="project"
+                to="/project/$projectId/flags/$flagId"
+                params={{ projectId: String(project.id), flagId: String(flag.id) }}
+              >
+                {project.name}
+              </Link>
+            ) : (
+              project.name
+            ),
+            flag ? stateIn(project, flag) : '–',
+            <Difference key="difference" isThere={flag !== undefined} differences={differences} />,
+            <Checkbox
+              key="copy"
+              aria-label={t.copies.copyTo(project.name)}
+              checked={chosen.includes(project.id)}
+              onChange={() => onToggle(project.id)}
+            />,
+          ],
+        })),
+      ]}
     />
   )
 }

@@ -12,7 +12,10 @@ export interface Target {
   readonly project: Project
   readonly flag: Flag | undefined
   readonly wording: Wording
+  /** Between the two as they are. */
   readonly differences: readonly FieldChange[]
+  /** What copying would do: the copy may start switched off. */
+  readonly changes: readonly FieldChange[]
 }
 
 interface Props {
@@ -48,11 +51,11 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
             <Text size="sm" c="dimmed" mb="xs">
               {target.flag === undefined
                 ? t.copies.willAppear
-                : target.differences.length === 0
+                : target.changes.length === 0
                   ? t.copies.same
                   : t.copies.willChange}
             </Text>
-            <ChangeList changes={target.differences} wording={wording} wordingBefore={target.wording} />
+            <ChangeList changes={target.changes} wording={wording} wordingBefore={target.wording} />
           </section>
         ))}
         <Group justify="flex-end">

@@ -1,5 +1,6 @@
-import { Button, Collapse, NativeSelect, Stack, Switch } from '@mantine/core'
+import { Collapse, NativeSelect, Stack, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import { Disclose } from '../../app/disclose.tsx'
 import { useMessages } from '../../messages/language.tsx'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
@@ -9,9 +10,7 @@ export function AdvancedSettings({ draft, onChange }: { draft: Draft; onChange: 
   const [isOpen, { toggle }] = useDisclosure(false)
   return (
     <section className={classes.section}>
-      <Button variant="subtle" color="gray" size="compact-sm" onClick={toggle} aria-expanded={isOpen}>
-        {t.editor.advanced}
-      </Button>
+      <Disclose label={t.editor.advanced} isOpen={isOpen} onToggle={toggle} />
       <Collapse expanded={isOpen}>
         <Stack mt="sm" gap="sm">
           <Switch

@@ -6,25 +6,27 @@ import type { Draft } from './draft.ts'
 interface Props {
   draft: Draft
   isNew: boolean
+  /** As it is saved; programs ask for it. */
+  savedKey: string
   error: unknown
   keyProblem: string | undefined
   onChange: (change: Partial<Draft>) => void
 }
 
 /** What the flag is called and what it is for. */
-export function Basics({ draft, isNew, error, keyProblem, onChange }: Props) {
+export function Basics({ draft, isNew, savedKey, error, keyProblem, onChange }: Props) {
   const t = useMessages()
   return (
     <Stack gap="sm">
       <TextInput
         label={t.fields.key}
-        description={t.editor.keyHint}
+        description={isNew || draft.key === savedKey ? t.editor.keyHint : t.editor.keyRenamed(savedKey)}
         required
         withAsterisk={false}
         maxLength={400}
         data-autofocus={isNew || undefined}
         value={draft.key}
-        error={fieldProblem(error, 'key') ?? keyProblem}
+        error={fieldProblem(t, error, 'key') ?? keyProblem}
         onChange={event => onChange({ key: event.currentTarget.value })}
       />
       <Textarea
@@ -32,7 +34,7 @@ export function Basics({ draft, isNew, error, keyProblem, onChange }: Props) {
         autosize
         minRows={1}
         value={draft.name}
-        error={fieldProblem(error, 'name')}
+        error={fieldProblem(t, error, 'name')}
         onChange={event => onChange({ name: event.currentTarget.value })}
       />
       <TagsInput

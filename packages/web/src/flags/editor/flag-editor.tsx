@@ -57,7 +57,7 @@ export function FlagEditor(props: Props) {
       ),
     [definition, flags, cohorts, project],
   )
-  const problems = useMemo(() => problemsOf(definition, definitions, error), [definition, definitions, error])
+  const problems = useMemo(() => problemsOf(t, definition, definitions, error), [t, definition, definitions, error])
   const [hasTried, setHasTried] = useState(false)
   const leaving = useBlocker({
     shouldBlockFn: () => isChanged && !props.isSaving,
@@ -109,7 +109,14 @@ export function FlagEditor(props: Props) {
             <ProblemAlert error={error} />
           )}
           {props.isReadOnly && <Alert color="gray">{t.flags.mayNotEdit}</Alert>}
-          <Basics draft={draft} isNew={props.isNew} error={error} keyProblem={keyMissing} onChange={set} />
+          <Basics
+            draft={draft}
+            isNew={props.isNew}
+            savedKey={original.key}
+            error={error}
+            keyProblem={keyMissing}
+            onChange={set}
+          />
           <EditorSection title={t.editor.serves}>
             <VariantsEditor filters={draft.filters} onChange={setFilters} />
           </EditorSection>

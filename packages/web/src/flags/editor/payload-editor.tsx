@@ -21,7 +21,7 @@ export function PayloadEditor({ filters, onChange }: Props) {
       {keys.map(key => (
         <Payload
           key={key}
-          label={key === 'true' ? t.editor.payload : t.editor.payloadOf(key)}
+          {...(key === 'true' ? { 'aria-label': t.editor.payload } : { label: t.editor.payloadOf(key) })}
           value={filters.payloads[key]}
           onChange={value => set(key, value)}
         />
@@ -30,19 +30,27 @@ export function PayloadEditor({ filters, onChange }: Props) {
   )
 }
 
-function Payload(props: { label: string; value: unknown; onChange: (value: unknown) => void }) {
+interface PayloadProps {
+  label?: string
+  /** Where the heading above says it already. */
+  'aria-label'?: string
+  value: unknown
+  onChange: (value: unknown) => void
+}
+
+function Payload({ value, onChange, ...names }: PayloadProps) {
   const t = useMessages()
-  const [text, setText] = useState(() => textOf(props.value))
+  const [text, setText] = useState(() => textOf(value))
   const isWrong = text.trim() !== '' && parse(text) === undefined
   const change = (next: string) => {
     setText(next)
-    if (next.trim() === '') props.onChange(undefined)
+    if (next.trim() === '') onChange(undefined)
     // Kept as text, as SDKs expect it; what is not JSON yet is not taken over.
-    else if (parse(next) !== undefined) props.onChange(next)
+    else if (parse(next) !== undefined) onChange(next)
   }
   return (
     <JsonInput
-      label={props.label}
+      {...names}
       placeholder='{"colour": "green"}'
       autosize
       minRows={1}

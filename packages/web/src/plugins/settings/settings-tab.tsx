@@ -61,7 +61,7 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
   const faults = findFaults(settings, values)
   const errorAt = (key: string): string | undefined => {
     const fault = hasTried ? faults.get(key) : undefined
-    return fault ? t.plugins.settingFaults[fault] : fieldProblem(save.error, `config__${key}`)
+    return fault ? t.plugins.settingFaults[fault] : fieldProblem(t, save.error, `config__${key}`)
   }
   const submit = () => {
     setHasTried(true)
@@ -117,7 +117,7 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
         <HostsField
           wanted={wanted}
           granted={draft.hosts}
-          error={fieldProblem(save.error, 'allowed_hosts')}
+          error={fieldProblem(t, save.error, 'allowed_hosts')}
           onChange={hosts => set({ hosts })}
         />
         {draft.isOn && wanted.length > 0 && draft.hosts.length === 0 && (
