@@ -10,31 +10,30 @@ import {
   wholeMessage,
 } from './bucket-text.ts'
 import { compress, initialState } from './sha1.ts'
-import { freeStart, type Lanes, layWholeRecord, recordWords, sharedLanes, wholeMessageAt } from './sha1-lanes.ts'
+import { freeStart, type Lanes, sharedLanes } from './sha1-lanes.ts'
 
 /** A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. */
 
-/** Where a message is hashed by itself, whatever is gathered elsewhere. */
+/** Where a message is hashed by itself, whatever is gathered elsewhere, in one lane of four; and where the result goes. */
 const aloneStart = freeStart
+const aloneResults = aloneStart + 4 * 32
 /** The first word that is free for others. */
-export const gatheringStart = aloneStart + 4 * recordWords(2)
+export const gatheringStart = aloneResults + 8
 
 /** One lane of four is quicker than plain JavaScript. */
 export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
   const lanes = sharedLanes()
   const length = prefix.length + identifier.length + saltLengths[salt]
   const blocks = blockCount(length)
-  return lanes !== undefined &&
-    blocks <= 2 &&
-    layMessage(prefix, identifier, salt, blocks, lanes.memory, wholeMessageAt(aloneStart))
+  return lanes !== undefined && blocks <= 2 && layMessage(prefix, identifier, salt, blocks, lanes.memory, aloneStart)
     ? hashAlone(lanes, blocks, length)
     : bucketInPlainJavaScript(prefix.words, 0, prefix.length, identifier, salt)
 }
 
 function hashAlone({ memory, hash }: Lanes, blocks: number, length: number): number {
-  layWholeRecord(memory, aloneStart, blocks, length)
-  hash(aloneStart, 1, blocks)
-  return unitOf(memory[aloneStart]!, memory[aloneStart + 4]!)
+  memory[aloneStart + blocks * 16 - 1] = length * 8
+  hash(aloneStart, 1, blocks, aloneResults)
+  return unitOf(memory[aloneResults]!, memory[aloneResults + 4]!)
 }
 
 /** The prefix is packed in `prefixes` from `from` on. */

@@ -44,6 +44,7 @@ function evaluateGathering(project: Project, run: Run, independent: number, gath
   const { order } = project.ranking
   const { flat } = project
   try {
+    gathering.begin(flat)
     for (let place = 0; place < independent; place++) {
       gathering.decide(run, flat, order === undefined ? place : order[place]!)
     }

@@ -1,7 +1,8 @@
 import type { CompiledFlag } from './compiler.ts'
 import { conditionOutcome, EXCLUDED, matchedOutcome, NO_GROUP, SKIPPED, UNMATCHED } from './outcome.ts'
 import { EVERYBODY, NO_VARIANT, type Plan } from './plan.ts'
-import { type Run, UNKNOWN } from './run.ts'
+import { PERSON, type Run, UNKNOWN } from './run.ts'
+import { beginningWords } from './sha1-lanes.ts'
 import { FAILED, TRUE } from './truth.ts'
 
 /**
@@ -10,73 +11,93 @@ import { FAILED, TRUE } from './truth.ts'
  * there is a doubt or a failure, it alone decides.
  */
 export interface FlatFlags {
-  /** By the position of the flag: where it begins in `steps`, or why it does not. */
+  /** By the position of the flag: what `decideFlat` answers about everybody, or `DEPENDS`. */
+  readonly answers: Int32Array
+  /** By the position of the flag: where it begins in `steps`. */
   readonly starts: Int32Array
   /**
-   * For each flag: how many variants, where their spans begin, whether it exits early, how many conditions; then for each condition: how many
-   * predicates, which variant it forces, where its share is, and the predicates.
+   * For each flag: how many variants, where their spans begin, whether it exits early, where the flag ends; then for each condition: where
+   * it ends, which variant it forces, where its share is, its first outcome, and the predicates.
    */
   readonly steps: Int32Array
   /** The shares of conditions, and the ends of the spans of variants. */
   readonly numbers: Float64Array
   /** Whose the flag is, by its position. */
   readonly bags: Uint8Array
-  /** What stands before the identifier in what is hashed, packed; and by position, where that begins and how many bytes it has. */
-  readonly prefixes: Int32Array
-  readonly prefixStarts: Int32Array
-  readonly prefixLengths: Int32Array
+  /** What stands before the identifier in what is hashed: a table of beginnings by position, and after it their words. */
+  readonly beginnings: Int32Array
 }
 
 /** Flags about persons and about so many types of groups less one can be laid flat. */
 export const bagsMax = 6
+/** Of so many flags, which nobody has, the last ones are not laid flat. */
+export const beginningsWordsMax = 1_000_000
 
-const NOT_FLAT = -1
-/** A flag that has but one outcome. */
-const CONSTANT = -2
+const headSteps = 4
+const conditionSteps = 4
 
-/** Instead of an outcome: the bucket of the rollout decides. */
-export const ROLLOUT_AWAITED = -1
-/** Instead of an outcome: this one is for `decideFlag`. */
-export const UNDECIDED = -2
-/** This, less the first outcome of a condition that has matched: the bucket of the variant decides. */
-export const VARIANT_AWAITED = -3
+/** Instead of an answer. */
+const DEPENDS = -1
+
+/** An answer about a flag is one of these, and with it a number. */
+export const answerBits = 2
+export const answerMask = 3
+/** The number is the outcome. */
+export const DECIDED = 0
+/** The bucket of the rollout decides. The number is where to go on. */
+export const ROLLOUT_AWAITED = 1
+/** The bucket of the variant decides. The number is the first outcome of the condition that has matched. */
+export const VARIANT_AWAITED = 2
+/** This one is for `decideFlag`. */
+export const UNDECIDED = 3
 
 /** `isApart` tells the flags that must not be decided here for other reasons than their plans. */
 export function layFlat(flags: readonly CompiledFlag[], isApart: (position: number) => boolean): FlatFlags {
-  const starts = new Int32Array(flags.length).fill(NOT_FLAT)
+  const answers = new Int32Array(flags.length).fill(UNDECIDED)
+  const starts = new Int32Array(flags.length)
   const bags = new Uint8Array(flags.length)
-  const prefixStarts = new Int32Array(flags.length)
-  const prefixLengths = new Int32Array(flags.length)
-  const prefixes: number[] = []
+  const beginnings: number[] = Array.from({ length: flags.length * beginningWords }, () => 0)
   const steps: number[] = []
   const numbers: number[] = []
   for (let position = 0; position < flags.length; position++) {
     const { plan } = flags[position]!
-    if (plan === null) starts[position] = CONSTANT
+    if (plan === null) answers[position] = DECIDED
     if (plan === null || isApart(position) || !isOrdinary(plan)) continue
+    if (beginnings.length + plan.prefix.words.length > beginningsWordsMax) continue
     starts[position] = steps.length
     bags[position] = plan.bag
-    prefixStarts[position] = prefixes.length
-    prefixLengths[position] = plan.prefix.length
-    for (const word of plan.prefix.words) prefixes.push(word)
+    beginnings[position * beginningWords] = beginnings.length * 4
+    beginnings[position * beginningWords + 1] = plan.prefix.length
+    for (const word of plan.prefix.words) beginnings.push(word)
+    answers[position] = answerAboutEverybody(plan, steps.length)
     layPlan(plan, steps, numbers)
   }
   return {
+    answers,
     starts,
     steps: Int32Array.from(steps),
     numbers: Float64Array.from(numbers),
     bags,
-    prefixes: Int32Array.from(prefixes),
-    prefixStarts,
-    prefixLengths,
+    beginnings: Int32Array.from(beginnings),
   }
 }
 
+/** Many flags ask nothing of a person but a bucket. */
+function answerAboutEverybody({ bag, conditions, variants }: Plan, start: number): number {
+  const first = conditions[0]
+  if (bag !== PERSON || first === undefined || first.predicates.length > 0) return DEPENDS
+  if (first.share === EVERYBODY) return matched(conditionOutcome(variants.length, 0), first.override, variants.length)
+  return first.share > 0 ? answer(ROLLOUT_AWAITED, start + headSteps) : DEPENDS
+}
+
 function layPlan(plan: Plan, steps: number[], numbers: number[]): void {
-  steps.push(plan.variants.length, numbers.length, plan.earlyExit ? 1 : 0, plan.conditions.length)
-  for (const { to } of plan.variants) numbers.push(to)
-  for (const { predicates, override, share } of plan.conditions) {
-    steps.push(predicates.length, override, numbers.length, ...predicates)
+  const { variants, conditions } = plan
+  const size = conditions.reduce((sum, { predicates }) => sum + conditionSteps + predicates.length, headSteps)
+  steps.push(variants.length, numbers.length, plan.earlyExit ? 1 : 0, steps.length + size)
+  for (const { to } of variants) numbers.push(to)
+  for (const [index, { predicates, override, share }] of conditions.entries()) {
+    const end = steps.length + conditionSteps + predicates.length
+    steps.push(end, override, numbers.length, conditionOutcome(variants.length, index), ...predicates)
     numbers.push(share)
   }
 }
@@ -88,48 +109,83 @@ function isOrdinary(plan: Plan): boolean {
   return plan.conditions.every(({ bag }) => bag === plan.bag) && plan.variants.every(({ key }) => key !== '')
 }
 
-/** The position of the flag's outcome, or why there is none yet. `bucket` is that of the rollout, NaN while it is not known. */
-export function decideFlat(run: Run, flat: FlatFlags, position: number, bucket: number): number {
+/** What stands before the identifier in what is hashed: where its words begin, and how many bytes it has. */
+export const beginningStart = ({ beginnings }: FlatFlags, position: number): number =>
+  beginnings[position * beginningWords]! >> 2
+
+export const beginningLength = ({ beginnings }: FlatFlags, position: number): number =>
+  beginnings[position * beginningWords + 1]!
+
+/** The first answer about a flag. */
+export function decideFlat(run: Run, flat: FlatFlags, position: number): number {
+  const known = flat.answers[position]!
+  if (known !== DEPENDS) return known
+  if (run.bags[flat.bags[position]!] === undefined) return answer(DECIDED, NO_GROUP)
+  const start = flat.starts[position]!
+  return walk(run, flat, start, start + headSteps, Number.NaN, NO_GROUP, SKIPPED)
+}
+
+/** The answer when the bucket of the rollout is there, which the condition at `at` has asked for. */
+export function decideRollout(run: Run, flat: FlatFlags, position: number, at: number, bucket: number): number {
   const { steps, numbers } = flat
   const start = flat.starts[position]!
-  if (start < 0) return start === CONSTANT ? 0 : UNDECIDED
-  if (run.bags[flat.bags[position]!] === undefined) return NO_GROUP
-  const variantCount = steps[start]!
-  const earlyExit = steps[start + 2] === 1
-  const conditionCount = steps[start + 3]!
-  let at = start + 4
-  let best: number = NO_GROUP
-  let bestRank: number = SKIPPED
-  for (let condition = 0; condition < conditionCount; condition++) {
-    const end = at + 3 + steps[at]!
+  const base = steps[at + 3]!
+  if (bucket <= numbers[steps[at + 2]!]!) return matched(base, steps[at + 1]!, steps[start]!)
+  const next = steps[at]!
+  const isLast = next === steps[start + 3] || steps[start + 2] === 1
+  return isLast ? answer(DECIDED, base + EXCLUDED) : walk(run, flat, start, next, bucket, base + EXCLUDED, EXCLUDED)
+}
+
+/**
+ * Goes through the conditions of a flag from the one at `from` on. `bucket` is that of the rollout, NaN while it is not known; what
+ * there is to tell of the conditions before is `best`.
+ */
+function walk(
+  run: Run,
+  flat: FlatFlags,
+  start: number,
+  from: number,
+  bucket: number,
+  best: number,
+  bestRank: number,
+): number {
+  const { steps, numbers } = flat
+  const { truths } = run
+  const end = steps[start + 3]!
+  let told = best
+  let toldRank = bestRank
+  for (let at = from; at < end; at = steps[at]!) {
+    const next = steps[at]!
     let rank: number = EXCLUDED
-    for (let step = at + 3; step < end; step++) {
+    for (let step = at + conditionSteps; step < next; step++) {
       const id = steps[step]!
-      let truth = run.truths[id]!
+      let truth = truths[id]!
       if (truth === UNKNOWN) truth = run.decide(id)
       if (truth === TRUE) continue
       if (truth >= FAILED || (truth & TRUE) === TRUE) return UNDECIDED
       rank = UNMATCHED
       break
     }
-    const base = conditionOutcome(variantCount, condition)
+    const base = steps[at + 3]!
     if (rank === EXCLUDED) {
       const share = numbers[steps[at + 2]!]!
-      if (share === EVERYBODY || (share > 0 && bucket <= share)) return matched(base, steps[at + 1]!, variantCount)
-      if (share > 0 && Number.isNaN(bucket)) return ROLLOUT_AWAITED
-      if (earlyExit) return base + EXCLUDED
+      if (share === EVERYBODY || (share > 0 && bucket <= share)) return matched(base, steps[at + 1]!, steps[start]!)
+      if (share > 0 && Number.isNaN(bucket)) return answer(ROLLOUT_AWAITED, at)
+      if (steps[start + 2] === 1) return answer(DECIDED, base + EXCLUDED)
     }
-    if (rank >= bestRank) {
-      best = base + rank
-      bestRank = rank
+    if (rank >= toldRank) {
+      told = base + rank
+      toldRank = rank
     }
-    at = end
   }
-  return best
+  return answer(DECIDED, told)
 }
 
+const answer = (kind: number, value: number): number => (value << answerBits) | kind
+
 function matched(base: number, override: number, variantCount: number): number {
-  return override === NO_VARIANT && variantCount > 0 ? VARIANT_AWAITED - base : base + matchedOutcome(override)
+  if (override === NO_VARIANT && variantCount > 0) return answer(VARIANT_AWAITED, base)
+  return answer(DECIDED, base + matchedOutcome(override))
 }
 
 /** The outcome of a condition that has matched, given its first outcome. Spans of variants follow each other without a gap. */

@@ -1,18 +1,24 @@
 import { bucketInPlainJavaScript, gatheringStart } from './bucket.ts'
 import { blockCount, PLAIN, type Salt, saltLengths, VARIANT } from './bucket-text.ts'
 import {
+  answerBits,
+  answerMask,
   bagsMax,
+  beginningLength,
+  beginningStart,
+  beginningsWordsMax,
+  DECIDED,
   decideFlat,
+  decideRollout,
   type FlatFlags,
   ROLLOUT_AWAITED,
   UNDECIDED,
-  VARIANT_AWAITED,
   variantOutcome,
 } from './flat-flags.ts'
 import { HashLine, lineWords } from './hash-line.ts'
 import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
 import type { Run } from './run.ts'
-import { type Lanes, sharedLanes } from './sha1-lanes.ts'
+import { beginningOverrun, type Lanes, sharedLanes } from './sha1-lanes.ts'
 
 /**
  * Decides flat flags. Where a hash decides, a flag waits in line until there are enough others to be hashed together with: first for
@@ -22,12 +28,11 @@ export class Gathering {
   /** The flags that have to be decided in another way, known after `finish`. */
   readonly undecided: number[] = []
   /** By bag. */
-  readonly #identifiers: readonly PackedIdentifier[]
-  /** For messages of one block and of two. */
-  readonly #rollouts: Pair
-  readonly #variants: Pair
-  /** Which of the identifiers are those of this subject. */
-  readonly #isOpen = new Uint8Array(bagsMax)
+  readonly #queues: readonly Queue[]
+  readonly #memory: Int32Array
+  /** Where the beginnings of messages are, and whose they are. */
+  readonly #beginningsStart: number
+  #beginnings: Int32Array | undefined
   /** The first word of memory that is free. */
   readonly end: number
 
@@ -37,64 +42,84 @@ export class Gathering {
       free += words
       return free - words
     }
-    const line = (blocks: number) => new HashLine(lanes, take(lineWords(blocks)), blocks)
-    this.#identifiers = Array.from({ length: bagsMax }, () => new PackedIdentifier(lanes.memory, take(identifierWords)))
-    this.#rollouts = [line(1), line(2)]
-    this.#variants = [line(1), line(2)]
+    this.#memory = lanes.memory
+    this.#queues = Array.from({ length: bagsMax }, () => openQueue(lanes, take))
+    this.#beginningsStart = take(beginningsWordsMax + beginningOverrun)
     this.end = free
+  }
+
+  /** For the flags of one project. */
+  begin({ beginnings }: FlatFlags): void {
+    if (this.#beginnings === beginnings) return
+    this.#beginnings = beginnings
+    this.#memory.set(beginnings, this.#beginningsStart)
   }
 
   /** Puts the outcome of a flag into the run, at once or by `finish`. */
   decide(run: Run, flat: FlatFlags, position: number): void {
-    this.#settle(run, flat, position, decideFlat(run, flat, position, Number.NaN))
+    this.#settle(run, flat, position, decideFlat(run, flat, position))
   }
 
   /** Decides all flags that still wait. */
   finish(run: Run, flat: FlatFlags): void {
-    for (const line of this.#rollouts) this.#decideRollouts(run, flat, line)
-    for (const line of this.#variants) this.#decideVariants(run, flat, line)
+    for (const { isOpen, lines } of this.#queues) {
+      if (!isOpen) continue
+      for (const line of lines[PLAIN]) this.#decideRollouts(run, flat, line)
+      for (const line of lines[VARIANT]) this.#decideVariants(run, flat, line)
+    }
   }
 
-  /** Forgets everything. */
+  /** Forgets everything but the beginnings. */
   clear(): void {
     this.undecided.length = 0
-    this.#isOpen.fill(0)
-    for (const line of [...this.#rollouts, ...this.#variants]) line.count = 0
+    for (const queue of this.#queues) {
+      if (!queue.isOpen) continue
+      queue.isOpen = false
+      for (const line of [...queue.lines[PLAIN], ...queue.lines[VARIANT]]) line.count = 0
+    }
   }
 
-  #settle(run: Run, flat: FlatFlags, position: number, decided: number): void {
-    if (decided >= 0) run.outcomes[position] = decided
-    else if (decided === ROLLOUT_AWAITED) this.#awaitRollout(run, flat, position)
-    else if (decided === UNDECIDED) this.undecided.push(position)
-    else this.#awaitVariant(run, flat, position, VARIANT_AWAITED - decided)
+  #settle(run: Run, flat: FlatFlags, position: number, answer: number): void {
+    const kind = answer & answerMask
+    const value = answer >> answerBits
+    if (kind === DECIDED) run.outcomes[position] = value
+    else if (kind === ROLLOUT_AWAITED) this.#awaitRollout(run, flat, position, value)
+    else if (kind === UNDECIDED) this.undecided.push(position)
+    else this.#awaitVariant(run, flat, position, value)
   }
 
-  #awaitRollout(run: Run, flat: FlatFlags, position: number): void {
-    const line = this.#join(this.#rollouts, run, flat, position, PLAIN, 0)
+  #awaitRollout(run: Run, flat: FlatFlags, position: number, condition: number): void {
+    const line = this.#lineFor(run, flat, position, PLAIN)
     if (line === undefined) {
       const bucket = longBucket(run, flat, position, PLAIN)
-      this.#settle(run, flat, position, decideFlat(run, flat, position, bucket))
-    } else if (line.isFull) this.#decideRollouts(run, flat, line)
+      this.#settle(run, flat, position, decideRollout(run, flat, position, condition, bucket))
+      return
+    }
+    line.add(position, condition)
+    if (line.isFull) this.#decideRollouts(run, flat, line)
   }
 
   #awaitVariant(run: Run, flat: FlatFlags, position: number, base: number): void {
-    const line = this.#join(this.#variants, run, flat, position, VARIANT, base)
+    const line = this.#lineFor(run, flat, position, VARIANT)
     if (line === undefined) {
       run.outcomes[position] = variantOutcome(flat, position, base, longBucket(run, flat, position, VARIANT))
-    } else if (line.isFull) this.#decideVariants(run, flat, line)
+      return
+    }
+    line.add(position, base)
+    if (line.isFull) this.#decideVariants(run, flat, line)
   }
 
   #decideRollouts(run: Run, flat: FlatFlags, line: HashLine): void {
-    line.hash()
+    line.hash(this.#beginningsStart)
     for (let place = 0; place < line.count; place++) {
       const position = line.positions[place]!
-      this.#settle(run, flat, position, decideFlat(run, flat, position, line.bucketAt(place)))
+      this.#settle(run, flat, position, decideRollout(run, flat, position, line.notes[place]!, line.bucketAt(place)))
     }
     line.count = 0
   }
 
   #decideVariants(run: Run, flat: FlatFlags, line: HashLine): void {
-    line.hash()
+    line.hash(this.#beginningsStart)
     for (let place = 0; place < line.count; place++) {
       const position = line.positions[place]!
       run.outcomes[position] = variantOutcome(flat, position, line.notes[place]!, line.bucketAt(place))
@@ -103,30 +128,38 @@ export class Gathering {
   }
 
   /** Undefined when the message is too long for either line. */
-  #join(lines: Pair, run: Run, flat: FlatFlags, position: number, salt: Salt, note: number): HashLine | undefined {
+  #lineFor(run: Run, flat: FlatFlags, position: number, salt: Salt): HashLine | undefined {
     const bag = flat.bags[position]!
-    const identifier = this.#identifiers[bag]!
-    if (this.#isOpen[bag] === 0) {
-      this.#isOpen[bag] = 1
-      identifier.open(run.identifierOf(bag))
+    const queue = this.#queues[bag]!
+    if (!queue.isOpen) {
+      queue.isOpen = true
+      queue.identifier.open(run.identifierOf(bag))
     }
-    const prefixLength = flat.prefixLengths[position]!
-    const length = prefixLength + identifier.length + saltLengths[salt]
-    const blocks = blockCount(length)
-    if (blocks > 2) return undefined
-    const line = lines[blocks - 1]!
-    const tail = identifier.tailAfter(prefixLength, salt)
-    line.add(position, note, flat.prefixes, flat.prefixStarts[position]!, prefixLength, tail, length)
-    return line
+    const blocks = blockCount(beginningLength(flat, position) + queue.identifier.length + saltLengths[salt])
+    return queue.lines[salt][blocks - 1]
   }
 }
 
-type Pair = readonly [HashLine, HashLine]
+/** Flags that wait for hashes of one identifier. */
+interface Queue {
+  readonly identifier: PackedIdentifier
+  /** Whether the identifier is that of this subject. */
+  isOpen: boolean
+  /** By salt, for messages of one block and of two. */
+  readonly lines: readonly [readonly HashLine[], readonly HashLine[]]
+}
+
+function openQueue(lanes: Lanes, take: (words: number) => number): Queue {
+  const identifier = new PackedIdentifier(lanes.memory, take(identifierWords))
+  const line = (salt: Salt, blocks: number) => new HashLine(lanes, take(lineWords), identifier, salt, blocks)
+  const pair = (salt: Salt) => [line(salt, 1), line(salt, 2)]
+  return { identifier, isOpen: false, lines: [pair(PLAIN), pair(VARIANT)] }
+}
 
 function longBucket(run: Run, flat: FlatFlags, position: number, salt: Salt): number {
-  const { prefixes, prefixStarts, prefixLengths } = flat
   const identifier = run.identifierOf(flat.bags[position]!)
-  return bucketInPlainJavaScript(prefixes, prefixStarts[position]!, prefixLengths[position]!, identifier, salt)
+  const start = beginningStart(flat, position)
+  return bucketInPlainJavaScript(flat.beginnings, start, beginningLength(flat, position), identifier, salt)
 }
 
 /** One serves all runs, one at a time. Null stands for one that cannot be had. */

@@ -1,57 +1,55 @@
 import { unitOf } from './bucket.ts'
-import { type Lanes, layRecord, recordWords } from './sha1-lanes.ts'
+import { type Salt, saltLengths } from './bucket-text.ts'
+import type { PackedIdentifier } from './packed-identifier.ts'
+import { joinMax, type Lanes, messagesStart } from './sha1-lanes.ts'
 
-const lengthMax = 64
+/** The words of memory that a line takes: for the flags, and for the two words of each result. */
+export const lineWords = joinMax * 3
 
-export const lineWords = (blocks: number): number => lengthMax * recordWords(blocks)
-
-/** Flags that wait for a hash, to be computed together. All messages have the same number of blocks. */
+/** Flags that wait for a hash, to be computed together: of one identifier, with one salt, in messages of as many blocks. */
 export class HashLine {
   /** The flags, by their place in line. */
-  readonly positions = new Int32Array(lengthMax)
+  readonly positions: Int32Array
   /** What is to be known about them when the hash is there. */
-  readonly notes = new Int32Array(lengthMax)
+  readonly notes = new Int32Array(joinMax)
   count = 0
   readonly #lanes: Lanes
   readonly #start: number
+  readonly #identifier: PackedIdentifier
+  readonly #salt: Salt
   readonly #blocks: number
-  readonly #recordWords: number
 
-  constructor(lanes: Lanes, start: number, blocks: number) {
+  constructor(lanes: Lanes, start: number, identifier: PackedIdentifier, salt: Salt, blocks: number) {
+    this.positions = lanes.memory.subarray(start, start + joinMax)
     this.#lanes = lanes
     this.#start = start
+    this.#identifier = identifier
+    this.#salt = salt
     this.#blocks = blocks
-    this.#recordWords = recordWords(blocks)
   }
 
   get isFull(): boolean {
-    return this.count === lengthMax
+    return this.count === joinMax
   }
 
-  /** The prefix of the flag is packed in `prefixes` from `from` on, what follows it at `tail`. */
-  add(
-    position: number,
-    note: number,
-    prefixes: Int32Array,
-    from: number,
-    prefixLength: number,
-    tail: number,
-    length: number,
-  ): void {
+  add(position: number, note: number): void {
     const place = this.count++
     this.positions[place] = position
     this.notes[place] = note
-    const at = this.#start + place * this.#recordWords
-    layRecord(this.#lanes.memory, at, prefixes, from, prefixLength, tail, length)
   }
 
-  hash(): void {
-    if (this.count > 0) this.#lanes.hash(this.#start, this.count, this.#blocks)
+  /** With the table of what the flags' messages begin with. */
+  hash(beginnings: number): void {
+    const { count } = this
+    if (count === 0) return
+    const tailLength = this.#identifier.length + saltLengths[this.#salt]
+    this.#lanes.join(this.#start, count, this.#blocks, beginnings, this.#identifier.tails(this.#salt), tailLength)
+    this.#lanes.hash(messagesStart, count, this.#blocks, this.#start + joinMax)
   }
 
   /** After `hash`. */
   bucketAt(place: number): number {
-    const at = this.#start + (place & ~3) * this.#recordWords + (place & 3)
+    const at = this.#start + joinMax + (place & ~3) * 2 + (place & 3)
     const { memory } = this.#lanes
     return unitOf(memory[at]!, memory[at + 4]!)
   }

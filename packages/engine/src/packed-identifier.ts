@@ -1,22 +1,23 @@
-import { type Salt, saltBytes, saltLengths, VARIANT } from './bucket-text.ts'
+import { PLAIN, type Salt, saltBytes, saltLengths, VARIANT } from './bucket-text.ts'
 import { tailWords } from './sha1-lanes.ts'
 import { utf8 } from './utf8.ts'
 
-/** The words that one packed identifier takes: by salt and by the number of bytes that the prefix has in its last word. */
+/** The words that one packed identifier takes: by salt and by the number of bytes that the beginning has in its last word. */
 export const identifierWords = 8 * tailWords
 
 /**
- * An identifier as it follows prefixes: with a salt, the bit that ends a message, and zeros. It is packed once for each of the ways in which a
- * prefix can end within a word, when that is first needed, into memory from `start` on.
+ * An identifier as it follows the beginnings of messages: with a salt, the bit that ends a message, and zeros. It is packed once for each
+ * of the ways in which a beginning can end within a word, when a salt is first needed, into memory from `start` on.
  */
 export class PackedIdentifier {
   /** Of the identifier in UTF-8. */
   length = 0
-  /** The identifier, and after it the salt of variants. */
   #bytes = new Uint8Array(64)
   readonly #memory: Int32Array
   readonly #start: number
-  readonly #isPacked = new Uint8Array(8)
+  readonly #isPacked = new Uint8Array(2)
+  /** How many words of each tail are not zero, by salt. */
+  readonly #wordCounts = new Int32Array(2)
 
   constructor(memory: Int32Array, start: number) {
     this.#memory = memory
@@ -25,10 +26,8 @@ export class PackedIdentifier {
 
   open(text: string): void {
     this.length = this.#readAscii(text) ? text.length : this.#readUtf8(text)
-    for (let index = 0; index < saltLengths[VARIANT]; index++) {
-      this.#bytes[this.length + index] = saltBytes[VARIANT][index]!
-    }
-    this.#isPacked.fill(0)
+    this.#isPacked[PLAIN] = 0
+    this.#isPacked[VARIANT] = 0
   }
 
   #readAscii(text: string): boolean {
@@ -50,37 +49,46 @@ export class PackedIdentifier {
     return bytes.length
   }
 
+  /** A salt follows, the bit that ends the message, and the rest of a word. */
   #makeRoom(length: number): void {
-    const needed = length + saltLengths[VARIANT]
+    const needed = length + saltLengths[VARIANT] + 4
     if (this.#bytes.length < needed) this.#bytes = new Uint8Array(needed * 2)
   }
 
-  /** Where the words are that follow a prefix of this length. The whole message must not take more than two blocks. */
-  tailAfter(prefixLength: number, salt: Salt): number {
-    const slot = salt * 4 + (prefixLength & 3)
-    const at = this.#start + slot * tailWords
-    if (this.#isPacked[slot] === 0) {
-      this.#isPacked[slot] = 1
-      this.#pack(at, prefixLength & 3, this.length + saltLengths[salt])
+  /** Where the four tails of a salt are. Not to be asked for when a message would take more than two blocks. */
+  tails(salt: Salt): number {
+    const start = this.#start + salt * 4 * tailWords
+    if (this.#isPacked[salt] === 0) {
+      this.#isPacked[salt] = 1
+      this.#pack(salt, start)
     }
-    return at
+    return start
   }
 
-  #pack(start: number, bytesBefore: number, length: number): void {
+  #pack(salt: Salt, start: number): void {
     const memory = this.#memory
     const bytes = this.#bytes
-    let at = start
+    const salted = saltBytes[salt]
+    const length = this.length + salted.length
+    for (let index = 0; index < salted.length; index++) bytes[this.length + index] = salted[index]!
+    bytes[length] = 0x80
+    bytes[length + 1] = 0
+    bytes[length + 2] = 0
+    bytes[length + 3] = 0
+    // One more than the bytes need: the last tail begins three bytes later.
+    const wordCount = (length >> 2) + 2
+    const zeros = Math.max(this.#wordCounts[salt]!, wordCount)
+    this.#wordCounts[salt] = wordCount
     let word = 0
-    let shift = 24 - bytesBefore * 8
-    for (let index = 0; index < length; index++) {
-      word |= bytes[index]! << shift
-      shift -= 8
-      if (shift >= 0) continue
-      memory[at++] = word
-      word = 0
-      shift = 24
+    for (let at = 0; at < zeros; at++) {
+      const before = word
+      const byte = at * 4
+      word =
+        byte > length ? 0 : (bytes[byte]! << 24) | (bytes[byte + 1]! << 16) | (bytes[byte + 2]! << 8) | bytes[byte + 3]!
+      memory[start + at] = word
+      memory[start + tailWords + at] = (word >>> 8) | (before << 24)
+      memory[start + 2 * tailWords + at] = (word >>> 16) | (before << 16)
+      memory[start + 3 * tailWords + at] = (word >>> 24) | (before << 8)
     }
-    memory[at++] = word | (0x80 << shift)
-    for (const end = start + tailWords; at < end; at++) memory[at] = 0
   }
 }

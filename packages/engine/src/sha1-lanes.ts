@@ -6,6 +6,7 @@ import {
   type Code,
   get,
   i32Add,
+  i32And,
   i32Const,
   i32LessUnsigned,
   i32Load,
@@ -26,84 +27,107 @@ import {
 } from './wasm-assembler.ts'
 
 /**
- * SHA-1 of four messages at once, in the four lanes of WebAssembly's vectors. The program is put together here from its
- * instructions, so there is no binary to trust.
- *
- * A message is a prefix and a tail, each packed into words. It lies in a record: where its tail is and where that goes, in bytes,
- * the length of the message in bits, a word that is not used, and then the words of the message, of which only those of the prefix
- * are there. The program puts the tail after them: many messages share one, and four words are copied at a time.
+ * SHA-1 of four messages at once, in the four lanes of WebAssembly's vectors. The programs are put together here from their
+ * instructions, so there is no binary to trust. All places are words of the memory.
  */
 export interface Lanes {
   readonly memory: Int32Array
   /**
-   * Hashes so many messages of so many blocks each, whose records follow one another from the given word on. Afterwards every fourth record
-   * begins with the first words of four hashes, followed by the second words. The record after the last group of four may be in use, those
-   * that the last group lacks may not.
+   * Puts messages of so many blocks each one after another, from `messages` on. What a message begins with is told by a number in `list`: it is
+   * a position in the table of beginnings. What all of them end with is at `tails`, four times: for each number of bytes that the last word
+   * of a beginning may have; `tailLength` is in bytes.
    */
-  hash(start: number, count: number, blocks: number): void
+  join(list: number, count: number, blocks: number, beginnings: number, tails: number, tailLength: number): void
+  /**
+   * Hashes so many messages of so many blocks each. Where the results go there are then the first words of four hashes, the second words of
+   * these, the first words of the next four, and so on.
+   */
+  hash(messages: number, count: number, blocks: number, results: number): void
 }
 
-/** The first word that is free; the schedule is before it. */
-export const freeStart = 320
-/** How many words there are. */
-export const memoryWords = 16_384
+/** More messages than these are not joined at a time. */
+export const joinMax = 64
 /** What a tail is copied from: filled up with zeros, it is enough for two blocks. */
 export const tailWords = 32
 
-const headWords = 4
+const scheduleWords = 320
+/** Where joined messages are. What is copied may go beyond the end of the last one by a tail. */
+export const messagesStart = scheduleWords
+/** The first word that is free. */
+export const freeStart = messagesStart + joinMax * 32 + tailWords
 
-/** The last vector of a tail may go beyond the end of its message. */
-export const recordWords = (blocks: number): number => headWords + blocks * 16 + 4
+const pages = 64
+/** How many words there are. */
+export const memoryWords = pages * 16_384
 
-/** Lays down a record. The prefix is packed in `prefixes` from `from` on, the tail at `tail`; both lengths are in bytes. */
-export function layRecord(
-  memory: Int32Array,
-  at: number,
-  prefixes: Int32Array,
-  from: number,
-  prefixLength: number,
-  tail: number,
-  length: number,
-): void {
-  const message = at + headWords
-  const whole = prefixLength >> 2
-  memory[at] = tail * 4
-  memory[at + 1] = (message + whole) * 4
-  memory[at + 2] = length * 8
-  for (let word = 0; word <= whole; word++) memory[message + word] = prefixes[from + word]!
-}
-
-/** Lays down the record of a message whose words are all there, from `wholeMessageAt` on. Its tail goes where nobody reads. */
-export function layWholeRecord(memory: Int32Array, at: number, blocks: number, length: number): void {
-  memory[at] = 0
-  memory[at + 1] = (at + headWords + blocks * 16) * 4
-  memory[at + 2] = length * 8
-}
-
-export const wholeMessageAt = (record: number): number => record + headWords
-
-const scheduleBytes = 80 * 16
-const headBytes = headWords * 4
-
-/** The locals of the program. */
-const START = 0
-const COUNT = 1
-const GROUPS = 2
-const BLOCKS = 3
-/** Of a message, and of a record. */
-const MESSAGE_BYTES = 4
-const RECORD_BYTES = 5
-const LEFT = 6
-const AT = 7
-const TAIL = 8
-const RECORDS = [9, 10, 11, 12] as const
-const [A, B, C, D, E] = [13, 14, 15, 16, 17] as const
-const STATE = [18, 19, 20, 21, 22] as const
-const CONSTANT = 23
-const WORD = 24
-const ROWS = [25, 26, 27, 28] as const
+/** A table of beginnings: for each, where its words are, in bytes from the table on, and how many bytes it has. */
+export const beginningWords = 2
+/** What must be there after the last word of a beginning: it is copied as if it were two blocks. */
+export const beginningOverrun = 32
 
 const code = (...parts: readonly Code[]): Code => parts.flat()
+
+const move = (local: number, bytes: number): Code => code(get(local), i32Const(bytes), i32Add, set(local))
+
+const countDown = (local: number): Code => code(get(local), i32Const(1), i32Sub, set(local), get(local))
+
+/** Copies 64 bytes and goes on behind them. */
+const copyBlock = (from: number, to: number): Code =>
+  code(...[0, 16, 32, 48].map(at => code(get(to), get(from), load(at), store(at))), move(from, 64), move(to, 64))
+
+/** The locals of `join`, of which the first six are its parameters. */
+const join = {
+  list: 0,
+  count: 1,
+  blockBytes: 2,
+  beginnings: 3,
+  tails: 4,
+  tailLength: 5,
+  message: 6,
+  end: 7,
+  length: 8,
+  from: 9,
+  to: 10,
+} as const
+
+const untilEnd = code(get(join.to), get(join.end), i32LessUnsigned)
+
+const joinOne: Code = code(
+  code(get(join.message), get(join.blockBytes), i32Add, set(join.end)),
+  code(get(join.beginnings), get(join.list), i32Load(0), i32Const(3), i32ShiftLeft, i32Add, set(join.from)),
+  code(get(join.from), i32Load(4), set(join.length)),
+  code(get(join.beginnings), get(join.from), i32Load(0), i32Add, set(join.from)),
+  code(get(join.message), set(join.to)),
+  loop(copyBlock(join.from, join.to), untilEnd),
+  // The first word of the tail shares its place with the last bytes of the beginning.
+  code(get(join.message), get(join.length), i32Const(-4), i32And, i32Add, set(join.to)),
+  code(get(join.length), i32Const(3), i32And, i32Const(7), i32ShiftLeft, get(join.tails), i32Add, set(join.from)),
+  code(get(join.to), get(join.to), i32Load(0), get(join.from), i32Load(0), i32Or),
+  loop(copyBlock(join.from, join.to), untilEnd),
+  i32Store(0),
+  code(get(join.end), get(join.length), get(join.tailLength), i32Add, i32Const(3), i32ShiftLeft, set(join.length)),
+  code(i32Const(4), i32Sub, get(join.length), i32Store(0)),
+)
+
+const joinProgram: Code = code(
+  code(i32Const(messagesStart * 4), set(join.message)),
+  loop(joinOne, move(join.list, 4), code(get(join.end), set(join.message)), countDown(join.count)),
+)
+
+/** The locals of `hash`, of which the first four are its parameters. */
+const MESSAGES = 0
+const GROUPS = 1
+const BLOCKS = 2
+const RESULTS = 3
+const MESSAGE_BYTES = 4
+const LEFT = 5
+const AT = 6
+const LANES = [7, 8, 9, 10] as const
+const [A, B, C, D, E] = [11, 12, 13, 14, 15] as const
+const STATE = [16, 17, 18, 19, 20] as const
+const CONSTANT = 21
+const WORD = 22
+const ROWS = [23, 24, 25, 26] as const
 
 const rotate = (local: number, bits: number): Code =>
   code(get(local), i32Const(bits), shiftLeft, get(local), i32Const(32 - bits), shiftRightUnsigned, or)
@@ -114,18 +138,33 @@ const choose: Mix = (b, c, d) => code(get(c), get(d), get(b), bitselect)
 const parity: Mix = (b, c, d) => code(get(b), get(c), xor, get(d), xor)
 const majority: Mix = (b, c, d) => code(get(d), get(b), get(b), get(c), xor, bitselect)
 
+/** What the round before has computed comes last into the sum: the processor need not wait for it with the rest. */
 function round(mix: Mix, index: number, [a, b, c, d, e]: readonly [number, number, number, number, number]): Code {
-  const sum = code(rotate(a, 5), mix(b, c, d), add, get(e), add, get(CONSTANT), add, get(AT), load(index * 16), add)
-  return code(sum, set(e), rotate(b, 30), set(b))
+  const ready = code(get(e), get(CONSTANT), add, get(AT), load(index * 16), add, mix(b, c, d), add)
+  return code(ready, rotate(a, 5), add, set(e), rotate(b, 30), set(b))
+}
+
+/** Computes the word of the schedule that is wanted 16 rounds later. Again the youngest comes last. */
+function expandWord(index: number): Code {
+  const at = (words: number) => code(get(AT), load((index + words) * 16))
+  return code(
+    code(at(0), at(2), xor, at(8), xor, at(13), xor, set(WORD)),
+    code(get(AT), rotate(WORD, 1), store((index + 16) * 16)),
+  )
 }
 
 /** Advances a local and leaves whether it is still below the end. */
 const advance = (local: number, step: number, end: number): Code =>
   code(get(local), i32Const(step), i32Add, set(local), get(local), i32Const(end), i32LessUnsigned)
 
-/** Twenty rounds, five at a time, so that the variables change places without being moved. */
+const five = [0, 1, 2, 3, 4]
+
+/**
+ * Twenty rounds, five at a time, so that the variables change places without being moved. The schedule grows beside the rounds, since
+ * the processor does both at once.
+ */
 function phase(number: number, mix: Mix, constant: number): Code {
-  const five = code(
+  const rounds = code(
     round(mix, 0, [A, B, C, D, E]),
     round(mix, 1, [E, A, B, C, D]),
     round(mix, 2, [D, E, A, B, C]),
@@ -133,33 +172,15 @@ function phase(number: number, mix: Mix, constant: number): Code {
     round(mix, 4, [B, C, D, E, A]),
   )
   const begin = code(i32Const(constant | 0), splat, set(CONSTANT), i32Const(number * 20 * 16), set(AT))
-  return code(begin, loop(five, advance(AT, 5 * 16, (number + 1) * 20 * 16)))
+  const isLast = number === 3
+  const lastWords = isLast ? code(...five.slice(1).map(index => expandWord(index - 1))) : []
+  const expansion = isLast ? [] : code(...five.map(expandWord))
+  return code(begin, lastWords, loop(expansion, rounds, advance(AT, 5 * 16, (number + 1) * 20 * 16)))
 }
 
-const move = (local: number, bytes: number): Code => code(get(local), i32Const(bytes), i32Add, set(local))
-
-const countDown = (local: number): Code => code(get(local), i32Const(1), i32Sub, set(local), get(local))
-
-/** The first word of a tail shares its place with the last bytes of the prefix. */
-const joinTail: Code = code(
-  code(get(RECORDS[0]), i32Load(0), set(TAIL), get(RECORDS[0]), i32Load(4), set(AT)),
-  code(get(AT), get(AT), i32Load(0), get(TAIL), i32Load(0), i32Or),
-  loop(
-    code(get(AT), get(TAIL), load(0), store(0), move(AT, 16), move(TAIL, 16)),
-    code(get(AT), get(RECORDS[0]), get(MESSAGE_BYTES), i32Add, i32Const(headBytes), i32Add, i32LessUnsigned),
-  ),
-  i32Store(0),
-  code(get(RECORDS[0]), get(MESSAGE_BYTES), i32Add, get(RECORDS[0]), i32Load(8), i32Store(headBytes - 4)),
-)
-
-const joinTails: Code = code(
-  code(get(START), set(RECORDS[0])),
-  loop(joinTail, code(get(RECORDS[0]), get(RECORD_BYTES), i32Add, set(RECORDS[0])), countDown(COUNT)),
-)
-
-const openRecords: Code = code(
-  code(get(START), set(RECORDS[0])),
-  ...[1, 2, 3].map(lane => code(get(RECORDS[lane - 1]!), get(RECORD_BYTES), i32Add, set(RECORDS[lane]!))),
+const openLane: Code = code(
+  code(get(MESSAGES), set(LANES[0])),
+  ...[1, 2, 3].map(lane => code(get(LANES[lane - 1]!), get(MESSAGE_BYTES), i32Add, set(LANES[lane]!))),
 )
 
 const bytesOf = (size: number, ...parts: readonly number[]): number[] =>
@@ -172,32 +193,19 @@ const highHalves = shuffle(bytesOf(8, 1, 3))
 
 /** Four words of each message become four vectors of one word each. */
 const turnWords: Code = code(
-  ...RECORDS.map((record, lane) => code(get(record), load(headBytes), set(ROWS[lane]!), move(record, 16))),
+  ...LANES.map((lane, index) => code(get(lane), load(0), set(ROWS[index]!), move(lane, 16))),
   code(get(ROWS[0]), get(ROWS[1]), lowWords, set(A), get(ROWS[0]), get(ROWS[1]), highWords, set(B)),
   code(get(ROWS[2]), get(ROWS[3]), lowWords, set(C), get(ROWS[2]), get(ROWS[3]), highWords, set(D)),
   code(get(AT), get(A), get(C), lowHalves, store(0), get(AT), get(A), get(C), highHalves, store(16)),
   code(get(AT), get(B), get(D), lowHalves, store(32), get(AT), get(B), get(D), highHalves, store(48)),
 )
 
-const copyBlock: Code = code(i32Const(0), set(AT), loop(turnWords, advance(AT, 64, 256)))
-
-const expandWord = (offset: number): Code => {
-  const before = (words: number) => code(get(AT), load((16 - words) * 16 + offset))
-  const mixed = code(before(3), before(8), xor, before(14), xor, before(16), xor, set(WORD))
-  return code(mixed, get(AT), rotate(WORD, 1), store(256 + offset))
-}
-
-const expand: Code = code(
-  i32Const(0),
-  set(AT),
-  loop(expandWord(0), expandWord(16), advance(AT, 32, scheduleBytes - 256)),
-)
+const turnBlock: Code = code(i32Const(0), set(AT), loop(turnWords, advance(AT, 64, 256)))
 
 const working = [A, B, C, D, E] as const
 
 const compressBlock: Code = code(
-  copyBlock,
-  expand,
+  turnBlock,
   ...working.map((local, index) => code(get(STATE[index]!), set(local))),
   phase(0, choose, 0x5a827999),
   phase(1, parity, 0x6ed9eba1),
@@ -206,30 +214,35 @@ const compressBlock: Code = code(
   ...working.map((local, index) => code(get(STATE[index]!), get(local), add, set(STATE[index]!))),
 )
 
-const program: Code = code(
+const hashProgram: Code = code(
   code(get(BLOCKS), i32Const(6), i32ShiftLeft, set(MESSAGE_BYTES)),
-  code(get(MESSAGE_BYTES), i32Const(headBytes + 16), i32Add, set(RECORD_BYTES)),
-  joinTails,
   loop(
     ...initialState.map((word, index) => code(i32Const(word), splat, set(STATE[index]!))),
-    openRecords,
+    openLane,
     code(get(BLOCKS), set(LEFT)),
     loop(compressBlock, countDown(LEFT)),
-    code(get(START), get(STATE[0]), store(0), get(START), get(STATE[1]), store(16)),
-    code(get(START), get(RECORD_BYTES), i32Const(2), i32ShiftLeft, i32Add, set(START)),
+    code(get(RESULTS), get(STATE[0]), store(0), get(RESULTS), get(STATE[1]), store(16), move(RESULTS, 32)),
+    code(get(MESSAGES), get(MESSAGE_BYTES), i32Const(2), i32ShiftLeft, i32Add, set(MESSAGES)),
     countDown(GROUPS),
   ),
 )
 
 /** The bytes of the module. Browsers compile at most 4 KiB at once on the page's own thread. */
 export function lanesModule(): Uint8Array {
-  return assembleModule({ name: 'hash', parameters: 4, integers: 9, vectors: 16, code: program })
+  const functions = [
+    { name: 'join', parameters: 6, integers: 5, vectors: 0, code: joinProgram },
+    { name: 'hash', parameters: 4, integers: 7, vectors: 16, code: hashProgram },
+  ]
+  return assembleModule({ functions, pages })
 }
 
 interface Wasm {
   Module: new (bytes: Uint8Array) => object
   Instance: new (module: object) => { exports: Record<string, unknown> }
 }
+
+/** Takes places in bytes. */
+type Program = (...values: number[]) => void
 
 /** Undefined where WebAssembly or its vectors are missing or forbidden; plain JavaScript does as well. */
 export function openLanes(): Lanes | undefined {
@@ -238,10 +251,13 @@ export function openLanes(): Lanes | undefined {
   try {
     const { exports } = new wasm.Instance(new wasm.Module(lanesModule()))
     const { buffer } = exports.memory as { buffer: ArrayBuffer }
-    const run = exports.hash as (startBytes: number, count: number, groups: number, blocks: number) => void
+    const joined = exports.join as Program
+    const hashed = exports.hash as Program
     return {
       memory: new Int32Array(buffer),
-      hash: (start, count, blocks) => run(start * 4, count, (count + 3) >> 2, blocks),
+      join: (list, count, blocks, beginnings, tails, tailLength) =>
+        joined(list * 4, count, blocks * 64, beginnings * 4, tails * 4, tailLength),
+      hash: (messages, count, blocks, results) => hashed(messages * 4, (count + 3) >> 2, blocks, results * 4),
     }
   } catch {
     return undefined

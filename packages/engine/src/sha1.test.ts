@@ -5,7 +5,7 @@ import { bucketInPlainJavaScript, bucketOf, flagPrefix, unitOf } from './bucket.
 import { blockCount, PLAIN, type Salt, saltBytes, VARIANT } from './bucket-text.ts'
 import { giveGathering, takeGathering } from './gathering.ts'
 import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
-import { freeStart, type Lanes, lanesModule, layRecord, memoryWords, openLanes, recordWords } from './sha1-lanes.ts'
+import { beginningWords, freeStart, joinMax, lanesModule, memoryWords, messagesStart, openLanes } from './sha1-lanes.ts'
 import { utf8 } from './utf8.ts'
 
 function reference(text: string): number {
@@ -42,6 +42,9 @@ describe('four lanes', () => {
   it('give what plain JavaScript gives, however many messages there are', () => {
     const lanes = openLanes()!
     const packed = new PackedIdentifier(lanes.memory, freeStart)
+    const list = freeStart + identifierWords
+    const results = list + joinMax
+    const beginnings = results + joinMax * 2
     const keys = fc.array(key, { minLength: 1, maxLength: 9 })
     fc.assert(
       fc.property(
@@ -54,13 +57,20 @@ describe('four lanes', () => {
           const rest = packed.length + saltBytes[salt].length
           const prefixes = some.map(flagPrefix).filter(({ length }) => blockCount(length + rest) === blocks)
           if (prefixes.length === 0) return
-          for (const [place, { words, length }] of prefixes.entries()) {
-            const at = recordsStart + place * recordWords(blocks)
-            layRecord(lanes.memory, at, words, 0, length, packed.tailAfter(length, salt), length + rest)
+          let words = prefixes.length * beginningWords
+          for (const [place, prefix] of prefixes.entries()) {
+            lanes.memory.set([words * 4, prefix.length], beginnings + place * beginningWords)
+            lanes.memory.set(prefix.words, beginnings + words)
+            words += prefix.words.length
+            // They need not come in the order of the table.
+            lanes.memory[list + prefixes.length - 1 - place] = place
           }
-          lanes.hash(recordsStart, prefixes.length, blocks)
-          for (const [place, { words, length }] of prefixes.entries()) {
-            expect(bucketIn(lanes, place, blocks)).toBe(bucketInPlainJavaScript(words, 0, length, id, salt))
+          lanes.join(list, prefixes.length, blocks, beginnings, packed.tails(salt), rest)
+          lanes.hash(messagesStart, prefixes.length, blocks, results)
+          for (const [place, prefix] of prefixes.toReversed().entries()) {
+            const at = results + (place & ~3) * 2 + (place & 3)
+            const bucket = unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)
+            expect(bucket).toBe(bucketInPlainJavaScript(prefix.words, 0, prefix.length, id, salt))
           }
         },
       ),
@@ -75,13 +85,6 @@ describe('four lanes', () => {
     vi.unstubAllGlobals()
   })
 })
-
-const recordsStart = freeStart + identifierWords
-
-function bucketIn({ memory }: Lanes, place: number, blocks: number): number {
-  const at = recordsStart + (place & ~3) * recordWords(blocks) + (place & 3)
-  return unitOf(memory[at]!, memory[at + 4]!)
-}
 
 describe('gathering', () => {
   it('is done by one evaluation at a time, within what memory there is', () => {

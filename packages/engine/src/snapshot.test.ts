@@ -29,6 +29,28 @@ describe('results', () => {
     for (const { key } of rollouts) snapshot.evaluate({ distinctId: 'somebody else' }, { now, keys: [key] })
     for (const { results, values } of told) expect([...results].map(([, outcome]) => outcome.value)).toEqual(values)
   })
+
+  it('are those of their own project, however projects take turns', () => {
+    const variants = ['control', 'test'].map(key => ({ key, rollout_percentage: 50 }))
+    const projects = ['first', 'another-with-longer-keys'].map(name => {
+      const flags = Array.from({ length: 12 }, (_, index) =>
+        flag(
+          index + 1,
+          { groups: [{ rollout_percentage: 50 }], multivariate: { variants } },
+          { key: `${name}-${index}` },
+        ),
+      )
+      return { snapshot: compile(project(flags), options), keys: flags.map(({ key }) => key) }
+    })
+    for (let index = 0; index < 20; index++) {
+      const subject = { distinctId: `person-${index}` }
+      for (const { snapshot, keys } of projects) {
+        const together = [...snapshot.evaluate(subject, { now })].map(([, { value }]) => value)
+        const alone = keys.map(key => snapshot.evaluate(subject, { now, keys: [key] }).get(key)!.value)
+        expect(together).toEqual(alone)
+      }
+    }
+  })
 })
 
 describe('requirements', () => {

@@ -20,6 +20,7 @@ export const set = (local: number): Code => [0x21, ...unsigned(local)]
 export const i32Const = (value: number): Code => [0x41, ...signed(value)]
 export const i32Add: Code = [0x6a]
 export const i32Sub: Code = [0x6b]
+export const i32And: Code = [0x71]
 export const i32Or: Code = [0x72]
 export const i32ShiftLeft: Code = [0x74]
 export const i32LessUnsigned: Code = [0x49]
@@ -44,6 +45,7 @@ export const loop = (...body: readonly Code[]): Code => [0x03, 0x40, ...body.fla
 
 const sized = (bytes: Code): number[] => [...unsigned(bytes.length), ...bytes]
 const section = (id: number, bytes: Code): number[] => [id, ...sized(bytes)]
+const list = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()]
 const name = (text: string): number[] => sized(Array.from(text, character => character.charCodeAt(0)))
 
 export interface WasmFunction {
@@ -55,17 +57,27 @@ export interface WasmFunction {
   readonly code: Code
 }
 
-/** A module with one function of integer parameters, and one page of memory; both are exported. */
-export function assembleModule(fn: WasmFunction): Uint8Array {
+export interface WasmModule {
+  readonly functions: readonly WasmFunction[]
+  /** Of memory, 64 KiB each. The system gives them when they are first written to. */
+  readonly pages: number
+}
+
+/** A module with functions of integer parameters, and memory; all are exported. */
+export function assembleModule({ functions, pages }: WasmModule): Uint8Array {
   const i32 = 0x7f
   const v128 = 0x7b
-  const body = [2, ...unsigned(fn.integers), i32, ...unsigned(fn.vectors), v128, ...fn.code, 0x0b]
+  const types = functions.map(({ parameters }) => [0x60, parameters, ...Array(parameters).fill(i32), 0])
+  const bodies = functions.map(({ integers, vectors, code }) =>
+    sized([2, ...unsigned(integers), i32, ...unsigned(vectors), v128, ...code, 0x0b]),
+  )
+  const exported = functions.map((fn, index) => [...name(fn.name), 0, index])
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, [1, 0x60, fn.parameters, ...Array(fn.parameters).fill(i32), 0]),
-    ...section(3, [1, 0]),
-    ...section(5, [1, 0, 1]),
-    ...section(7, [2, ...name(fn.name), 0, 0, ...name('memory'), 2, 0]),
-    ...section(10, [1, ...sized(body)]),
+    ...section(1, list(types)),
+    ...section(3, list(functions.map((_, index) => [index]))),
+    ...section(5, [1, 0, ...unsigned(pages)]),
+    ...section(7, list([...exported, [...name('memory'), 2, 0]])),
+    ...section(10, list(bodies)),
   ])
 }

@@ -14,7 +14,7 @@ export interface PieceCopier {
   copy(list: number, count: number, target: number): void
 }
 
-export const copyOverrun = 32
+export const copyOverrun = 64
 
 const pageBytes = 65_536
 /** What there is from the beginning. */
@@ -25,10 +25,16 @@ const [LIST, COUNT, TARGET, SOURCE, AT] = [0, 1, 2, 3, 4] as const
 const get = (local: number): number[] => [0x20, local]
 const set = (local: number): number[] => [0x21, local]
 const i32Add = 0x6a
+const i32Sub = 0x6b
 const i32LessUnsigned = 0x49
 const i32Load = (offset: number): number[] => [0x28, 2, offset]
-const advance = (local: number, step: number): number[] => [...get(local), 0x41, step, i32Add, ...set(local)]
-const copyEight = (offset: number): number[] => [...get(AT), ...get(SOURCE), 0x29, 0, offset, 0x37, 0, offset]
+/** Numbers have seven bits a byte, of which the last tells the sign. */
+const i32Const = (value: number): number[] => [0x41, (value & 0x7f) | 0x80, value >> 7]
+const advance = (local: number, step: number): number[] => [...get(local), ...i32Const(step), i32Add, ...set(local)]
+const copySixteen = (offset: number): number[] => [
+  ...[...get(AT), ...get(SOURCE), 0xfd, 0x00, 0, offset],
+  ...[0xfd, 0x0b, 0, offset],
+]
 /** Repeats the body as long as it leaves a number other than 0. */
 const loop = (...body: readonly number[]): number[] => [0x03, 0x40, ...body, 0x0d, 0x00, 0x0b]
 
@@ -36,12 +42,11 @@ const program = loop(
   ...[...get(LIST), ...i32Load(0), ...set(SOURCE), ...get(TARGET), ...set(AT)],
   ...[...get(TARGET), ...get(LIST), ...i32Load(4), i32Add, ...set(TARGET)],
   ...loop(
-    ...[...copyEight(0), ...copyEight(8), ...copyEight(16), ...copyEight(24)],
-    ...[...advance(SOURCE, 32), ...advance(AT, 32), ...get(AT), ...get(TARGET), i32LessUnsigned],
+    ...[...copySixteen(0), ...copySixteen(16), ...copySixteen(32), ...copySixteen(48)],
+    ...[...advance(SOURCE, 64), ...advance(AT, 64), ...get(AT), ...get(TARGET), i32LessUnsigned],
   ),
   ...advance(LIST, 8),
-  // -1 in the way that the format writes numbers.
-  ...[...advance(COUNT, 0x7f), ...get(COUNT)],
+  ...[...get(COUNT), 0x41, 1, i32Sub, ...set(COUNT), ...get(COUNT)],
 )
 
 const sized = (bytes: readonly number[]): number[] => {
@@ -73,7 +78,7 @@ interface Wasm {
   readonly Instance: new (module: object) => { readonly exports: unknown }
 }
 
-/** Where WebAssembly is switched off, JavaScript does as well. */
+/** Where WebAssembly is switched off or has no vectors, JavaScript does as well. */
 export function openPieceCopier(): PieceCopier {
   try {
     const { Instance, Module } = WebAssembly as unknown as Wasm
