@@ -14,6 +14,8 @@ export interface Visit {
   readonly scenario: Scenario
   /** A window of its own: nothing is shared between two of them. */
   open(options?: { width?: number; height?: number; dark?: boolean; locale?: string }): Promise<Page>
+  /** The owner signs in, and goes there. */
+  signIn(page: Page, path: string): Promise<void>
   /** A window in which the owner is signed in. */
   signedIn(path: string, options?: Parameters<Visit['open']>[0]): Promise<Page>
   close(): Promise<void>
@@ -42,19 +44,23 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
     watch(page)
     return page
   }
+  const signIn: Visit['signIn'] = async (page, path) => {
+    await page.goto(`/login?next=${encodeURIComponent(path)}`)
+    await page.locator('input[type=email]').fill(email)
+    await page.locator('input[type=password]').fill(password)
+    const field = await page.locator('input[type=password]').elementHandle()
+    await page.locator('button[type=submit]').click()
+    await page.waitForURL(url => url.pathname !== '/login')
+    // The address changes a moment before the page does, and the sign-in form has fields that other pages have too.
+    await field?.waitForElementState('hidden')
+  }
   return {
     scenario,
     open,
+    signIn,
     async signedIn(path, options) {
       const page = await open(options)
-      await page.goto(`/login?next=${encodeURIComponent(path)}`)
-      await page.locator('input[type=email]').fill(email)
-      await page.locator('input[type=password]').fill(password)
-      const field = await page.locator('input[type=password]').elementHandle()
-      await page.locator('button[type=submit]').click()
-      await page.waitForURL(url => url.pathname !== '/login')
-      // The address changes a moment before the page does, and the sign-in form has fields that other pages have too.
-      await field?.waitForElementState('hidden')
+      await signIn(page, path)
       return page
     },
     async close() {

@@ -97,10 +97,6 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     const { scenario } = visit
     const page = await visit.signedIn('/')
     await page.getByRole('link', { name: 'new-checkout' }).waitFor()
-    const isListening = page.waitForResponse(response => response.url().includes('/ofrep/v1/stream'))
-    await page.reload()
-    await isListening
-    await page.getByRole('link', { name: 'new-checkout' }).waitFor()
     const flag = await flagNamed('new-checkout')
     await scenario.patch(`${scenario.project}/feature_flags/${flag.id}/`, {
       filters: { groups: [{ properties: [], rollout_percentage: 37 }] },

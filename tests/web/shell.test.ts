@@ -56,6 +56,59 @@ describe('the door', { timeout: 120_000 }, () => {
   })
 })
 
+describe('live', { timeout: 120_000 }, () => {
+  it('shows a change in every tab, however many there are, and signs a new tab in', async () => {
+    const { scenario } = visit
+    const flags = `${scenario.project}/feature_flags`
+    const { body: flag } = await scenario.post(`${flags}/`, { key: 'seen-everywhere' })
+    const page = await visit.signedIn(`/project/${scenario.projectId}/flags`)
+    await page.getByRole('link', { name: 'seen-everywhere' }).waitFor()
+    const tabs = [page]
+    // One more than a browser has connections for, if each tab had a stream of its own.
+    while (tabs.length < 7) {
+      const tab = await page.context().newPage()
+      await tab.goto(`/project/${scenario.projectId}/flags`)
+      await tab.getByRole('link', { name: 'seen-everywhere' }).waitFor()
+      tabs.push(tab)
+    }
+    await scenario.patch(`${flags}/${flag.id}/`, { name: 'Seen in every tab' })
+    for (const tab of tabs) await tab.getByText('Seen in every tab').waitFor()
+
+    // A lost connection is made again, and what was missed is made up for.
+    scenario.halyard.app.server.closeAllConnections()
+    const change = () => scenario.patch(`${flags}/${flag.id}/`, { name: 'Seen after a while' })
+    // The connections of this test are gone as well.
+    await expect.poll(async () => (await change().catch(() => undefined))?.status).toBe(200)
+    for (const tab of tabs) await tab.getByText('Seen after a while').waitFor()
+
+    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('menuitem', { name: 'Sign out' }).click()
+    for (const tab of tabs) await tab.waitForURL(url => url.pathname === '/login')
+  })
+
+  it('asks nothing while nothing changes', async () => {
+    const { scenario } = visit
+    const page = await visit.open()
+    const asked: string[] = []
+    page.on('request', request => asked.push(new URL(request.url()).pathname))
+    await page.clock.install()
+    await visit.signIn(page, `/project/${scenario.projectId}/flags`)
+    await page.getByRole('heading', { name: 'Flags' }).waitFor()
+    for (let second = 0; second < 10; second++) await page.clock.runFor(1000)
+    await scenario.post(`${scenario.project}/feature_flags/`, { key: 'after-silence' })
+    await expect
+      .poll(async () => {
+        await page.clock.runFor(100)
+        return page.getByRole('link', { name: 'after-silence' }).count()
+      })
+      .toBe(1)
+    // When the page begins, and again if the stream was opened after that.
+    for (const list of ['/api/projects/', '/api/organizations/', `${scenario.project}/scheduled_changes/`]) {
+      expect(asked.filter(path => path === list).length, list).toBeLessThan(4)
+    }
+  })
+})
+
 describe('the frame', { timeout: 120_000 }, () => {
   it('switches projects, makes new ones, and changes language and colours', async () => {
     const page = await visit.signedIn('/')

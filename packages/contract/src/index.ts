@@ -1,4 +1,5 @@
 import { apiKeyRoutes } from './api-keys.ts'
+import { changeRoutes } from './changes.ts'
 import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
 import { edgeRoutes } from './edge.ts'
@@ -73,6 +74,7 @@ export type { User, UserBasic } from './users.ts'
 /** The table of routes: everything the service answers in JSON, except the SDK paths. */
 export const routes = {
   apiKeys: apiKeyRoutes,
+  changes: changeRoutes,
   cohorts: cohortRoutes,
   flagReach: flagReachRoutes,
   dashboards: dashboardRoutes,

@@ -43,6 +43,7 @@ import { serveLocalEvaluation } from './sdk/local-evaluation-routes.ts'
 import { serveSdk } from './sdk/sdk-routes.ts'
 import type { Serving } from './serving.ts'
 import type { Database } from './stores.ts'
+import { serveChanges } from './streams/change-routes.ts'
 import { serveStreams } from './streams/stream-routes.ts'
 import { levelInProject } from './tenancy.ts'
 import { version } from './version.ts'
@@ -126,6 +127,7 @@ export function createApp({
   serveGroups(serve, { database, now })
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
   serveStreams(app, serving)
+  serveChanges(app, serve, { gate, changes })
   serveOfrep(app, serving)
   serveEdges(app, serve, {
     gate,

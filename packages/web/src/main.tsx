@@ -11,9 +11,11 @@ import { createCall } from './api/client.ts'
 import { lookAgain } from './api/look-again.ts'
 import { isProblem } from './api/problem.ts'
 import { createSession } from './api/session.ts'
+import { shareSession } from './api/share-session.ts'
 import { createPageRouter } from './app/router.tsx'
 import { ServicesContext } from './app/services.ts'
 import { theme, variables } from './app/theme.ts'
+import { createLive } from './live/live.ts'
 import { LanguageProvider, loadMessages, preferredLanguage } from './messages/language.tsx'
 
 const retriesMax = 2
@@ -22,7 +24,8 @@ async function start(): Promise<void> {
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
   setNonce(nonce)
   const session = createSession(sessionStorage)
-  const services = { session, call: createCall(session) }
+  const isShared = shareSession(session, new BroadcastChannel('halyard.session'))
+  const services = { session, call: createCall(session), live: createLive(session) }
   const queries = new QueryClient({
     defaultOptions: {
       queries: {
@@ -39,7 +42,8 @@ async function start(): Promise<void> {
     if (session.endedBecause() === 'expired') router.invalidate()
   })
   const language = preferredLanguage()
-  const initial = { language, messages: await loadMessages(language) }
+  const [messages] = await Promise.all([loadMessages(language), isShared])
+  const initial = { language, messages }
 
   createRoot(document.getElementById('root') as HTMLElement).render(
     <MantineProvider

@@ -8,6 +8,7 @@ import type { Database, Stores } from '../stores.ts'
 import { adminLevel, type Organization, requireLevel } from '../tenancy.ts'
 import { type AccessLevel, editAccess, flagResource, isAccessLevel, type Role, resources } from './access.ts'
 import { resourceAccessToWire, roleMembershipToWire, roleToWire } from './access-resource.ts'
+import { announceAccess } from './announce-access.ts'
 
 interface Deps {
   readonly database: Database
@@ -17,6 +18,12 @@ interface Deps {
 /** Roles, who is in them, and what everybody may do with a kind of resource. Written by admins, read by members. */
 export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.roles
+  const change = <T>(organization: Organization, work: (tx: Stores) => Promise<T>): Promise<T> =>
+    database.transaction(async tx => {
+      const result = await work(tx)
+      await announceAccess(tx, { organizationId: organization.id }, organization.id, now())
+      return result
+    })
 
   serve(r.list, async ({ organization, query, url }) => {
     const window = readWindow(query)
@@ -29,7 +36,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     const name = body.name
     const sentLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
     return roleToWire(
-      await database.transaction(async tx => {
+      await change(organization, async tx => {
         const setting = await tx.resourceAccess.findFor(organization.id, flagResource)
         const role: Role = {
           id: newUuid(),
@@ -54,7 +61,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   serve(r.update, async ({ actor, organization, params, body }) => {
     requireLevel(actor, organization.id, adminLevel, 'change roles')
     return roleToWire(
-      await database.transaction(async tx => {
+      await change(organization, async tx => {
         const role = await getRole(tx, organization, params.role_id)
         const fields = {
           name: body.name === undefined ? role.name : body.name,
@@ -68,7 +75,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
 
   serve(r.remove, async ({ actor, organization, params }) => {
     requireLevel(actor, organization.id, adminLevel, 'delete roles')
-    await database.transaction(async tx => {
+    await change(organization, async tx => {
       const role = await getRole(tx, organization, params.role_id)
       await tx.roles.remove(role.id)
     })
@@ -86,7 +93,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   serve(r.createMembership, async ({ actor, organization, params, body }) => {
     requireLevel(actor, organization.id, adminLevel, 'put people into roles')
     return roleMembershipToWire(
-      await database.transaction(async tx => {
+      await change(organization, async tx => {
         const role = await getRole(tx, organization, params.role_id)
         const member = await tx.organizations.findMember(organization.id, body.user_uuid)
         if (!member) throw invalid('user_uuid', 'does_not_exist', 'There is no such person in the organization.')
@@ -99,7 +106,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
 
   serve(r.removeMembership, async ({ actor, organization, params }) => {
     requireLevel(actor, organization.id, adminLevel, 'take people out of roles')
-    await database.transaction(async tx => {
+    await change(organization, async tx => {
       const role = await getRole(tx, organization, params.role_id)
       if (!(await tx.roles.removeMember(role.id, params.membership_id))) throw missing('Role membership')
     })
@@ -126,7 +133,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
       createdAt: now(),
       updatedAt: now(),
     }
-    return resourceAccessToWire(await database.transaction(tx => tx.resourceAccess.create(access)))
+    return resourceAccessToWire(await change(organization, tx => tx.resourceAccess.create(access)))
   })
 
   serve(r.getResourceAccess, async ({ organization, params }) =>
@@ -136,7 +143,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   serve(r.updateResourceAccess, async ({ actor, organization, params, body }) => {
     requireLevel(actor, organization.id, adminLevel, 'set access')
     return resourceAccessToWire(
-      await database.transaction(async tx => {
+      await change(organization, async tx => {
         const access = await getResourceAccess(tx, organization, params.id)
         const accessLevel = readLevel(body.access_level, 'access_level') ?? access.accessLevel
         await tx.resourceAccess.update(access.id, accessLevel, now())
@@ -147,7 +154,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
 
   serve(r.removeResourceAccess, async ({ actor, organization, params }) => {
     requireLevel(actor, organization.id, adminLevel, 'set access')
-    await database.transaction(async tx => {
+    await change(organization, async tx => {
       const access = await getResourceAccess(tx, organization, params.id)
       await tx.resourceAccess.remove(access.id)
     })

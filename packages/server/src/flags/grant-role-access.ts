@@ -1,4 +1,5 @@
 import type { RoleAccess } from '../access/access.ts'
+import { announceAccess } from '../access/announce-access.ts'
 import type { Instant } from '../instant.ts'
 import { invalid } from '../problem.ts'
 import type { Stores } from '../stores.ts'
@@ -23,6 +24,7 @@ export async function grantRoleAccess(
   const access = await tx.roleAccess.create({ flagId: flag.id, roleId: role.id, addedAt: now, updatedAt: now })
   const change = { action: 'created', field: 'role_access', before: null, after: role.name } as const
   await appendFlagActivity(tx, actor, project, flag, { activity: 'role_access_granted', changes: [change] }, now)
+  await announceAccess(tx, { ...project, projectId: project.id }, String(flag.id), now)
   return access
 }
 
@@ -38,4 +40,5 @@ export async function revokeRoleAccess(
   await tx.roleAccess.remove(access.id)
   const change = { action: 'deleted', field: 'role_access', before: role?.name ?? access.roleId, after: null } as const
   await appendFlagActivity(tx, actor, project, flag, { activity: 'role_access_revoked', changes: [change] }, now)
+  await announceAccess(tx, { ...project, projectId: project.id }, String(flag.id), now)
 }

@@ -23,7 +23,7 @@ export async function changeLevel(
   if (level > own) throw forbidden('You cannot grant more than you have.')
   await tx.organizations.setLevel(organization.id, member.user.id, level, now)
   if (level === ownerLevel) await tx.organizations.setLevel(organization.id, actor.user.id, adminLevel, now)
-  await announceIdentity(tx, member.user.id, now)
+  await announceIdentity(tx, member.user.id, now, organization.id)
   return { ...member, level, updatedAt: now }
 }
 
@@ -46,7 +46,7 @@ export async function removeMember(
   }
   await tx.roles.removeFromAll(organization.id, member.user.id)
   await tx.organizations.removeMember(organization.id, member.user.id)
-  await announceIdentity(tx, member.user.id, now)
+  await announceIdentity(tx, member.user.id, now, organization.id)
 }
 
 async function getMember(tx: Stores, organization: Organization, userUuid: string): Promise<Member> {

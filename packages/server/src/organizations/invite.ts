@@ -1,3 +1,4 @@
+import { announceAccess } from '../access/announce-access.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
 import type { Account } from '../identity/identity-store.ts'
@@ -53,6 +54,7 @@ export async function createInvite(
     expiresAt: plusMilliseconds(now, inviteMilliseconds),
   }
   await tx.organizations.createInvite(invite)
+  await announceAccess(tx, invite, invite.id, now)
   return invite
 }
 
@@ -139,5 +141,5 @@ async function join(tx: Stores, invite: Invite, userId: number, now: Instant): P
     updatedAt: now,
   })
   await tx.organizations.removeInvite(invite.id)
-  await announceIdentity(tx, userId, now)
+  await announceIdentity(tx, userId, now, invite.organizationId)
 }

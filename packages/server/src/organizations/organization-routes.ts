@@ -1,4 +1,5 @@
 import { routes } from '@halyard/contract'
+import { announceAccess } from '../access/announce-access.ts'
 import { pageBody, readWindow } from '../http/page-links.ts'
 import { answer, type ServeRoute } from '../http/serve-route.ts'
 import { sessionToWire } from '../identity/api-key-resource.ts'
@@ -122,6 +123,7 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
       const invite = await tx.organizations.findInvite(params.invite_id)
       if (invite?.organizationId !== organization.id) throw missing('Invitation')
       await tx.organizations.removeInvite(invite.id)
+      await announceAccess(tx, invite, invite.id, now())
     })
     return answer({ status: 204 })
   })

@@ -6,6 +6,7 @@ import { type Instant, plusMilliseconds } from '../instant.ts'
 import { invalid, missing } from '../problem.ts'
 import type { Stores } from '../stores.ts'
 import type { Project } from '../tenancy.ts'
+import { announceSchedule } from './announce-schedule.ts'
 import { type Operation, patchFor, readOperation } from './operation.ts'
 import type { ScheduledChange } from './scheduled-change.ts'
 
@@ -43,6 +44,7 @@ export async function planChange(
     version: 1,
   })
   await recordPlan(tx, author, project, flag, 'scheduled', change, now)
+  await announceSchedule(tx, project, flag.id, now)
   return change
 }
 
@@ -80,6 +82,7 @@ export async function replanChange(
   }
   await tx.schedules.save(change)
   await recordPlan(tx, author, project, flag, 'scheduled', change, now)
+  await announceSchedule(tx, project, flag.id, now)
   return change
 }
 
@@ -93,6 +96,7 @@ export async function callOffChange(
   const change = await tx.schedules.find(project.id, id)
   if (!change) throw missing('Scheduled change')
   await tx.schedules.remove(change.id)
+  await announceSchedule(tx, project, change.flagId, now)
   const flag = await tx.flags.find(project.id, change.flagId)
   if (flag && change.status === 'pending') await recordPlan(tx, author, project, flag, 'unscheduled', change, now)
 }

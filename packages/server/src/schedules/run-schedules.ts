@@ -3,6 +3,7 @@ import type { Instant } from '../instant.ts'
 import { type Job, LeaseLost, type Turn } from '../jobs/job-runner.ts'
 import { Problem } from '../problem.ts'
 import type { Stores } from '../stores.ts'
+import { announceSchedule } from './announce-schedule.ts'
 import { Hopeless, patchFor, readOperation } from './operation.ts'
 import { afterFailure, afterSuccess, type ScheduledChange } from './scheduled-change.ts'
 
@@ -66,4 +67,6 @@ async function noteFailure(
   if (change?.status !== 'pending' || change.version !== version) return
   const reason = error instanceof Problem ? error.message : 'Something went wrong inside Halyard; its log says more.'
   await tx.schedules.save(afterFailure(change, reason, { isFinal: error instanceof Hopeless }, now))
+  const project = await tx.projects.find(projectId)
+  if (project) await announceSchedule(tx, project, change.flagId, now)
 }

@@ -56,11 +56,15 @@ const policy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
+/** What a script may do that runs by itself, as the worker does which all tabs share: talk to this server. */
+const filePolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
+
 async function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): Promise<FastifyReply> {
   const { bytes, encoding } = await file.read(String(request.headers['accept-encoding'] ?? ''))
   reply
     .type(file.type)
     .header('vary', 'accept-encoding')
+    .header('content-security-policy', filePolicy)
     .header('cache-control', file.isImmutable ? `public, max-age=${yearSeconds}, immutable` : 'public, max-age=3600')
   if (encoding) reply.header('content-encoding', encoding)
   return reply.send(bytes)

@@ -3,24 +3,8 @@ import type { QueryClient } from '@tanstack/react-query'
 /** Below a second, so that what others do is seen within one. */
 const lookAgainMilliseconds = 800
 
-/** By the first part of their keys. Flags and cohorts are pushed; these have no stream. */
-const kindsWithoutStream = [
-  'api-keys',
-  'group-types',
-  'groups',
-  'invites',
-  'members',
-  'organizations',
-  'persons',
-  'plugin-configs',
-  'plugins',
-  'projects',
-  'role-access',
-  'role-members',
-  'roles',
-  'schedules',
-  'secret-keys',
-]
+/** By the first part of their keys. Events change these all the time, which is not worth a word each; the rest is pushed. */
+const kindsWithoutStream = ['group-types', 'groups', 'persons', 'plugin-configs', 'plugins']
 
 /** What others do to things that have no stream of changes is seen by looking again, while somebody looks. */
 export function lookAgain(queries: QueryClient): void {

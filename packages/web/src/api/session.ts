@@ -1,4 +1,4 @@
-/** Who is signed in: a key that ends by itself, kept until the tab is closed. */
+/** Who is signed in: a key that ends by itself, kept until the last tab is closed. */
 export interface Credentials {
   readonly key: string
   readonly expiresAt: string

@@ -1,11 +1,13 @@
 import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { Call } from '../api/client.ts'
 import type { Credentials, Session } from '../api/session.ts'
+import type { Live } from '../live/live.ts'
 
 /** What every part of the page is given once, by `main.tsx`. */
 export interface Services {
   readonly call: Call
   readonly session: Session
+  readonly live: Live
 }
 
 export const ServicesContext = createContext<Services | undefined>(undefined)

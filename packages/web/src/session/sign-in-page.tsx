@@ -2,10 +2,10 @@ import { routes } from '@halyard/contract'
 import { Accordion, Alert, Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
 import { problemText } from '../app/problems.tsx'
-import { useServices } from '../app/services.ts'
+import { useCredentials, useServices } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Doorway } from './doorway.tsx'
 
@@ -17,16 +17,23 @@ export function SignInPage() {
   const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  useEffect(() => field.current?.focus(), [])
   useEffect(() => {
     document.title = `${t.signIn.title} · Halyard`
   }, [t])
 
+  // Whoever is signed in, here or a moment ago in another tab, is let through.
+  const isSignedIn = useCredentials() !== undefined
+  useEffect(() => {
+    if (isSignedIn) navigate({ to: localPath(next), replace: true })
+  }, [isSignedIn, next, navigate])
+
   const signIn = useMutation({
     mutationFn: () => call(routes.session.login, { body: { email, password } }),
-    onSuccess: async ({ api_key, expires_at }) => {
+    onSuccess: ({ api_key, expires_at }) => {
       queries.clear()
       session.begin({ key: api_key, expiresAt: expires_at })
-      await navigate({ to: localPath(next), replace: true })
     },
   })
   const submit = (event: FormEvent) => {
@@ -60,7 +67,7 @@ export function SignInPage() {
               autoComplete="username"
               required
               withAsterisk={false}
-              data-autofocus
+              ref={field}
               value={email}
               onChange={event => setEmail(event.currentTarget.value)}
             />

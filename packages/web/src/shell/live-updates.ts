@@ -2,10 +2,11 @@ import { type Flag, routes } from '@halyard/contract'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Call } from '../api/client.ts'
-import { useProject } from '../api/queries.ts'
-import { useCall } from '../app/services.ts'
+import { useServices } from '../app/services.ts'
 import { forgetLists, rememberFlags } from '../flags/flag-cache.ts'
+import type { Change } from '../live/follow-changes.ts'
 import { useWhere } from './navigation.tsx'
+import { createRefresh } from './refresh.ts'
 
 /** Many changes in a row are looked up once. */
 const gatherMilliseconds = 50
@@ -18,27 +19,45 @@ const overlapMilliseconds = 30_000
 /** The newest activity that the lists know of. It outlives a visit to another project, as the lists do. */
 const positionKey = (projectId: string) => ['live-position', projectId] as const
 
-/** Listens to the project's change stream, so that what anybody changes anywhere shows up without a reload. */
+/** Listens to what anybody changes anywhere, so that it shows up without a reload. */
 export function useLiveUpdates(): void {
-  const { projectId = '' } = useWhere()
-  const token = useProject(projectId)?.api_token
+  const { projectId } = useWhere()
   const queries = useQueryClient()
-  const call = useCall()
+  const { call, live } = useServices()
   useEffect(() => {
-    if (token === undefined) return
-    const catchUp = createCatchUp(call, queries, projectId)
-    // The public token is all that this stream asks for; the browser reconnects by itself.
-    const stream = new EventSource(`/ofrep/v1/stream?token=${encodeURIComponent(token)}`)
-    stream.onopen = catchUp.soon
-    stream.onmessage = catchUp.soon
-    return () => {
-      catchUp.stop()
-      stream.close()
-    }
-  }, [token, projectId, queries, call])
+    const lists = createRefresh(queries)
+    const stopListening = live.subscribe(word => {
+      // Whose key no longer holds is told so by the next answer.
+      if (word.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
+      else lists.soon(word.kind === 'open' ? undefined : word.change)
+    })
+    return whileSeen(lists, stopListening)
+  }, [live, queries])
+  useEffect(() => {
+    if (projectId === undefined) return
+    const flags = createCatchUp(call, queries, projectId)
+    flags.soon()
+    const stopListening = live.subscribe(word => {
+      if (word.kind === 'open' || (word.kind === 'change' && isAboutFlags(word.change, projectId))) flags.soon()
+    })
+    return whileSeen(flags, stopListening)
+  }, [live, projectId, queries, call])
 }
 
-/** The stream only says that something has changed. The activity of the project says what, and only that is fetched. */
+/** A tab that nobody sees asks nothing, and makes up for it when it is seen again. */
+function whileSeen(work: { now(): void; stop(): void }, stopListening: () => void): () => void {
+  document.addEventListener('visibilitychange', work.now)
+  return () => {
+    document.removeEventListener('visibilitychange', work.now)
+    stopListening()
+    work.stop()
+  }
+}
+
+const isAboutFlags = ({ topic, project }: Change, projectId: string): boolean =>
+  (topic === 'flag' || topic === 'cohort') && String(project) === projectId
+
+/** The stream only says that a flag has changed. The activity of the project says which and how, and only that is fetched. */
 function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isRunning = false
@@ -48,7 +67,10 @@ function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
 
   const soon = () => {
     isWanted = true
-    timer ??= setTimeout(run, gatherMilliseconds)
+    now()
+  }
+  const now = () => {
+    if (isWanted && !document.hidden) timer ??= setTimeout(run, gatherMilliseconds)
   }
   async function run() {
     timer = undefined
@@ -78,7 +100,7 @@ function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
     queries.setQueryData(positionKey(projectId), results[0]?.id ?? seen ?? 0)
     if (seen !== undefined) await refresh(queries, projectId, ids)
   }
-  return { soon, stop: () => clearTimeout(timer) }
+  return { soon, now, stop: () => clearTimeout(timer) }
 }
 
 async function fetchFlags(call: Call, projectId: string, ids: readonly string[]): Promise<Flag[]> {

@@ -1,0 +1,37 @@
+import type { Credentials, Session } from './session.ts'
+
+type Said = { readonly asks: true } | { readonly has: Credentials } | { readonly ended: string }
+
+/** As long as a person would not notice. Who answers later is still heard. */
+const waitMilliseconds = 150
+
+/**
+ * A link that is opened in a new tab leads to the page, not to its door: the new tab asks the others of this browser. Nothing is kept
+ * anywhere else, so the session still ends with the last tab.
+ */
+export function shareSession(session: Session, channel: BroadcastChannel): Promise<void> {
+  const say = (said: Said) => channel.postMessage(said)
+  let isHeard = () => {}
+  let known = session.current()
+  channel.onmessage = ({ data }: MessageEvent<Said>) => {
+    const own = session.current()
+    if ('asks' in data && own) say({ has: own })
+    if ('has' in data && !own) {
+      session.begin(data.has)
+      isHeard()
+    }
+    if ('ended' in data) session.end('expired', data.ended)
+  }
+  session.subscribe(() => {
+    const now = session.current()
+    if (known && !now) say({ ended: known.key })
+    if (!known && now) say({ has: now })
+    known = now
+  })
+  if (session.current()) return Promise.resolve()
+  return new Promise(resolve => {
+    isHeard = resolve
+    say({ asks: true })
+    setTimeout(resolve, waitMilliseconds)
+  })
+}

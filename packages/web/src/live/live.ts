@@ -1,0 +1,38 @@
+import type { Session } from '../api/session.ts'
+import type { Word } from './follow-changes.ts'
+import { listenToChanges } from './listen-to-changes.ts'
+
+type Listener = (word: Word) => void
+
+/** What changes, for as long as somebody is signed in. */
+export interface Live {
+  /** Answers how to stop listening. */
+  subscribe(listener: Listener): () => void
+}
+
+/** Listens from the first moment, so that nothing is read before a change of it would be heard. */
+export function createLive(session: Session): Live {
+  const listeners = new Set<Listener>()
+  let key: string | undefined
+  let stop = () => {}
+  const follow = () => {
+    const current = session.current()?.key
+    if (current === key) return
+    stop()
+    key = current
+    stop =
+      current === undefined
+        ? () => {}
+        : listenToChanges(current, word => {
+            for (const listener of listeners) listener(word)
+          })
+  }
+  session.subscribe(follow)
+  follow()
+  return {
+    subscribe(listener) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  }
+}
