@@ -4,11 +4,12 @@ import { createTestDatabase, onEachDatabase } from '../../packages/server/src/te
 import { findFaults } from './consistency.ts'
 import { addressesOf, createMixedWrites, type Write } from './mixed-writes.ts'
 import { seededRandom } from './random.ts'
-import { launchServer, ownerKey, root, type ServerProcess, startServer } from './server-process.ts'
+import { freePort, launchServer, ownerKey, root, type ServerProcess, startServer } from './server-process.ts'
+import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'
 
 const patience = { timeout: 25_000, interval: 50 }
 
-const servingPids = (server: ServerProcess): number[] =>
+const servingPids = (server: Pick<ServerProcess, 'lines'>): number[] =>
   server.lines
     .filter(line => line.includes('Halyard is serving'))
     .map(line => (JSON.parse(line) as { pid: number }).pid)
@@ -98,6 +99,61 @@ it('a first worker that is killed before it serves is replaced as any other', as
   await launched.serving
   expect(await launched.stop()).toBe(0)
   await database.drop()
+}, 240_000)
+
+it('while PostgreSQL is away and every worker has died, those that replace them answer until they can serve', async () => {
+  const database = await createTestDatabase('postgres')
+  const proxy = await startTcpProxy(addressOf(database.url))
+  const url = `http://127.0.0.1:${await freePort()}`
+  const server = launchServer(through(proxy, database.url), { HALYARD_WORKERS: '2', PORT: new URL(url).port })
+  const statusOf = (path: string) => fetch(url + path, { headers: { connection: 'close' } }).then(r => r.status, String)
+  try {
+    await expect.poll(() => servingPids(server)).toHaveLength(2)
+    proxy.refuse()
+    const [first, second] = servingPids(server)
+    process.kill(first!, 'SIGKILL')
+    await expect.poll(() => startsOf(server)).toHaveLength(3)
+    // The one that is left serves from memory; the one that waits keeps out of its way.
+    for (let n = 0; n < 6; n++) expect(await statusOf('/_livez')).toBe(200)
+    process.kill(second!, 'SIGKILL')
+    await expect.poll(() => statusOf('/_livez')).toBe(200)
+    await expect.poll(() => statusOf('/_readyz')).toBe(503)
+    proxy.admit()
+    await expect.poll(() => servingPids(server)).toHaveLength(4)
+    await expect.poll(() => statusOf('/_readyz')).toBe(200)
+  } finally {
+    proxy.admit()
+    expect(await server.stop(), server.lines.slice(-20).join('\n')).toBe(0)
+    await proxy.close()
+    await database.drop()
+  }
+}, 240_000)
+
+const startsOf = (server: Pick<ServerProcess, 'lines'>): string[] =>
+  server.lines.filter(line => line.includes('a worker starts'))
+
+it('workers count wrong passwords together', async () => {
+  const database = await createTestDatabase('sqlite')
+  const server = await startServer(database.url, { HALYARD_WORKERS: '3' })
+  try {
+    await expect.poll(() => servingPids(server)).toHaveLength(3)
+    const statuses: number[] = []
+    const guess = async () => {
+      const body = JSON.stringify({ email: 'owner@halyard.local', password: 'wrong' })
+      const headers = { 'content-type': 'application/json', connection: 'close' }
+      const reply = await fetch(`${server.url}/api/login/`, { method: 'POST', headers, body })
+      await reply.text()
+      statuses.push(reply.status)
+    }
+    // Connections are handed out in turn: six in a row have asked each worker twice.
+    const areAllStopped = () => statuses.slice(-6).every(status => status === 429) && statuses.length >= 6
+    while (!areAllStopped()) await guess()
+    // One by one they would have let five guess each.
+    expect(statuses.filter(status => status === 401).length).toBeLessThan(15)
+  } finally {
+    expect(await server.stop()).toBe(0)
+    await database.drop()
+  }
 }, 240_000)
 
 /** What one request over a connection of its own is answered; nothing when the connection is only closed. */

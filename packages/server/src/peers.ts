@@ -4,7 +4,10 @@ export interface Peers {
   readonly ownName: string | undefined
   tellOfChanges(): void
   onChangesTold(listener: () => void): void
+  /** Says something to the same part of every other process: plain JSON, and seldom. */
+  tell(part: string, word: unknown): void
+  onTold(part: string, listener: (word: unknown) => void): void
 }
 
 /** A process by itself. */
-export const noPeers: Peers = { ownName: undefined, tellOfChanges() {}, onChangesTold() {} }
+export const noPeers: Peers = { ownName: undefined, tellOfChanges() {}, onChangesTold() {}, tell() {}, onTold() {} }

@@ -2,10 +2,10 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { createHalyard, type Halyard, type HalyardOptions } from '../halyard.ts'
-import { startWaitingServer } from '../operations/waiting-server.ts'
+import { startWaitingServer, type WaitingServer } from '../operations/waiting-server.ts'
 import { Problem } from '../problem.ts'
 import { isDatabaseAway } from '../storage/driver-error.ts'
-import { isFirstToServe } from './workers.ts'
+import { watchPort } from './workers.ts'
 
 const pauseMilliseconds = 500
 
@@ -15,7 +15,7 @@ const pauseMilliseconds = 500
  */
 export async function startHalyard(config: Config, log: Logger, options: HalyardOptions): Promise<Halyard> {
   const isLocal = config.databaseUrl.startsWith('sqlite:')
-  const waiting = !isLocal && isFirstToServe() ? await startWaitingServer(config.host, config.port) : undefined
+  const waiting = isLocal ? undefined : await holdPort(config)
   try {
     const halyard = await (isLocal ? createHalyard : whenDatabaseStays)(config, log, options)
     await waiting?.close()
@@ -24,6 +24,31 @@ export async function startHalyard(config: Config, log: Logger, options: Halyard
   } finally {
     await waiting?.close()
   }
+}
+
+/** Answers at the port while nobody else does, until it is closed. */
+function holdPort({ host, port }: Config): Promise<WaitingServer> {
+  let server: WaitingServer | undefined
+  let isClosed = false
+  let last = Promise.resolve()
+  const hold = (isWanted: boolean): Promise<void> => {
+    const done = last.then(async () => {
+      if (isWanted && !isClosed) server ??= await startWaitingServer(host, port)
+      else if (server) {
+        await server.close()
+        server = undefined
+      }
+    })
+    last = done.catch(() => {})
+    return done
+  }
+  const close = () => {
+    isClosed = true
+    return hold(false)
+  }
+  return new Promise((resolve, reject) =>
+    watchPort(isNobodyServing => hold(isNobodyServing).then(() => resolve({ close }), reject)),
+  )
 }
 
 /** The database may answer and go again before everything is read from it. */

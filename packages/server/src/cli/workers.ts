@@ -3,7 +3,21 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { noPeers, type Peers } from '../peers.ts'
 
 /** What workers and their supervisor say to each other. */
-type Message = 'halyard:changed' | 'halyard:serving'
+type Message =
+  | 'halyard:changed'
+  /** A worker listens; or waits for its database and would answer in the others' place. */
+  | 'halyard:serving'
+  | 'halyard:waiting'
+  /** What a waiting worker is told: nobody listens, or somebody does. */
+  | 'halyard:nobody'
+  | 'halyard:somebody'
+  | Word
+
+/** From a part of one worker to the same part of the others. */
+interface Word {
+  readonly part: string
+  readonly word: unknown
+}
 
 interface Log {
   info(details: object, message: string): void
@@ -26,10 +40,27 @@ export const isSupervisor = (workers: number): boolean => workers > 1 && cluster
 export async function supervise(count: number, log: Log): Promise<void> {
   let isStopping = false
   let delay = restartMillisecondsMin
+  const servingWorkers = new Set<Worker>()
+  const waitingWorkers = new Set<Worker>()
 
   cluster.on('message', (from, message: Message) => {
-    if (message === 'halyard:changed') for (const worker of living()) if (worker !== from) worker.send(message)
+    if (message === 'halyard:changed' || typeof message === 'object') {
+      for (const worker of living()) if (worker !== from) worker.send(message)
+    }
+    if (message === 'halyard:waiting') waitingWorkers.add(from)
+    if (message === 'halyard:serving') {
+      waitingWorkers.delete(from)
+      servingWorkers.add(from)
+    }
+    if (message === 'halyard:waiting' || message === 'halyard:serving') tellWaiting()
   })
+
+  /** The port is never left to itself: while nobody can serve, those who wait answer. */
+  function tellWaiting(): void {
+    for (const worker of waitingWorkers) {
+      if (!worker.isDead()) worker.send(servingWorkers.size === 0 ? 'halyard:nobody' : 'halyard:somebody')
+    }
+  }
 
   function fork(): Worker {
     const worker = cluster.fork()
@@ -37,6 +68,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
     // Said to one that was killed a moment ago. Its end is seen below; the message, or the connection, is lost with it.
     worker.on('error', error => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be told'))
     worker.once('exit', watchHandOver(worker))
+    worker.once('exit', () => {
+      waitingWorkers.delete(worker)
+      if (servingWorkers.delete(worker)) tellWaiting()
+    })
     return worker
   }
 
@@ -111,8 +146,20 @@ function watchHandOver({ process: child }: Worker): () => void {
   return () => handedOver?.close()
 }
 
-/** Whether nobody serves the port yet: a worker that replaces another leaves it to the others until it can answer. */
-export const isFirstToServe = (): boolean => !cluster.isWorker || cluster.worker?.id === 1
+/**
+ * Says, from now on and whenever it changes, whether nobody serves the port: then somebody who waits for a database has to answer. A process by
+ * itself is always the one.
+ */
+export function watchPort(listener: (isNobodyServing: boolean) => void): void {
+  if (!cluster.isWorker) {
+    listener(true)
+    return
+  }
+  process.on('message', message => {
+    if (message === 'halyard:nobody' || message === 'halyard:somebody') listener(message === 'halyard:nobody')
+  })
+  say('halyard:waiting')
+}
 
 /** Seen from a worker: its siblings, through the supervisor. */
 export function siblings(): Peers {
@@ -123,6 +170,12 @@ export function siblings(): Peers {
     onChangesTold(listener) {
       process.on('message', message => {
         if (message === 'halyard:changed') listener()
+      })
+    },
+    tell: (part, word) => say({ part, word }),
+    onTold(part, listener) {
+      process.on('message', (message: Message) => {
+        if (typeof message === 'object' && message.part === part) listener(message.word)
       })
     },
   }
