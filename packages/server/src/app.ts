@@ -30,6 +30,7 @@ import { serveOfrep } from './ofrep/ofrep-routes.ts'
 import type { Metrics } from './operations/metrics.ts'
 import { type Readiness, serveOperations } from './operations/operations-routes.ts'
 import { serveOrganizations } from './organizations/organization-routes.ts'
+import type { Peers } from './peers.ts'
 import { serveGroups, servePersons } from './persons/person-routes.ts'
 import { servePluginConfigs } from './plugins/configs/plugin-config-routes.ts'
 import { servePlugins } from './plugins/plugin-routes.ts'
@@ -62,6 +63,7 @@ export interface AppDeps {
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
   readonly metrics: Metrics
+  readonly peers: Peers
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
@@ -79,6 +81,7 @@ export function createApp({
   ingest,
   log,
   metrics,
+  peers,
   plugins,
   onCohortWork,
   readiness,
@@ -97,14 +100,14 @@ export function createApp({
     plainLane: serving.fastLane.plain,
     onAnswer: metrics.observeRequest,
   })
-  const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax))
+  const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax, peers))
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   serveOperations(app, readiness, metrics)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   servePage(app, listPageFiles())
-  serveIdentity(serve, { database, throttle: createLoginThrottle(), now })
+  serveIdentity(serve, { database, throttle: createLoginThrottle(peers), now })
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })

@@ -165,6 +165,7 @@ export async function createHalyard(
       ingest,
       log,
       metrics,
+      peers,
       plugins,
       onCohortWork,
       readiness,

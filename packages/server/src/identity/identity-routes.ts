@@ -26,14 +26,13 @@ interface Deps {
 
 export function serveIdentity(serve: ServeRoute, { database, throttle, now }: Deps): void {
   serve(routes.session.login, async ({ body, clientAddress }) => {
-    throttle.check(body.email, clientAddress)
-    const account = await database.read(tx => tx.identity.findAccountByEmail(body.email))
-    const isRight = await isPassword(body.password, account?.passwordHash ?? null)
-    if (!account?.isActive || !isRight) {
-      throttle.failed(body.email, clientAddress)
-      throw new Problem('unauthenticated', 'E-mail or password is wrong.')
-    }
-    throttle.succeeded(body.email)
+    const wasNotWrong = throttle.guess(body.email, clientAddress)
+    const account = await findByPassword(database, body).catch(error => {
+      wasNotWrong('unknown')
+      throw error
+    })
+    if (!account) throw new Problem('unauthenticated', 'E-mail or password is wrong.')
+    wasNotWrong('right')
     return sessionToWire(await database.transaction(tx => openSession(tx, account, now())))
   })
 
@@ -196,4 +195,13 @@ function readExpiry(text: string | null | undefined): Instant | null | undefined
   const instant = parseInstant(text)
   if (instant === undefined) throw invalid('expires_at', 'invalid_input', 'expires_at must be an ISO 8601 date-time.')
   return instant
+}
+
+async function findByPassword(
+  database: Database,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<Account | undefined> {
+  const account = await database.read(tx => tx.identity.findAccountByEmail(email))
+  const isRight = await isPassword(password, account?.passwordHash ?? null)
+  return isRight && account?.isActive ? account : undefined
 }

@@ -193,6 +193,13 @@ onEachDatabase('identity', dialect => {
       expect(waiting.body.type).toBe('throttled_error')
     })
 
+    it('who guess many passwords at once gain nothing', async () => {
+      const login = (password: string) =>
+        s.as(undefined).post('/api/login/', { email: 'at-once@example.com', password })
+      const statuses = (await Promise.all(Array.from({ length: 12 }, (_, n) => login(`p${n}`)))).map(r => r.status)
+      expect(statuses.sort()).toEqual([...Array(5).fill(401), ...Array(7).fill(429)])
+    })
+
     it('choose where they work, and @current follows', async () => {
       const project = (await s.post('/api/projects/', { name: 'Elsewhere' })).body
       const me = await s.patch('/api/users/@me/', { set_current_team: project.id })

@@ -1,49 +1,79 @@
+import { noPeers, type Peers } from '../peers.ts'
 import { Problem } from '../problem.ts'
 import { steadyNow } from '../steady-clock.ts'
 
-const failuresMax = 5
+const wrongMax = 5
+const wrongFromAddressMax = 50
 const windowMilliseconds = 5 * 60 * 1000
 const entriesMax = 50_000
 
-/** Repeated wrong passwords for one account, or from one address, have to wait. Counted on this node. */
+/** Repeated wrong passwords for one account, or from one address, have to wait. Counted by all processes on this machine together. */
 export interface LoginThrottle {
-  /** Raises `throttled`. */
-  check(email: string, address: string): void
-  failed(email: string, address: string): void
-  succeeded(email: string): void
+  /**
+   * Counts a guess as wrong before it is looked at, so that many at once gain nothing. Answers how to say that it was not: it was right, or
+   * nobody could tell. Raises `throttled`.
+   */
+  guess(email: string, address: string): (outcome: 'right' | 'unknown') => void
 }
 
-export function createLoginThrottle(now: () => number = steadyNow): LoginThrottle {
-  const failures = new Map<string, { count: number; since: number }>()
-  const keysOf = (email: string, address: string) => [
-    { key: `email ${email.toLowerCase()}`, max: failuresMax },
-    { key: `address ${address}`, max: failuresMax * 10 },
-  ]
+interface Guess {
+  readonly email: string
+  readonly address: string
+  readonly outcome: 'wrong' | 'right' | 'unknown'
+}
+
+export function createLoginThrottle(peers: Peers = noPeers, now: () => number = steadyNow): LoginThrottle {
+  const wrong = new Map<string, { count: number; since: number }>()
+  const keysOf = ({ email, address }: Omit<Guess, 'outcome'>) =>
+    [
+      { key: `email ${email.toLowerCase()}`, max: wrongMax },
+      { key: `address ${address}`, max: wrongFromAddressMax },
+    ] as const
+
+  function check(key: string, max: number): void {
+    const entry = wrong.get(key)
+    if (!entry || entry.count < max) return
+    const left = entry.since + windowMilliseconds - now()
+    if (left <= 0) {
+      wrong.delete(key)
+      return
+    }
+    const retryAfterSeconds = Math.ceil(left / 1000)
+    throw new Problem('throttled', `Too many failed sign-ins. Try again in ${retryAfterSeconds} seconds.`, {
+      retryAfterSeconds,
+    })
+  }
+
+  function count(guess: Guess): void {
+    if (wrong.size > entriesMax) wrong.clear()
+    for (const { key } of keysOf(guess)) {
+      const entry = wrong.get(key)
+      if (entry && now() - entry.since < windowMilliseconds) entry.count += 1
+      else wrong.set(key, { count: 1, since: now() })
+    }
+  }
+
+  /** Who knows the password may try again at once; the address keeps what it got wrong with other accounts. */
+  function takeBack(guess: Guess): void {
+    for (const { key } of keysOf(guess)) {
+      const entry = wrong.get(key)
+      if (entry) entry.count = Math.max(0, entry.count - 1)
+    }
+    if (guess.outcome === 'right') wrong.delete(keysOf(guess)[0].key)
+  }
+
+  const note = (guess: Guess) => (guess.outcome === 'wrong' ? count : takeBack)(guess)
+  peers.onTold('login', word => note(word as Guess))
+  const noteEverywhere = (guess: Guess) => {
+    note(guess)
+    peers.tell('login', guess)
+  }
+
   return {
-    check(email, address) {
-      for (const { key, max } of keysOf(email, address)) {
-        const entry = failures.get(key)
-        if (!entry || entry.count < max) continue
-        const left = entry.since + windowMilliseconds - now()
-        if (left <= 0) failures.delete(key)
-        else {
-          const retryAfterSeconds = Math.ceil(left / 1000)
-          throw new Problem('throttled', `Too many failed sign-ins. Try again in ${retryAfterSeconds} seconds.`, {
-            retryAfterSeconds,
-          })
-        }
-      }
-    },
-    failed(email, address) {
-      if (failures.size > entriesMax) failures.clear()
-      for (const { key } of keysOf(email, address)) {
-        const entry = failures.get(key)
-        if (entry && now() - entry.since < windowMilliseconds) entry.count += 1
-        else failures.set(key, { count: 1, since: now() })
-      }
-    },
-    succeeded(email) {
-      failures.delete(`email ${email.toLowerCase()}`)
+    guess(email, address) {
+      for (const { key, max } of keysOf({ email, address })) check(key, max)
+      noteEverywhere({ email, address, outcome: 'wrong' })
+      return outcome => noteEverywhere({ email, address, outcome })
     },
   }
 }
