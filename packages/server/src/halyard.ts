@@ -39,7 +39,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage/open-s
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/until-database-answers.ts'
-import { createStoreCounts, sqlStores } from './stores.sql.ts'
+import { createStoreMemory, sqlStores } from './stores.sql.ts'
 import type { Database } from './stores.ts'
 
 export interface Halyard {
@@ -95,14 +95,9 @@ export async function createHalyard(
       await changes.catchUp()
     }
     let flagGuard: FlagGuard | undefined
-    const counts = createStoreCounts()
+    const memory = createStoreMemory()
     const database: Database = guardFlagSaves(
-      createSqlDatabase(
-        storage,
-        (db, onChange) => sqlStores(db, onChange, counts, config),
-        announce,
-        storage.writersMax,
-      ),
+      createSqlDatabase(storage, (db, notes) => sqlStores(db, notes, memory, config), announce, storage.writersMax),
       () => flagGuard,
     )
     const source = storedSource(database, changes)

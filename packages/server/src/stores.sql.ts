@@ -14,6 +14,7 @@ import { sqlUsageStore } from './events/usage-store.sql.ts'
 import { createFlagCounts, type FlagCounts } from './flags/flag-counts.ts'
 import { sqlFlagStore } from './flags/flag-store.sql.ts'
 import type { FlagLimits } from './flags/flag-store.ts'
+import { createWrittenFlags, type WrittenFlags } from './flags/written-flags.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
@@ -26,22 +27,28 @@ import { sqlProjectStore } from './projects/project-store.sql.ts'
 import { sqlMetricStore } from './rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './schedules/schedule-store.sql.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
+import type { TransactionNotes } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
 import type { NamedStores, Stores } from './stores.ts'
 
 /** What is remembered from one transaction to the next. */
-export interface StoreCounts {
+export interface StoreMemory {
   readonly activity: ActivityCounts
-  readonly flags: FlagCounts
+  readonly flagCounts: FlagCounts
+  readonly writtenFlags: WrittenFlags
 }
 
-export const createStoreCounts = (): StoreCounts => ({ activity: createActivityCounts(), flags: createFlagCounts() })
+export const createStoreMemory = (): StoreMemory => ({
+  activity: createActivityCounts(),
+  flagCounts: createFlagCounts(),
+  writtenFlags: createWrittenFlags(),
+})
 
 /** What stores are made of. */
 interface Ground {
   readonly db: Kysely<Tables>
-  readonly onChange: () => void
-  readonly counts: StoreCounts
+  readonly notes: TransactionNotes
+  readonly memory: StoreMemory
   readonly limits: FlagLimits | undefined
 }
 
@@ -49,14 +56,14 @@ const makers: { readonly [Name in keyof NamedStores]: (ground: Ground) => NamedS
   roles: ({ db }) => sqlRoleStore(db),
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
-  activity: ({ db, counts }) => sqlActivityStore(db, counts.activity),
-  changes: ({ db, onChange }) => sqlChangeLog(db, onChange),
+  activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
+  changes: ({ db, notes }) => sqlChangeLog(db, notes.changed),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
-  flags: ({ db, counts, limits }) => sqlFlagStore(db, counts.flags, limits),
+  flags: ground => sqlFlagStore(ground.db, ground),
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
   leases: ({ db }) => sqlLeaseStore(db),
@@ -98,7 +105,7 @@ for (const [name, make] of Object.entries(makers)) {
 
 export const sqlStores = (
   db: Kysely<Tables>,
-  onChange: () => void,
-  counts: StoreCounts = createStoreCounts(),
+  notes: TransactionNotes,
+  memory: StoreMemory = createStoreMemory(),
   limits?: FlagLimits,
-): Stores => new StoresWhenNeeded({ db, onChange, counts, limits }, {}) as unknown as Stores
+): Stores => new StoresWhenNeeded({ db, notes, memory, limits }, {}) as unknown as Stores

@@ -1,22 +1,18 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
-import {
-  type EmbeddedUser,
-  embeddedUser,
-  type OptionalUser,
-  readOptionalUser,
-  readUser,
-} from '../identity/embedded-user.sql.ts'
+import { type Kysely, sql } from 'kysely'
+import { embeddedUser } from '../identity/embedded-user.sql.ts'
 import { invalid } from '../problem.ts'
 import { sqlChangeLog } from '../storage/change-log.sql.ts'
 import { alreadyTaken } from '../storage/driver-error.ts'
-import { keptStatement } from '../storage/kept-statement.ts'
+import { keptListStatement, keptStatement } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
-import type { FlagRow, FlagVersionRow, Tables } from '../storage/tables.ts'
-import { unindexed } from '../storage/unindexed.ts'
+import type { TransactionNotes } from '../storage/sql-database.ts'
+import type { FlagVersionRow, Tables } from '../storage/tables.ts'
 import { StaleWrite } from '../stores.ts'
-import { type Flag, isFullyRolledOut, isMultivariant } from './flag.ts'
+import type { Flag } from './flag.ts'
 import type { FlagCounts } from './flag-counts.ts'
-import type { FlagFilter, FlagLimits, FlagStore, FlagVersion } from './flag-store.ts'
+import { flagOf, fromFlag, fromVersion, type NewFlagRow, toFlag, toVersion } from './flag-rows.sql.ts'
+import type { FlagFilter, FlagLimits, FlagStore } from './flag-store.ts'
+import type { WrittenFlags } from './written-flags.ts'
 
 /** Filters up to this are bounded by the number of flags; only larger ones are added up. */
 const smallFiltersBytesMax = 4096
@@ -41,10 +37,23 @@ const findFlag = keptStatement((db, { projectId, flagId }: { projectId: number; 
 
 const insertVersion = keptStatement((db, row: FlagVersionRow) => db.insertInto('flag_versions').values(row))
 
+const findFlags = keptListStatement((db, ids) => flagsIn(db).where('flags.id', 'in', ids))
+
+const findVersions = keptListStatement((db, ids) =>
+  db.selectFrom('flags').select(['id', 'version']).where('id', 'in', ids),
+)
+
 /** A literal, so that both databases see that the partial index of live keys fits. */
 const isLive = sql<boolean>`flags.deleted = 0`
 
-export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: FlagLimits): FlagStore {
+interface FlagGround {
+  readonly notes: TransactionNotes
+  readonly memory: { readonly flagCounts: FlagCounts; readonly writtenFlags: WrittenFlags }
+  readonly limits: FlagLimits | undefined
+}
+
+export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: FlagGround): FlagStore {
+  const { flagCounts: counts, writtenFlags } = memory
   const flags = () => flagsIn(db)
 
   const versions = (flagId: number) =>
@@ -67,19 +76,50 @@ export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: Fl
     if (count + added > max) throw tooManyFlags(max)
   }
 
+  /** As it will be read: what is remembered of a flag must not differ from what is stored. */
+  function remember({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
+    notes.afterCommit(() =>
+      writtenFlags.keep({
+        id: row.id,
+        version: row.version,
+        characters: row.filters.length,
+        read: () => flagOf(row, createdBy, lastModifiedBy),
+      }),
+    )
+  }
+
+  /** Of those that were written here, the database need only say that nobody has written them since. */
+  async function findFlagsOrTakeWritten(flagIds: readonly number[]): Promise<Flag[]> {
+    const written = flagIds.filter(writtenFlags.has)
+    const others = flagIds.filter(id => !writtenFlags.has(id))
+    const found: Flag[] = []
+    for (const { id, version } of await findVersions(db, written)) {
+      const flag = writtenFlags.take(id, version)
+      if (flag) found.push(flag)
+      else others.push(id)
+    }
+    for (const row of await findFlags(db, others)) found.push(toFlag(row))
+    return found
+  }
+
   return {
     async create(flag) {
       try {
-        const { rows } = await insertFlag(db, fromFlag(flag))
-        return { ...flag, id: rows[0]!.id }
+        const row = fromFlag(flag)
+        const { rows } = await insertFlag(db, row)
+        const { id } = rows[0]!
+        remember(flag, { ...row, id })
+        return { ...flag, id }
       } catch (error) {
         throw takenKey(error, flag.key)
       }
     },
     async save(flag) {
       try {
-        const saved = await updateFlag(db, { ...fromFlag(flag), id: flag.id, stored: flag.version - 1 })
+        const row = { ...fromFlag(flag), id: flag.id }
+        const saved = await updateFlag(db, { ...row, stored: flag.version - 1 })
         if (saved.numAffectedRows === 0n) throw new StaleWrite()
+        remember(flag, row)
       } catch (error) {
         throw takenKey(error, flag.key)
       }
@@ -107,13 +147,8 @@ export function sqlFlagStore(db: Kysely<Tables>, counts: FlagCounts, limits?: Fl
       return rows.map(toFlag)
     },
     async findLive(projectId, flagIds) {
-      if (flagIds.length === 0) return []
-      const rows = await flags()
-        .where('flags.id', 'in', flagIds)
-        .where(unindexed('flags.project_id'), '=', projectId)
-        .where('flags.deleted', '=', 0)
-        .execute()
-      return rows.map(toFlag)
+      const found = await findFlagsOrTakeWritten(flagIds)
+      return found.filter(flag => flag.projectId === projectId && !flag.deleted)
     },
     list(projectId, filter, window) {
       const order = filter.order ?? { field: 'created_at', descending: true }
@@ -206,79 +241,6 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
 }
 
 const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
-
-type FlagJoin = Selectable<FlagRow> & EmbeddedUser<'creator'> & OptionalUser<'editor'>
-
-const toFlag = (row: FlagJoin): Flag => ({
-  id: row.id,
-  projectId: row.project_id,
-  key: row.key,
-  name: row.name,
-  filters: JSON.parse(row.filters),
-  deleted: row.deleted === 1,
-  active: row.active === 1,
-  createdBy: readUser(row, 'creator'),
-  createdAt: row.created_at,
-  ensureExperienceContinuity: row.ensure_experience_continuity === 1,
-  rollbackConditions: JSON.parse(row.rollback_conditions),
-  performedRollback: row.performed_rollback === 1,
-  tags: JSON.parse(row.tags),
-  usageDashboardId: row.usage_dashboard_id,
-  analyticsDashboards: JSON.parse(row.analytics_dashboards),
-  hasEnrichedAnalytics: row.has_enriched_analytics === 1,
-  bucketingIdentifier: row.bucketing_identifier as Flag['bucketingIdentifier'],
-  evaluationRuntime: row.evaluation_runtime as Flag['evaluationRuntime'],
-  evaluationContexts: JSON.parse(row.evaluation_contexts),
-  version: row.version,
-  updatedAt: row.updated_at,
-  lastModifiedBy: readOptionalUser(row, 'editor'),
-  activeSince: row.active_since,
-})
-
-const toVersion = (row: FlagVersionRow & OptionalUser<'editor'>): FlagVersion => ({
-  flagId: row.flag_id,
-  version: row.version,
-  content: JSON.parse(row.snapshot),
-  user: readOptionalUser(row, 'editor'),
-  createdAt: row.created_at,
-})
-
-type NewFlagRow = Omit<FlagRow, 'id'>
-
-const fromFlag = (flag: Omit<Flag, 'id'>): NewFlagRow => ({
-  project_id: flag.projectId,
-  key: flag.key,
-  name: flag.name,
-  filters: JSON.stringify(flag.filters),
-  is_multivariant: Number(isMultivariant(flag.filters)),
-  deleted: Number(flag.deleted),
-  active: Number(flag.active),
-  created_by_id: flag.createdBy.id,
-  created_at: flag.createdAt,
-  ensure_experience_continuity: Number(flag.ensureExperienceContinuity),
-  rollback_conditions: JSON.stringify(flag.rollbackConditions),
-  performed_rollback: Number(flag.performedRollback),
-  tags: JSON.stringify(flag.tags),
-  usage_dashboard_id: flag.usageDashboardId,
-  analytics_dashboards: JSON.stringify(flag.analyticsDashboards),
-  has_enriched_analytics: Number(flag.hasEnrichedAnalytics),
-  bucketing_identifier: flag.bucketingIdentifier,
-  evaluation_runtime: flag.evaluationRuntime,
-  evaluation_contexts: JSON.stringify(flag.evaluationContexts),
-  version: flag.version,
-  updated_at: flag.updatedAt,
-  last_modified_by_id: flag.lastModifiedBy?.id ?? null,
-  active_since: flag.activeSince,
-  is_fully_rolled_out: Number(isFullyRolledOut(flag.filters)),
-})
-
-const fromVersion = (version: FlagVersion): FlagVersionRow => ({
-  flag_id: version.flagId,
-  version: version.version,
-  snapshot: JSON.stringify(version.content),
-  user_id: version.user?.id ?? null,
-  created_at: version.createdAt,
-})
 
 const tooManyFlags = (max: number) =>
   invalid(

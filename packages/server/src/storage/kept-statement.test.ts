@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../testing/databases.ts'
-import { keptStatement } from './kept-statement.ts'
+import { keptListStatement, keptStatement } from './kept-statement.ts'
 import { migrate } from './migrate.ts'
 import { openStorage, type Storage } from './open-storage.ts'
 import type { ChangeRow } from './tables.ts'
@@ -68,6 +68,32 @@ onEachDatabase('a kept statement', dialect => {
     for (const sequence of [1, 2, 3]) await insert(storage.kysely, change(sequence, null))
     expect((await rename(storage.kysely, { from: 1, limit: 3 })).numAffectedRows).toBe(2n)
     expect((await rename(storage.kysely, { from: 1, limit: 9 })).numAffectedRows).toBe(1n)
+  })
+})
+
+onEachDatabase('a kept statement about a list', dialect => {
+  it('finds each once, whatever the length of the list', async () => {
+    const database = await createTestDatabase(dialect)
+    const storage = openStorage(database.url)
+    await migrate(storage.kysely, dialect)
+    const all = Array.from({ length: 300 }, (_, index) => index + 1)
+    const rows = all.map(sequence => ({ sequence, topic: 'flag', entity_id: '', at: '' }))
+    await storage.kysely.insertInto('changes').values(rows).execute()
+    let made = 0
+    const find = keptListStatement((db, ids) => {
+      made += 1
+      return db.selectFrom('changes').select('sequence').where('sequence', 'in', ids).orderBy('sequence')
+    })
+    const found = async (ids: readonly number[]) => (await find(storage.kysely, ids)).map(row => row.sequence)
+    for (const length of [0, 1, 2, 3, 4, 5, 8, 3]) {
+      expect(await found(all.slice(0, length))).toEqual(all.slice(0, length))
+    }
+    // For one, two, four and eight.
+    expect(made).toBe(4)
+    for (const length of [255, 256, 257, 300]) expect(await found(all.slice(0, length))).toEqual(all.slice(0, length))
+    expect(await found([7, 5, 999])).toEqual([5, 7])
+    await storage.close()
+    await database.drop()
   })
 })
 

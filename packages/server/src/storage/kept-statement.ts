@@ -32,6 +32,36 @@ export function keptStatement<Parameters extends object, Row>(
   }
 }
 
+/** Longer lists are rare, and a statement for each length would only take room. */
+const keptListMax = 256
+
+/**
+ * The same for a statement about a list of ids. It is kept for lists of 1, 2, 4, 8 … ids; a list in between repeats its last id, which
+ * finds nothing more.
+ */
+export function keptListStatement<Row>(
+  say: (db: Kysely<Tables>, ids: readonly number[]) => Compilable<Row>,
+): (db: Kysely<Tables>, ids: readonly number[]) => Promise<readonly Row[]> {
+  const statements = new Map<number, KeptStatement<Record<string, number>, Row>>()
+
+  function statementFor(length: number): KeptStatement<Record<string, number>, Row> {
+    const known = statements.get(length)
+    if (known) return known
+    const statement = keptStatement((db, named: Record<string, number>) => say(db, Object.values(named)))
+    statements.set(length, statement)
+    return statement
+  }
+
+  return async (db, ids) => {
+    if (ids.length === 0) return []
+    if (ids.length > keptListMax) return (await db.executeQuery(say(db, ids).compile())).rows
+    const length = 2 ** Math.ceil(Math.log2(ids.length))
+    const named: Record<string, number> = {}
+    for (let at = 0; at < length; at++) named[`id${at}`] = ids[Math.min(at, ids.length - 1)]!
+    return (await statementFor(length)(db, named)).rows
+  }
+}
+
 /** Stands for a value that is not known yet. */
 class Parameter {
   readonly #name: string

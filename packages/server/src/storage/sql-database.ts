@@ -16,10 +16,20 @@ const crowded = (cause: unknown): Problem =>
     retryAfterSeconds: 1,
   })
 
+/** What the stores of a transaction tell about it; it counts when the transaction has committed. */
+export interface TransactionNotes {
+  /** Something was appended to the change log. */
+  changed(): void
+  afterCommit(work: () => void): void
+}
+
+/** For who only reads. */
+export const noNotes: TransactionNotes = { changed() {}, afterCommit() {} }
+
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
   { kysely, reader }: { readonly kysely: Kysely<Tables>; readonly reader: Kysely<Tables> },
-  storesOn: (db: Kysely<Tables>, onChange: () => void) => Stores,
+  storesOn: (db: Kysely<Tables>, notes: TransactionNotes) => Stores,
   /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
   announce: () => Promise<void>,
   /** Writers that wait for each other must not keep those who only read from the database. */
@@ -32,15 +42,20 @@ export function createSqlDatabase<Stores>(
     for (let n = 1; ; n++) {
       let hasChanges = false
       let isCommitting = false
-      const onChange = () => {
-        hasChanges = true
+      const whenCommitted: (() => void)[] = []
+      const notes: TransactionNotes = {
+        changed() {
+          hasChanges = true
+        },
+        afterCommit: doing => whenCommitted.push(doing),
       }
       try {
         const result = await kysely.transaction().execute(async tx => {
-          const done = await work(storesOn(tx, onChange))
+          const done = await work(storesOn(tx, notes))
           isCommitting = true
           return done
         })
+        for (const doing of whenCommitted) doing()
         return { result, hasChanges }
       } catch (error) {
         if (!(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error, isCommitting)
@@ -64,7 +79,7 @@ export function createSqlDatabase<Stores>(
           .transaction()
           .setAccessMode('read only')
           .setIsolationLevel('repeatable read')
-          .execute(tx => work(storesOn(tx, () => {})))
+          .execute(tx => work(storesOn(tx, noNotes)))
       } catch (error) {
         throw databaseProblem(error)
       }
