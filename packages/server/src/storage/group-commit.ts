@@ -8,7 +8,7 @@ const writeLockMillisecondsMax = 10_000
 const writeLockRetryMilliseconds = 10
 
 /** Nobody waits longer than this for others to come along, or for more of them. */
-const groupMillisecondsMax = 20
+const groupMillisecondsMax = 50
 const groupMembersMax = 100
 
 /** A transaction that has done its work and waits to be on disk. */
@@ -116,15 +116,23 @@ export class GroupCommitDriver implements Driver {
     }
   }
 
-  /** Whoever is already on the way in this turn of the event loop comes along. */
+  /** Whoever is already on the way comes along: as long as a turn of the event loop brings somebody, the next one may as well. */
   #planCommit(): void {
     if (this.#isCommitPlanned) return
     this.#isCommitPlanned = true
-    setImmediate(() => {
+    let present = 0
+    const look = () => {
+      const count = this.#members?.length ?? 0
+      if (count > present && !this.#isFull()) {
+        present = count
+        setImmediate(look)
+        return
+      }
       this.#isCommitPlanned = false
       // One that is still at work plans the commit itself when it is done.
       if (!this.#turns.isTaken) this.#commit()
-    })
+    }
+    setImmediate(look)
   }
 
   #commit(): void {
