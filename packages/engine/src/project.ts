@@ -27,21 +27,28 @@ interface Indexes {
 
 const none: readonly number[] = []
 
-/** `previous` is the project before a change, whose indexes serve again where positions are the same. */
-export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], previous?: Project): Project {
+/** A project before a change, and the flags that were compiled for it: what they do not touch serves again. */
+interface Previous {
+  readonly project: Project
+  readonly compiled: readonly CompiledFlag[]
+}
+
+export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], previous?: Previous): Project {
   const indexes =
-    previous !== undefined && haveSamePlaces(flags, previous.flags)
-      ? previous.indexes
+    previous !== undefined && haveSamePlaces(flags, previous.project.flags)
+      ? previous.project.indexes
       : whenNeeded(() => indexFlags(flags))
   const find = (reference: string) => {
     const { byKey, byId } = indexes()
     const id = Number(reference)
     return (String(id) === reference ? byId.get(id) : undefined) ?? byKey.get(reference)
   }
-  const ranking = rank(flags.length, index => {
-    const { references } = flags[index]!
-    return references.length === 0 ? none : references.map(reference => find(reference) ?? -1)
-  })
+  const ranking = isWithoutDependencies(previous)
+    ? previous.project.ranking
+    : rank(flags.length, index => {
+        const { references } = flags[index]!
+        return references.length === 0 ? none : references.map(reference => find(reference) ?? -1)
+      })
   const needed = new Set([...ranking.dependencies.values()].flat())
   let flat: FlatFlags | undefined
   return {
@@ -61,6 +68,12 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], 
     find,
   }
 }
+
+/** No flag depended on another, and none that was compiled since does. */
+const isWithoutDependencies = (previous: Previous | undefined): previous is Previous =>
+  previous !== undefined &&
+  previous.project.ranking.dependencies.size === 0 &&
+  previous.compiled.every(({ references }) => references.length === 0)
 
 function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly CompiledFlag[]): boolean {
   if (flags.length !== others.length) return false

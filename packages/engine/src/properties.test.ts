@@ -157,7 +157,8 @@ describe('evaluation', () => {
         const other = randomDefinitions(random, 18)
         const flags = other.flags.filter(() => random.chance(0.3))
         const removed = random.list(3, () => 1 + random.below(15))
-        const updated = compile(before, options).update({ flags, removed })
+        const first = other.flags.filter(() => random.chance(0.1))
+        const updated = compile(before, options).update({ flags: first }).update({ flags, removed })
         const definitions = { ...before, flags: updated.flags.map(({ definition }) => definition) }
         const fresh = compile(definitions, options)
         expect(updated.issues).toEqual(fresh.issues)

@@ -39,7 +39,8 @@ export function compile(definitions: Definitions, options: EngineOptions): Snaps
   const { flags, ...surroundings } = definitions
   const compiled = flags.map(flag => compileInto(flag, compiler, issues))
   const project = linkProject(compiler, compiled)
-  return new Snapshot({ project, surroundings, issues, sizeWhenFresh: compiler.size })
+  const highestId = highestOf(compiled, Number.NEGATIVE_INFINITY)
+  return new Snapshot({ project, surroundings, issues, sizeWhenFresh: compiler.size, highestId })
 }
 
 function compileInto(
@@ -65,7 +66,12 @@ interface Parts {
   readonly issues: ReadonlyMap<number, readonly Issue[]>
   /** What the compiler held when it was new. */
   readonly sizeWhenFresh: number
+  /** No flag has a greater id. */
+  readonly highestId: number
 }
+
+const highestOf = (flags: readonly CompiledFlag[], atLeast: number): number =>
+  flags.reduce((highest, { id }) => Math.max(highest, id), atLeast)
 
 /** The flags of a project at one moment, ready to be evaluated. Nothing in it ever changes. */
 export class Snapshot {
@@ -159,7 +165,7 @@ export class Snapshot {
 
   /** A snapshot with some flags changed. Only these are compiled; everything else is shared. */
   update({ flags: changed = [], removed = [] }: Changes): Snapshot {
-    const { surroundings, sizeWhenFresh } = this.#parts
+    const { surroundings, sizeWhenFresh, highestId } = this.#parts
     const { compiler } = this.#project
     const gone = new Set(removed)
     const replacements = new Map(changed.map(flag => [flag.id, flag]))
@@ -167,14 +173,30 @@ export class Snapshot {
     const issues = new Map(this.#parts.issues)
     const flags = gone.size === 0 ? this.flags.slice() : this.flags.filter(flag => !gone.has(flag.id))
     for (const id of gone) issues.delete(id)
-    for (let index = 0; index < flags.length && replacements.size > 0; index++) {
+    const compiled: CompiledFlag[] = []
+    const compileNew = (flag: FlagDefinition): CompiledFlag => {
+      const made = compileInto(flag, compiler, issues)
+      compiled.push(made)
+      return made
+    }
+    // Ids grow, so most new flags are above all that were known: nobody need look for their places.
+    let sought = 0
+    for (const id of replacements.keys()) if (!(id > highestId)) sought += 1
+    for (let index = 0; index < flags.length && sought > 0; index++) {
       const replacement = replacements.get(flags[index]!.id)
       if (replacement === undefined) continue
       replacements.delete(replacement.id)
-      flags[index] = compileInto(replacement, compiler, issues)
+      flags[index] = compileNew(replacement)
+      sought -= 1
     }
-    for (const flag of replacements.values()) if (!gone.has(flag.id)) flags.push(compileInto(flag, compiler, issues))
-    return new Snapshot({ project: linkProject(compiler, flags, this.#project), surroundings, issues, sizeWhenFresh })
+    for (const flag of replacements.values()) if (!gone.has(flag.id)) flags.push(compileNew(flag))
+    return new Snapshot({
+      project: linkProject(compiler, flags, { project: this.#project, compiled }),
+      surroundings,
+      issues,
+      sizeWhenFresh,
+      highestId: highestOf(compiled, highestId),
+    })
   }
 
   /** Filters that no flag uses any more stay numbered; now and then we start over without them. */

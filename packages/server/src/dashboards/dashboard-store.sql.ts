@@ -1,15 +1,13 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { containing } from '../storage/containing.ts'
-import { keptStatement } from '../storage/kept-statement.ts'
+import { keptInsert, keptStatement } from '../storage/kept-statement.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { DashboardRow, Tables } from '../storage/tables.ts'
 import { unindexed } from '../storage/unindexed.ts'
 import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
 
-const insertDashboard = keptStatement((db, row: Insertable<DashboardRow>) =>
-  db.insertInto('dashboards').values(row).returning('id'),
-)
+const insertDashboard = keptInsert((db, row: Insertable<DashboardRow>) => db.insertInto('dashboards').values(row))
 
 const setFlag = keptStatement((db, { dashboardId, flagId }: { dashboardId: number; flagId: number }) =>
   db.updateTable('dashboards').set({ flag_id: flagId }).where('id', '=', dashboardId),
@@ -25,8 +23,7 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
 
   return {
     async create(dashboard) {
-      const { rows } = await insertDashboard(db, fromDashboard(dashboard))
-      return { ...dashboard, id: rows[0]!.id }
+      return { ...dashboard, id: await insertDashboard(db, fromDashboard(dashboard)) }
     },
     async setFlag(dashboardId, flagId) {
       await setFlag(db, { dashboardId, flagId })

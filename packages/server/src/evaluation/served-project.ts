@@ -17,6 +17,8 @@ export interface ServedProject {
   readonly hasPersons: boolean
   /** About how large the definitions are, as text. */
   readonly bytes: number
+  /** No live flag has a greater id. */
+  readonly highestId: number
 }
 
 /** What is read from the database, all at one moment. */
@@ -32,7 +34,7 @@ export function servedProject({ project, flags, cohorts, hasPersons }: ProjectCo
   const definitions = { flags: flags.map(flagDefinition), cohorts, groupTypes, propertyMatchingVersion }
   const snapshot = compile(definitions, { regex: linearRegex })
   const bytes = bytesOf(flags) + JSON.stringify(cohorts).length
-  return withFlagsById({ project, snapshot, live: flags, cohorts, hasPersons, bytes })
+  return withFlagsById({ project, snapshot, live: flags, cohorts, hasPersons, bytes, highestId: highestOf(flags, 0) })
 }
 
 function withFlagsById(served: Omit<ServedProject, 'flags'>): ServedProject {
@@ -55,14 +57,29 @@ const bytesOf = (flags: Iterable<Flag>): number => {
 /** The same project with some flags looked up again: those found have changed or are new, the others are gone. */
 export function withFlags(served: ServedProject, lookedUp: readonly number[], found: readonly Flag[]): ServedProject {
   const { project, cohorts, hasPersons } = served
-  const isLookedUp = new Set(lookedUp)
-  const live: Flag[] = []
-  const stale: Flag[] = []
-  for (const flag of served.live) (isLookedUp.has(flag.id) ? stale : live).push(flag)
+  const { live, stale } = withoutFlags(served.live, lookedUp, served.highestId)
   live.push(...found)
   const bytes = served.bytes - bytesOf(stale) + bytesOf(found)
   const isFound = new Set(found.map(flag => flag.id))
   const removed = lookedUp.filter(id => !isFound.has(id))
   const snapshot = served.snapshot.update({ flags: found.map(flagDefinition), removed })
-  return withFlagsById({ project, snapshot, live, cohorts, hasPersons, bytes })
+  const highestId = highestOf(found, served.highestId)
+  return withFlagsById({ project, snapshot, live, cohorts, hasPersons, bytes, highestId })
 }
+
+/** Ids grow: a flag above all that were known is not among them, and copying a list as a whole costs next to nothing. */
+function withoutFlags(
+  flags: readonly Flag[],
+  ids: readonly number[],
+  highestId: number,
+): { live: Flag[]; stale: Flag[] } {
+  const sought = new Set(ids.filter(id => id <= highestId))
+  if (sought.size === 0) return { live: flags.slice(), stale: [] }
+  const live: Flag[] = []
+  const stale: Flag[] = []
+  for (const flag of flags) (sought.has(flag.id) ? stale : live).push(flag)
+  return { live, stale }
+}
+
+const highestOf = (flags: readonly Flag[], atLeast: number): number =>
+  flags.reduce((highest, { id }) => Math.max(highest, id), atLeast)

@@ -3,7 +3,7 @@ import { embeddedUser } from '../identity/embedded-user.sql.ts'
 import { invalid } from '../problem.ts'
 import { sqlChangeLog } from '../storage/change-log.sql.ts'
 import { alreadyTaken } from '../storage/driver-error.ts'
-import { keptListStatement, keptStatement } from '../storage/kept-statement.ts'
+import { keptInsert, keptListStatement, keptStatement } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { TransactionNotes } from '../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../storage/tables.ts'
@@ -25,7 +25,7 @@ const flagsIn = (db: Kysely<Tables>) =>
     .selectAll('flags')
     .select([...embeddedUser('creator'), ...embeddedUser('editor')])
 
-const insertFlag = keptStatement((db, row: NewFlagRow) => db.insertInto('flags').values(row).returning('id'))
+const insertFlag = keptInsert((db, row: NewFlagRow) => db.insertInto('flags').values(row))
 
 const updateFlag = keptStatement((db, { id, stored, ...row }: NewFlagRow & { id: number; stored: number }) =>
   db.updateTable('flags').set(row).where('id', '=', id).where('version', '=', stored),
@@ -106,8 +106,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
     async create(flag) {
       try {
         const row = fromFlag(flag)
-        const { rows } = await insertFlag(db, row)
-        const { id } = rows[0]!
+        const id = await insertFlag(db, row)
         remember(flag, { ...row, id })
         return { ...flag, id }
       } catch (error) {

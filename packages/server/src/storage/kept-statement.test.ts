@@ -1,9 +1,10 @@
+import type { Insertable } from 'kysely'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../testing/databases.ts'
-import { keptListStatement, keptStatement } from './kept-statement.ts'
+import { keptInsert, keptListStatement, keptStatement } from './kept-statement.ts'
 import { migrate } from './migrate.ts'
 import { openStorage, type Storage } from './open-storage.ts'
-import type { ChangeRow } from './tables.ts'
+import type { ChangeRow, UserRow } from './tables.ts'
 
 onEachDatabase('a kept statement', dialect => {
   let database: TestDatabase
@@ -68,6 +69,32 @@ onEachDatabase('a kept statement', dialect => {
     for (const sequence of [1, 2, 3]) await insert(storage.kysely, change(sequence, null))
     expect((await rename(storage.kysely, { from: 1, limit: 3 })).numAffectedRows).toBe(2n)
     expect((await rename(storage.kysely, { from: 1, limit: 9 })).numAffectedRows).toBe(1n)
+  })
+})
+
+onEachDatabase('a kept insert', dialect => {
+  it('answers the id of the row, each time it is run', async () => {
+    const database = await createTestDatabase(dialect)
+    const storage = openStorage(database.url)
+    await migrate(storage.kysely, dialect)
+    const insert = keptInsert((db, row: Insertable<UserRow>) => db.insertInto('users').values(row))
+    const user = (name: string): Insertable<UserRow> => ({
+      uuid: name,
+      distinct_id: name,
+      first_name: name,
+      email: `${name}@example.com`,
+      is_email_verified: 1,
+      is_active: 1,
+      date_joined: '2026-01-31T12:00:00.000000Z',
+    })
+    const ids = new Map<number, string>()
+    for (const name of ['ann', 'bob']) ids.set(await insert(storage.kysely, user(name)), name)
+    ids.set(await storage.kysely.transaction().execute(tx => insert(tx, user('cid'))), 'cid')
+    const stored = await storage.kysely.selectFrom('users').select(['id', 'uuid']).execute()
+    expect(new Map(stored.map(({ id, uuid }) => [id, uuid]))).toEqual(ids)
+    await expect(insert(storage.kysely, user('ann'))).rejects.toThrow()
+    await storage.close()
+    await database.drop()
   })
 })
 

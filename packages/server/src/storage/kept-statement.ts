@@ -1,4 +1,11 @@
-import type { Compilable, CompiledQuery, DialectAdapter, Kysely, QueryResult } from 'kysely'
+import {
+  type Compilable,
+  type CompiledQuery,
+  type DialectAdapter,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+} from 'kysely'
 import type { Tables } from './tables.ts'
 
 /** Runs a statement with its parameters, in the transaction or on the database that it is given. */
@@ -29,6 +36,26 @@ export function keptStatement<Parameters extends object, Row>(
     const query = kept.get(db.getExecutor().adapter) ?? keep(db, parameters)
     const values = query.parameters.map(value => (value instanceof Parameter ? value.in(parameters) : value))
     return db.executeQuery({ ...query, parameters: values })
+  }
+}
+
+/** An insert, as far as it matters here. */
+interface Insert extends Compilable<unknown> {
+  returning(column: 'id'): Compilable<{ id: number }>
+}
+
+/**
+ * An insert that is said once, into a table that numbers its rows; answers the new row's id. SQLite knows the id of the last row without
+ * being asked for it, and to be asked costs it as much as the insert.
+ */
+export function keptInsert<Row extends object>(
+  say: (db: Kysely<Tables>, row: Row) => Insert,
+): (db: Kysely<Tables>, row: Row) => Promise<number> {
+  const insert = keptStatement<Row, unknown>(say)
+  const insertReturning = keptStatement((db, row: Row) => say(db, row).returning('id'))
+  return async (db, row) => {
+    if (db.getExecutor().adapter instanceof SqliteAdapter) return Number((await insert(db, row)).insertId)
+    return (await insertReturning(db, row)).rows[0]!.id
   }
 }
 
