@@ -95,6 +95,7 @@ export function createApp({
     gate,
     log,
     ...config,
+    bodyRoom: serving.bodyRoom,
     shedder,
     takeFirst: serving.fastLane.takeFirst,
     plainLane: serving.fastLane.plain,

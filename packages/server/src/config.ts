@@ -142,6 +142,13 @@ export const settings = {
     describes: 'Largest request body in bytes; a larger one is answered 413.',
     read: wholeNumber(1024, 1024 ** 3),
   }),
+  bodiesBytesMax: setting({
+    variable: 'HALYARD_BODIES_BYTES_MAX',
+    fallback: String(256 * 1024 * 1024),
+    describes:
+      'Bytes of request bodies over 64 KiB, packed and unpacked, and of answers over 1 MiB that one process holds at once; beyond it slow bodies, else the newest, are answered 503.',
+    read: wholeNumber(1024 ** 2, 1024 ** 4),
+  }),
   requestsPerMinuteMax: setting({
     variable: 'HALYARD_REQUESTS_PER_MINUTE_MAX',
     fallback: undefined,

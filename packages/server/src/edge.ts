@@ -69,6 +69,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
     },
     now,
     onError: error => log.error({ err: error }, 'request failed'),
+    bodiesBytesMax: config.bodiesBytesMax,
   })
   const feed = createEdgeFeed(replica.states)
   const following = followUpstream({
@@ -91,6 +92,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
     gate,
     log,
     ...config,
+    bodyRoom: serving.bodyRoom,
     shedder,
     takeFirst: serving.fastLane.takeFirst,
     plainLane: serving.fastLane.plain,

@@ -106,6 +106,7 @@ export async function createHalyard(
       now,
       onError: error => log.error({ err: error }, 'request failed'),
       limits: config,
+      bodiesBytesMax: config.bodiesBytesMax,
     })
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 

@@ -5,6 +5,7 @@ import type { ProjectSource } from './evaluation/project-source.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
 import { storedProjects } from './evaluation/stored-projects.ts'
 import { storedSubjects } from './evaluation/stored-subjects.ts'
+import { type BodyRoom, createBodyRoom } from './http/body-room.ts'
 import { currentProject } from './identity/gate.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
 import { createKnownActors, type KnownActors } from './identity/known-actors.ts'
@@ -30,6 +31,8 @@ export interface Serving {
   readonly streams: Streams
   readonly counts: EvaluationCounts
   readonly fastLane: FastLane
+  /** For large request bodies, whoever sends them. */
+  readonly bodyRoom: BodyRoom
   /** From now on answers ask clients to open a new connection, elsewhere. */
   beginClosing(): void
   close(): void
@@ -60,6 +63,7 @@ interface Deps {
   readonly now: () => Instant
   readonly onError: (error: unknown) => void
   readonly limits?: ServingLimits
+  readonly bodiesBytesMax: number
 }
 
 /** What one process holds for its clients. */
@@ -69,7 +73,7 @@ export interface ServingLimits {
   readonly streamsPerProjectMax: number
 }
 
-export function createServing({ source, now, onError, limits }: Deps): Serving {
+export function createServing({ source, now, onError, limits, bodiesBytesMax }: Deps): Serving {
   const { changes, currentProjectOf } = source
   const snapshots = createSnapshots({
     source: source.projects,
@@ -83,8 +87,10 @@ export function createServing({ source, now, onError, limits }: Deps): Serving {
   const definitions = createDefinitions()
   const access = createSdkAccess({ snapshots, actors, currentProjectOf })
   const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
+  const bodyRoom = createBodyRoom(bodiesBytesMax)
   let isClosing = false
   return {
+    bodyRoom,
     snapshots,
     actors,
     evaluator,
@@ -100,6 +106,7 @@ export function createServing({ source, now, onError, limits }: Deps): Serving {
         return served && definitions.bodyOf(served, withCohorts)
       },
       counts,
+      bodyRoom,
       isClosing: () => isClosing,
       onError,
     }),

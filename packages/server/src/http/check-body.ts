@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalid, Problem } from '../problem.ts'
+import { eachStretch, nestingMax, refuseHeavyJson, tooDeep } from './json-text.ts'
 
 type AnySchema = TSchema & {
   type?: string
@@ -139,6 +140,7 @@ export function readJson(raw: Buffer | undefined, contentType: string | undefine
   if (!isUtf8(raw)) throw new Problem('unparsable', 'The body is not valid UTF-8.')
   const text = raw.toString('utf8')
   if (text.trim() === '') return undefined
+  refuseHeavyJson(text)
   let value: unknown
   try {
     value = JSON.parse(text)
@@ -146,23 +148,27 @@ export function readJson(raw: Buffer | undefined, contentType: string | undefine
     throw new Problem('unparsable', 'The body is not valid JSON.')
   }
   checkNumbers(text)
-  if (isTooDeep(value)) throw new Problem('unparsable', `The body is nested deeper than ${nestingMax} levels.`)
+  if (isTooDeep(value)) throw tooDeep()
   return value
 }
 
-export const nestingMax = 100
-
 /** What was written is what is read: a number that JavaScript would round is refused, not changed. */
 function checkNumbers(text: string): void {
-  if (!/\d{16}|\d[eE]/.test(text)) return
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g)) {
-    if (token.startsWith('"')) continue
-    const number = Number(token)
-    const isKept = Number.isFinite(number) && (!/^-?\d+$/.test(token) || BigInt(token) === BigInt(number))
-    if (!isKept) {
-      throw new Problem('unparsable', `The number ${token.slice(0, 40)} cannot be kept exactly; send it as a string.`)
-    }
-  }
+  if (!doubtful.test(text)) return
+  eachStretch(text, (from, to) => {
+    const stretch = text.slice(from, to)
+    if (!doubtful.test(stretch)) return
+    for (const [token] of stretch.matchAll(/-?\d[\d.eE+-]*/g)) checkNumber(token)
+  })
+}
+
+const doubtful = /\d{16}|\d[eE]/
+
+function checkNumber(token: string): void {
+  const number = Number(token)
+  const isKept = Number.isFinite(number) && (!/^-?\d+$/.test(token) || BigInt(token) === BigInt(number))
+  if (isKept) return
+  throw new Problem('unparsable', `The number ${token.slice(0, 40)} cannot be kept exactly; send it as a string.`)
 }
 
 export const isTooDeep = (value: unknown): boolean => goesBelow(value, nestingMax)

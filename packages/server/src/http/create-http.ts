@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
 import { Problem } from '../problem.ts'
+import type { BodyRoom } from './body-room.ts'
 import type { Gate } from './gate.ts'
 import type { LoadShedder } from './load-shedder.ts'
 import { createNodeServers, type PlainLane, type TakeFirst } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
+import { receiveBodies } from './receive-body.ts'
 import { answerUnreadable } from './unreadable-request.ts'
 
 export interface HttpOptions {
   readonly gate: Gate
   readonly log: FastifyBaseLogger
   readonly bodyBytesMax: number
+  readonly bodyRoom: BodyRoom
   readonly trustProxy: boolean | number | string
   /** Asked before anything else is done with a request. */
   readonly shedder: Pick<LoadShedder, 'refuse' | 'refuseEvaluation' | 'close'>
@@ -57,7 +60,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   })
 
   app.decorateRequest('access')
-  readBodiesAsBytes(app)
+  // Bodies stay bytes until a handler asks for them: who may not call at all is told so before anything is parsed.
+  receiveBodies(app, options.bodyBytesMax, options.bodyRoom)
   addHeaders(app)
   answerProblems(app, options.gate)
   watchAnswers(app, options)
@@ -81,12 +85,6 @@ function behindShedder({ takes, answer, room }: PlainLane, shedder: HttpOptions[
 /** A request id from the client or proxy is kept, so that logs can be joined, when it is harmless text. */
 const acceptableId = (id: string | string[] | undefined): string | undefined =>
   typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined
-
-/** Bodies stay bytes until a handler asks for them: who may not call at all is told so before anything is parsed. */
-function readBodiesAsBytes(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-}
 
 function addHeaders(app: FastifyInstance): void {
   app.addHook('onRequest', async (request, reply) => {

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import { Problem } from '../problem.ts'
 
-/** Server-sent events: one frame as text, ready to be written. */
-export type Frame = string
+/** Server-sent events: one or several frames, ready to be written. As bytes, which all readers share until the slowest has read them. */
+export type Frame = Buffer
 
 export interface FrameFields {
   readonly event?: string
@@ -11,18 +11,22 @@ export interface FrameFields {
 }
 
 /** JSON never holds a line break, so one `data` line is enough. */
-export const frameOf = ({ event, id, data }: FrameFields): Frame =>
-  `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}data: ${data}\n\n`
+export const frameOf = ({ data, ...fields }: FrameFields): string => `${frameHead(fields)}${data}${frameEnd}`
+
+/** What stands before and after the data. */
+export const frameHead = ({ event, id }: Omit<FrameFields, 'data'>): string =>
+  `${event === undefined ? '' : `event: ${event}\n`}${id === undefined ? '' : `id: ${id}\n`}data: `
+export const frameEnd = '\n\n'
 
 /** The open streams of this node, by topic. An idle one costs its socket and a place in a set. */
 export interface EventStreams {
-  /** Opens a stream and writes the first frames. Raises `throttled` when the project or the node has too many. */
+  /** Opens a stream and writes the first frames, if there are any. Raises `throttled` when the project or the node has too many. */
   open(
     projectId: number,
     topic: string,
     response: ServerResponse,
     headers: Readonly<Record<string, string>>,
-    first: Frame,
+    first: Frame | undefined,
   ): void
   /** Writes to all streams of a topic. A reader that does not keep up is cut off: it comes back and resumes. */
   send(topic: string, frame: Frame): void
@@ -56,7 +60,7 @@ const streamHeaders = {
 const tooMany = (why: string): Problem =>
   new Problem('throttled', `Too many streams are open. ${why}`, { retryAfterSeconds: 30 })
 
-const heartbeat = ': still here\n\n'
+const heartbeat = Buffer.from(': still here\n\n')
 
 /** With its connection: one that is kept alive would keep the server from closing. */
 const end = (response: ServerResponse): void => {
@@ -70,10 +74,10 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
   let size = 0
   let isClosed = false
 
-  function write(response: ServerResponse, text: string): void {
+  function write(response: ServerResponse, frame: Frame): void {
     // A first frame may be larger than what may lie unread; what counts is that nothing is piled on top of it.
     if (response.writableLength > unreadBytesMax) response.destroy()
-    else response.write(text)
+    else response.write(frame)
   }
 
   function leave(projectId: number, topic: string, response: ServerResponse): void {
@@ -105,7 +109,7 @@ export function createEventStreams(limits: Partial<EventStreamLimits> = {}): Eve
       response.on('close', () => leave(projectId, topic, response))
       response.on('error', () => leave(projectId, topic, response))
       response.writeHead(200, { ...headers, ...streamHeaders })
-      response.write(first === '' ? heartbeat : first)
+      response.write(first ?? heartbeat)
     },
     send(topic, frame) {
       for (const response of topics.get(topic) ?? []) write(response, frame)

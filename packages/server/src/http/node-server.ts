@@ -26,6 +26,8 @@ export interface NodeServers {
 const headersTimeoutMilliseconds = 15_000
 const requestTimeoutMilliseconds = 60_000
 const keepAliveTimeoutMilliseconds = 65_000
+/** An answer of which a client reads nothing for so long, or at most twice that, is given up with the memory that it takes. */
+const unreadTimeoutMilliseconds = 30_000
 /** How often connections are looked at that take too long to say something. */
 const connectionsCheckMilliseconds = 1000
 
@@ -52,9 +54,11 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
       }
       const server = createServer(limits, (request, response) => {
         unused.delete(request.socket)
+        response.on('timeout', hangUpOnUnread)
         if (isClosing) response.shouldKeepAlive = false
         if (!takeFirst?.(request, response)) route(request, response)
       })
+      server.timeout = unreadTimeoutMilliseconds
       servers.push(server)
       const toHttp = takeConnections(server)
       const handOver = (socket: Socket) => {
@@ -76,6 +80,11 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
       for (const server of servers) endIdleUntilClosed(server)
     },
   }
+}
+
+/** Nothing has moved for a while. An answer that is still being made is no reason to hang up: nobody has to read yet. */
+function hangUpOnUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy()
 }
 
 /** Node looks for idle connections once; those on which an answer was under way then would be kept for the client's next request. */

@@ -10,7 +10,7 @@ const base64 = Buffer.from(json).toString('base64')
 const form = 'application/x-www-form-urlencoded'
 
 const read = (bytes: Buffer | string, more: Omit<SdkBody, 'bytes'> = {}, max?: number) =>
-  readSdkBody({ bytes: Buffer.from(bytes), ...more }, max)
+  readSdkBody({ bytes: Buffer.from(bytes), ...more }, { unpack: work => work(), take: () => {} }, max)
 const kindOf = (work: Promise<unknown>) =>
   work.then(
     () => 'no problem',

@@ -1,7 +1,9 @@
 import { promisify } from 'node:util'
 import { brotliDecompress, gunzip, gunzipSync, inflate } from 'node:zlib'
 import { Problem } from '../problem.ts'
-import { isTooDeep, nestingMax } from './check-body.ts'
+import { type BodyPlace, type BodyRoom, freeBodyBytes } from './body-room.ts'
+import { isTooDeep } from './check-body.ts'
+import { eachStretch, refuseHeavyJson, tooDeep } from './json-text.ts'
 
 /** What a client library sent, before anything is known about it. */
 export interface SdkBody {
@@ -10,6 +12,12 @@ export interface SdkBody {
   readonly contentEncoding?: string | undefined
   /** The query parameter `compression`. */
   readonly compression?: string | undefined
+}
+
+/** Where it is unpacked. */
+export interface SdkBodyRoom {
+  readonly unpack: BodyRoom['unpack']
+  readonly take: BodyPlace['take']
 }
 
 export const sdkBodyBytesMax = 20 * 1024 * 1024
@@ -22,15 +30,20 @@ const unpackAtOnceBytesMax = 4096
 /**
  * Reads the JSON value that a client library sent in any of the ways they have (see `docs/guide/events.md`): plain, gzip with or without
  * saying so, base64, a form field. What is really there decides, not what the headers claim, since proxies unpack bodies and leave
- * the claims standing. Raises `unparsable`, `unsupported_media`, or `too_large` when unpacking would give more than `bytesMax`.
+ * the claims standing. Raises `unparsable`, `unsupported_media`, `unavailable` when there is no room for what it unpacks to, or `too_large` when
+ * that would be more than `bytesMax`.
  */
-export async function readSdkBody(sent: SdkBody, bytesMax = sdkBodyBytesMax): Promise<unknown> {
+export async function readSdkBody(sent: SdkBody, room: SdkBodyRoom, bytesMax = sdkBodyBytesMax): Promise<unknown> {
   if (!sent.bytes || sent.bytes.length === 0) throw new Problem('unparsable', 'The body is empty.')
-  const bytes = await unpack(await undoContentEncoding(sent.bytes, sent.contentEncoding, bytesMax), bytesMax)
+  const bytes = await unpack(
+    await undoContentEncoding(sent.bytes, sent.contentEncoding, room, bytesMax),
+    room,
+    bytesMax,
+  )
   const text = textOf(bytes)
   const isForm = /^application\/x-www-form-urlencoded\b/i.test(sent.contentType ?? '') || sent.compression === 'base64'
   const field = isForm || text.startsWith('data=') ? formField(text) : text
-  const value = parse(field) ?? parse(textOf(await unpack(fromBase64(field), bytesMax)))
+  const value = parse(field) ?? parse(textOf(await unpack(fromBase64(field), room, bytesMax)))
   if (!value) throw unreadable(sent.compression)
   return value.json
 }
@@ -43,24 +56,29 @@ const unreadable = (compression: string | undefined): Problem =>
 const unpackers = { br: promisify(brotliDecompress), deflate: promisify(inflate), gzip: promisify(gunzip) }
 
 /** Gzip is told from its first bytes, later; the other encodings of HTTP have only their name. */
-async function undoContentEncoding(bytes: Buffer, encoding: string | undefined, bytesMax: number): Promise<Buffer> {
+async function undoContentEncoding(
+  bytes: Buffer,
+  encoding: string | undefined,
+  room: SdkBodyRoom,
+  bytesMax: number,
+): Promise<Buffer> {
   const name = encoding?.trim().toLowerCase() ?? ''
   if (name === '' || name === 'identity' || name === 'gzip' || name === 'x-gzip') return bytes
   if (name !== 'br' && name !== 'deflate') {
     throw new Problem('unsupported_media', 'This Content-Encoding is not understood; use gzip, deflate, br or none.')
   }
-  return guarded(bytesMax, () => unpackers[name](bytes, { maxOutputLength: bytesMax }))
+  return guarded(bytesMax, room, () => room.unpack(() => unpackers[name](bytes, { maxOutputLength: bytesMax })))
 }
 
-async function unpack(bytes: Buffer, bytesMax: number): Promise<Buffer> {
+async function unpack(bytes: Buffer, room: SdkBodyRoom, bytesMax: number): Promise<Buffer> {
   let current = bytes
   for (let layer = 0; isGzip(current); layer++) {
     if (layer === layersMax) throw new Problem('unparsable', `The body is packed more than ${layersMax} times over.`)
     const packed = current
-    current = await guarded(bytesMax, async () =>
+    current = await guarded(bytesMax, room, async () =>
       packed.length <= unpackAtOnceBytesMax
         ? gunzipSync(packed, { maxOutputLength: bytesMax })
-        : unpackers.gzip(packed, { maxOutputLength: bytesMax }),
+        : room.unpack(() => unpackers.gzip(packed, { maxOutputLength: bytesMax })),
     )
   }
   return current
@@ -68,15 +86,18 @@ async function unpack(bytes: Buffer, bytesMax: number): Promise<Buffer> {
 
 const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
 
-async function guarded(bytesMax: number, work: () => Promise<Buffer>): Promise<Buffer> {
+async function guarded(bytesMax: number, room: SdkBodyRoom, work: () => Promise<Buffer>): Promise<Buffer> {
+  let unpacked: Buffer
   try {
-    return await work()
+    unpacked = await work()
   } catch (error) {
     if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') {
       throw new Problem('too_large', `The body is larger than ${bytesMax} bytes once unpacked.`)
     }
     throw new Problem('unparsable', 'The body could not be unpacked: it is damaged or cut short.')
   }
+  if (unpacked.length > freeBodyBytes) room.take(unpacked.length)
+  return unpacked
 }
 
 const textOf = (bytes: Buffer): string => {
@@ -90,15 +111,23 @@ function formField(text: string): string {
   return new URLSearchParams(text.trimStart()).get('data') ?? ''
 }
 
-/** Forms turn the plus signs of base64 into blanks. */
-const fromBase64 = (text: string): Buffer =>
-  /^[\w+/=\s-]+$/.test(text) ? Buffer.from(text.replaceAll(' ', '+'), 'base64') : Buffer.alloc(0)
+/** Forms turn the plus signs of base64 into blanks; blanks around it mean nothing. */
+function fromBase64(text: string): Buffer {
+  const trimmed = text.trim()
+  if (trimmed === '' || !/^[\w+/=\s-]+$/.test(trimmed)) return Buffer.alloc(0)
+  // As bytes: to replace millions of blanks in a text takes seconds.
+  const letters = Buffer.from(trimmed, 'latin1')
+  for (let at = letters.indexOf(blank); at !== -1; at = letters.indexOf(blank, at + 1)) letters[at] = plus
+  return Buffer.from(letters.toString('latin1'), 'base64')
+}
+
+const blank = 0x20
+const plus = 0x2b
 
 function parse(text: string): { json: unknown } | undefined {
+  refuseHeavyJson(text)
   const json = parseJson(text) ?? (/NaN|Infinity/.test(text) ? parseJson(withoutNonNumbers(text)) : undefined)
-  if (json && isTooDeep(json.json)) {
-    throw new Problem('unparsable', `The body is nested deeper than ${nestingMax} levels.`)
-  }
+  if (json && isTooDeep(json.json)) throw tooDeep()
   return json
 }
 
@@ -113,20 +142,10 @@ function parseJson(text: string): { json: unknown } | undefined {
 /** Some libraries print numbers that JSON does not have. Outside strings they become null. */
 function withoutNonNumbers(text: string): string {
   const pieces: string[] = []
-  for (let start = 0; start < text.length; ) {
-    const open = text.indexOf('"', start)
-    const end = open === -1 ? text.length : open
-    pieces.push(text.slice(start, end).replace(/-?\b(?:NaN|Infinity)\b/g, 'null'))
-    start = open === -1 ? end : endOfString(text, open)
-    pieces.push(text.slice(end, start))
-  }
+  eachStretch(
+    text,
+    (from, to) => pieces.push(text.slice(from, to).replace(/-?\b(?:NaN|Infinity)\b/g, 'null')),
+    (from, to) => pieces.push(text.slice(from, to)),
+  )
   return pieces.join('')
-}
-
-function endOfString(text: string, open: number): number {
-  for (let at = open + 1; at < text.length; at++) {
-    if (text[at] === '\\') at++
-    else if (text[at] === '"') return at + 1
-  }
-  return text.length
 }

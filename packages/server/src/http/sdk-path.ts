@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { roomFor } from './receive-body.ts'
 import { readSdkBody, type SdkBody } from './sdk-body.ts'
 
 export type SdkMethod = 'GET' | 'POST'
@@ -42,4 +43,5 @@ export function sdkBodyOf(request: FastifyRequest): SdkBody {
   }
 }
 
-export const readBodyOf = (request: FastifyRequest): Promise<unknown> => readSdkBody(sdkBodyOf(request))
+export const readBodyOf = (request: FastifyRequest): Promise<unknown> =>
+  readSdkBody(sdkBodyOf(request), roomFor(request))

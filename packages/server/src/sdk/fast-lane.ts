@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createAnswerRoom } from '../http/answer-room.ts'
+import type { BodyRoom } from '../http/body-room.ts'
 import { isTooDeep } from '../http/check-body.ts'
 import type { PlainLane, TakeFirst } from '../http/node-server.ts'
 import { problemResponse } from '../http/problem-response.ts'
@@ -23,6 +24,7 @@ interface Deps {
   readonly answerEvaluation: AnswerEvaluation
   readonly knownDefinitions: KnownDefinitions
   readonly counts: EvaluationCounts
+  readonly bodyRoom: BodyRoom
   readonly isClosing: () => boolean
   /** Something that should not happen has happened. */
   readonly onError: (error: unknown) => void
@@ -124,14 +126,19 @@ async function answerWhenReady(deps: Deps, request: IncomingMessage, response: S
     response.writeHead(status, [...fields, 'content-length', String(body.length)])
     response.end(body)
   }
+  const place = deps.bodyRoom.enter(() => {})
+  place.settle()
   try {
     const { headers } = request
-    const body = await readSdkBody({ bytes, contentType: headers['content-type'] })
+    const room = { unpack: deps.bodyRoom.unpack, take: place.take }
+    const body = await readSdkBody({ bytes, contentType: headers['content-type'] }, room)
     const call = { endpoint: 'flags', query: { v: '2' }, headers } as const
     send(200, evaluationFields, await deps.answerEvaluation.whenReady(call, body))
   } catch (error) {
     const { status, headers, body } = problemResponse(error)
     if (status === 500) deps.onError(error)
     send(status, [...evaluationFields, ...Object.entries(headers).flat()], Buffer.from(JSON.stringify(body)))
+  } finally {
+    place.leave()
   }
 }
