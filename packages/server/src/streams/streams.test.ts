@@ -121,7 +121,7 @@ describe('open streams', () => {
   beforeAll(async () => {
     server = createServer((request, response) => {
       try {
-        streams.open(request.url === '/slow' ? 2 : 1, request.url!, response, {}, '')
+        streams.open(request.url === '/slow' ? 2 : 1, request.url!, response, {}, undefined)
       } catch {
         response.writeHead(429).end()
       }
@@ -153,7 +153,7 @@ describe('open streams', () => {
     const isCut = new Promise(resolve => reader.on('error', resolve).on('aborted', resolve).on('close', resolve))
     reader.pause()
     const before = streams.size
-    const frame = `data: ${'x'.repeat(64 * 1024)}\n\n`
+    const frame = Buffer.from(`data: ${'x'.repeat(64 * 1024)}\n\n`)
     await new Promise<void>(resolve => {
       const push = () => {
         streams.send('/slow', frame)

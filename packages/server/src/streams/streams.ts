@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import type { Snapshots } from '../evaluation/snapshots.ts'
-import { createEventStreams, type EventStreamLimits, frameOf } from '../http/event-streams.ts'
+import { createEventStreams, type EventStreamLimits, type Frame, frameOf } from '../http/event-streams.ts'
 import type { Definitions } from '../sdk/definitions.ts'
 import { createDefinitionFeed } from './definition-feed.ts'
 
@@ -34,12 +34,20 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
   const streams = createEventStreams(limits)
   const feed = createDefinitionFeed(definitions)
 
-  const refetch = (served: ServedProject): string => {
-    const id = definitions.bodyOf(served, true).etag.slice(3, -1)
-    return frameOf({ id, data: JSON.stringify({ type: 'refetchEvaluation', etag: id }) })
+  const idOf = (served: ServedProject): string => definitions.bodyOf(served, true).etag.slice(3, -1)
+
+  const refetch = (served: ServedProject): Frame => {
+    const id = idOf(served)
+    return Buffer.from(frameOf({ id, data: JSON.stringify({ type: 'refetchEvaluation', etag: id }) }))
   }
 
-  function follow(topic: string, projectId: number, response: ServerResponse, options: FollowOptions, first: string) {
+  function follow(
+    topic: string,
+    projectId: number,
+    response: ServerResponse,
+    options: FollowOptions,
+    first: Frame | undefined,
+  ): void {
     streams.open(projectId, topic, response, options.headers, first)
     const letGo = snapshots.keep(projectId)
     response.on('close', () => {
@@ -63,8 +71,8 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
     },
     followEvaluations(served, response, options) {
       const { id } = served.project
-      const isBehind = options.lastSeen !== undefined && !refetch(served).startsWith(`id: ${options.lastSeen}\n`)
-      follow(evaluationsTopic(id), id, response, options, isBehind ? refetch(served) : '')
+      const isBehind = options.lastSeen !== undefined && options.lastSeen !== idOf(served)
+      follow(evaluationsTopic(id), id, response, options, isBehind ? refetch(served) : undefined)
     },
     get size() {
       return streams.size
