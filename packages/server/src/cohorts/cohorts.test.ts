@@ -302,21 +302,21 @@ onEachDatabase('cohorts', dialect => {
     })
 
     it('looks up long lists in the background, piece by piece', async () => {
-      const ids = Array.from({ length: 12_000 }, (_, n) => `stranger-${n}`)
+      const ids = Array.from({ length: 5_000 }, (_, n) => `stranger-${n}`)
       const made = await s.post(cohorts, { name: 'Long', is_static: true, distinct_ids: ['anna', ...ids, 'ben'] })
-      expect(made.body).toMatchObject({ is_calculating: true, progress: { processed: 0, total: 12_002 } })
+      expect(made.body).toMatchObject({ is_calculating: true, progress: { processed: 0, total: 5_002 } })
       const again = await s.send(`${cohorts}${made.body.id}/persons/`, {
         method: 'POST',
         headers: { 'content-type': 'text/csv' },
         body: ['cleo', ...ids].join('\n'),
       })
-      expect(again.body.progress).toEqual({ processed: 0, total: 24_003 })
-      await work()
-      expect((await s.get(`${cohorts}${made.body.id}/`)).body).toMatchObject({
-        count: 3,
-        is_calculating: false,
-        progress: null,
-      })
+      expect(again.body.progress).toEqual({ processed: 0, total: 10_003 })
+      // A busy machine may need more than one turn.
+      const worked = async () => {
+        await work()
+        return (await s.get(`${cohorts}${made.body.id}/`)).body
+      }
+      await expect.poll(worked).toMatchObject({ count: 3, is_calculating: false, progress: null })
     })
 
     it('is a copy of a dynamic one', async () => {
