@@ -74,4 +74,11 @@ onEachDatabase('the stream of changes', dialect => {
     expect(await stream.next()).toBeUndefined()
     expect((await follow(key.value)).status).toBe(401)
   })
+
+  it('are so many for each person that they leave room for others', async () => {
+    const many = await s.join(`many-${dialect}`)
+    for (let count = 0; count < 50; count++) await followOpen(many.key)
+    expect((await follow(many.key)).status).toBe(429)
+    await followOpen()
+  })
 })

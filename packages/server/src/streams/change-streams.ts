@@ -20,6 +20,8 @@ export interface Follower {
 
 export interface ChangeStreamLimits {
   readonly followersMax: number
+  /** So that one person's keys do not take the place of everybody else's. */
+  readonly followersPerPersonMax: number
   /** What may lie unread for one reader, who is cut off then and comes back. */
   readonly unreadBytesMax: number
   /** Also without a word of changes the key is looked at again: it may have expired. */
@@ -28,6 +30,7 @@ export interface ChangeStreamLimits {
 
 const usualLimits: ChangeStreamLimits = {
   followersMax: 5000,
+  followersPerPersonMax: 50,
   unreadBytesMax: 256 * 1024,
   heartbeatMilliseconds: 20_000,
 }
@@ -49,10 +52,15 @@ export function createChangeStreams(
   changes: Pick<ChangeFeed, 'subscribe'>,
   limits: Partial<ChangeStreamLimits> = {},
 ): ChangeStreams {
-  const { followersMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
+  const { followersMax, followersPerPersonMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
   const streams = new Map<ServerResponse, Open>()
   let isClosed = false
 
+  const countOf = ({ user }: Actor): number => {
+    let count = 0
+    for (const { actor } of streams.values()) if (actor.user.id === user.id) count += 1
+    return count
+  }
   const write = (response: ServerResponse, text: string) => {
     if (response.writableLength > unreadBytesMax) response.destroy()
     else response.write(text)
@@ -90,7 +98,7 @@ export function createChangeStreams(
 
   return {
     follow(follower) {
-      if (isClosed || streams.size >= followersMax) {
+      if (isClosed || streams.size >= followersMax || countOf(follower.actor) >= followersPerPersonMax) {
         throw new Problem('throttled', 'Too many streams are open.', { retryAfterSeconds: 30 })
       }
       return (response, headers) => {
