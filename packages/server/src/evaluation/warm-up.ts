@@ -1,4 +1,5 @@
 import type { ChangeFeed } from '../changes.ts'
+import { Problem } from '../problem.ts'
 import type { Database } from '../stores.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -10,6 +11,10 @@ interface Deps {
   readonly projectsMax: number
 }
 
+const retryMilliseconds = 500
+
+const isAway = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable'
+
 /**
  * Reads the projects whose flags changed last into memory, and those that come to life later, one after the other. Nobody has asked for
  * them yet; but when the database goes before somebody does, they are there. Answers how to stop.
@@ -20,13 +25,15 @@ export function warmUp({ database, snapshots, changes, projectsMax }: Deps): () 
   let isClosed = false
   let work: Promise<void> = Promise.resolve()
 
-  /** What fails is left to whoever asks for the project. */
+  /** What fails is tried again: a database that was away for a moment at the start may be away for longer later. */
   const inTurn = (next: () => Promise<unknown>): void => {
     work = work
       .then(async () => {
         if (!isClosed) await next()
       })
-      .catch(() => {})
+      .catch(error => {
+        if (isAway(error)) setTimeout(() => inTurn(next), retryMilliseconds).unref()
+      })
   }
 
   const read = (projectId: number, token: string | undefined): void => {

@@ -1,4 +1,5 @@
 import { type Instant, instantOf } from '../../instant.ts'
+import { Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import type { LogType, NewPluginLog } from './plugin-work-store.ts'
 
@@ -18,7 +19,14 @@ export function createPluginLogWriter(database: Database, instanceId: string): P
   async function writeAll(): Promise<void> {
     const batch = waiting
     waiting = []
-    if (batch.length > 0) await database.transaction(tx => tx.pluginWork.appendLogs(batch))
+    if (batch.length === 0) return
+    try {
+      await database.transaction(tx => tx.pluginWork.appendLogs(batch))
+    } catch (error) {
+      if (error instanceof Problem && error.kind === 'unavailable')
+        waiting = [...batch, ...waiting].slice(0, linesWaitingMax)
+      throw error
+    }
   }
 
   return {
