@@ -204,7 +204,7 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
     const { body: first } = await scenario.post(`${flags}/`, { key: 'flag-00000' })
     await multiply(first.id, flagsMany - 1)
     const page = await visit.signedIn(`/project/${project.id}/flags`)
-    const count = String(flagsMany)
+    const count = flagsMany.toLocaleString('en-US')
     await page.getByText(`${count} flags`, { exact: true }).waitFor()
     const table = page.getByRole('table', { name: 'Flags' })
     expect(await table.getAttribute('aria-rowcount')).toBe(String(flagsMany + 1))

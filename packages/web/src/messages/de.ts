@@ -1,5 +1,7 @@
 import type { Messages } from './en.ts'
 
+const grouped = (count: number): string => count.toLocaleString('de-DE')
+
 export const de: Messages = {
   languageName: 'Deutsch',
   common: {
@@ -165,8 +167,10 @@ export const de: Messages = {
     search: 'Flags suchen',
     copyKey: 'Schlüssel kopieren',
     count: (shown, total) =>
-      shown === total ? `${total} ${total === 1 ? 'Flag' : 'Flags'}` : `${shown} von ${total} Flags`,
-    loadingMore: (loaded, total) => `${loaded} von ${total} geladen`,
+      shown === total
+        ? `${grouped(total)} ${total === 1 ? 'Flag' : 'Flags'}`
+        : `${grouped(shown)} von ${grouped(total)} Flags`,
+    loadingMore: (loaded, total) => `${grouped(loaded)} von ${grouped(total)} geladen`,
     emptyTitle: 'Noch keine Flags',
     emptyDemo: 'Erst einmal umsehen? Das füllt eine eigene Organisation mit fünf Wochen eines kleinen Teams:',
     emptyText:
@@ -1045,6 +1049,9 @@ export const de: Messages = {
     sentence: (measure, compared, threshold, minutes) =>
       `wenn ${measure} ${compared} ${threshold}, innerhalb von ${minutes} Minuten`,
     states: { watching: 'wacht', holds: 'tritt gerade ein', inactive: 'wacht nicht' },
+    rolledBack: 'Das Flag wurde zurückgenommen. Schalte es wieder ein, um es neu zu überwachen.',
+    off: 'Das Flag ist aus.',
+    deleted: 'Das Flag ist gelöscht.',
     now: value => `jetzt ${value}`,
     nothingMeasured: 'noch nichts gemessen',
   },

@@ -1,5 +1,7 @@
 import type { Issue } from '@halyard/engine'
 
+const grouped = (count: number): string => count.toLocaleString('en-US')
+
 /** Every text of the page. A translation is a file of the same shape: what is missing does not compile. */
 export const en = {
   languageName: 'English',
@@ -113,8 +115,10 @@ export const en = {
     search: 'Search flags',
     copyKey: 'Copy the key',
     count: (shown: number, total: number) =>
-      shown === total ? `${total} ${total === 1 ? 'flag' : 'flags'}` : `${shown} of ${total} flags`,
-    loadingMore: (loaded: number, total: number) => `Loading ${loaded} of ${total}`,
+      shown === total
+        ? `${grouped(total)} ${total === 1 ? 'flag' : 'flags'}`
+        : `${grouped(shown)} of ${grouped(total)} flags`,
+    loadingMore: (loaded: number, total: number) => `Loading ${grouped(loaded)} of ${grouped(total)}`,
     emptyTitle: 'No flags yet',
     emptyDemo: 'Rather look around first? This fills an organization of its own with five weeks of a small team:',
     emptyText:
@@ -980,6 +984,9 @@ export const en = {
     sentence: (measure: string, compared: string, threshold: string, minutes: number) =>
       `when ${measure} ${compared} ${threshold} within ${minutes} minutes`,
     states: { watching: 'watching', holds: 'comes true now', inactive: 'not watching' },
+    rolledBack: 'The flag was rolled back. Switch it on again to watch it anew.',
+    off: 'The flag is off.',
+    deleted: 'The flag is deleted.',
     now: (value: string) => `now ${value}`,
     nothingMeasured: 'nothing measured yet',
   },

@@ -84,7 +84,10 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
     mutationFn: () => call(routes.plugins.checkForUpdates, { params }),
     onSuccess: refresh,
   })
-  const preview = useMutation({ mutationFn: () => call(routes.plugins.previewUpgrade, { params }) })
+  const preview = useMutation({
+    mutationFn: (wanted: string) =>
+      call(routes.plugins.previewUpgrade, { params, query: wanted === '' ? {} : { tag: wanted } }),
+  })
   const upgrade = useProgress(routes.plugins.upgrade, async ({ tag: now }) => {
     notify.tell({ message: t.plugins.upgraded(now ?? plugin.name) })
     check.reset()
@@ -162,7 +165,7 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
             </Button>
           )}
           {isWritable && hasUpdate(plugin) && (
-            <Button size="xs" variant="default" loading={preview.isPending} onClick={() => preview.mutate()}>
+            <Button size="xs" variant="default" loading={preview.isPending} onClick={() => preview.mutate('')}>
               {t.plugins.preview}
             </Button>
           )}
@@ -185,6 +188,15 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
               />
               <Button type="submit" variant="default" disabled={tag.trim() === '' || upgrade.isRunning}>
                 {t.plugins.installVersion}
+              </Button>
+              <Button
+                variant="default"
+                disabled={tag.trim() === '' || upgrade.isRunning}
+                loading={preview.isPending}
+                aria-label={`${t.plugins.preview} ${t.plugins.otherVersion}: ${tag}`}
+                onClick={() => preview.mutate(tag.trim())}
+              >
+                {t.plugins.preview}
               </Button>
             </Group>
           </form>

@@ -84,7 +84,7 @@ function Entry({ entry, organizationId, isAdmin }: Props & { entry: CatalogueEnt
             {entry.name}
           </Title>
           {installed && (
-            <Badge variant="light" color="green">
+            <Badge variant="light" color="green" style={{ flex: 'none' }}>
               {t.plugins.installed}
             </Badge>
           )}

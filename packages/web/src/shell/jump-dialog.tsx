@@ -21,7 +21,8 @@ interface Target {
 }
 
 const whyId = 'why'
-const flagsMax = '8'
+const flagsMax = 8
+const flagsAskedMax = '50'
 const waitMilliseconds = 120
 
 /** A field and what fits it; the arrows choose, Enter goes there. */
@@ -148,12 +149,24 @@ function useFoundFlags(projectId: string | undefined, text: string) {
   const found = useQuery({
     queryKey: ['flags-found', projectId, 'jump', search],
     queryFn: ({ signal }) =>
-      call(routes.flags.list, { params: { project_id: projectId ?? '' }, query: { search, limit: flagsMax }, signal }),
+      call(routes.flags.list, {
+        params: { project_id: projectId ?? '' },
+        // By key, so that the one whose whole key was typed is among them.
+        query: { search, order: 'key', limit: flagsAskedMax },
+        signal,
+      }),
     enabled: projectId !== undefined && search !== '',
     placeholderData: keepPreviousData,
   })
   return {
-    flags: search === '' || text.trim() === '' ? [] : (found.data?.results ?? []),
+    flags: search === '' || text.trim() === '' ? [] : nearest(found.data?.results ?? [], search),
     isSettled: search === text.trim() && !found.isFetching,
   }
+}
+
+/** The one that is called just this, then those that begin with it. */
+function nearest<T extends { readonly key: string }>(flags: readonly T[], text: string): T[] {
+  const wanted = text.toLowerCase()
+  const distance = ({ key }: T) => (key.toLowerCase() === wanted ? 0 : key.toLowerCase().startsWith(wanted) ? 1 : 2)
+  return flags.toSorted((a, b) => distance(a) - distance(b)).slice(0, flagsMax)
 }

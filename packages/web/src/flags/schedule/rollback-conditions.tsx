@@ -1,9 +1,10 @@
-import { type RollbackReport, routes } from '@halyard/contract'
+import { type Flag, type RollbackReport, routes } from '@halyard/contract'
 import { ActionIcon, Badge, Group, List, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { TrashIcon } from '../../app/icons.tsx'
 import { useNotify } from '../../app/notify.ts'
 import { useCall } from '../../app/services.ts'
+import type { Messages } from '../../messages/en.ts'
 import { useFormats, useMessages } from '../../messages/language.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { usePatchFlag } from '../use-flags.ts'
@@ -61,7 +62,7 @@ export function RollbackConditions(props: TabProps) {
             <List.Item key={index}>
               <Group gap="xs">
                 <span>{sentenceOf(given)}</span>
-                <Standing report={report.data?.conditions[index]} />
+                <Standing flag={flag} report={report.data?.conditions[index]} />
                 {flag.can_edit && (
                   <ActionIcon
                     variant="subtle"
@@ -83,7 +84,12 @@ export function RollbackConditions(props: TabProps) {
 
 const colours: Record<string, string> = { watching: 'green', holds: 'red', inactive: 'gray' }
 
-function Standing({ report }: { report: RollbackReport['conditions'][number] | undefined }) {
+interface StandingProps {
+  flag: Flag
+  report: RollbackReport['conditions'][number] | undefined
+}
+
+function Standing({ flag, report }: StandingProps) {
   const t = useMessages()
   const { count } = useFormats()
   if (!report) return null
@@ -95,8 +101,11 @@ function Standing({ report }: { report: RollbackReport['conditions'][number] | u
       </Badge>
       <Text size="xs" c="dimmed" span>
         {report.value === null ? t.rollback.nothingMeasured : t.rollback.now(count(report.value))}
-        {report.status === 'inactive' && ` · ${report.reason}`}
+        {report.status === 'inactive' && ` · ${whyAsleep(t, flag) ?? report.reason}`}
       </Text>
     </>
   )
 }
+
+const whyAsleep = ({ rollback }: Messages, { deleted, performed_rollback, active }: Flag): string | undefined =>
+  deleted ? rollback.deleted : performed_rollback ? rollback.rolledBack : active ? undefined : rollback.off
