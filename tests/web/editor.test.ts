@@ -32,6 +32,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await expectSound(page)
 
     await page.getByRole('button', { name: 'Create flag' }).click()
+    await page.getByRole('button', { name: 'Show the code' }).waitFor()
     await page.getByRole('heading', { name: 'new-checkout', level: 1 }).waitFor()
     const { body } = await visit.scenario.get(`${flags()}/?search=new-checkout`)
     expect(body.results[0]).toMatchObject({
@@ -47,6 +48,23 @@ describe('the flag editor', { timeout: 120_000 }, () => {
         ],
       },
     })
+  })
+
+  it('brings into sight what keeps a flag from being saved', async () => {
+    await visit.scenario.post(`${flags()}/`, { key: 'taken' })
+    const page = await visit.signedIn(`${pages()}/new`, { locale: 'de-DE' })
+    await page.getByRole('textbox', { name: 'Schlüssel' }).fill('taken')
+    await page.getByRole('button', { name: 'Filter hinzufügen' }).click()
+    await page.getByRole('menuitem', { name: 'Eigenschaft der Person' }).click()
+    const create = page.getByRole('button', { name: 'Flag anlegen' })
+    await create.click()
+    await page.getByText('Nenne die Eigenschaft, oder entferne den Filter.').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Diesen Filter entfernen' }).click()
+    await create.click()
+    await page.getByText('Diesen Schlüssel hat schon ein anderes Flag.').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement?.value')).toBe('taken')
+    await expectSound(page)
   })
 
   it('keeps variants at a hundred, checks payloads, shows the change before saving, and tells its history', async () => {

@@ -325,6 +325,8 @@ export const de: Messages = {
     created: key => `${key} ist angelegt. Lass jetzt dein Programm danach fragen.`,
     showCode: 'Code zeigen',
     keyMissing: 'Ein Flag braucht einen Schlüssel.',
+    propertyMissing: 'Nenne die Eigenschaft, oder entferne den Filter.',
+    valueMissing: 'Gib mindestens einen Wert an, oder entferne den Filter.',
     startOn: 'Gleich einschalten',
     serves: 'Was es antwortet',
     kind: 'Art des Flags',

@@ -272,6 +272,8 @@ export const en = {
     created: (key: string) => `${key} is there. Now let your code ask for it.`,
     showCode: 'Show the code',
     keyMissing: 'A flag needs a key.',
+    propertyMissing: 'Name the property, or remove this filter.',
+    valueMissing: 'Give at least one value, or remove this filter.',
     startOn: 'Switch it on right away',
     serves: 'What it answers',
     kind: 'Kind of flag',

@@ -1,6 +1,7 @@
 import type { Definitions, FlagDefinition, Issue } from '@halyard/engine'
 import { isProblem } from '../../api/problem.ts'
 import type { Messages } from '../../messages/en.ts'
+import type { Filters, Property } from '../filters.ts'
 import { issuesOf } from './definitions.ts'
 
 export interface DraftProblem {
@@ -25,4 +26,19 @@ export function problemsOf(
   if (!isProblem(error) || error.field !== 'filters') return found
   const [, path = 'filters', message = error.message] = /^(filters[^\s:]*): (.*)$/s.exec(error.message) ?? []
   return found.some(issue => issue.path === path) ? found : [...found, { path, message }]
+}
+
+/** Filters that were begun and not filled in. They can be evaluated, and let nobody in: hardly what is wanted. */
+export const unfilledOf = (t: Messages, { groups }: Filters): DraftProblem[] =>
+  groups.flatMap(({ properties }, group) =>
+    properties.flatMap((property, index) => {
+      const message = missingIn(t, property)
+      return message === undefined ? [] : [{ path: `filters.groups[${group}].properties[${index}]`, message }]
+    }),
+  )
+
+function missingIn(t: Messages, { type, key, operator, value }: Property): string | undefined {
+  if (type === 'cohort' || type === 'flag') return undefined
+  if (key.trim() === '') return t.editor.propertyMissing
+  return operator === 'exact' && Array.isArray(value) && value.length === 0 ? t.editor.valueMissing : undefined
 }

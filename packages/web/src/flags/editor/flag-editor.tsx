@@ -2,7 +2,7 @@ import type { Flag, Project } from '@halyard/contract'
 import { Alert, Stack } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useBlocker } from '@tanstack/react-router'
-import { useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import type { Cohort } from '../../api/cohorts.ts'
 import { isProblem } from '../../api/problem.ts'
 import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
@@ -15,7 +15,7 @@ import { BlastRadius } from './blast-radius.tsx'
 import { Conditions } from './conditions.tsx'
 import { definitionsFor, draftDefinition, issuesOf } from './definitions.ts'
 import { changesOf, type Draft } from './draft.ts'
-import { problemsOf } from './draft-problems.ts'
+import { problemsOf, unfilledOf } from './draft-problems.ts'
 import { type Editing, EditingContext } from './editing.ts'
 import classes from './editor.module.css'
 import { EditorSection } from './editor-section.tsx'
@@ -57,8 +57,19 @@ export function FlagEditor(props: Props) {
       ),
     [definition, flags, cohorts, project],
   )
-  const problems = useMemo(() => problemsOf(t, definition, definitions, error), [t, definition, definitions, error])
-  const [hasTried, setHasTried] = useState(false)
+  const unsound = useMemo(() => problemsOf(t, definition, definitions, error), [t, definition, definitions, error])
+  const unfilled = useMemo(() => unfilledOf(t, draft.filters), [t, draft.filters])
+  const problems = useMemo(() => [...unsound, ...unfilled], [unsound, unfilled])
+  const [attempts, setAttempts] = useState(0)
+  const hasTried = attempts > 0
+  // What is at fault may be out of sight: the button is at the bottom, the key at the top.
+  const form = useRef<HTMLFieldSetElement>(null)
+  useEffect(() => {
+    if (attempts === 0 && error === null) return
+    const fault = form.current?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')
+    if (fault?.role === 'alert') fault.scrollIntoView({ block: 'center' })
+    else fault?.focus()
+  }, [attempts, error])
   const leaving = useBlocker({
     shouldBlockFn: () => isChanged && !props.isSaving,
     enableBeforeUnload: isChanged,
@@ -66,9 +77,10 @@ export function FlagEditor(props: Props) {
   })
 
   const save = () => {
-    setHasTried(true)
+    setAttempts(count => count + 1)
     // What the server refused last time may have been mended since; what the engine finds here has not.
-    if (draft.key.trim() === '' || issuesOf(definition, definitions).length > 0 || props.isReadOnly) return
+    const isFaulty = issuesOf(definition, definitions).length + unfilled.length > 0
+    if (draft.key.trim() === '' || isFaulty || props.isReadOnly) return
     props.onSave(draft)
   }
   useHotkeys([['mod+S', save]], [])
@@ -104,7 +116,7 @@ export function FlagEditor(props: Props) {
   return (
     <EditingContext.Provider value={editing}>
       <div className={classes.columns}>
-        <fieldset disabled={props.isReadOnly} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
+        <fieldset ref={form} disabled={props.isReadOnly} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
           {!isAtField && error !== null && !(isProblem(error) && error.field === 'filters') && (
             <ProblemAlert error={error} />
           )}
@@ -138,7 +150,7 @@ export function FlagEditor(props: Props) {
             projectId={String(project.id)}
             flagId={props.isNew ? undefined : flagId}
             draft={draft}
-            isSound={problems.length === 0}
+            isSound={unsound.length === 0}
           />
           <Preview draft={definition} filters={draft.filters} definitions={definitions} />
         </Stack>
