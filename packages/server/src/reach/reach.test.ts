@@ -455,6 +455,20 @@ onEachDatabase('reach', dialect => {
       })
     })
 
+    it('outlives callers who go in the middle of a count', async () => {
+      const scanner = createScanner({ database: database(), concurrencyMax: 4 })
+      const counts = Array.from({ length: 8 }, () => {
+        const leaving = new AbortController()
+        return scanner.tally({ kind: 'tally', ...request() }, leaving.signal, () => leaving.abort())
+      })
+      for (const one of await Promise.allSettled(counts)) {
+        expect(one).toMatchObject({ status: 'rejected', reason: { code: 'cancelled' } })
+      }
+      const { signal } = new AbortController()
+      expect(await scanner.tally({ kind: 'tally', ...request() }, signal)).toMatchObject({ total: 300 })
+      await scanner.close()
+    })
+
     it('says so when the database is away', async () => {
       const gone =
         dialect === 'sqlite'

@@ -6,6 +6,8 @@ export interface ScanJob {
     | { readonly kind: 'sqlite'; readonly path: string }
     | { readonly kind: 'postgres'; readonly url: string }
   readonly request: TallyRequest | WalkRequest
+  /** One number, 0 until the scan is to end. The worker looks at it between batches. */
+  readonly ending: Int32Array<SharedArrayBuffer>
 }
 
 export type FromScan =

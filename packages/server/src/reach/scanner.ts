@@ -58,7 +58,8 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
     code ??= findScanWorker()
     const found = await code
     signal.throwIfAborted()
-    const job: ScanJob = { database, request }
+    const ending = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
+    const job: ScanJob = { database, request, ending }
     const options = {
       workerData: job,
       name: 'scan',
@@ -67,19 +68,23 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
     }
     const worker =
       'file' in found ? new Worker(found.file, options) : new Worker(found.text, { ...options, eval: true })
-    const abort = () => worker.terminate()
+    const gone = new Promise<void>(resolve => worker.once('exit', () => resolve()))
     try {
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason), { once: true })
         worker.on('error', reject)
-        worker.on('exit', resolve)
+        gone.then(resolve)
         worker.on('message', (message: FromScan) => {
+          if (Atomics.load(ending, 0) !== 0) return
           if (message.kind === 'failure') return reject(failureOf(message))
           onMessage(message).then(answer => answer && worker.postMessage(answer), reject)
         })
       })
     } finally {
-      await abort()
+      // A thread that is ended within a call of the SQLite library takes the whole process along, so it ends by itself.
+      Atomics.store(ending, 0, 1)
+      worker.postMessage({ goOn: false } satisfies ToScan)
+      await (database.kind === 'sqlite' ? gone : worker.terminate())
     }
   }
 
