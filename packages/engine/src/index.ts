@@ -4,7 +4,7 @@ export type { CohortDefinition, Definitions, EngineOptions, FlagDefinition, Matc
 export type { Issue, IssueCode } from './issue.ts'
 export { type Operator, operators } from './operator.ts'
 export type { Outcome, Reason, ReasonCode } from './outcome.ts'
-export { usesCohorts, usesFlags } from './references.ts'
+export { usesCohorts, usesFlags, usesOf } from './references.ts'
 export type { Requirements } from './requirements.ts'
 export type { Results } from './results.ts'
 export { type Changes, compile, type EvaluateOptions, type ExplainOptions, type Snapshot } from './snapshot.ts'

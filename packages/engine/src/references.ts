@@ -3,25 +3,24 @@ import { parseFilters } from './parse.ts'
 import { type ParsedGroup, parseCohortFilters } from './parse-cohort.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty } from './parse-property.ts'
 
-/** The cohorts that filters refer to directly. The filters may be a flag's or a cohort's. */
-export function usesCohorts(filters: unknown): number[] {
-  return idsOf(
-    propertiesIn(filters)
-      .filter(property => property.kind === 'cohort')
-      .map(property => property.id),
-  )
+/** What filters refer to directly. The filters may be a flag's or a cohort's. */
+export function usesOf(filters: unknown): { flags: number[]; cohorts: number[] } {
+  const references = referencesIn(filters)
+  return {
+    flags: idsOf(references.flatMap(reference => (reference.kind === 'flag' ? [reference.reference] : []))),
+    cohorts: idsOf(references.flatMap(reference => (reference.kind === 'cohort' ? [reference.id] : []))),
+  }
 }
 
-/** The flags that filters refer to directly. The filters may be a flag's or a cohort's. */
-export function usesFlags(filters: unknown): number[] {
-  return idsOf(
-    propertiesIn(filters)
-      .filter(property => property.kind === 'flag')
-      .map(property => property.reference),
-  )
-}
+/** The cohorts alone. */
+export const usesCohorts = (filters: unknown): number[] => usesOf(filters).cohorts
+
+/** The flags alone. */
+export const usesFlags = (filters: unknown): number[] => usesOf(filters).flags
 
 function idsOf(texts: readonly string[]): number[] {
+  // Most filters refer to nothing.
+  if (texts.length === 0) return []
   return [...new Set(texts.filter(text => /^\d+$/.test(text)).map(Number))]
 }
 

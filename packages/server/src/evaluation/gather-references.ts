@@ -1,4 +1,4 @@
-import { type CohortDefinition, type FlagDefinition, usesCohorts, usesFlags } from '@halyard/engine'
+import { type CohortDefinition, type FlagDefinition, usesOf } from '@halyard/engine'
 import { cohortDefinition } from '../cohorts/cohort.ts'
 import type { Stores } from '../stores.ts'
 import { flagDefinition } from './flag-definition.ts'
@@ -9,8 +9,10 @@ export interface References {
 }
 
 /** Whether filters can become wrong by what others do to another flag or cohort. */
-export const refersToOthers = (filters: unknown): boolean =>
-  usesFlags(filters).length > 0 || usesCohorts(filters).length > 0
+export function refersToOthers(filters: unknown): boolean {
+  const { flags, cohorts } = usesOf(filters)
+  return flags.length > 0 || cohorts.length > 0
+}
 
 /** The live flags and cohorts that some filters refer to, and those that these refer to, all the way. */
 export async function gatherReferences(
@@ -24,8 +26,17 @@ export async function gatherReferences(
   const asked = { flags: new Set<number>(), cohorts: new Set<number>() }
   let open: readonly unknown[] = filters
   while (open.length > 0) {
-    const flagIds = unseen(asked.flags, open.flatMap(usesFlags))
-    const cohortIds = unseen(asked.cohorts, open.flatMap(usesCohorts))
+    const uses = open.map(usesOf)
+    const flagIds = unseen(
+      asked.flags,
+      uses.flatMap(({ flags }) => flags),
+    )
+    const cohortIds = unseen(
+      asked.cohorts,
+      uses.flatMap(({ cohorts }) => cohorts),
+    )
+    // Most filters refer to nothing: then there is nothing to wait for.
+    if (flagIds.length === 0 && cohortIds.length === 0) break
     const foundFlags = (await tx.flags.findLive(projectId, flagIds)).map(flagDefinition)
     const foundCohorts = (await tx.cohorts.findLive(projectId, cohortIds)).map(cohortDefinition)
     for (const flag of foundFlags) flags.set(flag.id, flag)

@@ -146,6 +146,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
       return rows.map(toFlag)
     },
     async findLive(projectId, flagIds) {
+      if (flagIds.length === 0) return []
       const found = await findFlagsOrTakeWritten(flagIds)
       return found.filter(flag => flag.projectId === projectId && !flag.deleted)
     },

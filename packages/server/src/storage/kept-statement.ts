@@ -35,9 +35,15 @@ export function keptStatement<Parameters extends object, Row>(
   return (db, parameters) => {
     const query = kept.get(db.getExecutor().adapter) ?? keep(db, parameters)
     const values = query.parameters.map(value => (value instanceof Parameter ? value.in(parameters) : value))
-    return db.executeQuery({ ...query, parameters: values })
+    return run(db, { ...query, parameters: values })
   }
 }
+
+/** As Kysely runs it, but for its plugins, of which there are none, and the promises in between. */
+const run = <Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<QueryResult<Row>> =>
+  db.getExecutor().provideConnection(connection => connection.executeQuery<Row>(query))
+
+const isSqlite = (db: Kysely<Tables>): boolean => db.getExecutor().adapter instanceof SqliteAdapter
 
 /** An insert, as far as it matters here. */
 interface Insert extends Compilable<unknown> {
@@ -54,7 +60,7 @@ export function keptInsert<Row extends object>(
   const insert = keptStatement<Row, unknown>(say)
   const insertReturning = keptStatement((db, row: Row) => say(db, row).returning('id'))
   return async (db, row) => {
-    if (db.getExecutor().adapter instanceof SqliteAdapter) return Number((await insert(db, row)).insertId)
+    if (isSqlite(db)) return Number((await insert(db, row)).insertId)
     return (await insertReturning(db, row)).rows[0]!.id
   }
 }
