@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { inParts } from '../packages/server/src/storage/in-parts.ts'
 import type { DialectName } from '../packages/server/src/storage/migration.ts'
@@ -12,7 +12,7 @@ import { createTestDatabase, type TestDatabase } from '../packages/server/src/te
 import { startScenario } from '../packages/server/src/testing/scenario.ts'
 import { findFaults } from './faults/consistency.ts'
 import { seededRandom } from './faults/random.ts'
-import { runCommand, startCommand } from './faults/server-process.ts'
+import { runCommand, startCommand, startServer } from './faults/server-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-transfer-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -211,4 +211,51 @@ it('a backup is restored over a damaged file, and never over one that is in use'
   const again = await startScenario('sqlite', { databaseUrl: url })
   expect((await again.get(`${again.project}/feature_flags/?search=precious`)).body.count).toBe(1)
   await again.close()
+})
+
+it('a command that cannot do its work says what to do, and leaves nothing behind', async () => {
+  const path = join(folder, 'used.db')
+  const url = `sqlite:${path}`
+  await (await startServer(url)).stop()
+  const says = async (sentence: string, ...args: string[]) => {
+    const { code, output } = await halyard(url, ...args)
+    expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
+  }
+  await says('names no database: write sqlite:<path> or postgres://', 'migrate-store', path, url)
+  await says('are the same', 'migrate-store', url, `sqlite:${relative(process.cwd(), path)}`)
+  const away = 'postgres://halyard:hidden-word@127.0.0.1:1/none'
+  await says('127.0.0.1:1/none does not answer: connect ECONNREFUSED', 'migrate-store', url, away)
+  expect((await halyard(url, 'migrate-store', url, away)).output).not.toContain('hidden-word')
+  const nowhere = join(folder, 'no-such-folder', 'copy')
+  await says('There is no folder', 'backup', nowhere)
+  await says('There is no folder', 'export', nowhere)
+  await says('There is no project 99', 'export', join(folder, 'none'), '--project', '99')
+  await says('could not be written', 'backup', '/proc/halyard-backup')
+  expect(existsSync(join(folder, 'none'))).toBe(false)
+})
+
+it('a restore that is killed leaves the old database or the new one, never none', async () => {
+  const path = join(folder, 'killed.db')
+  const url = `sqlite:${path}`
+  await (await startServer(url)).stop()
+  const backup = newFile()
+  await halyard(url, 'backup', backup)
+  const random = seededRandom(Number(process.env.HALYARD_FAULT_SEED ?? 3))
+  let isRunning = true
+  for (let round = 0; round < 5; round += 1) {
+    const restore = startCommand(['restore', backup], { DATABASE_URL: url })
+    const end = restore.ended.then(() => {
+      isRunning = false
+    })
+    isRunning = true
+    const looks = Math.floor(random() * 400)
+    for (let n = 0; n < looks && isRunning; n += 1) {
+      expect(existsSync(path)).toBe(true)
+      await new Promise(resolve => setImmediate(resolve))
+    }
+    restore.kill()
+    await end
+    expect(existsSync(path)).toBe(true)
+  }
+  expect((await halyard(url, 'doctor')).output).toContain('The database file is sound')
 })

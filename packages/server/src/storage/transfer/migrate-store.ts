@@ -73,7 +73,7 @@ async function copyAll(
   if (progress) onProgress(`going on with ${progress.table}`)
   for (const shape of shapes.slice(start)) {
     const total = await countRows(source, shape)
-    let done = 0
+    let done = progress?.table === shape.name ? await countRows(target.kysely, shape) : 0
     for await (const page of pagesOf(source, shape, progress?.table === shape.name ? progress.key : undefined)) {
       await target.kysely.transaction().execute(async tx => {
         // The note of progress lives in the table `instance`, whose own rows come along as well.
@@ -118,7 +118,9 @@ async function refuseUnlessEmpty(target: Kysely<Tables>, shapes: readonly TableS
   await target.deleteFrom('change_head').where('sequence', '=', 0).execute()
   for (const shape of shapes) {
     if ((await countRows(target, shape)) > 0)
-      throw new ImportError(`The target is not empty (${shape.name} has rows). Move into a new database.`)
+      throw new ImportError(
+        `The target is not empty (${shape.name} has rows). If a move has ended there, nothing is left to do; otherwise move into a new database.`,
+      )
   }
 }
 
