@@ -115,8 +115,7 @@ describe('plain connections', () => {
 
     const dawdling = open()
     dawdling.socket.write(text.slice(0, -3))
-    // Node's own limits do not show there.
-    await expect.poll(() => accepted[1]?.timeout).toBe(0)
+    await expect.poll(() => accepted[1]?.timeout).toBe(server.timeout)
     dawdling.socket.write(text.slice(-3))
     await expect.poll(() => lanes(dawdling.answers)).toBe('http')
     expect([dribbling, dawdling].map(({ answers }) => answers[0]!.body)).toEqual(['some text', 'some text'])
