@@ -112,8 +112,11 @@ export async function expectSound(page: Page): Promise<void> {
     nodes.map(({ html, any }) => `${id}: ${html.slice(0, 300)} ${any[0]?.message ?? ''}`),
   )
   expect(violations).toEqual([])
+  expect(await page.evaluate(namelessTabs), 'rows of tabs without a name').toBe(0)
   expect(await hasSidewaysScroll(page), 'the page scrolls sideways').toBe(false)
 }
+
+const namelessTabs = 'document.querySelectorAll("[role=tablist]:not([aria-label])").length'
 
 interface AxeResults {
   violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[]

@@ -21,7 +21,10 @@ describe('the flag editor', { timeout: 120_000 }, () => {
 
     await page.getByRole('button', { name: 'Add a filter' }).click()
     await page.getByRole('menuitem', { name: 'Property of the person' }).click()
-    await page.getByRole('combobox', { name: 'Property', exact: true }).fill('email')
+    const property = page.getByRole('combobox', { name: 'Property', exact: true })
+    // Whoever adds a filter goes on in it.
+    await expect.poll(() => property.evaluate('element => element === document.activeElement')).toBe(true)
+    await property.fill('email')
     await page.getByRole('combobox', { name: 'Comparison' }).selectOption('ends_with')
     await page.getByRole('textbox', { name: 'Value', exact: true }).fill('@example.com')
 
@@ -30,6 +33,12 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await preview.getByLabel('email').fill('ada@example.com')
     await preview.getByText('Condition 1 matches.').waitFor()
     await expectSound(page)
+
+    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('menuitem', { name: 'Cohort' }).click()
+    await page.getByRole('group', { name: 'Cohort' }).getByRole('button', { name: 'Remove this filter' }).focus()
+    await page.keyboard.press('Enter')
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
 
     await page.getByRole('button', { name: 'Create flag' }).click()
     await page.getByRole('button', { name: 'Show the code' }).waitFor()

@@ -67,6 +67,7 @@ function Profile({ user }: { user: User }) {
         />
         <TextInput label={t.signIn.email} value={user.email} readOnly />
         <PasswordInput
+          visibilityToggleButtonProps={{ 'aria-label': t.signIn.showPassword, tabIndex: 0 }}
           label={t.account.newPassword}
           description={t.signUp.passwordHint}
           autoComplete="new-password"
@@ -76,6 +77,7 @@ function Profile({ user }: { user: User }) {
         />
         {password !== '' && (
           <PasswordInput
+            visibilityToggleButtonProps={{ 'aria-label': t.signIn.showPassword, tabIndex: 0 }}
             label={t.account.currentPassword}
             autoComplete="current-password"
             value={current}
@@ -139,6 +141,7 @@ function Keys() {
                 <ConfirmButton
                   key="revoke"
                   label={t.account.revoke}
+                  of={key.label}
                   question={t.account.revokeQuestion(key.label)}
                   onConfirm={() => revoke(key)}
                 />,

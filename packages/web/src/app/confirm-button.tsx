@@ -1,4 +1,4 @@
-import { Button, type ButtonProps } from '@mantine/core'
+import { Button, type ButtonProps, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { ConfirmDialog } from './confirm-dialog.tsx'
@@ -7,17 +7,20 @@ interface Props extends ButtonProps {
   /** What will happen, as a question. */
   question: string
   label: string
+  /** Whom or what it is about, where many such buttons stand below each other. */
+  of?: string
   children?: ReactNode
   onConfirm: () => Promise<unknown>
 }
 
 /** A button for what cannot be undone: it asks first. */
-export function ConfirmButton({ question, label, children, onConfirm, ...button }: Props) {
+export function ConfirmButton({ question, label, of, children, onConfirm, ...button }: Props) {
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <>
       <Button variant="subtle" color="red" size="compact-sm" {...button} onClick={open}>
         {children ?? label}
+        {of && <VisuallyHidden>: {of}</VisuallyHidden>}
       </Button>
       <ConfirmDialog title={label} question={question} isOpen={isOpen} onConfirm={onConfirm} onClose={close} />
     </>

@@ -20,6 +20,11 @@ export function Page({ title, heading, intro, actions, wide, children }: PagePro
     document.title = `${title} · Halyard`
     if (document.activeElement === document.body) ref.current?.focus({ preventScroll: true })
   }, [title])
+  // Whoever came here through the navigation goes on in the page, and hears where they are.
+  useEffect(() => {
+    const isOnTheWay = document.activeElement?.closest('nav, [data-skip]') != null
+    if (isOnTheWay && ref.current && !ref.current.closest('[aria-hidden]')) ref.current.focus({ preventScroll: true })
+  }, [])
   return (
     <Box className={wide ? classes.wide : classes.page}>
       <div className={classes.head}>

@@ -5,7 +5,7 @@ import { useMessages } from '../messages/language.tsx'
 export function ShownOnce({ value, label }: { value: string; label: string }) {
   const t = useMessages()
   return (
-    <Alert color="green" role="status" title={label}>
+    <Alert color="green" role="alert" title={label}>
       <Text size="sm" mb="xs">
         {t.secrets.once}
       </Text>

@@ -3,6 +3,8 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './tabbed.module.css'
 
 interface Props<Name extends string> {
+  /** What the tabs are of. */
+  label: string
   names: readonly Name[]
   tabs: Record<Name, { readonly label: string; readonly content: () => ReactNode }>
   value: Name
@@ -10,7 +12,7 @@ interface Props<Name extends string> {
 }
 
 /** The tabs of a page in one row, which scrolls where it is too narrow for all; only the chosen one is there. */
-export function Tabbed<Name extends string>({ names, tabs, value, onChange }: Props<Name>) {
+export function Tabbed<Name extends string>({ label, names, tabs, value, onChange }: Props<Name>) {
   const row = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another one to bring into sight.
   useEffect(() => {
@@ -20,7 +22,7 @@ export function Tabbed<Name extends string>({ names, tabs, value, onChange }: Pr
   }, [value])
   return (
     <Tabs value={value} onChange={next => next !== null && onChange(next as Name)} keepMounted={false}>
-      <Tabs.List mb="lg" ref={row} className={classes.row}>
+      <Tabs.List mb="lg" ref={row} className={classes.row} aria-label={label}>
         {names.map(name => (
           <Tabs.Tab key={name} value={name}>
             {tabs[name].label}

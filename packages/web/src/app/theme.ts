@@ -25,6 +25,10 @@ export const theme = createTheme({
   },
   components: {
     Button: { defaultProps: { size: 'sm' } },
+    // Its arrows say nothing that the field does not.
+    NativeSelect: { defaultProps: { rightSectionProps: { 'aria-hidden': true } } },
+    // Whoever opens a menu by keyboard is on its first item at once.
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
     ModalRoot: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token breaks; it does not scroll.

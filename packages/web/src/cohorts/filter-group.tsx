@@ -1,4 +1,5 @@
 import { Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
 import { PlusIcon, TrashIcon } from '../app/icons.tsx'
 import { PropertyRow } from '../flags/editor/property-row.tsx'
 import type { Property } from '../flags/filters.ts'
@@ -24,7 +25,11 @@ export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemo
   const { type, members } = tree
   const replace = (at: number, ...next: FilterMember[]) =>
     onChange({ ...tree, members: members.flatMap((old, index) => (index === at ? next : [old])) })
-  const add = (member: FilterMember) => onChange({ ...tree, members: [...members, member] })
+  const [addedAt, setAddedAt] = useState<number>()
+  const add = (member: FilterMember) => {
+    setAddedAt(members.length)
+    onChange({ ...tree, members: [...members, member] })
+  }
   const joint = type === 'AND' ? t.editor.and : t.words.or
   const label = name === '' ? t.cohorts.who : t.cohorts.group(name)
   const body = (
@@ -83,6 +88,7 @@ export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemo
             joint={index === 0 ? t.editor.where : joint}
             path={memberPath(path, index)}
             property={member}
+            isNew={addedAt === index}
             onChange={next => replace(index, next)}
             onRemove={() => replace(index)}
           />

@@ -15,7 +15,7 @@ export function CodeTab({ flag, project }: TabProps) {
         {t.code.intro}
       </Text>
       <Tabs defaultValue={all[0]?.name ?? null} variant="pills">
-        <Tabs.List mb="sm">
+        <Tabs.List mb="sm" aria-label={t.tabs.code}>
           {all.map(({ name }) => (
             <Tabs.Tab key={name} value={name}>
               {name}

@@ -105,7 +105,7 @@ function FlagWithTabs(props: TabProps) {
         </Group>
       }
     >
-      <Tabbed names={flagTabs} tabs={tabs} value={tab} onChange={open} />
+      <Tabbed label={flag.key} names={flagTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )
 }

@@ -56,7 +56,7 @@ export const FlagRow = memo(function FlagRow({
           onChange={() => onSelect(flag)}
         />
       </span>
-      <span role="cell" className={classes.flag}>
+      <span role="rowheader" className={classes.flag}>
         <span className={classes.title}>
           <Link
             to="/project/$projectId/flags/$flagId"

@@ -15,10 +15,12 @@ interface Props {
   onType: (text: string) => void
   flags: readonly Flag[]
   fieldRef: RefObject<HTMLInputElement | null>
+  /** From the field into the list. */
+  onLeave: () => void
   onHelp: () => void
 }
 
-export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, fieldRef, onHelp }: Props) {
+export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, fieldRef, onLeave, onHelp }: Props) {
   const t = useMessages()
   // On a phone the filters would push the flags out of sight; they wait behind a button.
   const [isOpen, { toggle }] = useDisclosure(isFiltered(search))
@@ -56,7 +58,7 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
         leftSection={<SearchIcon size={16} />}
         value={typed}
         onChange={event => onType(event.currentTarget.value)}
-        onKeyDown={event => event.key === 'Escape' && event.currentTarget.blur()}
+        onKeyDown={event => ['Escape', 'Enter', 'ArrowDown'].includes(event.key) && onLeave()}
         flex="1 1 11rem"
         maw={420}
       />

@@ -63,6 +63,11 @@ export function FlagsPage() {
   const searchField = useRef<HTMLInputElement>(null)
   const { toggle, undo } = useToggle(projectId)
   const select = useCallback((flag: Flag) => setSelected(previous => toggled(previous, flag.id)), [])
+  /** Also when the keyboard was at the first row before. */
+  const enterList = () => {
+    setCursor(-1)
+    requestAnimationFrame(() => setCursor(0))
+  }
   const create = () => navigate({ to: '/project/$projectId/flags/new', params: { projectId } })
   const open = (flag: Flag) =>
     navigate({ to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } })
@@ -101,6 +106,7 @@ export function FlagsPage() {
           onType={setTyped}
           flags={flags ?? []}
           fieldRef={searchField}
+          onLeave={enterList}
           onHelp={help.open}
         />
       )}

@@ -44,8 +44,9 @@ export function useListKeys(keys: ListKeys): void {
       event.preventDefault()
       action()
     }
-    document.addEventListener('keydown', onKey)
-    return () => document.removeEventListener('keydown', onKey)
+    // Before anybody else: the Escape that closes a dialog is not for the list, and the dialog is gone a moment later.
+    window.addEventListener('keydown', onKey, { capture: true })
+    return () => window.removeEventListener('keydown', onKey, { capture: true })
   }, [])
 }
 

@@ -23,25 +23,33 @@ export function useToggle(projectId: string) {
     [mutateAsync, notify],
   )
 
+  /** The newest word about a flag takes the place of the one before. */
+  const tell = useCallback(
+    (flag: Flag, onUndo?: () => unknown) =>
+      notify.tell({
+        id: `toggle-${flag.id}`,
+        color: flag.active ? 'green' : 'gray',
+        message: flag.active ? t.flags.switchedOn(flag.key) : t.flags.switchedOff(flag.key),
+        ...(onUndo && { onUndo }),
+      }),
+    [notify, t],
+  )
+
   const undo = useCallback(async () => {
     const flag = last.current
     last.current = undefined
-    if (flag) await set(flag, !flag.active)
-  }, [set])
+    const undone = flag && (await set(flag, !flag.active))
+    if (undone) tell(undone)
+  }, [set, tell])
 
   const toggle = useCallback(
     async (flag: Flag) => {
       const changed = await set(flag, !flag.active)
       if (!changed) return
       last.current = changed
-      notify.tell({
-        id: `toggle-${flag.id}`,
-        color: changed.active ? 'green' : 'gray',
-        message: changed.active ? t.flags.switchedOn(flag.key) : t.flags.switchedOff(flag.key),
-        onUndo: undo,
-      })
+      tell(changed, undo)
     },
-    [set, undo, notify, t],
+    [set, undo, tell],
   )
   return { toggle, undo }
 }

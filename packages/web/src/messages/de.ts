@@ -84,6 +84,7 @@ export const de: Messages = {
     mixed_cohort_group: 'Diese Kohorte gilt für Personen, das Flag für Gruppen.',
   },
   signIn: {
+    showPassword: 'Passwort zeigen',
     title: 'Bei Halyard anmelden',
     email: 'E-Mail',
     password: 'Passwort',
@@ -353,6 +354,7 @@ export const de: Messages = {
     most: 'Bis',
     dateHint: '2026-01-31 oder -7d',
     addFilter: 'Filter hinzufügen',
+    filterOf: (key: string) => (key === '' ? 'Filter' : `Filter nach ${key}`),
     removeFilter: 'Diesen Filter entfernen',
     personProperty: 'Eigenschaft der Person',
     groupProperty: type => `Eigenschaft von ${type}`,

@@ -32,6 +32,7 @@ export const en = {
   /** The same for what the engine finds in conditions. */
   issues: {} as Readonly<Partial<Record<Issue['code'], string>>>,
   signIn: {
+    showPassword: 'Show the password',
     title: 'Sign in to Halyard',
     email: 'E-mail',
     password: 'Password',
@@ -300,6 +301,7 @@ export const en = {
     most: 'To',
     dateHint: '2026-01-31 or -7d',
     addFilter: 'Add a filter',
+    filterOf: (key: string) => (key === '' ? 'Filter' : `Filter by ${key}`),
     removeFilter: 'Remove this filter',
     personProperty: 'Property of the person',
     groupProperty: (type: string) => `Property of the ${type}`,

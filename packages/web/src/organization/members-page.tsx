@@ -95,6 +95,7 @@ export function MembersPage() {
                     mayGo({ isMe: user.uuid === me?.uuid, theirs }) ? (
                       <ConfirmButton
                         key="remove"
+                        of={user.first_name || user.email}
                         label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
                         question={
                           user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
@@ -191,6 +192,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
               <ConfirmButton
                 key="withdraw"
                 label={t.members.withdraw}
+                of={each.target_email}
                 question={t.members.withdrawQuestion(each.target_email)}
                 onConfirm={() => withdraw(each.id)}
               />,

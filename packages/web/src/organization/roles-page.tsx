@@ -35,7 +35,7 @@ export function RolesPage() {
             {results.length === 0 ? (
               <EmptyState title={t.roles.none} text={t.roles.noneText} />
             ) : (
-              <Accordion variant="separated" mt="md">
+              <Accordion variant="separated" mt="md" order={2}>
                 {results.map(role => (
                   <Accordion.Item key={role.id} value={role.id}>
                     <Accordion.Control>
@@ -197,6 +197,7 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
                 <ConfirmButton
                   key="out"
                   label={t.roles.takeOut}
+                  of={user.first_name || user.email}
                   question={t.roles.takeOutQuestion(user.first_name, role.name)}
                   onConfirm={() => takeOut(id)}
                 />
@@ -210,7 +211,12 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
       {role.associated_flags !== '' && <Text size="sm">{t.roles.extraFlags(role.associated_flags)}</Text>}
       {isAdmin && (
         <Group justify="flex-end">
-          <ConfirmButton label={t.roles.remove} question={t.roles.removeQuestion(role.name)} onConfirm={remove} />
+          <ConfirmButton
+            label={t.roles.remove}
+            of={role.name}
+            question={t.roles.removeQuestion(role.name)}
+            onConfirm={remove}
+          />
         </Group>
       )}
     </Stack>

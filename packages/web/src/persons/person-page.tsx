@@ -54,7 +54,7 @@ export function PersonPage() {
                 {t.persons.whyOf(name)}
               </Anchor>
             </Group>
-            {distinct_ids[0] !== undefined && <Answers projectId={projectId} id={distinct_ids[0]} />}
+            {distinct_ids[0] !== undefined && <Answers projectId={projectId} id={distinct_ids[0]} headingOrder={3} />}
           </Stack>
         </Page>
       )}

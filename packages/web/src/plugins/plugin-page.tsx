@@ -106,7 +106,7 @@ function PluginWithTabs(props: PluginProps) {
         </Group>
       }
     >
-      <Tabbed names={pluginTabs} tabs={tabs} value={tab} onChange={open} />
+      <Tabbed label={plugin.name} names={pluginTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )
 }

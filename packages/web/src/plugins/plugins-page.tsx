@@ -38,7 +38,7 @@ export function PluginsPage() {
   }
   return (
     <Page title={t.shell.plugins} intro={t.plugins.intro}>
-      <Tabbed names={pluginListTabs} tabs={tabs} value={tab} onChange={open} />
+      <Tabbed label={t.shell.plugins} names={pluginListTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )
 }

@@ -184,6 +184,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
                       <ConfirmButton
                         key="revoke"
                         label={t.account.revoke}
+                        of={key.label}
                         question={t.account.revokeQuestion(key.label)}
                         onConfirm={() => revoke(key.id)}
                       />

@@ -72,6 +72,7 @@ export function SignInPage() {
               onChange={event => setEmail(event.currentTarget.value)}
             />
             <PasswordInput
+              visibilityToggleButtonProps={{ 'aria-label': t.signIn.showPassword, tabIndex: 0 }}
               label={t.signIn.password}
               autoComplete="current-password"
               required

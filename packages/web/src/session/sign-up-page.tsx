@@ -90,6 +90,7 @@ function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: stri
           onChange={event => setName(event.currentTarget.value)}
         />
         <PasswordInput
+          visibilityToggleButtonProps={{ 'aria-label': t.signIn.showPassword, tabIndex: 0 }}
           label={t.signUp.password}
           description={t.signUp.passwordHint}
           autoComplete="new-password"

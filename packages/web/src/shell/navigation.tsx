@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router'
-import type { ComponentType } from 'react'
+import { type ComponentType, useId } from 'react'
 import { useMe, useProject } from '../api/queries.ts'
 import {
   BuildingIcon,
@@ -66,10 +66,13 @@ export function useWhere(): { projectId: string | undefined; organizationId: str
 }
 
 function Section(props: { title: string; entries: Entry[]; params: Record<string, string> }) {
+  const id = useId()
   return (
     <>
-      <div className={classes.section}>{props.title}</div>
-      <ul className={classes.list}>
+      <div className={classes.section} id={id}>
+        {props.title}
+      </div>
+      <ul className={classes.list} aria-labelledby={id}>
         {props.entries.map(({ to, label, Icon }) => (
           <li key={to}>
             <Link to={to} params={props.params as never} className={classes.link as string}>

@@ -1,7 +1,8 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect } from 'react'
+import { useEffect, useRef } from 'react'
+import { keepFocus } from '../app/keep-focus.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Jump } from './jump.tsx'
 import { useLiveUpdates } from './live-updates.ts'
@@ -16,6 +17,8 @@ export function Shell() {
   const t = useMessages()
   const [isOpen, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
+  const main = useRef<HTMLElement>(null)
+  useEffect(() => (main.current ? keepFocus(main.current) : undefined), [])
   useLiveUpdates()
   // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes.
   useEffect(close, [pathname])
@@ -25,7 +28,7 @@ export function Shell() {
       navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
       padding={0}
     >
-      <a href="#content" className={classes.skip}>
+      <a href="#content" className={classes.skip} data-skip>
         {t.common.skipToContent}
       </a>
       <AppShell.Header hiddenFrom="sm" px="sm">
@@ -53,7 +56,7 @@ export function Shell() {
           <UserMenu />
         </AppShell.Section>
       </AppShell.Navbar>
-      <AppShell.Main id="content" tabIndex={-1} className={classes.main}>
+      <AppShell.Main ref={main} id="content" tabIndex={-1} className={classes.main}>
         <Outlet />
       </AppShell.Main>
     </AppShell>

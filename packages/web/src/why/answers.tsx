@@ -18,10 +18,12 @@ interface Props {
   id: string
   /** JSON: the key of the group by its type. */
   groups?: string
+  /** The level of the headings that name the flags. */
+  headingOrder?: 2 | 3
 }
 
 /** Every flag, its answer for somebody, and the trace behind it. */
-export function Answers({ projectId, id, groups = '' }: Props) {
+export function Answers({ projectId, id, groups = '', headingOrder = 2 }: Props) {
   const t = useMessages()
   const call = useCall()
   const [search, setSearch] = useState('')
@@ -53,7 +55,12 @@ export function Answers({ projectId, id, groups = '' }: Props) {
             <Text size="sm" c="dimmed" role="status">
               {t.why.answersFor(shown.length, id)}
             </Text>
-            <Accordion variant="separated" multiple defaultValue={shown.length === 1 ? [shown[0]?.[0] ?? ''] : []}>
+            <Accordion
+              order={headingOrder}
+              variant="separated"
+              multiple
+              defaultValue={shown.length === 1 ? [shown[0]?.[0] ?? ''] : []}
+            >
               {shown.slice(0, answersShownMax).map(([key, reason]) => (
                 <Answer key={key} name={key} reason={reason} projectId={projectId} />
               ))}

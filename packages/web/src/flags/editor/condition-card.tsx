@@ -9,8 +9,10 @@ import {
   Slider,
   Stack,
   Text,
+  Title,
   Tooltip,
 } from '@mantine/core'
+import { useState } from 'react'
 import { CopyIcon, DownIcon, PlusIcon, TrashIcon, UpIcon } from '../../app/icons.tsx'
 import { useFormats, useMessages } from '../../messages/language.tsx'
 import type { Condition, Property } from '../filters.ts'
@@ -32,6 +34,11 @@ export function ConditionCard({ condition, index, count, onChange, onMove, onDup
   const t = useMessages()
   const { variantKeys, problemsAt } = useEditing()
   const path = `filters.groups[${index}]`
+  const [addedAt, setAddedAt] = useState<number>()
+  const add = (property: Property) => {
+    setAddedAt(condition.properties.length)
+    onChange({ ...condition, properties: [...condition.properties, property] })
+  }
   const setProperty = (at: number, property: Property | undefined) =>
     onChange({
       ...condition,
@@ -41,9 +48,9 @@ export function ConditionCard({ condition, index, count, onChange, onMove, onDup
   return (
     <Paper withBorder p="md" radius="lg" component="section" aria-label={title}>
       <Group justify="space-between" mb="sm" wrap="nowrap">
-        <Text fw={600} size="sm">
+        <Title order={3} fw={600} fz="sm">
           {title}
-        </Text>
+        </Title>
         <Group gap={2} wrap="nowrap">
           <Tool label={t.editor.moveUp} isDisabled={index === 0} onClick={() => onMove(-1)}>
             <UpIcon size={16} />
@@ -72,11 +79,12 @@ export function ConditionCard({ condition, index, count, onChange, onMove, onDup
             joint={at === 0 ? t.editor.where : t.editor.and}
             path={`${path}.properties[${at}]`}
             property={property}
+            isNew={addedAt === at}
             onChange={next => setProperty(at, next)}
             onRemove={() => setProperty(at, undefined)}
           />
         ))}
-        <AddFilter onAdd={property => onChange({ ...condition, properties: [...condition.properties, property] })} />
+        <AddFilter onAdd={add} />
         <Rollout
           value={condition.rollout_percentage}
           problems={problemsAt(`${path}.rollout_percentage`)}
@@ -132,7 +140,7 @@ function AddFilter({ onAdd }: { onAdd: (property: Property) => void }) {
   if (groupTypeIndex !== null)
     return button({ onClick: () => add({ type: 'group', group_type_index: groupTypeIndex }) })
   return (
-    <Menu position="bottom-start">
+    <Menu position="bottom-start" returnFocus={false}>
       <Menu.Target>{button({})}</Menu.Target>
       <Menu.Dropdown>
         <Menu.Item onClick={() => add({})}>{t.editor.personProperty}</Menu.Item>

@@ -1,6 +1,8 @@
 import { operators } from '@halyard/engine'
 import { ActionIcon, Autocomplete, Checkbox, Group, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
+import { useEffect, useRef } from 'react'
 import { CrossIcon } from '../../app/icons.tsx'
+import type { Messages } from '../../messages/en.ts'
 import { useMessages } from '../../messages/language.tsx'
 import type { Property } from '../filters.ts'
 import { useEditing } from './editing.ts'
@@ -14,17 +16,24 @@ interface Props {
   path: string
   /** The word in front: where, and, or. */
   joint: string
+  /** Just added: whoever did it goes on here. */
+  isNew?: boolean
   onChange: (property: Property) => void
   onRemove: () => void
 }
 
 /** One filter of a condition, read from left to right like a sentence. */
-export function PropertyRow({ property, path, joint, onChange, onRemove }: Props) {
+export function PropertyRow({ property, path, joint, isNew = false, onChange, onRemove }: Props) {
   const t = useMessages()
+  const row = useRef<HTMLDivElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when it appears.
+  useEffect(() => {
+    if (isNew) row.current?.querySelector<HTMLElement>('input, select')?.focus()
+  }, [])
   const { problemsAt, isCohort } = useEditing()
   const problems = problemsAt(path)
   return (
-    <div className={classes.property}>
+    <div className={classes.property} ref={row} role="group" aria-label={nameOf(property, t)}>
       <Text size="sm" c="dimmed" className={classes.joint}>
         {joint}
       </Text>
@@ -55,6 +64,12 @@ export function PropertyRow({ property, path, joint, onChange, onRemove }: Props
       </ActionIcon>
     </div>
   )
+}
+
+/** Many filters stand below each other with fields of the same names. */
+function nameOf({ type, key }: Property, t: Messages): string {
+  if (type === 'cohort') return t.editor.cohort
+  return type === 'flag' ? t.editor.otherFlag : t.editor.filterOf(key)
 }
 
 function ValueFields({ property, onChange }: { property: Property; onChange: (property: Property) => void }) {
