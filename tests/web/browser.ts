@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import packagedChromium from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
@@ -115,6 +115,10 @@ export async function expectSound(page: Page): Promise<void> {
   expect(await page.evaluate(namelessTabs), 'rows of tabs without a name').toBe(0)
   expect(await hasSidewaysScroll(page), 'the page scrolls sideways').toBe(false)
 }
+
+/** That is where the keyboard is. */
+export const expectFocus = (element: Locator): Promise<void> =>
+  expect.poll(() => element.and(element.page().locator(':focus')).count()).toBe(1)
 
 const namelessTabs = 'document.querySelectorAll("[role=tablist]:not([aria-label])").length'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
 beforeAll(async () => {
@@ -23,7 +23,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.getByRole('menuitem', { name: 'Property of the person' }).click()
     const property = page.getByRole('combobox', { name: 'Property', exact: true })
     // Whoever adds a filter goes on in it.
-    await expect.poll(() => property.evaluate('element => element === document.activeElement')).toBe(true)
+    await expectFocus(property)
     await property.fill('email')
     await page.getByRole('combobox', { name: 'Comparison' }).selectOption('ends_with')
     await page.getByRole('textbox', { name: 'Value', exact: true }).fill('@example.com')

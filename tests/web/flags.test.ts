@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
 beforeAll(async () => {
@@ -92,7 +92,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.keyboard.press('Enter')
     const heading = page.getByRole('heading', { name: 'pricing-test', level: 1 })
     await heading.waitFor()
-    await expect.poll(() => heading.evaluate('element => element === document.activeElement')).toBe(true)
+    await expectFocus(heading)
   })
 
   it('shows at once what somebody else changes', async () => {
@@ -218,7 +218,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.getByRole('region', { name: '1 selected' }).waitFor()
-    await expect.poll(() => remove.evaluate('element => element === document.activeElement')).toBe(true)
+    await expectFocus(remove)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Delete' }).waitFor()
     await page.keyboard.press('Enter')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
 beforeAll(async () => {
@@ -159,9 +159,22 @@ describe('the frame', { timeout: 120_000 }, () => {
     const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
     await page.getByRole('heading', { name: 'Flags' }).waitFor()
     await expectSound(page)
-    await page.getByRole('button', { name: 'Open the menu' }).click()
+    // What is beside the screen cannot be reached.
+    expect(await page.getByRole('navigation').count()).toBe(0)
+    const menu = page.getByRole('button', { name: /the menu/ })
+    await menu.focus()
+    await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'Flags' }).waitFor()
     await expectSound(page)
+    await page.keyboard.press('Escape')
+    await page.getByRole('navigation').waitFor({ state: 'hidden' })
+    await expectFocus(menu)
+    await page.keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Cohorts' }).focus()
+    await page.keyboard.press('Enter')
+    const heading = page.getByRole('heading', { name: 'Cohorts', level: 1 })
+    await heading.waitFor()
+    await expectFocus(heading)
   })
 
   it('answers unknown addresses of the page in the page, and of the API as JSON', async () => {

@@ -1,7 +1,6 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { keepFocus } from '../app/keep-focus.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Jump } from './jump.tsx'
@@ -15,13 +14,11 @@ import { UserMenu } from './user-menu.tsx'
 /** The frame around every page: where one is on the left, the page on the right. */
 export function Shell() {
   const t = useMessages()
-  const [isOpen, { toggle, close }] = useDisclosure(false)
   const { pathname } = useLocation()
+  const { isOpen, toggle, burger } = useNarrowMenu(pathname)
   const main = useRef<HTMLElement>(null)
   useEffect(() => (main.current ? keepFocus(main.current) : undefined), [])
   useLiveUpdates()
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the menu closes when the page changes.
-  useEffect(close, [pathname])
   return (
     <AppShell
       header={{ height: { base: 52, sm: 0 } }}
@@ -34,6 +31,7 @@ export function Shell() {
       <AppShell.Header hiddenFrom="sm" px="sm">
         <Group h="100%" gap="sm">
           <Burger
+            ref={burger}
             opened={isOpen}
             onClick={toggle}
             size="sm"
@@ -44,7 +42,7 @@ export function Shell() {
           <Text fw={600}>Halyard</Text>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar} aria-label={t.shell.navigation}>
+      <AppShell.Navbar className={classes.navbar} data-closed={!isOpen || undefined} aria-label={t.shell.navigation}>
         <AppShell.Section p="xs">
           <ProjectSwitcher />
           <Jump />
@@ -56,9 +54,27 @@ export function Shell() {
           <UserMenu />
         </AppShell.Section>
       </AppShell.Navbar>
-      <AppShell.Main ref={main} id="content" tabIndex={-1} className={classes.main}>
+      <AppShell.Main ref={main} id="content" tabIndex={-1} className={classes.main} data-covered={isOpen || undefined}>
         <Outlet />
       </AppShell.Main>
     </AppShell>
   )
+}
+
+/** On a phone the navigation covers the page. It is open for one page alone, and Escape closes it. */
+function useNarrowMenu(pathname: string) {
+  const [openAt, setOpenAt] = useState<string>()
+  const burger = useRef<HTMLButtonElement>(null)
+  const isOpen = openAt === pathname
+  useEffect(() => {
+    if (!isOpen) return
+    const onKey = ({ key }: KeyboardEvent) => {
+      if (key !== 'Escape' || document.querySelector('[role="menu"], [role="dialog"]')) return
+      setOpenAt(undefined)
+      burger.current?.focus()
+    }
+    window.addEventListener('keydown', onKey, { capture: true })
+    return () => window.removeEventListener('keydown', onKey, { capture: true })
+  }, [isOpen])
+  return { isOpen, toggle: () => setOpenAt(isOpen ? undefined : pathname), burger }
 }
