@@ -220,7 +220,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.getByRole('region', { name: '1 selected' }).waitFor()
     await expectFocus(remove)
     await page.keyboard.press('Enter')
-    await page.getByRole('dialog', { name: 'Delete' }).waitFor()
+    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }))
     await page.keyboard.press('Enter')
     await page.getByText('1 flag deleted').waitFor()
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
