@@ -86,6 +86,19 @@ describe('plain connections', () => {
     socket.destroy()
   })
 
+  it('take turns with a client that asks for very much at once', async () => {
+    const [greedy, modest] = [open(), open()]
+    await Promise.all([once(greedy.socket, 'connect'), once(modest.socket, 'connect')])
+    greedy.socket.write(Array.from({ length: 5000 }, (_, n) => post('/plain', String(n))).join(''))
+    modest.socket.write(post('/plain', 'one'))
+    await once(modest.socket, 'data')
+    expect(greedy.answers.length).toBeLessThan(5000)
+    await expect.poll(() => greedy.answers.length).toBe(5000)
+    expect(greedy.answers.map(({ body }) => Number(body))).toEqual(Array.from({ length: 5000 }, (_, n) => n))
+    greedy.socket.destroy()
+    modest.socket.destroy()
+  })
+
   it('take a request in two pieces, wherever it is cut', async () => {
     const text = post('/plain', 'some text')
     for (let cut = 1; cut < text.length; cut += 7) {

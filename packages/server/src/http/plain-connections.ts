@@ -41,6 +41,8 @@ const bodyBytesMax = 64 * 1024
 const headsMax = 512
 /** A body that has not come after so long is Node's to wait for, which knows when to give up. */
 const restMilliseconds = 1000
+/** Who has sent thousands of requests at once gets so many answers in a row, and then the others have their turn. */
+const answersInTurnMax = 64
 const endOfHead = Buffer.from('\r\n\r\n')
 /** Instead of a place among the bytes: the connection waits, or is Node's. */
 const done = -1
@@ -103,7 +105,12 @@ class PlainConnection {
   /** Answers what can be answered, and keeps or gives away the rest. */
   #answerAll(bytes: Buffer, mayWait: boolean): void {
     let from = 0
-    while (from !== done && from < bytes.length) from = this.#answerNext(bytes, from, mayWait)
+    for (let count = 0; count < answersInTurnMax; count++) {
+      from = this.#answerNext(bytes, from, mayWait)
+      if (from === done || from === bytes.length) return
+    }
+    this.#pause(bytes.subarray(from))
+    setImmediate(this.#goOn)
   }
 
   /** Gives the place where the request after this one begins, or `done`. */
@@ -140,7 +147,7 @@ class PlainConnection {
     return done
   }
 
-  /** The client does not read as fast as it asks: it gets no further answer before it has read this one. */
+  /** Nothing more is read from the client: it does not read as fast as it asks, or has had its turn. */
   #pause(unanswered: Buffer): typeof done {
     if (unanswered.length > 0) this.#unanswered = unanswered
     this.#socket.pause()
@@ -148,7 +155,11 @@ class PlainConnection {
   }
 
   readonly #onDrain = (): void => {
-    if (!this.#socket.isPaused()) return
+    if (this.#socket.isPaused()) this.#goOn()
+  }
+
+  readonly #goOn = (): void => {
+    if (!this.#kit.open.has(this)) return
     const rest = this.#unanswered
     this.#unanswered = undefined
     this.#socket.resume()

@@ -383,6 +383,7 @@ export const de: Messages = {
     payload: 'Nutzdaten',
     payloadOf: key => `Nutzdaten von ${key}`,
     notJson: 'Das ist noch kein JSON.',
+    payloadNotJson: 'Die Nutzdaten sind noch kein JSON.',
     advanced: 'Weitere Einstellungen',
     continuityHint: 'Wer vor dem Anmelden unbekannt war, bekommt weiter, was er bekam.',
     byPerson: 'Person',
@@ -620,6 +621,7 @@ export const de: Messages = {
     withdrawQuestion: email => `Die Einladung für ${email} zurückziehen?`,
   },
   roles: {
+    created: name => `Die Rolle ${name} ist da.`,
     intro: 'Rollen sagen, wer Flags ändern darf. Ein Flag kann weitere Rollen einlassen.',
     none: 'Noch keine Rollen',
     noneText:

@@ -330,6 +330,7 @@ export const en = {
     payload: 'Payload',
     payloadOf: (key: string) => `Payload of ${key}`,
     notJson: 'This is not JSON yet.',
+    payloadNotJson: 'A payload is not JSON yet.',
     advanced: 'More settings',
     continuityHint: 'Somebody who was anonymous before signing in goes on getting what they got.',
     byPerson: 'Person',
@@ -565,6 +566,7 @@ export const en = {
     withdrawQuestion: (email: string) => `Withdraw the invitation for ${email}?`,
   },
   roles: {
+    created: (name: string) => `The role ${name} is there.`,
     intro: 'Roles say who may change flags. A flag can let in further roles.',
     none: 'No roles yet',
     noneText:

@@ -7,6 +7,7 @@ import { useOrganizations } from '../api/queries.ts'
 import { ConfirmButton } from '../app/confirm-button.tsx'
 import { EmptyState } from '../app/empty-state.tsx'
 import { FormRow } from '../app/form-row.tsx'
+import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
 import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
@@ -74,6 +75,7 @@ function NewRole({ organizationId }: { organizationId: string }) {
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
+  const notify = useNotify()
   const levels = useLevels()
   const [name, setName] = useState('')
   const [level, setLevel] = useState('37')
@@ -84,6 +86,7 @@ function NewRole({ organizationId }: { organizationId: string }) {
         body: { name, feature_flags_access_level: Number(level) },
       }),
     onSuccess: () => {
+      notify.tell({ message: t.roles.created(name) })
       setName('')
       return queries.invalidateQueries({ queryKey: ['roles', organizationId] })
     },

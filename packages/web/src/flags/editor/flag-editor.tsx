@@ -20,7 +20,7 @@ import { type Editing, EditingContext } from './editing.ts'
 import classes from './editor.module.css'
 import { EditorSection } from './editor-section.tsx'
 import { knownProperties } from './known-properties.ts'
-import { PayloadEditor } from './payload-editor.tsx'
+import { type BrokenPayloads, hasBrokenPayload, PayloadEditor } from './payload-editor.tsx'
 import { Preview } from './preview.tsx'
 import { SaveBar } from './save-bar.tsx'
 import { VariantsEditor } from './variants-editor.tsx'
@@ -45,7 +45,14 @@ export function FlagEditor(props: Props) {
   const [draft, setDraft] = useState(original)
   const set = (change: Partial<Draft>) => setDraft(old => ({ ...old, ...change }))
   const setFilters = (filters: Filters) => set({ filters })
-  const isChanged = useMemo(() => Object.keys(changesOf(draft, original)).length > 0, [draft, original])
+  const [broken, setBroken] = useState<BrokenPayloads>({})
+  const isBroken = hasBrokenPayload(draft.filters, broken)
+  const isDifferent = useMemo(() => Object.keys(changesOf(draft, original)).length > 0, [draft, original])
+  const isChanged = isDifferent || isBroken
+  const discard = () => {
+    setDraft(original)
+    setBroken({})
+  }
   const definition = useMemo(() => draftDefinition(draft, flagId), [draft, flagId])
   const definitions = useMemo(
     () =>
@@ -58,7 +65,10 @@ export function FlagEditor(props: Props) {
     [definition, flags, cohorts, project],
   )
   const unsound = useMemo(() => problemsOf(t, definition, definitions, error), [t, definition, definitions, error])
-  const unfilled = useMemo(() => unfilledOf(t, draft.filters), [t, draft.filters])
+  const unfilled = useMemo(() => {
+    const notJson = isBroken ? [{ path: 'filters.payloads', message: t.editor.payloadNotJson }] : []
+    return [...unfilledOf(t, draft.filters), ...notJson]
+  }, [t, draft.filters, isBroken])
   const problems = useMemo(() => [...unsound, ...unfilled], [unsound, unfilled])
   const [attempts, setAttempts] = useState(0)
   const hasTried = attempts > 0
@@ -136,7 +146,7 @@ export function FlagEditor(props: Props) {
             <Conditions filters={draft.filters} onChange={setFilters} groupTypes={project.group_types} />
           </EditorSection>
           <EditorSection title={t.editor.payloads} intro={t.editor.payloadsIntro}>
-            <PayloadEditor filters={draft.filters} onChange={setFilters} />
+            <PayloadEditor filters={draft.filters} broken={broken} onChange={setFilters} onBroken={setBroken} />
           </EditorSection>
           <AdvancedSettings draft={draft} onChange={set} />
           {stray.length > 0 && (
@@ -156,13 +166,7 @@ export function FlagEditor(props: Props) {
         </Stack>
       </div>
       {(isChanged || props.isNew) && !props.isReadOnly && (
-        <SaveBar
-          isNew={props.isNew}
-          isSaving={props.isSaving}
-          status={status}
-          onDiscard={() => setDraft(original)}
-          onSave={save}
-        />
+        <SaveBar isNew={props.isNew} isSaving={props.isSaving} status={status} onDiscard={discard} onSave={save} />
       )}
       <ConfirmDialog
         isOpen={leaving.status === 'blocked'}

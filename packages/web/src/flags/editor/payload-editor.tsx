@@ -1,67 +1,55 @@
 import { JsonInput, Stack } from '@mantine/core'
-import { useState } from 'react'
 import { useMessages } from '../../messages/language.tsx'
 import type { Filters } from '../filters.ts'
 
+/** What was typed and is not JSON yet, by the value that it is to go with. */
+export type BrokenPayloads = Readonly<Record<string, string>>
+
 interface Props {
   filters: Filters
+  broken: BrokenPayloads
   onChange: (filters: Filters) => void
+  onBroken: (broken: BrokenPayloads) => void
 }
 
 /** A payload is JSON that an SDK hands to the program along with the value. */
-export function PayloadEditor({ filters, onChange }: Props) {
+export function PayloadEditor({ filters, broken, onChange, onBroken }: Props) {
   const t = useMessages()
-  const keys = filters.variants.length > 0 ? filters.variants.map(({ key }) => key) : ['true']
-  const set = (key: string, value: unknown) => {
+  const set = (key: string, text: string) => {
+    const { [key]: _broken, ...otherBroken } = broken
+    const isJson = text.trim() === '' || parse(text) !== undefined
+    onBroken(isJson ? otherBroken : { ...otherBroken, [key]: text })
+    if (!isJson) return
     const { [key]: _old, ...rest } = filters.payloads
-    onChange({ ...filters, payloads: value === undefined ? rest : { ...rest, [key]: value } })
+    // Kept as text, as SDKs expect it.
+    onChange({ ...filters, payloads: text.trim() === '' ? rest : { ...rest, [key]: text } })
   }
   return (
     <Stack gap="sm">
-      {keys.map(key => (
-        <Payload
+      {payloadKeys(filters).map(key => (
+        <JsonInput
           key={key}
           {...(key === 'true' ? { 'aria-label': t.editor.payload } : { label: t.editor.payloadOf(key) })}
-          value={filters.payloads[key]}
-          onChange={value => set(key, value)}
+          placeholder='{"colour": "green"}'
+          autosize
+          minRows={1}
+          maxRows={12}
+          formatOnBlur
+          value={broken[key] ?? textOf(filters.payloads[key])}
+          error={broken[key] === undefined ? undefined : t.editor.notJson}
+          onChange={text => set(key, text)}
         />
       ))}
     </Stack>
   )
 }
 
-interface PayloadProps {
-  label?: string
-  /** Where the heading above says it already. */
-  'aria-label'?: string
-  value: unknown
-  onChange: (value: unknown) => void
-}
+const payloadKeys = ({ variants }: Filters): string[] =>
+  variants.length > 0 ? variants.map(({ key }) => key) : ['true']
 
-function Payload({ value, onChange, ...names }: PayloadProps) {
-  const t = useMessages()
-  const [text, setText] = useState(() => textOf(value))
-  const isWrong = text.trim() !== '' && parse(text) === undefined
-  const change = (next: string) => {
-    setText(next)
-    if (next.trim() === '') onChange(undefined)
-    // Kept as text, as SDKs expect it; what is not JSON yet is not taken over.
-    else if (parse(next) !== undefined) onChange(next)
-  }
-  return (
-    <JsonInput
-      {...names}
-      placeholder='{"colour": "green"}'
-      autosize
-      minRows={1}
-      maxRows={12}
-      formatOnBlur
-      value={text}
-      error={isWrong ? t.editor.notJson : undefined}
-      onChange={change}
-    />
-  )
-}
+/** Whether there is a text in sight that would be lost by saving. */
+export const hasBrokenPayload = (filters: Filters, broken: BrokenPayloads): boolean =>
+  payloadKeys(filters).some(key => broken[key] !== undefined)
 
 const textOf = (value: unknown): string =>
   value === undefined
