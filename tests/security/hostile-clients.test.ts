@@ -75,6 +75,7 @@ it('takes no request that two readers could read differently', async () => {
     'bad chunk size': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n${smuggled}`,
     'negative length': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n${smuggled}`,
     'control characters in a header': `GET /_livez HTTP/1.1\r\nHost: x\r\nX-A: b\u0000c\r\n\r\n${smuggled}`,
+    'two hosts': `GET /_livez HTTP/1.1\r\nHost: x\r\nhost: y\r\n\r\n${smuggled}`,
     'no version': `GET /_livez\r\n\r\n${smuggled}`,
   }
   for (const [name, bytes] of Object.entries(attempts)) {

@@ -1,3 +1,4 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /** What could not even be read as HTTP, or did not come in time. Nothing more is read from such a connection. */
@@ -7,7 +8,7 @@ export function answerUnreadable(error: Error & { code?: string }, socket: Socke
     return
   }
   const [status, detail] = unreadable[error.code ?? ''] ?? ['400 Bad Request', 'The request could not be read.']
-  const body = JSON.stringify({ type: 'invalid_request', code: 'parse_error', detail, attr: null })
+  const body = parseError(detail)
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
     () => socket.destroy(),
@@ -17,4 +18,20 @@ export function answerUnreadable(error: Error & { code?: string }, socket: Socke
 const unreadable: Readonly<Record<string, readonly [string, string]>> = {
   ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time.'],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than this server accepts.'],
+}
+
+const parseError = (detail: string): string =>
+  JSON.stringify({ type: 'invalid_request', code: 'parse_error', detail, attr: null })
+
+/** Node takes the first of two hosts, a proxy before it perhaps the other. True when the request was answered 400. */
+export function refuseTwoHosts({ rawHeaders }: IncomingMessage, response: ServerResponse): boolean {
+  let count = 0
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]!
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1
+  }
+  if (count < 2) return false
+  response.writeHead(400, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+  response.end(parseError('The request names two hosts.'))
+  return true
 }
