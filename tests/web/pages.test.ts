@@ -67,6 +67,14 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
+  it('comes up in a browser that names no language that there is', async () => {
+    const page = await visit.open()
+    await page.addInitScript("Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix' })")
+    await visit.signIn(page, inProject(`/flags/${flagId}?tab=usage`))
+    await page.getByRole('img', { name: /Calls by answer/ }).waitFor()
+    await expectSound(page)
+  })
+
   it('schedules a ramp', async () => {
     await visit.scenario.patch(`${visit.scenario.project}/feature_flags/${flagId}/`, {
       filters: { groups: [{ properties: [], rollout_percentage: 10 }] },

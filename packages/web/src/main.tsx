@@ -14,6 +14,7 @@ import { createSession } from './api/session.ts'
 import { shareSession } from './api/share-session.ts'
 import { createPageRouter } from './app/router.tsx'
 import { ServicesContext } from './app/services.ts'
+import { ensureSoundLanguage } from './app/sound-language.ts'
 import { theme, variables } from './app/theme.ts'
 import { createLive } from './live/live.ts'
 import { LanguageProvider, loadMessages, preferredLanguage } from './messages/language.tsx'
@@ -21,6 +22,7 @@ import { LanguageProvider, loadMessages, preferredLanguage } from './messages/la
 const retriesMax = 2
 
 async function start(): Promise<void> {
+  ensureSoundLanguage()
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
   setNonce(nonce)
   const session = createSession(sessionStorage)
