@@ -110,6 +110,40 @@ describe('a node that is started while PostgreSQL is away', () => {
   })
 })
 
+describe('readiness', () => {
+  it('is not claimed before every project is answered without the database', async () => {
+    const { database, token } = await databaseWithFlag()
+    const first = await startScenario('postgres', { databaseUrl: database.url })
+    const tokens = [token]
+    for (let n = 0; n < 15; n++) {
+      const { body } = await first.post('/api/projects/', { name: `project ${n}` })
+      await first.post(`/api/projects/${body.id}/feature_flags/`, { key: 'kept' })
+      tokens.push(body.api_token)
+    }
+    await first.close()
+
+    const proxy = await startTcpProxy(addressOf(database.url))
+    const s = await startScenario('postgres', {
+      databaseUrl: through(proxy, database.url),
+      environment: { HALYARD_WARM_PROJECTS_MAX: '100' },
+    })
+    try {
+      await expect.poll(async () => (await s.get('/_readyz')).status, { interval: 1 }).toBe(200)
+      proxy.refuse()
+      for (const asked of tokens) {
+        const reply = await s.post('/flags/?v=2', { token: asked, distinct_id: 'somebody' })
+        expect(Object.keys(reply.body.flags)).toEqual(['kept'])
+      }
+      expect((await s.get('/_readyz')).body).toEqual({ status: 'not ready', database: 'away' })
+    } finally {
+      proxy.admit()
+      await s.close()
+      await proxy.close()
+      await database.drop()
+    }
+  })
+})
+
 /** Nobody can write until it is called again. */
 type HoldWriters = (url: string) => Promise<() => Promise<void>>
 

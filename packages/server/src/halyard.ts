@@ -50,6 +50,8 @@ export interface Halyard {
   readonly serving: Serving
   readonly jobs: JobRunner
   readonly plugins: PluginSystem
+  /** Resolves when what is served is in memory, or has been waited for long enough. */
+  warm(): Promise<void>
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
   /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
@@ -130,7 +132,7 @@ export async function createHalyard(
     flagGuard = plugins.guard
 
     let isDraining = false
-    const readiness = { check: () => databaseReadiness(storage.ping), isDraining: () => isDraining }
+    const readiness = { check: () => databaseReadiness(storage.ping, () => warming.isDone()), isDraining: () => isDraining }
     const ingest: Ingest = createIngest({
       database,
       findProject: serving.snapshots.forToken,
@@ -196,7 +198,7 @@ export async function createHalyard(
       onError: (job, error) => log.error({ err: error, job }, 'a job failed'),
     })
 
-    const stopWarming = warmUp({
+    const warming = warmUp({
       database,
       snapshots: serving.snapshots,
       changes,
@@ -211,13 +213,14 @@ export async function createHalyard(
       serving,
       jobs,
       plugins,
+      warm: () => warming.done(),
       firstOwner,
       drain() {
         isDraining = true
         serving.beginClosing()
       },
       async close() {
-        stopWarming()
+        warming.stop()
         serving.beginClosing()
         await app.close()
         await ingest.drained()

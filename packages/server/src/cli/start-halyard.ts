@@ -18,6 +18,8 @@ export async function startHalyard(config: Config, log: Logger, options: Halyard
   const waiting = isLocal ? undefined : await holdPort(config)
   try {
     const halyard = await (isLocal ? createHalyard : whenDatabaseStays)(config, log, options)
+    // Siblings share a port, and the one who is asked whether it is ready is not the one who gets the next request.
+    if (!isLocal && options.peers?.ownName !== undefined) await halyard.warm()
     await waiting?.close()
     await listen(halyard, config)
     return halyard

@@ -5,25 +5,58 @@ import { warmUp } from './warm-up.ts'
 
 const away = () => new Problem('unavailable', 'The database is away.')
 
-it('reads projects into memory also when the database is away at first, and knows what will never work', async () => {
-  const asked: string[] = []
-  let failures = 2
+/** A database whose reads fail so many times first. */
+function databaseOf(tokens: readonly string[], isAway: () => boolean): Pick<Database, 'read'> {
   const stores = {
-    projects: { listLastChanged: async () => ['a', 'b', 'broken'].map((apiToken, id) => ({ id, apiToken })) },
+    projects: { listLastChanged: async () => tokens.map((apiToken, id) => ({ id, apiToken })) },
   } as unknown as Stores
-  const database: Pick<Database, 'read'> = {
+  return {
     read: async work => {
-      if (failures-- > 0) throw away()
+      if (isAway()) throw away()
       return work(stores)
     },
   }
+}
+
+const changes = { subscribe: () => () => {} }
+
+it('reads projects into memory also when the database is away at first, and knows what will never work', async () => {
+  const asked: string[] = []
+  let failures = 2
   const forToken = async (token: string) => {
     asked.push(token)
     if (token === 'broken') throw new Error('It will never work.')
     if (token === 'a' && asked.length === 1) throw away()
     return undefined
   }
-  const stop = warmUp({ database, snapshots: { forToken }, changes: { subscribe: () => () => {} }, projectsMax: 10 })
-  await expect.poll(() => asked).toEqual(['a', 'b', 'broken', 'a'])
-  stop()
+  const database = databaseOf(['a', 'b', 'broken'], () => failures-- > 0)
+  const warming = warmUp({ database, snapshots: { forToken }, changes, projectsMax: 10, now: () => 0 })
+  expect(warming.isDone()).toBe(false)
+  await warming.done()
+  expect(asked).toEqual(['a', 'b', 'broken', 'a'])
+  expect(warming.isDone()).toBe(true)
+  warming.stop()
+})
+
+it('is waited for only so long, counted from when the database was last away', async () => {
+  let time = 0
+  let isAway = true
+  let fails = 0
+  const database = databaseOf(['a'], () => {
+    if (isAway) fails += 1
+    return isAway
+  })
+  const forToken = () => new Promise<undefined>(() => {})
+  const warming = warmUp({ database, snapshots: { forToken }, changes, projectsMax: 10, now: () => time })
+  await expect.poll(() => fails).toBeGreaterThan(0)
+  time = 14_000
+  const before = fails
+  await expect.poll(() => fails).toBeGreaterThan(before)
+  time = 28_000
+  expect(warming.isDone()).toBe(false)
+  isAway = false
+  time = 50_000
+  expect(warming.isDone()).toBe(true)
+  await warming.done()
+  warming.stop()
 })

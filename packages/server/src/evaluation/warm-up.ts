@@ -1,5 +1,7 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import type { ChangeFeed } from '../changes.ts'
 import { Problem } from '../problem.ts'
+import { steadyNow } from '../steady-clock.ts'
 import type { Database } from '../stores.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -9,31 +11,63 @@ interface Deps {
   readonly changes: Pick<ChangeFeed, 'subscribe'>
   /** So many projects are read before anybody asks for them; 0 means none. */
   readonly projectsMax: number
+  /** A clock that nobody sets, in milliseconds. */
+  readonly now?: () => number
+}
+
+export interface WarmUp {
+  /**
+   * What was to be read at the start has been, so that a database that goes now takes nobody along; or it takes so long that others should not
+   * wait for it. Once true, always true.
+   */
+  isDone(): boolean
+  /** Resolves when it is. */
+  done(): Promise<void>
+  stop(): void
 }
 
 const retryMilliseconds = 500
+const lookMilliseconds = 5
+/** A huge installation is served while it is still being read. Counted anew when the database was away: that is no progress. */
+const waitedForMillisecondsMax = 15_000
 
 const isAway = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable'
 
 /**
  * Reads the projects whose flags changed last into memory, and those that come to life later, one after the other. Nobody has asked for
- * them yet; but when the database goes before somebody does, they are there. Answers how to stop.
+ * them yet; but when the database goes before somebody does, they are there.
  */
-export function warmUp({ database, snapshots, changes, projectsMax }: Deps): () => void {
-  if (projectsMax === 0) return () => {}
+export function warmUp({ database, snapshots, changes, projectsMax, now = steadyNow }: Deps): WarmUp {
+  if (projectsMax === 0) return { isDone: () => true, done: async () => {}, stop: () => {} }
   const seen = new Set<number>()
   let isClosed = false
+  let since = now()
+  let pending = 0
+  let isDone = false
   let work: Promise<void> = Promise.resolve()
 
   /** What fails is tried again: a database that was away for a moment at the start may be away for longer later. */
-  const inTurn = (next: () => Promise<unknown>): void => {
+  const attempt = (next: () => Promise<unknown>): void => {
     work = work
       .then(async () => {
         if (!isClosed) await next()
+        settle()
       })
       .catch(error => {
-        if (isAway(error)) setTimeout(() => inTurn(next), retryMilliseconds).unref()
+        if (!isAway(error)) return settle()
+        since = now()
+        setTimeout(() => attempt(next), retryMilliseconds).unref()
       })
+  }
+
+  const inTurn = (next: () => Promise<unknown>): void => {
+    pending += 1
+    attempt(next)
+  }
+
+  const settle = (): void => {
+    pending -= 1
+    if (pending === 0) isDone = true
   }
 
   const read = (projectId: number, token: string | undefined): void => {
@@ -56,8 +90,18 @@ export function warmUp({ database, snapshots, changes, projectsMax }: Deps): () 
     }
   }, readBusiest)
   readBusiest()
-  return () => {
-    isClosed = true
-    unsubscribe()
+  const isOver = () => {
+    isDone ||= now() - since > waitedForMillisecondsMax
+    return isDone
+  }
+  return {
+    isDone: isOver,
+    async done() {
+      while (!isOver() && !isClosed) await wait(lookMilliseconds)
+    },
+    stop() {
+      isClosed = true
+      unsubscribe()
+    },
   }
 }

@@ -30,10 +30,14 @@ export function serveOperations(app: FastifyInstance, readiness: Readiness, metr
   })
 }
 
-/** Ready as long as the database answers. */
-export async function databaseReadiness(ping: () => Promise<void>): ReturnType<Readiness['check']> {
-  const isReady = await answersInTime(ping())
-  return { isReady, details: { database: isReady ? 'ok' : 'away' } }
+/** Ready as long as the database answers, once it would not be missed for what is served from memory. */
+export async function databaseReadiness(
+  ping: () => Promise<void>,
+  isWarm: () => boolean,
+): ReturnType<Readiness['check']> {
+  const isThere = await answersInTime(ping())
+  const details = { database: isThere ? 'ok' : 'away', ...(!isWarm() && { projects: 'loading' }) }
+  return { isReady: isThere && isWarm(), details }
 }
 
 async function answersInTime(ping: Promise<void>): Promise<boolean> {
