@@ -31,7 +31,7 @@ import { createEventLabels } from './rollback/event-labels.ts'
 import { rollbackJob } from './rollback/roll-back.ts'
 import { scheduleJob } from './schedules/run-schedules.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
-import { createChangeFeed } from './storage/change-feed.ts'
+import { createChangeFeed, endOf } from './storage/change-feed.ts'
 import { sqlChangeLog } from './storage/change-log.sql.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import { migrate } from './storage/migrate.ts'
@@ -86,7 +86,7 @@ export async function createHalyard(
     if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
 
     const changeLog = sqlChangeLog(storage.reader)
-    const changes = createChangeFeed(changeLog, await changeLog.head(), error =>
+    const changes = createChangeFeed(changeLog, await endOf(changeLog), error =>
       log.error({ err: error }, 'a change listener failed'),
     )
     const isNotifying = config.changeChannel === 'notify'
@@ -132,7 +132,10 @@ export async function createHalyard(
     flagGuard = plugins.guard
 
     let isDraining = false
-    const readiness = { check: () => databaseReadiness(storage.ping, () => warming.isDone()), isDraining: () => isDraining }
+    const readiness = {
+      check: () => databaseReadiness(storage.ping, () => warming.isDone()),
+      isDraining: () => isDraining,
+    }
     const ingest: Ingest = createIngest({
       database,
       findProject: serving.snapshots.forToken,

@@ -82,7 +82,7 @@ onEachDatabase('storage', dialect => {
       const writers = [connect(url), connect(url)]
       await migrate(writers[0]!.kysely, dialect)
       const reader = connect(url)
-      const feed = createChangeFeed(sqlChangeLog(reader.kysely), 0, error => {
+      const feed = createChangeFeed(sqlChangeLog(reader.kysely), { position: 0, last: undefined }, error => {
         throw error
       })
       const seen: string[] = []
