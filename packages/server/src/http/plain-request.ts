@@ -21,7 +21,6 @@ const lengthPattern = /^[0-9]{1,8}$/
 /** Fields that change how a message is framed or answered, and those that Node reads in ways of their own. */
 const unusual = new Set([
   '__proto__',
-  'content-encoding',
   'expect',
   'http2-settings',
   'keep-alive',

@@ -25,7 +25,7 @@ export const sdkBodyBytesMax = 20 * 1024 * 1024
 /** Browsers' own compression inside a proxy's: more layers than that are nobody's honest doing. */
 const layersMax = 3
 /** Smaller bodies are unpacked on the spot: a trip to the thread pool costs more than they can, bombs included. */
-const unpackAtOnceBytesMax = 4096
+export const unpackAtOnceBytesMax = 4096
 
 /**
  * Reads the JSON value that a client library sent in any of the ways they have (see `docs/guide/events.md`): plain, gzip with or without
@@ -41,12 +41,14 @@ export async function readSdkBody(sent: SdkBody, room: SdkBodyRoom, bytesMax = s
     bytesMax,
   )
   const text = textOf(bytes)
-  const isForm = /^application\/x-www-form-urlencoded\b/i.test(sent.contentType ?? '') || sent.compression === 'base64'
-  const field = isForm || text.startsWith('data=') ? formField(text) : text
+  const field = isForm(sent) || text.startsWith('data=') ? formField(text) : text
   const value = parse(field) ?? parse(textOf(await unpack(fromBase64(field), room, bytesMax)))
   if (!value) throw unreadable(sent.compression)
   return value.json
 }
+
+export const isForm = ({ contentType, compression }: Omit<SdkBody, 'bytes'>): boolean =>
+  compression === 'base64' || (contentType !== undefined && /^application\/x-www-form-urlencoded\b/i.test(contentType))
 
 const unreadable = (compression: string | undefined): Problem =>
   compression === 'lz64'
@@ -84,7 +86,7 @@ async function unpack(bytes: Buffer, room: SdkBodyRoom, bytesMax: number): Promi
   return current
 }
 
-const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
+export const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
 
 async function guarded(bytesMax: number, room: SdkBodyRoom, work: () => Promise<Buffer>): Promise<Buffer> {
   let unpacked: Buffer

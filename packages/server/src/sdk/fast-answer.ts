@@ -65,7 +65,7 @@ function fastAnswer(
   const isFailing = Uint8Array.from(flags.flatMap(flag => flag.outcomes.map(outcome => (outcome.failed ? 1 : 0))))
   const table = new Int32Array(isFailing.length * 2)
   let generation = Number.NaN
-  let roomBytes = bodyFrom + flags.length * bytesPerFlag + tailBytesMax
+  let roomBytes = bodyFrom + flags.length * bytesPerFlag
   let hasFailed = false
 
   function fillTable(): void {
@@ -89,10 +89,9 @@ function fastAnswer(
   }
 
   /** Puts the pieces one after another. Gives where they end, or -1 when there is too little room for them. */
-  function copy(outcomes: Outcomes, eligible: readonly number[], bytes: Buffer): number {
+  function copy(outcomes: Outcomes, eligible: readonly number[], bytes: Buffer, limit: number): number {
     pieces.begin()
     if (pieces.generation !== generation) fillTable()
-    const limit = bytes.length - tailBytesMax
     let { line } = pieces
     let count = 0
     let failures = 0
@@ -131,14 +130,16 @@ function fastAnswer(
   }
 
   return (outcomes, eligible, envelope, room) => {
-    let bytes = room.take(roomBytes)
-    let end = copy(outcomes, eligible, bytes)
+    const { config } = envelope
+    const tailBytes = tailBytesMax + (config?.json.length ?? 0)
+    let bytes = room.take(roomBytes + tailBytes)
+    let end = copy(outcomes, eligible, bytes, bytes.length - tailBytes)
     while (end === -1) {
       roomBytes *= 2
-      bytes = room.take(roomBytes)
-      end = copy(outcomes, eligible, bytes)
+      bytes = room.take(roomBytes + tailBytes)
+      end = copy(outcomes, eligible, bytes, bytes.length - tailBytes)
     }
-    const to = end + bytes.write(closing(envelope), end, 'latin1')
+    const to = end + writeTail(bytes, end, envelope)
     // The first piece goes without its comma: the opening is written over it.
     const from = headRoomBytes + (end > bodyFrom ? 1 : 0)
     bytes.set(envelope.hasErrors || hasFailed ? openingWithErrors : opening, from)
@@ -146,7 +147,14 @@ function fastAnswer(
   }
 }
 
+/** Without the configuration. */
 const tailBytesMax = 128
 
-const closing = ({ requestId, evaluatedAt }: Envelope): string =>
-  `},"requestId":"${requestId}","evaluatedAt":${evaluatedAt}}`
+/** Answers how many bytes it has. */
+function writeTail(bytes: Buffer, at: number, { requestId, evaluatedAt, config }: Envelope): number {
+  const told = `},"requestId":"${requestId}","evaluatedAt":${evaluatedAt}`
+  if (config === undefined) return bytes.write(`${told}}`, at, 'latin1')
+  const length = bytes.write(told, at, 'latin1')
+  bytes.set(config.json, at + length)
+  return length + config.json.length + bytes.write('}', at + length + config.json.length, 'latin1')
+}

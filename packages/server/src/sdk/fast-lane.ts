@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createAnswerRoom } from '../http/answer-room.ts'
 import type { BodyRoom } from '../http/body-room.ts'
-import { isTooDeep } from '../http/check-body.ts'
 import type { PlainLane, TakeFirst } from '../http/node-server.ts'
 import { problemResponse } from '../http/problem-response.ts'
 import { answerHead, type QuickAnswer } from '../http/quick-answer.ts'
-import { readSdkBody } from '../http/sdk-body.ts'
+import { quickBodyBytesMax, readQuickBody } from '../http/quick-body.ts'
+import { readSdkBody, type SdkBody } from '../http/sdk-body.ts'
+import { remembering } from '../remember-by-text.ts'
 import type { AnswerEvaluation } from './answer-evaluation.ts'
+import { type EvaluationAddress, readEvaluationAddress } from './evaluation-address.ts'
 import type { EvaluationCounts } from './evaluation-counts.ts'
 import { createFastDefinitions, definitionsPrefix, type KnownDefinitions } from './fast-definitions.ts'
 
@@ -32,8 +34,8 @@ interface Deps {
 
 type Headers = IncomingMessage['headers']
 
-const bodyBytesMax = 64 * 1024
-const openBrace = 0x7b
+/** Most clients ask at one of a few addresses; browsers put the time into theirs. */
+const addressesMax = 200
 
 const evaluationFields = [
   'content-type',
@@ -52,14 +54,20 @@ const evaluationHead = answerHead(200, evaluationFields)
 export function createFastLane(deps: Deps): FastLane {
   const { counts, isClosing } = deps
   const room = createAnswerRoom()
+  const readAddress = remembering(addressesMax, readEvaluationAddress)
   const definitionsAnswer = createFastDefinitions(deps.knownDefinitions, counts, room)
 
-  function evaluate(headers: Headers, bytes: Buffer, from: number, to: number): QuickAnswer | undefined {
-    if (bytes[from] !== openBrace) return undefined
+  function evaluate(
+    address: EvaluationAddress,
+    headers: Headers,
+    bytes: Buffer,
+    from: number,
+    to: number,
+  ): QuickAnswer | undefined {
     const begun = performance.now()
     try {
-      const body: unknown = JSON.parse(bytes.toString('utf8', from, to))
-      const told = isTooDeep(body) ? undefined : deps.answerEvaluation.atOnce(headers, body, room)
+      const body = readQuickBody(bytes, from, to, saidAbout(address, headers))
+      const told = body === undefined ? undefined : deps.answerEvaluation.atOnce(address, headers, body, room)
       if (told === undefined) return undefined
       counts.addSeconds((performance.now() - begun) / 1000)
       return { head: evaluationHead, ...told }
@@ -81,14 +89,14 @@ export function createFastLane(deps: Deps): FastLane {
     if (response.writableLength > 0) room.leave()
   }
 
-  function takeEvaluation(request: IncomingMessage, response: ServerResponse): void {
+  function takeEvaluation(address: EvaluationAddress, request: IncomingMessage, response: ServerResponse): void {
     const chunks: Buffer[] = []
     request.on('data', (chunk: Buffer) => chunks.push(chunk))
     request.on('end', () => {
       const bytes = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)
-      const answer = evaluate(request.headers, bytes, 0, bytes.length)
+      const answer = evaluate(address, request.headers, bytes, 0, bytes.length)
       if (answer) send(response, answer)
-      else answerWhenReady(deps, request, response, bytes)
+      else answerWhenReady(deps, address, request, response, bytes)
     })
   }
 
@@ -96,9 +104,9 @@ export function createFastLane(deps: Deps): FastLane {
     takeFirst(request, response) {
       const { headers, method, url } = request
       if (method === 'POST') {
-        if (!isEvaluation(url!) || !isPlain(request)) return false
-        takeEvaluation(request, response)
-        return true
+        const address = isSmall(request) ? readAddress(url!) : undefined
+        if (address) takeEvaluation(address, request, response)
+        return address !== undefined
       }
       const answer =
         method === 'GET' && url!.startsWith(definitionsPrefix) ? definitionsAnswer(url!, headers) : undefined
@@ -108,19 +116,31 @@ export function createFastLane(deps: Deps): FastLane {
     plain: {
       room,
       takes: ({ method, url }) =>
-        !isClosing() && (method === 'POST' ? isEvaluation(url) : url.startsWith(definitionsPrefix)),
-      answer: ({ method, url, headers }, bytes, from, to) =>
-        method === 'POST' ? evaluate(headers, bytes, from, to) : definitionsAnswer(url, headers),
+        !isClosing() && (method === 'POST' ? readAddress(url) !== undefined : url.startsWith(definitionsPrefix)),
+      answer({ method, url, headers }, bytes, from, to) {
+        if (method !== 'POST') return definitionsAnswer(url, headers)
+        const address = readAddress(url)
+        return address && evaluate(address, headers, bytes, from, to)
+      },
     },
   }
 }
 
-const isEvaluation = (url: string): boolean => url === '/flags/?v=2' || url === '/flags?v=2'
+const isSmall = ({ headers }: IncomingMessage): boolean => Number(headers['content-length']) <= quickBodyBytesMax
 
-const isPlain = ({ headers }: IncomingMessage): boolean =>
-  Number(headers['content-length']) <= bodyBytesMax && headers['content-encoding'] === undefined
+const saidAbout = ({ query }: EvaluationAddress, headers: Headers): Omit<SdkBody, 'bytes'> => ({
+  contentType: headers['content-type'],
+  contentEncoding: headers['content-encoding'],
+  compression: query.compression,
+})
 
-async function answerWhenReady(deps: Deps, request: IncomingMessage, response: ServerResponse, bytes: Buffer) {
+async function answerWhenReady(
+  deps: Deps,
+  address: EvaluationAddress,
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  bytes: Buffer,
+) {
   const send = (status: number, fields: readonly string[], body: Buffer): void => {
     if (deps.isClosing()) response.setHeader('connection', 'close')
     response.writeHead(status, [...fields, 'content-length', String(body.length)])
@@ -129,11 +149,9 @@ async function answerWhenReady(deps: Deps, request: IncomingMessage, response: S
   const place = deps.bodyRoom.enter(() => {})
   place.settle()
   try {
-    const { headers } = request
     const room = { unpack: deps.bodyRoom.unpack, take: place.take }
-    const body = await readSdkBody({ bytes, contentType: headers['content-type'] }, room)
-    const call = { endpoint: 'flags', query: { v: '2' }, headers } as const
-    send(200, evaluationFields, await deps.answerEvaluation.whenReady(call, body))
+    const body = await readSdkBody({ bytes, ...saidAbout(address, headers) }, room)
+    send(200, evaluationFields, await deps.answerEvaluation.whenReady(address, headers, body))
   } catch (error) {
     const { status, headers, body } = problemResponse(error)
     if (status === 500) deps.onError(error)

@@ -1,6 +1,7 @@
 import type { CompiledFlag, Outcome } from '@halyard/engine'
 import type { Properties } from '../evaluation/evaluation-request.ts'
 import type { Outcomes } from '../evaluation/outcomes.ts'
+import type { ToldConfig } from './remote-config.ts'
 
 /** How an evaluation is told: each generation of client libraries reads its own shape. */
 export type AnswerShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
@@ -12,7 +13,7 @@ export interface Envelope {
   /** Something beside the flags themselves went wrong, as a look-up of stored properties. */
   readonly hasErrors: boolean
   /** Merged into the top level: the configuration of the browser library. */
-  readonly config?: Properties | undefined
+  readonly config?: ToldConfig | undefined
   /** Whether the payloads are told as a map as well, for calls that read it there. */
   readonly hasPayloadMap?: boolean
 }
@@ -36,7 +37,7 @@ export function plainAnswer(
     ...(shape === 'details' && envelope.hasPayloadMap && { featureFlagPayloads: payloadsOf(told) }),
     requestId: envelope.requestId,
     evaluatedAt: envelope.evaluatedAt,
-    ...envelope.config,
+    ...envelope.config?.fields,
   }
 }
 

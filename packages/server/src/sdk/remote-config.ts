@@ -1,4 +1,5 @@
 import type { Properties } from '../evaluation/evaluation-request.ts'
+import type { ServedProject } from '../evaluation/served-project.ts'
 
 /**
  * What the browser library wants to know before it begins. It says no to everything that Halyard does not do, so that nothing is
@@ -22,6 +23,27 @@ export const remoteConfig = (token: string): Properties => ({
 
 /** What the libraries of the time of `/decide/` look for beside it. */
 export const olderConfig = { config: { enable_collect_everything: true }, toolbarParams: {}, isAuthenticated: false }
+
+/** The configuration that comes with an evaluation, and the same as JSON that follows other fields. */
+export interface ToldConfig {
+  readonly fields: Properties
+  readonly json: Buffer
+}
+
+/** Each is made once for a project as it is served. */
+export function createToldConfigs(): (served: ServedProject, kind: 'current' | 'older') => ToldConfig {
+  const known = { current: new WeakMap<ServedProject, ToldConfig>(), older: new WeakMap<ServedProject, ToldConfig>() }
+  return (served, kind) => {
+    const told = known[kind].get(served) ?? toldConfig(served.project.apiToken, kind)
+    known[kind].set(served, told)
+    return told
+  }
+}
+
+function toldConfig(token: string, kind: 'current' | 'older'): ToldConfig {
+  const fields = { ...remoteConfig(token), ...(kind === 'older' && olderConfig) }
+  return { fields, json: Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`) }
+}
 
 /** The configuration as a script. The token in it is known, and JSON within a script must not end it. */
 export function remoteConfigScript(token: string): string {

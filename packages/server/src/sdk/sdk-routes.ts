@@ -3,9 +3,10 @@ import type { ServedProject } from '../evaluation/served-project.ts'
 import type { Snapshots } from '../evaluation/snapshots.ts'
 import { readBodyOf, serveSdkPath } from '../http/sdk-path.ts'
 import { missing, Problem } from '../problem.ts'
-import type { AnswerEvaluation, EvaluationCall } from './answer-evaluation.ts'
+import type { AnswerEvaluation } from './answer-evaluation.ts'
 import type { Definitions } from './definitions.ts'
 import { isKnown } from './etag.ts'
+import { evaluationAddress } from './evaluation-address.ts'
 import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.ts'
 import { credentialOf, type SdkAccess } from './sdk-access.ts'
 
@@ -22,8 +23,11 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, answerEvalua
     serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, async (request, reply) => {
       const query = queryOf(request)
       if (request.method !== 'POST') return sendJson(reply, JSON.stringify(emptyAnswer(query)))
-      const call: EvaluationCall = { endpoint, query, headers: request.headers }
-      return sendJson(reply, await answerEvaluation.whenReady(call, await readBodyOf(request)))
+      const body = await readBodyOf(request)
+      return sendJson(
+        reply,
+        await answerEvaluation.whenReady(evaluationAddress(endpoint, query), request.headers, body),
+      )
     })
   }
 
