@@ -1,8 +1,9 @@
 import { gzipSync } from 'node:zlib'
-import { allRoutes, type Route, sdkRoutes } from '@halyard/contract'
+import { allRoutes, ProblemBody, type Route, sdkRoutes } from '@halyard/contract'
 import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { shapeChecker } from '../../packages/server/src/http/check-body.ts'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
@@ -189,6 +190,7 @@ const brokenBody = fc.oneof(
 
 interface Attempt {
   readonly route: Route
+  readonly method: string
   readonly path: string
   readonly body: string | Buffer | undefined
   readonly contentType: string
@@ -215,7 +217,8 @@ const attemptOf = (route: Route, ids: Known): fc.Arbitrary<Attempt> => {
       { weight: 1, arbitrary: nastyText.map(text => encode(text)) },
     )
   }
-  const query = fc.dictionary(
+  const name = fc.oneof(
+    fc.constantFrom(...Object.keys(route.query?.properties ?? { limit: true })),
     fc.constantFrom(
       'limit',
       'offset',
@@ -234,9 +237,10 @@ const attemptOf = (route: Route, ids: Known): fc.Arbitrary<Attempt> => {
       'created_by_id',
       'deleted',
     ),
-    fc.oneof(nastyText, fc.constantFrom('1', '2', 'true', 'gzip', 'base64', 'lz64', ...(ids.token ?? []))),
-    { maxKeys: 3 },
   )
+  const text = fc.oneof(nastyText, fc.constantFrom('1', '2', 'true', 'gzip', 'base64', 'lz64', ...(ids.token ?? [])))
+  // A name may come more than once.
+  const query = fc.array(fc.tuple(name, text, fc.constantFrom(1, 1, 1, 2)), { maxLength: 3 })
   const body = route.body
     ? fc.oneof(
         { weight: 6, arbitrary: valid(route.body as AnySchema, ids).map(value => JSON.stringify(value) ?? '') },
@@ -246,6 +250,10 @@ const attemptOf = (route: Route, ids: Known): fc.Arbitrary<Attempt> => {
     : fc.oneof(fc.constant(undefined), brokenBody)
   return fc
     .record({
+      method: fc.oneof(
+        { weight: 12, arbitrary: fc.constant(route.method as string) },
+        { weight: 1, arbitrary: fc.constantFrom('HEAD', 'OPTIONS') },
+      ),
       parameters: fc.tuple(...names.map(parameter)),
       query,
       body: route.method === 'GET' ? fc.constant(undefined) : body,
@@ -266,14 +274,15 @@ const attemptOf = (route: Route, ids: Known): fc.Arbitrary<Attempt> => {
         },
       ),
     })
-    .map(({ parameters, query: asked, body: text, packing, contentType }) => {
+    .map(({ method, parameters, query: asked, body: text, packing, contentType }) => {
       let index = 0
       const path = route.path.replace(/:\w+/g, () => parameters[index++] as string)
-      const search = Object.entries(asked)
-        .map(([name, value]) => `${name}=${encode(value)}`)
+      const search = asked
+        .flatMap(([name, value, times]) => Array.from({ length: times }, () => `${name}=${encode(value)}`))
         .join('&')
-      const packed = text === undefined ? { body: undefined, contentEncoding: undefined } : packing(text.toWellFormed())
-      return { route, path: `${path}/${search && `?${search}`}`, contentType, ...packed }
+      const isBare = text === undefined || method === 'HEAD'
+      const packed = isBare ? { body: undefined, contentEncoding: undefined } : packing(text.toWellFormed())
+      return { route, method, path: `${path}/${search && `?${search}`}`, contentType, ...packed }
     })
 }
 
@@ -315,16 +324,15 @@ onEachDatabase('every route of the OpenAPI document', dialect => {
       const asked = new Set<string>()
       await fc.assert(
         fc.asyncProperty(attempt, fc.constantFrom(...keys), async (tried, key) => {
-          const { route, path, body } = tried
+          const { route, method, path, body } = tried
           const used = isRuinous(route) ? ruined.key : route.access.kind === 'open' ? key : s.key
-          const { status, text, isInjected } = await send(s.url, tried, used)
+          const { status, text, isInjected, mediaType } = await send(s.url, tried, used)
           statuses.set(status, (statuses.get(status) ?? 0) + 1)
           asked.add(`${route.method} ${route.path}`)
-          const what = `${route.method} ${path} ${body}: ${status} ${text}`
+          const what = `${method} ${path} ${body}: ${status} ${text}`
           expect(status, what).toBeLessThan(500)
           expect(isInjected).toBe(false)
-          const isProblem = status >= 400 && status !== 405 && !path.startsWith('/ofrep/')
-          if (isProblem) expect(JSON.parse(text), what).toHaveProperty('detail')
+          if (method === route.method) expectDocumented(route, status, mediaType, text, what)
         }),
         { numRuns: requests, ...(process.env.HALYARD_FAULT_SEED && { seed: Number(process.env.HALYARD_FAULT_SEED) }) },
       )
@@ -336,6 +344,34 @@ onEachDatabase('every route of the OpenAPI document', dialect => {
     requests * 120 + 120_000,
   )
 })
+
+/** What is answered is what the OpenAPI document says: the status, what it is written in, and its shape. */
+function expectDocumented(route: Route, status: number, mediaType: string, text: string, what: string): void {
+  const said = route.answers[status]
+  const isSuccess = status < 400
+  if (said === null || text === '') {
+    expect(text, what).toBe('')
+    if (isSuccess) expect(said === null || mediaType === 'text/event-stream', what).toBe(true)
+    return
+  }
+  expect(mediaType, what).toBe(isSuccess ? (route.mediaType ?? 'application/json') : 'application/json')
+  if (isSuccess) expect(said, what).toBeDefined()
+  if (isSuccess && route.mediaType) return
+  // An address that cannot be decoded reaches no route, so its refusal is everybody's.
+  const shapes = said ? [said] : [ProblemBody, ...(route.refusal ? [route.refusal] : [])]
+  const value = JSON.parse(text)
+  expect(
+    shapes.some(shape => isShaped(shape, value)),
+    what,
+  ).toBe(true)
+}
+
+const checkers = new Map<TSchema, (value: unknown) => boolean>()
+function isShaped(schema: TSchema, value: unknown): boolean {
+  const check = checkers.get(schema) ?? shapeChecker(schema)
+  checkers.set(schema, check)
+  return check(value)
+}
 
 /** What the addresses of requests can point at. */
 async function somethingOfEverything(s: Scenario) {
@@ -377,9 +413,9 @@ async function somethingOfEverything(s: Scenario) {
   }
 }
 
-async function send(url: string, { route, path, body, contentType, contentEncoding }: Attempt, key: string) {
+async function send(url: string, { method, path, body, contentType, contentEncoding }: Attempt, key: string) {
   const response = await fetch(url + path, {
-    method: route.method,
+    method,
     headers: {
       authorization: `Bearer ${key}`,
       ...(body !== undefined && { 'content-type': contentType }),
@@ -391,5 +427,6 @@ async function send(url: string, { route, path, body, contentType, contentEncodi
   const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') ?? false
   if (isStream) await response.body?.cancel()
   const isInjected = response.headers.has('x-injected')
-  return { status: response.status, text: isStream ? '' : await response.text(), isInjected }
+  const mediaType = response.headers.get('content-type')?.split(';', 1)[0] ?? ''
+  return { status: response.status, text: isStream ? '' : await response.text(), isInjected, mediaType }
 }

@@ -85,6 +85,20 @@ it('takes no request that two readers could read differently', async () => {
   }
 })
 
+it('answers the head of a stream, a parameter that comes twice, and an expectation that nobody knows', async () => {
+  const streams = ['/ofrep/v1/stream/', '/api/changes/stream/', `${s.project}/feature_flags/stream/`]
+  const headers = { authorization: `Bearer ${s.key}` }
+  for (const path of streams) {
+    const head = await fetch(s.url + path, { method: 'HEAD', headers })
+    expect([head.status, head.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
+    const twice = await fetch(`${s.url}${path}?token=a&token=b`, { headers })
+    expect(twice.status, path).toBeLessThan(500)
+    await twice.body?.cancel()
+  }
+  const expecting = await raw('GET /_livez HTTP/1.1\r\nHost: x\r\nExpect: a-pony\r\nConnection: close\r\n\r\n')
+  expect(expecting).toMatch(/^HTTP\/1\.1 200/)
+})
+
 it('lets nobody write a header of the answer', async () => {
   for (const path of [
     '/%0d%0aX-Injected:%20yes',

@@ -10,5 +10,6 @@ export const changeRoutes = {
       'Server-sent events: of what kind (flag, cohort, project, identity, plugin), where and which one, whenever something changes that the caller may see',
     access: asUser('project:read'),
     answers: { 200: Type.String() },
+    mediaType: 'text/event-stream',
   }),
 }

@@ -76,6 +76,7 @@ export const edgeRoutes = {
     }),
     bodyOptional: true,
     answers: { 200: Type.String() },
+    mediaType: 'text/event-stream',
   }),
   batches: route({
     method: 'POST',

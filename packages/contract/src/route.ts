@@ -57,6 +57,10 @@ export interface Route {
   readonly bodyOptional?: true
   /** Status → schema of the body, or null for an empty body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
+  /** What the successful answer is written in, where it is not JSON. */
+  readonly mediaType?: 'text/event-stream' | 'application/javascript'
+  /** The body of every other answer, where it is not a Problem. */
+  readonly refusal?: TSchema
 }
 
 export const route = <const R extends Route>(definition: R): R => definition

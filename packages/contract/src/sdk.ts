@@ -66,6 +66,12 @@ const OfrepFlag = Type.Object({
   errorCode: Type.Optional(Type.String()),
 })
 
+const OfrepProblem = Type.Object({
+  key: Type.Optional(Type.String()),
+  errorCode: Type.String(),
+  errorDetails: Type.String(),
+})
+
 const definitionsQuery = Type.Object({
   token: Type.Optional(Type.String()),
   send_cohorts: Type.Optional(Type.String({ description: 'Present: cohorts are sent beside the flags.' })),
@@ -136,18 +142,27 @@ export const sdkRoutes = [
     access: open,
     params: Type.Object({ project_id: Type.String() }),
     answers: { 200: Type.String() },
+    mediaType: 'text/event-stream',
   }),
-  ...(['config', 'config.js'] as const).map(file =>
-    route({
-      method: 'GET',
-      path: `/array/:token/${file}`,
-      tag: evaluationTag,
-      summary: 'What posthog-js reads at start',
-      access: open,
-      params: Type.Object({ token: Type.String() }),
-      answers: { 200: FreeObject() },
-    }),
-  ),
+  route({
+    method: 'GET',
+    path: '/array/:token/config',
+    tag: evaluationTag,
+    summary: 'What posthog-js reads at start',
+    access: open,
+    params: Type.Object({ token: Type.String() }),
+    answers: { 200: FreeObject() },
+  }),
+  route({
+    method: 'GET',
+    path: '/array/:token/config.js',
+    tag: evaluationTag,
+    summary: 'The same as a script',
+    access: open,
+    params: Type.Object({ token: Type.String() }),
+    answers: { 200: Type.String() },
+    mediaType: 'application/javascript',
+  }),
   ...(['/batch', '/e', '/i/v0/e', '/capture', '/track', '/engage'] as const).map(events),
   route({
     method: 'POST',
@@ -160,6 +175,7 @@ export const sdkRoutes = [
       200: Type.Object({ flags: Type.Array(OfrepFlag), eventStreams: Type.Optional(Type.Array(FreeObject())) }),
       304: null,
     },
+    refusal: OfrepProblem,
   }),
   route({
     method: 'POST',
@@ -169,7 +185,8 @@ export const sdkRoutes = [
     access: open,
     params: Type.Object({ key: Type.String() }),
     body: OfrepRequest,
-    answers: { 200: OfrepFlag, 404: OfrepFlag },
+    answers: { 200: OfrepFlag },
+    refusal: OfrepProblem,
   }),
   route({
     method: 'GET',
@@ -179,5 +196,6 @@ export const sdkRoutes = [
     access: open,
     query: Type.Object({ token: Type.Optional(Type.String()) }),
     answers: { 200: Type.String() },
+    mediaType: 'text/event-stream',
   }),
 ]

@@ -51,8 +51,10 @@ const usualLimits: EventStreamLimits = {
   heartbeatMilliseconds: 20_000,
 }
 
+export const eventStreamType = 'text/event-stream; charset=utf-8'
+
 const streamHeaders = {
-  'content-type': 'text/event-stream; charset=utf-8',
+  'content-type': eventStreamType,
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 }

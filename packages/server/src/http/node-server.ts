@@ -59,6 +59,8 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
         if (!takeFirst?.(request, response)) route(request, response)
       })
       server.timeout = unreadTimeoutMilliseconds
+      // An expectation that nobody has heard of is no reason to refuse, and Node would do it without a word.
+      server.on('checkExpectation', (request, response) => server.emit('request', request, response))
       servers.push(server)
       const toHttp = takeConnections(server)
       const handOver = (socket: Socket) => {

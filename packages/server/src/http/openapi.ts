@@ -3,6 +3,8 @@ import type { TObject } from 'typebox'
 
 type Json = Record<string, unknown>
 
+const json = 'application/json'
+
 /** OpenAPI 3.1 of the table of routes. */
 export function openApiDocument(routes: readonly Route[], version: string): Json {
   const paths: Record<string, Json> = {}
@@ -38,7 +40,7 @@ function operation(route: Route): Json {
     ...(route.body && {
       requestBody: {
         required: !route.bodyOptional,
-        content: { 'application/json': { schema: plain(route.body) } },
+        content: { [json]: { schema: plain(route.body) } },
       },
     }),
     responses: {
@@ -46,13 +48,15 @@ function operation(route: Route): Json {
         Object.entries(route.answers).map(([status, schema]) => [
           status,
           schema
-            ? { description: 'Success', content: { 'application/json': { schema: plain(schema) } } }
+            ? { description: 'Success', content: { [route.mediaType ?? json]: { schema: plain(schema) } } }
             : { description: Number(status) < 400 ? 'Success, without a body' : 'Refused, without a body' },
         ]),
       ),
       default: {
         description: 'What is wrong',
-        content: { 'application/json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        content: {
+          [json]: { schema: route.refusal ? plain(route.refusal) : { $ref: '#/components/schemas/Problem' } },
+        },
       },
     },
   }

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { queryOf } from './query-of.ts'
 import { roomFor } from './receive-body.ts'
 import { readSdkBody, type SdkBody } from './sdk-body.ts'
 
@@ -34,12 +35,11 @@ export function serveSdkPath(
 
 /** What the request carries, for `readSdkBody`. */
 export function sdkBodyOf(request: FastifyRequest): SdkBody {
-  const { compression } = request.query as Record<string, string | string[] | undefined>
   return {
     bytes: request.body as Buffer | undefined,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],
-    compression: Array.isArray(compression) ? compression.at(-1) : compression,
+    compression: queryOf(request).compression,
   }
 }
 

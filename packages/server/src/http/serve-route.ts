@@ -4,8 +4,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { forbidden } from '../problem.ts'
 import { type Actor, hasAnyScope, type Organization, type Project } from '../tenancy.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
+import { eventStreamType } from './event-streams.ts'
 import type { Gate } from './gate.ts'
 import { sendProgress, type Work, wantsProgress } from './progress.ts'
+import { queryOf } from './query-of.ts'
 import type { RateLimiter } from './rate-limit.ts'
 
 /** What a handler is given. Everything in it has been checked against the route. */
@@ -83,7 +85,7 @@ export function createServeRoute(app: FastifyInstance, gate: Gate, limiter: Rate
         const given = {
           ...request.getDecorator<Admitted>('access'),
           params: request.params,
-          query: lastOfEach(request.query),
+          query: queryOf(request),
           get body() {
             return checkedBody(request, route, checkBody)
           },
@@ -134,7 +136,7 @@ async function admit(
   limiter.take(actor.key.id)
   const { params } = request
   if (access.within === 'project') {
-    const token = route.method === 'GET' ? lastOfEach(request.query).token : undefined
+    const token = route.method === 'GET' ? queryOf(request).token : undefined
     return { actor, project: await gate.projectFor(actor, params.project_id ?? '', token) }
   }
   if (access.within === 'organization') {
@@ -149,15 +151,6 @@ function checkedBody(request: FastifyRequest, route: Route, check: ((body: unkno
   const value = body === undefined ? {} : body
   if (body !== undefined || !route.bodyOptional) check(value)
   return value
-}
-
-function lastOfEach(query: Record<string, string | string[]>): Record<string, string> {
-  const plain: Record<string, string> = {}
-  for (const [name, value] of Object.entries(query)) {
-    const last = Array.isArray(value) ? value.at(-1) : value
-    if (last !== undefined) plain[name] = last
-  }
-  return plain
 }
 
 /** Fastify's own signal fires as soon as the body has been read; this one when the connection closes before the answer is out. */
@@ -195,6 +188,7 @@ function send(reply: FastifyReply, status: number, result: unknown): FastifyRepl
     ? (result as unknown as Partial<Answer<Route>> & { status: number; body?: unknown })
     : { status, headers: undefined, body: result, takeOver: undefined }
   if (takeOver) {
+    if (reply.request.method === 'HEAD') return reply.code(code).type(eventStreamType).send()
     takeOver(reply.raw, reply.getHeaders() as OutgoingHttpHeaders)
     return reply.hijack()
   }

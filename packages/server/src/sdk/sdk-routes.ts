@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import type { Snapshots } from '../evaluation/snapshots.ts'
+import { type Query, queryOf } from '../http/query-of.ts'
 import { readBodyOf, serveSdkPath } from '../http/sdk-path.ts'
 import { missing, Problem } from '../problem.ts'
 import type { AnswerEvaluation } from './answer-evaluation.ts'
@@ -67,16 +68,6 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, answerEvalua
 }
 
 const briefly = { 'cache-control': 'public, max-age=60' }
-
-type Query = Readonly<Record<string, string | undefined>>
-
-const queryOf = (request: FastifyRequest): Query =>
-  Object.fromEntries(
-    Object.entries(request.query as Record<string, string | string[]>).map(([name, value]) => [
-      name,
-      Array.isArray(value) ? value.at(-1) : value,
-    ]),
-  )
 
 const isSent = (value: string | undefined): boolean => value !== undefined && value !== 'false' && value !== '0'
 

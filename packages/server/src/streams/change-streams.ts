@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Change, ChangeFeed } from '../changes.ts'
-import { frameOf } from '../http/event-streams.ts'
+import { eventStreamType, frameOf } from '../http/event-streams.ts'
 import { Problem } from '../problem.ts'
 import { type Actor, levelIn, levelInProject } from '../tenancy.ts'
 
@@ -40,7 +40,7 @@ interface Open extends Follower {
 }
 
 const streamHeaders = {
-  'content-type': 'text/event-stream; charset=utf-8',
+  'content-type': eventStreamType,
   'cache-control': 'no-cache, no-transform',
   'x-accel-buffering': 'no',
 }
