@@ -59,7 +59,7 @@ export interface Route {
   readonly answers: Readonly<Record<number, TSchema | null>>
   /** What the successful answer is written in, where it is not JSON. */
   readonly mediaType?: 'text/event-stream' | 'application/javascript'
-  /** The body of every other answer, where it is not a Problem. */
+  /** The body of refusals in other words than a Problem's, which is left to what is refused before the route is reached. */
   readonly refusal?: TSchema
 }
 

@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import { setTimeout as wait } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
 import { frameOf } from '../http/event-streams.ts'
 import { Problem } from '../problem.ts'
 import type { Actor } from '../tenancy.ts'
@@ -39,6 +39,8 @@ const usualLimits: EdgeFeedLimits = {
   checkMilliseconds: 30_000,
 }
 const retryMilliseconds = 500
+/** An edge may be told thousands of projects, each from memory: others are heard in between. */
+const turnMillisecondsMax = 10
 
 const streamHeaders = {
   'content-type': 'text/event-stream; charset=utf-8',
@@ -59,6 +61,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     const unseen = new Map(Object.entries(have))
     let isAccessStale = false
     let isCurrent = false
+    let heardOthers = performance.now()
     let wake = () => {}
 
     const isOver = () => response.destroyed || response.writableEnded
@@ -68,7 +71,8 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     const see = (ids: readonly number[]) => {
       for (const id of ids) if (!keeping.has(id)) keeping.set(id, states.keep(id))
       for (const id of ids) if (!told.has(id)) stale.add(id)
-      for (const id of [...keeping.keys()]) if (!ids.includes(id)) forget(id)
+      const seen = new Set(ids)
+      for (const id of [...keeping.keys()]) if (!seen.has(id)) forget(id)
     }
     const forget = (id: number) => {
       keeping.get(id)?.()
@@ -131,6 +135,10 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     see(first)
     try {
       while (!isOver()) {
+        if (performance.now() - heardOthers > turnMillisecondsMax) {
+          await nextTurn()
+          heardOthers = performance.now()
+        }
         await step().catch(async error => {
           if (!(error instanceof Problem) || error.kind !== 'unavailable') throw error
           // The database is away: what the edge has goes on being right until more is known.

@@ -3,6 +3,7 @@ import type { ChangeFeed } from '../changes.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import type { Snapshots } from '../evaluation/snapshots.ts'
 import type { Flag } from '../flags/flag.ts'
+import type { ApiKey } from '../identity/api-key.ts'
 import { currentProject, visibleProjects } from '../identity/gate.ts'
 import { forbidden, Problem } from '../problem.ts'
 import type { Database, Stores } from '../stores.ts'
@@ -35,6 +36,19 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
   const entries = new Map<number, Entry>()
   const listeners = new Set<(projectId: number | undefined) => void>()
   const flagEntries = createFlagMemory()
+  /** By organization, until who may see what changes: its projects have most keys in common. */
+  const keyHolders = new Map<string, Promise<readonly KeyHolder[]>>()
+
+  function keyHoldersOf(organizationId: string): Promise<readonly KeyHolder[]> {
+    const known = keyHolders.get(organizationId)
+    if (known) return known
+    const reading = database.read(tx => readKeyHolders(tx, organizationId))
+    keyHolders.set(organizationId, reading)
+    reading.catch(() => {
+      if (keyHolders.get(organizationId) === reading) keyHolders.delete(organizationId)
+    })
+    return reading
+  }
 
   const tell = (projectId: number | undefined) => {
     for (const listener of listeners) listener(projectId)
@@ -43,7 +57,12 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
   async function accessOf(project: Project, entry: Entry | undefined): Promise<Documents> {
     if (entry?.access) return entry.access
     const begun = entry?.accessChanges
-    const access = new Map(await database.read(tx => readAccess(tx, project)))
+    const secrets = await database.read(tx =>
+      tx.projects.listSecretKeys(project.id, { limit: secretsPerProjectMax, offset: 0 }),
+    )
+    const access = new Map(secrets.items.map(({ hash }) => secretEntry(hash)))
+    for (const [name, document] of keyEntries(project, await keyHoldersOf(project.organizationId)))
+      access.set(name, document)
     if (entry && entry.accessChanges === begun) entry.access = access
     return access
   }
@@ -58,6 +77,7 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
 
   /** Who sees what is read again, and then whatever differs from what was told. */
   const startAnew = () => {
+    keyHolders.clear()
     for (const entry of entries.values()) {
       entry.access = undefined
       entry.accessChanges += 1
@@ -109,6 +129,7 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
         if (entry.keepers > 0) return
         entry.letGo?.()
         entries.delete(projectId)
+        if (entries.size === 0) keyHolders.clear()
       }
     },
     onChange(listener) {
@@ -137,16 +158,28 @@ export const mayHandOn = (actor: Actor, project: Pick<Project, 'id' | 'organizat
 /** Scopes that are worth something at an edge. */
 const scopesUsedAtEdges = ['feature_flag:read', 'edge:read']
 
-async function readAccess(tx: Stores, project: Project): Promise<(readonly [string, Document])[]> {
-  const secrets = await tx.projects.listSecretKeys(project.id, { limit: secretsPerProjectMax, offset: 0 })
-  const found = secrets.items.map(({ hash }) => secretEntry(hash))
-  for (const { actor, key } of await tx.identity.listActors(project.organizationId, keysPerProjectMax)) {
-    const level = levelInProject(actor, project)
-    if (level === undefined || !hasAnyScope(key, scopesUsedAtEdges)) continue
+/** Somebody's key, and the project that it means by `@current`. */
+interface KeyHolder {
+  readonly actor: Actor
+  readonly key: ApiKey
+  readonly placeId: number | null
+}
+
+async function readKeyHolders(tx: Stores, organizationId: string): Promise<readonly KeyHolder[]> {
+  const holders: KeyHolder[] = []
+  for (const { actor, key } of await tx.identity.listActors(organizationId, keysPerProjectMax)) {
+    if (!hasAnyScope(key, scopesUsedAtEdges)) continue
     const place = await currentProject(tx.projects, actor)
-    found.push(keyEntry(projectKey(key, level, place?.id ?? null)))
+    holders.push({ actor, key, placeId: place?.id ?? null })
   }
-  return found
+  return holders
+}
+
+function* keyEntries(project: Project, holders: readonly KeyHolder[]): Generator<readonly [string, Document]> {
+  for (const { actor, key, placeId } of holders) {
+    const level = levelInProject(actor, project)
+    if (level !== undefined) yield keyEntry(projectKey(key, level, placeId))
+  }
 }
 
 /** A flag's document lasts as long as the flag is what it is. */

@@ -4,6 +4,7 @@ import type { TObject } from 'typebox'
 type Json = Record<string, unknown>
 
 const json = 'application/json'
+const problem = { $ref: '#/components/schemas/Problem' }
 
 /** OpenAPI 3.1 of the table of routes. */
 export function openApiDocument(routes: readonly Route[], version: string): Json {
@@ -55,7 +56,7 @@ function operation(route: Route): Json {
       default: {
         description: 'What is wrong',
         content: {
-          [json]: { schema: route.refusal ? plain(route.refusal) : { $ref: '#/components/schemas/Problem' } },
+          [json]: { schema: route.refusal ? { anyOf: [plain(route.refusal), problem] } : problem },
         },
       },
     },

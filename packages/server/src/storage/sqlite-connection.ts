@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
+import { Breath } from './breath.ts'
 
 /** The part of `node:sqlite` that we use; `@photostructure/sqlite` offers the same on Node 20. */
 export interface SqliteHandle {
@@ -49,9 +50,10 @@ function sqliteModule(): { DatabaseSync: new (path: string, options: { readOnly:
 
 const returnsRows = /^\s*(select|with|pragma|explain)\b|\breturning\b/i
 
-/** One connection, through Kysely. Statements are synchronous and prepared once. */
+/** One connection, through Kysely. Statements are synchronous and prepared once; many in a row let others have their turn. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #handle: SqliteHandle
+  readonly #breath = new Breath()
   readonly #statements = new Map<string, { statement: SqliteStatement; isReader: boolean }>()
 
   constructor(handle: SqliteHandle) {
@@ -59,6 +61,8 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const pause = this.#breath.next()
+    if (pause) await pause
     const { statement, isReader } = this.#prepare(query.sql)
     if (isReader) return { rows: statement.all(...query.parameters) as R[] }
     const { changes, lastInsertRowid } = statement.run(...query.parameters)
