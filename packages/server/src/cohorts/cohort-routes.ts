@@ -14,7 +14,7 @@ import { countAnew, createCohort, reread } from './create-cohort.ts'
 import { duplicateAsStatic } from './duplicate-cohort.ts'
 import { listMembers } from './list-members.ts'
 import { namedPeople } from './members.ts'
-import { readCohortWrite } from './read-cohort-write.ts'
+import { readCohortWrite, readMembers } from './read-cohort-write.ts'
 import { getCohort, removeFromCohort, updateCohort } from './update-cohort.ts'
 
 interface Deps {
@@ -80,8 +80,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
   const add = async (request: RouteRequest<typeof r.addPersons | typeof r.addToStatic>) => {
     const { actor, project, params } = request
     const { id: cohortId } = await database.read(tx => getCohort(tx, project, Number(params.id)))
-    const { people } = readCohortWrite(request)
-    const update = { cohortId, patch: {}, people }
+    const update = { cohortId, patch: {}, people: readMembers(request) }
     const change = await database.transaction(tx => updateCohort(tx, actor, project, update, now()))
     onCohortWork()
     return changeToWire(change)

@@ -254,6 +254,9 @@ onEachDatabase('cohorts', dialect => {
       const added = await s.patch(`${path}/add_persons_to_static_cohort/`, { person_ids: [person.uuid, person.uuid] })
       expect(added.body).toMatchObject({ count: 2, added: 1 })
       expect((await s.post(`${path}/persons/`, { distinct_ids: ['cleo'] })).body).toMatchObject({ count: 3, added: 1 })
+      expect((await s.post(`${path}/persons/`, { name: [5], query: 7, distinct_ids: [] })).body).toMatchObject({
+        count: 3,
+      })
       expect((await s.patch(`${path}/`, { name: 'Very', distinct_ids: ['dora'] })).body).toMatchObject({
         count: 4,
         name: 'Very',

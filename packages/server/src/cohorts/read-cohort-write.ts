@@ -21,6 +21,8 @@ interface Sent {
   readonly query?: { readonly name?: string }
 }
 
+type CohortMembers = Pick<CohortWrite, 'distinct_ids' | 'person_ids'>
+
 const isCsv = (contentType: string | undefined): boolean => /^text\/(csv|plain)\s*(;|$)/i.test(contentType ?? '')
 
 /** Raises what is wrong with the body. */
@@ -39,6 +41,14 @@ export function readCohortWrite(request: Sent): SentCohort {
     isStatic: body.is_static,
     version: body.version,
   }
+}
+
+/** The same of a request that names people and nothing else: whatever more is in it has not been checked. */
+export function readMembers(request: Omit<Sent, 'body'> & { readonly body: CohortMembers }): NamedPeople {
+  const type = request.headers['content-type']
+  if (isMultipart(type)) return readForm(request.raw, type).people
+  if (isCsv(type)) return readPeople(request.raw ?? Buffer.alloc(0))
+  return namedPeople(request.body.distinct_ids, request.body.person_ids)
 }
 
 function readForm(raw: Buffer | undefined, type: string | undefined): SentCohort {

@@ -295,6 +295,8 @@ onEachDatabase('flags', dialect => {
 
   it('4.2 activity of the project has the documented shape, pages by offset and by page', async () => {
     const byOffset = await s.get(`${flags}activity/?limit=2&offset=2`)
+    const beyond = await s.get(`${flags}activity/?page=${'9'.repeat(30)}`)
+    expect([beyond.status, beyond.body.results]).toEqual([200, []])
     const byPage = await s.get(`${flags}activity/?limit=2&page=2`)
     expect(byPage.body.results).toEqual(byOffset.body.results)
     expect(byPage.body.results).toHaveLength(2)

@@ -55,7 +55,7 @@ export function readActivityWindow(query: { limit?: string; offset?: string; pag
   const page = wholeNumber(query.page)
   return page === undefined || query.offset !== undefined
     ? { limit, offset }
-    : { limit, offset: Math.max(page - 1, 0) * limit }
+    : { limit, offset: Math.min(Math.max(page - 1, 0) * limit, Number.MAX_SAFE_INTEGER) }
 }
 
 export function activityBody<I, T>(page: PageOf<I>, window: Window, url: URL, toWire: (item: I) => T) {
