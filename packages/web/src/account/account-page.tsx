@@ -143,6 +143,7 @@ function Keys() {
                   label={t.account.revoke}
                   of={key.label}
                   question={t.account.revokeQuestion(key.label)}
+                  done={t.account.revoked(key.label)}
                   onConfirm={() => revoke(key)}
                 />,
               ],

@@ -2,6 +2,7 @@ import { Button, type ButtonProps, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { ConfirmDialog } from './confirm-dialog.tsx'
+import { useNotify } from './notify.ts'
 
 interface Props extends ButtonProps {
   /** What will happen, as a question. */
@@ -10,11 +11,18 @@ interface Props extends ButtonProps {
   /** Whom or what it is about, where many such buttons stand below each other. */
   of?: string
   children?: ReactNode
+  /** Told when it has been done, since what was there is gone then. */
+  done: string
   onConfirm: () => Promise<unknown>
 }
 
 /** A button for what cannot be undone: it asks first. */
-export function ConfirmButton({ question, label, of, children, onConfirm, ...button }: Props) {
+export function ConfirmButton({ question, label, of, children, done, onConfirm, ...button }: Props) {
+  const notify = useNotify()
+  const confirm = async () => {
+    await onConfirm()
+    notify.tell({ message: done })
+  }
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
     <>
@@ -22,7 +30,7 @@ export function ConfirmButton({ question, label, of, children, onConfirm, ...but
         {children ?? label}
         {of && <VisuallyHidden>: {of}</VisuallyHidden>}
       </Button>
-      <ConfirmDialog title={label} question={question} isOpen={isOpen} onConfirm={onConfirm} onClose={close} />
+      <ConfirmDialog title={label} question={question} isOpen={isOpen} onConfirm={confirm} onClose={close} />
     </>
   )
 }

@@ -32,8 +32,9 @@ export function keepFocus(main: HTMLElement): () => void {
   const check = () => {
     timer = undefined
     if (document.activeElement !== document.body || !latest || document.querySelector('[role="menu"]')) return
+    if (isBusy(latest)) return
     const dialog = document.querySelector('[role="dialog"]')
-    const next = dialog ? firstOf(dialog) : last && nearest(last)
+    const next = dialog ? inside(dialog, latest) : last && nearest(last)
     next?.focus()
   }
   const observer = new MutationObserver(() => {
@@ -50,7 +51,13 @@ export function keepFocus(main: HTMLElement): () => void {
   }
 }
 
+/** A button that has begun something is off until that is done; then it is the place to be again. */
+const isBusy = (element: Element): boolean => element.isConnected && element.matches('[data-loading]')
+
 const isUsable = (element: Element): boolean => element.isConnected && !element.matches(':disabled')
+
+const inside = (dialog: Element, latest: Element): HTMLElement | undefined =>
+  latest instanceof HTMLElement && dialog.contains(latest) && isUsable(latest) ? latest : firstOf(dialog)
 
 function placeOf(element: HTMLElement, main: HTMLElement): Place {
   const levels = []

@@ -1,10 +1,11 @@
-import { notifications } from '@mantine/notifications'
+import { notifications, notificationsStore } from '@mantine/notifications'
 import { createElement, useMemo } from 'react'
 import { useMessages } from '../messages/language.tsx'
 import { ActionNotice } from './action-notice.tsx'
 import { problemText } from './problems.tsx'
 
 interface Notice {
+  /** What it is about, where that is not its words: the next notice about the same takes its place. */
   readonly id?: string
   readonly color?: 'green' | 'gray'
   readonly message: string
@@ -17,14 +18,24 @@ interface Notice {
 /** A way back, or on, must not be gone before it is found. */
 const actionMilliseconds = 30_000
 
+const mark = ' at '
+
+/** The newest word takes the place of the one before. */
+function hideAllAbout(subject: string): void {
+  for (const { id } of notificationsStore.getState().notifications)
+    if (id?.startsWith(subject + mark)) notifications.hide(id)
+}
+
 /** Short notices at the edge of the page. They are read out and go away by themselves. */
 export function useNotify() {
   const t = useMessages()
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': t.common.close }
     return {
-      tell: ({ message: text, onUndo, next, id = text, color = 'green' }: Notice) => {
-        notifications.hide(id)
+      tell: ({ message: text, onUndo, next, id: subject = text, color = 'green' }: Notice) => {
+        hideAllAbout(subject)
+        // A new notice each time: one that stays with the same words is not read out again.
+        const id = `${subject}${mark}${performance.now()}`
         const action = onUndo ? { label: t.common.undo, go: onUndo } : next
         const onAct = () => {
           notifications.hide(id)

@@ -1,5 +1,6 @@
-import { Alert, Button, Code, CopyButton, Group, Text } from '@mantine/core'
+import { Alert, Code, Group, Text } from '@mantine/core'
 import { useMessages } from '../messages/language.tsx'
+import { CopyText } from './copy-text.tsx'
 
 /** A secret at the only moment when it can be read. */
 export function ShownOnce({ value, label }: { value: string; label: string }) {
@@ -11,13 +12,7 @@ export function ShownOnce({ value, label }: { value: string; label: string }) {
       </Text>
       <Group gap="xs">
         <Code style={{ overflowWrap: 'anywhere' }}>{value}</Code>
-        <CopyButton value={value}>
-          {({ copied, copy }) => (
-            <Button size="compact-sm" variant="default" onClick={copy}>
-              {copied ? t.common.copied : t.common.copy}
-            </Button>
-          )}
-        </CopyButton>
+        <CopyText value={value} of={label} />
       </Group>
     </Alert>
   )

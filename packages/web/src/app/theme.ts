@@ -29,6 +29,8 @@ export const theme = createTheme({
     NativeSelect: { defaultProps: { rightSectionProps: { 'aria-hidden': true } } },
     // Whoever opens a menu by keyboard is on its first item at once.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    // What is wrong with a field is read out when it appears, wherever the focus is.
+    InputError: { defaultProps: { role: 'alert' } },
     ModalRoot: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
     // A long token breaks; it does not scroll.

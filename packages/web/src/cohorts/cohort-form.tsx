@@ -3,11 +3,12 @@ import type { Issue } from '@halyard/engine'
 import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useMemo, useState } from 'react'
+import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
 import { type Cohort, useCohorts } from '../api/cohorts.ts'
 import { useNotify } from '../app/notify.ts'
 import { fieldProblem, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
+import { showFault } from '../app/show-fault.ts'
 import { useMessages } from '../messages/language.tsx'
 import { CohortFilters, cohortProblems } from './cohort-filters.tsx'
 import { emptyTree, writeTree } from './cohort-tree.ts'
@@ -38,19 +39,24 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
     },
   })
   const cohorts = useCohorts(projectId)
-  const [hasTried, setHasTried] = useState(false)
+  const [attempts, setAttempts] = useState(0)
+  const hasTried = attempts > 0
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (attempts > 0) showFault(form.current)
+  }, [attempts])
   const problems = useMemo(
     () => (isStatic ? [] : cohortProblems(filters, cohort?.id, cohorts)),
     [isStatic, filters, cohort, cohorts],
   )
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    setHasTried(true)
+    setAttempts(count => count + 1)
     if (problems.length === 0) save.mutate()
   }
   const atName = fieldProblem(t, save.error, 'name')
   return (
-    <form onSubmit={submit}>
+    <form ref={form} onSubmit={submit}>
       <Stack>
         {!atName && <ProblemAlert error={save.error} />}
         <TextInput

@@ -84,6 +84,11 @@ function DeleteCohort({ projectId, cohort }: { projectId: string; cohort: Cohort
     await navigate({ to: '/project/$projectId/cohorts', params: { projectId } })
   }
   return (
-    <ConfirmButton label={t.flags.bulkDelete} question={t.cohorts.deleteQuestion(cohort.name)} onConfirm={remove} />
+    <ConfirmButton
+      label={t.flags.bulkDelete}
+      question={t.cohorts.deleteQuestion(cohort.name)}
+      done={t.cohorts.deleted(cohort.name)}
+      onConfirm={remove}
+    />
   )
 }

@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
 import { Alert, Button, FileButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useRef, useState } from 'react'
+import { type FormEvent, useRef, useState } from 'react'
 import type { Cohort } from '../api/cohorts.ts'
 import { Pages } from '../app/pages.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
@@ -66,25 +66,25 @@ function AddPeople({ projectId, cohort }: { projectId: string; cohort: Cohort })
   const t = useMessages()
   const [typed, setTyped] = useState('')
   const { add, cancel, progress, outcome, error } = useAdding(projectId, cohort)
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    await add(typed.split(/[\s,;]+/).filter(Boolean))
+    setTyped('')
+  }
   return (
     <Stack gap="xs">
       <ProblemAlert error={error} />
-      <Group align="flex-end">
+      <Group align="flex-end" component="form" onSubmit={submit}>
         <TextInput
           label={t.cohorts.idsToAdd}
+          required
+          withAsterisk={false}
           value={typed}
           onChange={event => setTyped(event.currentTarget.value)}
           flex="1 1 220px"
           maw={420}
         />
-        <Button
-          variant="default"
-          disabled={typed.trim() === ''}
-          onClick={async () => {
-            await add(typed.split(/[\s,;]+/).filter(Boolean))
-            setTyped('')
-          }}
-        >
+        <Button type="submit" variant="default">
           {t.cohorts.add}
         </Button>
         <FileButton
@@ -101,7 +101,7 @@ function AddPeople({ projectId, cohort }: { projectId: string; cohort: Cohort })
       </Group>
       {progress && <WorkProgress {...progress} onCancel={cancel} />}
       {outcome && (
-        <Alert color="green" role="status">
+        <Alert color="green" role="alert">
           {t.cohorts.added(outcome.added, outcome.unknown)}
         </Alert>
       )}
@@ -120,6 +120,7 @@ function useAdding(projectId: string, cohort: Cohort) {
   const add = async (ids: readonly string[]) => {
     isCancelled.current = false
     setError(null)
+    setOutcome(undefined)
     const sum = { added: 0, unknown: 0 }
     try {
       for (let done = 0; done < ids.length && !isCancelled.current; done += idsAtOnce) {

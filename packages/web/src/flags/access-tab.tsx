@@ -1,13 +1,16 @@
-import { routes } from '@halyard/contract'
+import { type AnswerOf, routes } from '@halyard/contract'
 import { ActionIcon, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type FormEvent, useState } from 'react'
 import { TrashIcon } from '../app/icons.tsx'
+import { useNotify } from '../app/notify.ts'
 import { PlainTable } from '../app/plain-table.tsx'
 import { Loaded, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useFormats, useMessages } from '../messages/language.tsx'
 import type { TabProps } from './flag-tabs.ts'
+
+type Grant = AnswerOf<typeof routes.roleAccess.get>
 
 /** Which roles may edit this flag, beside those who may edit every flag. */
 export function AccessTab({ flag, project }: TabProps) {
@@ -15,6 +18,7 @@ export function AccessTab({ flag, project }: TabProps) {
   const { day } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
+  const notify = useNotify()
   const params = { project_id: String(project.id), parent_lookup_feature_flag_id: String(flag.id) }
   const queryKey = ['role-access', params.project_id, params.parent_lookup_feature_flag_id]
   const grants = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.roleAccess.list, { params, signal }) })
@@ -25,17 +29,25 @@ export function AccessTab({ flag, project }: TabProps) {
   })
   const [roleId, setRoleId] = useState('')
   const refresh = () => queries.invalidateQueries({ queryKey })
-  const grant = useMutation({
+  const letIn = useMutation({
     mutationFn: () => call(routes.roleAccess.create, { params, body: { role_id: roleId } }),
-    onSuccess: () => {
+    onSuccess: ({ role }) => {
+      notify.tell({ message: t.access.granted(role.name) })
       setRoleId('')
       return refresh()
     },
   })
   const revoke = useMutation({
-    mutationFn: (id: number) => call(routes.roleAccess.remove, { params: { ...params, id: String(id) } }),
-    onSuccess: refresh,
+    mutationFn: ({ id }: Grant) => call(routes.roleAccess.remove, { params: { ...params, id: String(id) } }),
+    onSuccess: (_, { role }) => {
+      notify.tell({ message: t.access.revoked(role.name) })
+      return refresh()
+    },
   })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    letIn.mutate()
+  }
   return (
     <Loaded query={grants}>
       {({ results }) => {
@@ -45,26 +57,26 @@ export function AccessTab({ flag, project }: TabProps) {
             <Text size="sm" c="dimmed">
               {t.access.intro}
             </Text>
-            <ProblemAlert error={grant.error ?? revoke.error} />
+            <ProblemAlert error={letIn.error ?? revoke.error} />
             {results.length === 0 ? (
               <Text size="sm">{t.access.none}</Text>
             ) : (
               <PlainTable
                 label={t.tabs.access}
                 head={[t.access.role, t.access.members, t.access.since, '']}
-                rows={results.map(({ id, role, added_at }) => ({
-                  key: id,
+                rows={results.map(grant => ({
+                  key: grant.id,
                   cells: [
-                    role.name,
-                    role.members,
-                    day(added_at),
+                    grant.role.name,
+                    grant.role.members,
+                    day(grant.added_at),
                     flag.can_edit && (
                       <ActionIcon
                         key="revoke"
                         variant="subtle"
                         color="gray"
-                        aria-label={t.access.revoke(role.name)}
-                        onClick={() => revoke.mutate(id)}
+                        aria-label={t.access.revoke(grant.role.name)}
+                        onClick={() => revoke.mutate(grant)}
                       >
                         <TrashIcon size={16} />
                       </ActionIcon>
@@ -74,9 +86,11 @@ export function AccessTab({ flag, project }: TabProps) {
               />
             )}
             {flag.can_edit && (
-              <Group align="flex-end">
+              <Group align="flex-end" component="form" onSubmit={submit}>
                 <NativeSelect
                   label={t.access.letRole}
+                  required
+                  withAsterisk={false}
                   value={roleId}
                   onChange={event => setRoleId(event.currentTarget.value)}
                   data={[
@@ -84,12 +98,7 @@ export function AccessTab({ flag, project }: TabProps) {
                     ...free.map(({ id, name }) => ({ value: id, label: name })),
                   ]}
                 />
-                <Button
-                  variant="default"
-                  disabled={roleId === ''}
-                  loading={grant.isPending}
-                  onClick={() => grant.mutate()}
-                >
+                <Button type="submit" variant="default" loading={letIn.isPending}>
                   {t.access.grant}
                 </Button>
               </Group>

@@ -1,4 +1,5 @@
 import { ActionIcon, Code, CopyButton, Stack, Tabs, Text, Tooltip } from '@mantine/core'
+import { Copied } from '../app/copy-text.tsx'
 import { CheckIcon, CopyIcon } from '../app/icons.tsx'
 import { useMessages } from '../messages/language.tsx'
 import classes from './code-tab.module.css'
@@ -42,16 +43,19 @@ function Snippet({ code, label }: { code: string; label: string }) {
       </Code>
       <CopyButton value={code}>
         {({ copied, copy }) => (
-          <Tooltip label={copied ? t.common.copied : t.common.copy}>
-            <ActionIcon
-              className={classes.copy as string}
-              variant="default"
-              onClick={copy}
-              aria-label={`${copied ? t.common.copied : t.common.copy}: ${label}`}
-            >
-              {copied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
-            </ActionIcon>
-          </Tooltip>
+          <>
+            <Tooltip label={copied ? t.common.copied : t.common.copy}>
+              <ActionIcon
+                className={classes.copy as string}
+                variant="default"
+                onClick={copy}
+                aria-label={`${copied ? t.common.copied : t.common.copy}: ${label}`}
+              >
+                {copied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
+              </ActionIcon>
+            </Tooltip>
+            <Copied isSaid={copied} />
+          </>
         )}
       </CopyButton>
     </div>

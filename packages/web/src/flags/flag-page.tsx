@@ -115,7 +115,15 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
   const notify = useNotify()
   const patch = usePatchFlag(projectId)
   const [isAsking, setIsAsking] = useState(false)
-  const setDeleted = (deleted: boolean) => patch.mutateAsync({ flag, patch: { deleted } })
+  const setDeleted = async (deleted: boolean): Promise<void> => {
+    await patch.mutateAsync({ flag, patch: { deleted } })
+    notify.tell({
+      id: `delete-${flag.id}`,
+      message: deleted ? t.bulk.deleted(1) : t.bulk.restored(1),
+      ...(deleted && { onUndo: restore }),
+    })
+  }
+  const restore = () => setDeleted(false).catch(error => notify.fail(error, flag.key))
   return (
     <>
       <Menu position="bottom-end">
@@ -126,9 +134,7 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
         </Menu.Target>
         <Menu.Dropdown>
           {flag.deleted ? (
-            <Menu.Item onClick={() => setDeleted(false).catch(error => notify.fail(error, flag.key))}>
-              {t.flags.bulkRestore}
-            </Menu.Item>
+            <Menu.Item onClick={restore}>{t.flags.bulkRestore}</Menu.Item>
           ) : (
             <Menu.Item color="red" onClick={() => setIsAsking(true)}>
               {t.flags.bulkDelete}

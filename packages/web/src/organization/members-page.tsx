@@ -1,23 +1,13 @@
 import { type Invite, routes } from '@halyard/contract'
-import {
-  Alert,
-  Badge,
-  Button,
-  Code,
-  CopyButton,
-  Group,
-  NativeSelect,
-  Stack,
-  Text,
-  TextInput,
-  Title,
-} from '@mantine/core'
+import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMe, useOrganizations } from '../api/queries.ts'
 import { ConfirmButton } from '../app/confirm-button.tsx'
+import { CopyText } from '../app/copy-text.tsx'
 import { FormRow } from '../app/form-row.tsx'
+import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
 import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
@@ -34,6 +24,7 @@ export function MembersPage() {
   const { day } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
+  const notify = useNotify()
   const me = useMe().data
   const organizations = useOrganizations().data
   const level = organizations?.find(({ id }) => id === organizationId)?.membership_level ?? 0
@@ -44,20 +35,23 @@ export function MembersPage() {
     queryFn: ({ signal }) => call(routes.organizations.listMembers, { params, query: { limit: membersMax }, signal }),
   })
   const refresh = () => queries.invalidateQueries({ queryKey: ['members', organizationId] })
+  const levels = [
+    { value: '1', label: t.members.member },
+    { value: '8', label: t.members.admin },
+    { value: '15', label: t.members.owner },
+  ]
+  const levelName = (level: number) => levels.find(({ value }) => value === String(level))?.label ?? String(level)
   const setLevel = useMutation({
     mutationFn: ({ uuid, to }: { uuid: string; to: number }) =>
       call(routes.organizations.updateMember, { params: { ...params, user_uuid: uuid }, body: { level: to } }),
+    onSuccess: ({ user, level: now }) =>
+      notify.tell({ message: t.members.levelSet(user.first_name || user.email, levelName(now)) }),
     onSettled: refresh,
   })
   const remove = async (uuid: string) => {
     await call(routes.organizations.removeMember, { params: { ...params, user_uuid: uuid } })
     await refresh()
   }
-  const levels = [
-    { value: '1', label: t.members.member },
-    { value: '8', label: t.members.admin },
-    { value: '15', label: t.members.owner },
-  ]
   return (
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
@@ -88,7 +82,7 @@ export function MembersPage() {
                       />
                     ) : (
                       <Badge key="level" variant="light" color="gray">
-                        {levels.find(({ value }) => value === String(theirs))?.label ?? theirs}
+                        {levelName(theirs)}
                       </Badge>
                     ),
                     day(joined_at),
@@ -100,6 +94,7 @@ export function MembersPage() {
                         question={
                           user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
                         }
+                        done={t.members.removed(user.first_name || user.email)}
                         onConfirm={() => remove(user.uuid)}
                       />
                     ) : (
@@ -188,12 +183,18 @@ function Invitations({ organizationId }: { organizationId: string }) {
             cells: [
               each.target_email,
               day(each.expires_at),
-              <CopyLink key="link" path={each.signup_path} />,
+              <CopyText
+                key="link"
+                value={window.location.origin + each.signup_path}
+                label={t.members.copyLink}
+                of={each.target_email}
+              />,
               <ConfirmButton
                 key="withdraw"
                 label={t.members.withdraw}
                 of={each.target_email}
                 question={t.members.withdrawQuestion(each.target_email)}
+                done={t.members.withdrawn(each.target_email)}
                 onConfirm={() => withdraw(each.id)}
               />,
             ],
@@ -206,28 +207,16 @@ function Invitations({ organizationId }: { organizationId: string }) {
 
 function InviteLink({ invite }: { invite: Invite }) {
   const t = useMessages()
+  const address = window.location.origin + invite.signup_path
   return (
-    <Alert color="green" role="status">
+    <Alert color="green" role="alert">
       <Text size="sm" mb="xs">
         {t.members.sendLink(invite.target_email)}
       </Text>
       <Group gap="xs">
-        <Code style={{ overflowWrap: 'anywhere' }}>{window.location.origin + invite.signup_path}</Code>
-        <CopyLink path={invite.signup_path} />
+        <Code style={{ overflowWrap: 'anywhere' }}>{address}</Code>
+        <CopyText value={address} label={t.members.copyLink} of={invite.target_email} />
       </Group>
     </Alert>
-  )
-}
-
-function CopyLink({ path }: { path: string }) {
-  const t = useMessages()
-  return (
-    <CopyButton value={window.location.origin + path}>
-      {({ copied, copy }) => (
-        <Button size="compact-sm" variant="default" onClick={copy}>
-          {copied ? t.common.copied : t.members.copyLink}
-        </Button>
-      )}
-    </CopyButton>
   )
 }

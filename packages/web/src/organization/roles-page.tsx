@@ -127,6 +127,7 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
+  const notify = useNotify()
   const levels = useLevels()
   const params = { parent_lookup_organization_id: organizationId, role_id: role.id }
   const queryKey = ['role-members', role.id]
@@ -146,12 +147,18 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
     ])
   const add = useMutation({
     mutationFn: (uuid: string) => call(routes.roles.createMembership, { params, body: { user_uuid: uuid } }),
-    onSuccess: refresh,
+    onSuccess: ({ user }) => {
+      notify.tell({ message: t.roles.added(user.first_name || user.email, role.name) })
+      return refresh()
+    },
   })
   const setLevel = useMutation({
     mutationFn: (level: string) =>
       call(routes.roles.update, { params, body: { feature_flags_access_level: Number(level) } }),
-    onSuccess: refresh,
+    onSuccess: (_, level) => {
+      notify.tell({ message: t.roles.changed(role.name, levels.find(({ value }) => value === level)?.label ?? level) })
+      return refresh()
+    },
   })
   const takeOut = async (id: string) => {
     await call(routes.roles.removeMembership, { params: { ...params, membership_id: id } })
@@ -202,6 +209,7 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
                   label={t.roles.takeOut}
                   of={user.first_name || user.email}
                   question={t.roles.takeOutQuestion(user.first_name, role.name)}
+                  done={t.roles.takenOut(user.first_name, role.name)}
                   onConfirm={() => takeOut(id)}
                 />
               ) : (
@@ -218,6 +226,7 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
             label={t.roles.remove}
             of={role.name}
             question={t.roles.removeQuestion(role.name)}
+            done={t.roles.removed(role.name)}
             onConfirm={remove}
           />
         </Group>

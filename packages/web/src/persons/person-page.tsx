@@ -34,7 +34,12 @@ export function PersonPage() {
           title={name}
           intro={t.persons.seenFirst(moment(created_at))}
           actions={
-            <ConfirmButton label={t.persons.forget} question={t.persons.forgetQuestion(name)} onConfirm={forget} />
+            <ConfirmButton
+              label={t.persons.forget}
+              question={t.persons.forgetQuestion(name)}
+              done={t.persons.forgotten(name)}
+              onConfirm={forget}
+            />
           }
         >
           <Stack>

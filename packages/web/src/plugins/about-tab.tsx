@@ -156,7 +156,7 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
         <ProblemAlert error={preview.error} />
         <Group gap="xs">
           {isWritable && (hasUpdate(plugin) || plugin.tag === null) && (
-            <Button size="xs" disabled={upgrade.isRunning} onClick={() => upgrade.start({ params, body: {} })}>
+            <Button size="xs" loading={upgrade.isRunning} onClick={() => upgrade.start({ params, body: {} })}>
               {isLocal
                 ? t.plugins.readAgain
                 : plugin.tag === null
@@ -186,7 +186,7 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
                 flex="1 1 200px"
                 maw={360}
               />
-              <Button type="submit" variant="default" disabled={tag.trim() === '' || upgrade.isRunning}>
+              <Button type="submit" variant="default" disabled={tag.trim() === ''} loading={upgrade.isRunning}>
                 {t.plugins.installVersion}
               </Button>
               <Button
@@ -218,7 +218,10 @@ function Sharing({ plugin, organizationId }: PluginProps) {
         params: { ...scope(organizationId), id: String(plugin.id) },
         body: { is_global },
       }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['plugins', organizationId] }),
+    onSuccess: ({ is_global, name }) => {
+      notify.tell({ message: is_global ? t.plugins.shared(name) : t.plugins.unshared(name) })
+      return queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
+    },
     onError: error => notify.fail(error, plugin.name),
   })
   return (
@@ -261,6 +264,7 @@ function Removal({ plugin, organizationId }: PluginProps) {
           size="xs"
           label={t.plugins.uninstall}
           question={t.plugins.uninstallQuestion(plugin.name)}
+          done={t.plugins.uninstalled(plugin.name)}
           onConfirm={remove}
         />
       )}

@@ -118,7 +118,7 @@ function Entry({ entry, organizationId, isAdmin }: Props & { entry: CatalogueEnt
               <Button
                 size="xs"
                 variant="default"
-                disabled={install.isRunning}
+                loading={install.isRunning}
                 aria-label={t.plugins.installNamed(entry.name)}
                 onClick={begin}
               >

@@ -62,7 +62,7 @@ export function InstallForm({ organizationId }: { organizationId: string }) {
         onChange={event => setUrl(event.currentTarget.value)}
       />
       <Group gap="xs">
-        <Button type="submit" disabled={install.isRunning}>
+        <Button type="submit" loading={install.isRunning}>
           {t.plugins.install}
         </Button>
         <Button variant="default" loading={write.isPending} onClick={() => write.mutate()}>

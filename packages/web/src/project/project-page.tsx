@@ -1,10 +1,11 @@
 import { type Project, routes } from '@halyard/contract'
-import { Button, Code, CopyButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useProject } from '../api/queries.ts'
 import { ConfirmButton } from '../app/confirm-button.tsx'
+import { CopyText } from '../app/copy-text.tsx'
 import { FormRow } from '../app/form-row.tsx'
 import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
@@ -85,15 +86,14 @@ function Settings({ project }: { project: Project }) {
         </Text>
         <Group gap="xs">
           <Code>{project.api_token}</Code>
-          <CopyButton value={project.api_token}>
-            {({ copied, copy }) => (
-              <Button size="compact-sm" variant="default" onClick={copy}>
-                {copied ? t.common.copied : t.common.copy}
-              </Button>
-            )}
-          </CopyButton>
+          <CopyText value={project.api_token} of={t.project.token} />
           {isAdmin && (
-            <ConfirmButton label={t.project.resetToken} question={t.project.resetTokenQuestion} onConfirm={reset} />
+            <ConfirmButton
+              label={t.project.resetToken}
+              question={t.project.resetTokenQuestion}
+              done={t.project.tokenReplaced}
+              onConfirm={reset}
+            />
           )}
         </Group>
       </section>
@@ -108,6 +108,7 @@ function Settings({ project }: { project: Project }) {
             variant="light"
             label={t.project.remove}
             question={t.project.removeQuestion(project.name)}
+            done={t.project.removed(project.name)}
             onConfirm={remove}
           />
         </section>
@@ -186,6 +187,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
                         label={t.account.revoke}
                         of={key.label}
                         question={t.account.revokeQuestion(key.label)}
+                        done={t.account.revoked(key.label)}
                         onConfirm={() => revoke(key.id)}
                       />
                     ) : (

@@ -31,7 +31,8 @@ export function BlastRadius({ projectId, flagId, draft, isSound }: Props) {
         body,
         signal,
       }),
-    enabled: isSound,
+    // What was asked a moment ago may be what is no longer sound.
+    enabled: isSound && asked === draft,
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: 10_000,

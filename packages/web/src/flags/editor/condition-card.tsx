@@ -12,7 +12,7 @@ import {
   Title,
   Tooltip,
 } from '@mantine/core'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { CopyIcon, DownIcon, PlusIcon, TrashIcon, UpIcon } from '../../app/icons.tsx'
 import { useFormats, useMessages } from '../../messages/language.tsx'
 import type { Condition, Property } from '../filters.ts'
@@ -24,14 +24,24 @@ interface Props {
   condition: Condition
   index: number
   count: number
+  /** It has just been moved up or down to here. */
+  moved: -1 | 1 | undefined
   onChange: (condition: Condition) => void
   onMove: (step: -1 | 1) => void
   onDuplicate: () => void
   onRemove: () => void
 }
 
-export function ConditionCard({ condition, index, count, onChange, onMove, onDuplicate, onRemove }: Props) {
+export function ConditionCard(props: Props) {
+  const { condition, index, count, moved, onChange, onMove, onDuplicate, onRemove } = props
   const t = useMessages()
+  const tools = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (moved === undefined) return
+    const [up, down] = tools.current?.querySelectorAll('button') ?? []
+    const again = moved === -1 ? up : down
+    ;(again?.disabled ? (moved === -1 ? down : up) : again)?.focus()
+  }, [moved])
   const { variantKeys, problemsAt } = useEditing()
   const path = `filters.groups[${index}]`
   const [addedAt, setAddedAt] = useState<number>()
@@ -51,7 +61,7 @@ export function ConditionCard({ condition, index, count, onChange, onMove, onDup
         <Title order={3} fw={600} fz="sm">
           {title}
         </Title>
-        <Group gap={2} wrap="nowrap">
+        <Group gap={2} wrap="nowrap" ref={tools}>
           <Tool label={t.editor.moveUp} isDisabled={index === 0} onClick={() => onMove(-1)}>
             <UpIcon size={16} />
           </Tool>
@@ -166,7 +176,7 @@ function Rollout(props: { value: number | null; problems: readonly string[]; onC
   const value = props.value ?? 100
   return (
     <Group gap="md" wrap="nowrap" align="center" mt="xs">
-      <Text size="sm" className={classes.joint} id="rollout-label">
+      <Text size="sm" className={classes.joint}>
         {t.editor.rollOutTo}
       </Text>
       <Slider

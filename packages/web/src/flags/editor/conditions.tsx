@@ -1,5 +1,5 @@
-import { Button, Divider, NativeSelect, Stack } from '@mantine/core'
-import { Fragment } from 'react'
+import { Button, Divider, NativeSelect, Stack, VisuallyHidden } from '@mantine/core'
+import { Fragment, useState } from 'react'
 import { PlusIcon } from '../../app/icons.tsx'
 import { useMessages } from '../../messages/language.tsx'
 import type { Condition, Filters } from '../filters.ts'
@@ -15,14 +15,19 @@ interface Props {
 export function Conditions({ filters, onChange, groupTypes }: Props) {
   const t = useMessages()
   const { groups } = filters
+  const [said, setSaid] = useState('')
+  /** Its card has the focus, so that whoever moves a condition by keyboard can go on moving it. */
+  const [movedTo, setMovedTo] = useState<{ index: number; step: -1 | 1 }>()
   const set = (next: readonly Condition[]) => onChange({ ...filters, groups: next })
   const replace = (index: number, ...next: Condition[]) =>
     set(groups.flatMap((group, at) => (at === index ? next : [group])))
-  const move = (index: number, step: number) => {
+  const move = (index: number, step: -1 | 1) => {
     const next = [...groups]
     const [moved] = next.splice(index, 1)
     if (moved) next.splice(index + step, 0, moved)
     set(next)
+    setMovedTo({ index: index + step, step })
+    setSaid(t.editor.conditionMoved(index + 1, index + step + 1))
   }
   return (
     <Stack>
@@ -54,8 +59,15 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
             count={groups.length}
             onChange={next => replace(index, next)}
             onMove={step => move(index, step)}
-            onDuplicate={() => replace(index, condition, condition)}
-            onRemove={() => replace(index)}
+            moved={movedTo?.index === index ? movedTo.step : undefined}
+            onDuplicate={() => {
+              replace(index, condition, condition)
+              setSaid(t.editor.conditionAdded(index + 2))
+            }}
+            onRemove={() => {
+              replace(index)
+              setSaid(t.editor.conditionRemoved(index + 1))
+            }}
           />
         </Fragment>
       ))}
@@ -63,10 +75,14 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
         variant="default"
         leftSection={<PlusIcon size={16} />}
         style={{ alignSelf: 'flex-start' }}
-        onClick={() => set([...groups, { properties: [], rollout_percentage: 0 }])}
+        onClick={() => {
+          set([...groups, { properties: [], rollout_percentage: 0 }])
+          setSaid(t.editor.conditionAdded(groups.length + 1))
+        }}
       >
         {t.editor.addCondition}
       </Button>
+      <VisuallyHidden role="status">{said}</VisuallyHidden>
     </Stack>
   )
 }

@@ -3,6 +3,7 @@ import { isProblem } from '../../api/problem.ts'
 import type { Messages } from '../../messages/en.ts'
 import type { Filters, Property } from '../filters.ts'
 import { issuesOf } from './definitions.ts'
+import { valueKind } from './operator-kind.ts'
 
 export interface DraftProblem {
   readonly path: string
@@ -32,13 +33,19 @@ export function problemsOf(
 export const unfilledOf = (t: Messages, { groups }: Filters): DraftProblem[] =>
   groups.flatMap(({ properties }, group) =>
     properties.flatMap((property, index) => {
-      const message = missingIn(t, property)
-      return message === undefined ? [] : [{ path: `filters.groups[${group}].properties[${index}]`, message }]
+      const { field, message } = missingIn(t, property) ?? {}
+      return message ? [{ path: `filters.groups[${group}].properties[${index}].${field}`, message }] : []
     }),
   )
 
-function missingIn(t: Messages, { type, key, operator, value }: Property): string | undefined {
-  if (type === 'cohort' || type === 'flag') return undefined
-  if (key.trim() === '') return t.editor.propertyMissing
-  return operator === 'exact' && Array.isArray(value) && value.length === 0 ? t.editor.valueMissing : undefined
+function missingIn(t: Messages, { type, key, operator, value }: Property) {
+  if (type === 'cohort') return value === '' ? { field: 'value', message: t.editor.cohortMissing } : undefined
+  if (type === 'flag') return key === '' ? { field: 'key', message: t.editor.flagMissing } : undefined
+  if (key.trim() === '') return { field: 'key', message: t.editor.propertyMissing }
+  return isUnfilled(operator, value) ? { field: 'value', message: t.editor.valueMissing } : undefined
 }
+
+/** Limits, dates and versions that are missing the engine finds itself. */
+const isUnfilled = (operator: string, value: unknown): boolean =>
+  ['list', 'text', 'pattern', 'number'].includes(valueKind(operator)) &&
+  (Array.isArray(value) ? value.length === 0 : value === '' || value === null || value === undefined)

@@ -7,6 +7,7 @@ import type { Cohort } from '../../api/cohorts.ts'
 import { isProblem } from '../../api/problem.ts'
 import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
 import { ProblemAlert } from '../../app/problems.tsx'
+import { showFault } from '../../app/show-fault.ts'
 import { useMessages } from '../../messages/language.tsx'
 import type { Filters } from '../filters.ts'
 import { AdvancedSettings } from './advanced-settings.tsx'
@@ -69,16 +70,16 @@ export function FlagEditor(props: Props) {
     const notJson = isBroken ? [{ path: 'filters.payloads', message: t.editor.payloadNotJson }] : []
     return [...unfilledOf(t, draft.filters), ...notJson]
   }, [t, draft.filters, isBroken])
-  const problems = useMemo(() => [...unsound, ...unfilled], [unsound, unfilled])
+  const problems = useMemo(
+    // The page says what is missing in plainer words than the engine, which finds it as well.
+    () => [...unfilled, ...unsound.filter(({ path }) => unfilled.every(other => other.path !== path))],
+    [unsound, unfilled],
+  )
   const [attempts, setAttempts] = useState(0)
   const hasTried = attempts > 0
-  // What is at fault may be out of sight: the button is at the bottom, the key at the top.
   const form = useRef<HTMLFieldSetElement>(null)
   useEffect(() => {
-    if (attempts === 0 && error === null) return
-    const fault = form.current?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')
-    if (fault?.role === 'alert') fault.scrollIntoView({ block: 'center' })
-    else fault?.focus()
+    if (attempts > 0 || error !== null) showFault(form.current)
   }, [attempts, error])
   const leaving = useBlocker({
     shouldBlockFn: () => isChanged && !props.isSaving,

@@ -26,12 +26,14 @@ export const valueKind = (operator: string): ValueKind =>
 
 /** The value, in the form that another operator wants it. */
 export function valueFor(operator: string, value: unknown): unknown {
-  const list = Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value]
+  const given = Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value]
+  // Operators without a value carry their own name as one.
+  const list = given.filter(item => item !== 'is_set' && item !== 'is_not_set')
   switch (valueKind(operator)) {
     case 'nothing':
       return operator
     case 'list':
-      return list.filter(item => item !== 'is_set' && item !== 'is_not_set')
+      return list
     case 'range':
       return [list[0] ?? '', list[1] ?? '']
     default:

@@ -9,7 +9,7 @@ import { useEditing } from './editing.ts'
 import classes from './editor.module.css'
 import { negated } from './negation.ts'
 import { valueFor, valueKind } from './operator-kind.ts'
-import { CohortFields, FlagFields } from './reference-fields.tsx'
+import { CohortFields, type Faults, type FieldsProps, FlagFields } from './reference-fields.tsx'
 
 interface Props {
   property: Property
@@ -31,17 +31,22 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
     if (isNew) row.current?.querySelector<HTMLElement>('input, select')?.focus()
   }, [])
   const { problemsAt, isCohort } = useEditing()
-  const problems = problemsAt(path)
+  const faults: Faults = {
+    key: problemsAt(`${path}.key`)[0],
+    operator: problemsAt(`${path}.operator`)[0],
+    value: problemsAt(`${path}.value`)[0],
+  }
+  const stray = problemsAt(path).filter(problem => !Object.values(faults).includes(problem))
   return (
     <div className={classes.property} ref={row} role="group" aria-label={nameOf(property, t)}>
       <Text size="sm" c="dimmed" className={classes.joint}>
         {joint}
       </Text>
       <Group gap="xs" flex={1} wrap="wrap" align="flex-start">
-        {property.type === 'cohort' && <CohortFields property={property} onChange={onChange} />}
-        {property.type === 'flag' && <FlagFields property={property} onChange={onChange} />}
+        {property.type === 'cohort' && <CohortFields property={property} faults={faults} onChange={onChange} />}
+        {property.type === 'flag' && <FlagFields property={property} faults={faults} onChange={onChange} />}
         {(property.type === 'person' || property.type === 'group') && (
-          <ValueFields property={property} onChange={onChange} />
+          <ValueFields property={property} faults={faults} onChange={onChange} />
         )}
         {isCohort && property.type !== 'cohort' && (
           <Checkbox
@@ -53,7 +58,7 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
             w="100%"
           />
         )}
-        {problems.map(problem => (
+        {stray.map(problem => (
           <Text key={problem} size="xs" c="var(--mantine-color-error)" role="alert" w="100%">
             {problem}
           </Text>
@@ -72,7 +77,7 @@ function nameOf({ type, key }: Property, t: Messages): string {
   return type === 'flag' ? t.editor.otherFlag : t.editor.filterOf(key)
 }
 
-function ValueFields({ property, onChange }: { property: Property; onChange: (property: Property) => void }) {
+function ValueFields({ property, faults, onChange }: FieldsProps) {
   const t = useMessages()
   const { knownProperties } = useEditing()
   const words: Record<string, string> = t.operators
@@ -84,22 +89,30 @@ function ValueFields({ property, onChange }: { property: Property; onChange: (pr
         placeholder={t.editor.property}
         data={[...knownProperties]}
         value={property.key}
+        error={faults.key}
         onChange={key => onChange({ ...property, key })}
         className={classes.field as string}
       />
       <NativeSelect
         aria-label={t.editor.operator}
         value={property.operator}
+        error={faults.operator}
         onChange={event => choose(event.currentTarget.value)}
         data={operators.map(operator => ({ value: operator, label: words[operator] ?? operator }))}
         className={classes.field as string}
       />
-      <ValueField property={property} onChange={value => onChange({ ...property, value })} />
+      <ValueField property={property} fault={faults.value} onChange={value => onChange({ ...property, value })} />
     </>
   )
 }
 
-function ValueField({ property, onChange }: { property: Property; onChange: (value: unknown) => void }) {
+interface ValueProps {
+  property: Property
+  fault: string | undefined
+  onChange: (value: unknown) => void
+}
+
+function ValueField({ property, fault, onChange }: ValueProps) {
   const t = useMessages()
   const { value } = property
   const label = t.editor.value
@@ -113,6 +126,8 @@ function ValueField({ property, onChange }: { property: Property; onChange: (val
           aria-label={label}
           placeholder={Array.isArray(value) && value.length > 0 ? '' : t.editor.values}
           value={(Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]).map(String)}
+          error={fault}
+          aria-description={Array.isArray(value) ? value.join(', ') : ''}
           onChange={onChange}
           acceptValueOnBlur
           className={className}
@@ -121,20 +136,22 @@ function ValueField({ property, onChange }: { property: Property; onChange: (val
     case 'range': {
       const [least, most] = (Array.isArray(value) ? value : ['', '']).map(String)
       return (
-        <Group gap={4} wrap="nowrap" className={className}>
+        <Group gap={4} wrap="nowrap" align="flex-start" className={className}>
           <TextInput
             aria-label={t.editor.least}
             inputMode="decimal"
             value={least ?? ''}
+            error={fault}
             onChange={event => onChange([event.currentTarget.value, most ?? ''])}
           />
-          <Text size="sm" c="dimmed">
+          <Text size="sm" c="dimmed" pt={7}>
             {t.editor.and}
           </Text>
           <TextInput
             aria-label={t.editor.most}
             inputMode="decimal"
             value={most ?? ''}
+            error={fault !== undefined}
             onChange={event => onChange([least ?? '', event.currentTarget.value])}
           />
         </Group>
@@ -150,6 +167,7 @@ function ValueField({ property, onChange }: { property: Property; onChange: (val
           ff={kind === 'pattern' ? 'monospace' : 'text'}
           inputMode={kind === 'number' ? 'decimal' : 'text'}
           value={value === undefined || value === null ? '' : String(value)}
+          error={fault}
           onChange={event => onChange(event.currentTarget.value)}
           className={className}
         />

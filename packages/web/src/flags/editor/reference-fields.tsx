@@ -5,12 +5,20 @@ import { useEditing } from './editing.ts'
 import classes from './editor.module.css'
 import { negated } from './negation.ts'
 
-interface Props {
+/** What is wrong, at the field where it is. */
+export interface Faults {
+  readonly key: string | undefined
+  readonly operator: string | undefined
+  readonly value: string | undefined
+}
+
+export interface FieldsProps {
   property: Property
+  faults: Faults
   onChange: (property: Property) => void
 }
 
-export function CohortFields({ property, onChange }: Props) {
+export function CohortFields({ property, faults, onChange }: FieldsProps) {
   const t = useMessages()
   const { cohorts, isCohort } = useEditing()
   const isOut = property.operator === 'not_in' || property.negation === true
@@ -29,6 +37,7 @@ export function CohortFields({ property, onChange }: Props) {
       <NativeSelect
         aria-label={t.editor.operator}
         value={isOut ? 'not_in' : 'in'}
+        error={faults.operator}
         onChange={event => turn(event.currentTarget.value === 'not_in')}
         data={[
           { value: 'in', label: t.editor.inCohort },
@@ -42,6 +51,7 @@ export function CohortFields({ property, onChange }: Props) {
         searchable
         data={options}
         value={chosen === '' ? null : chosen}
+        error={faults.value}
         onChange={value => onChange({ ...property, key: 'id', value: value === null ? '' : Number(value) })}
         nothingFoundMessage={t.editor.noCohorts}
         className={classes.value as string}
@@ -53,7 +63,7 @@ export function CohortFields({ property, onChange }: Props) {
 /** Many projects have thousands of flags; a list of that length helps nobody. */
 const optionsMax = 50
 
-export function FlagFields({ property, onChange }: Props) {
+export function FlagFields({ property, faults, onChange }: FieldsProps) {
   const t = useMessages()
   const { flags, flagId } = useEditing()
   const target = flags.find(flag => String(flag.id) === property.key)
@@ -74,12 +84,14 @@ export function FlagFields({ property, onChange }: Props) {
         limit={optionsMax}
         data={options}
         value={property.key === '' ? null : property.key}
+        error={faults.key}
         onChange={key => onChange({ ...property, key: key ?? '' })}
         className={classes.field as string}
       />
       <NativeSelect
         aria-label={t.editor.value}
         value={value}
+        error={faults.value}
         onChange={event => choose(event.currentTarget.value)}
         data={[{ value: '=true', label: t.editor.isOn }, { value: '=false', label: t.editor.isOff }, ...variants]}
         className={classes.value as string}

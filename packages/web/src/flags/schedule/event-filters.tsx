@@ -1,4 +1,5 @@
 import { Button, Stack } from '@mantine/core'
+import { useState } from 'react'
 import { PlusIcon } from '../../app/icons.tsx'
 import { useMessages } from '../../messages/language.tsx'
 import { type Editing, EditingContext } from '../editor/editing.ts'
@@ -26,6 +27,11 @@ const editing: Editing = {
 /** Which events count: those whose properties fit. */
 export function EventFilters({ properties, onChange }: Props) {
   const t = useMessages()
+  const [addedAt, setAddedAt] = useState<number>()
+  const add = (property: Property) => {
+    setAddedAt(properties.length)
+    onChange([...properties, property])
+  }
   const replace = (at: number, ...next: Property[]) =>
     onChange(properties.flatMap((old, index) => (index === at ? next : [old])))
   return (
@@ -38,6 +44,7 @@ export function EventFilters({ properties, onChange }: Props) {
             joint={index === 0 ? t.editor.where : t.editor.and}
             path=""
             property={property}
+            isNew={addedAt === index}
             onChange={next => replace(index, next)}
             onRemove={() => replace(index)}
           />
@@ -47,7 +54,7 @@ export function EventFilters({ properties, onChange }: Props) {
           size="compact-sm"
           style={{ alignSelf: 'flex-start' }}
           leftSection={<PlusIcon size={14} />}
-          onClick={() => onChange([...properties, { key: '', type: 'person', operator: 'exact', value: [] }])}
+          onClick={() => add({ key: '', type: 'person', operator: 'exact', value: [] })}
         >
           {t.rollback.addFilter}
         </Button>

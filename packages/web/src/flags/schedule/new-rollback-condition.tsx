@@ -33,6 +33,8 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
   const number = (name: 'threshold' | 'windowMinutes' | 'minimumSamples', label: string, limits: object) => (
     <NumberInput
       label={label}
+      required
+      withAsterisk={false}
       value={condition[name]}
       onChange={value => typeof value === 'number' && set({ [name]: value })}
       {...limits}

@@ -8,12 +8,14 @@ interface Props {
   /** The present share of each condition. */
   shares: readonly number[]
   isSaving: boolean
+  /** What speaks against the time that was chosen. */
+  timeProblem: string | undefined
   onCreate: (planned: PlannedChange) => void
 }
 
 const hourMilliseconds = 60 * 60 * 1000
 
-export function NewSchedule({ isOn, shares, isSaving, onCreate }: Props) {
+export function NewSchedule({ isOn, shares, isSaving, timeProblem, onCreate }: Props) {
   const t = useMessages()
   const { percent, moment } = useFormats()
   const [planned, setPlanned] = useState(() => plannedIn(hourMilliseconds, isOn ? 'off' : 'on'))
@@ -25,6 +27,8 @@ export function NewSchedule({ isOn, shares, isSaving, onCreate }: Props) {
   const number = (name: 'to' | 'steps' | 'hours', label: string, width: number, max: number, suffix = '') => (
     <NumberInput
       label={label}
+      required
+      withAsterisk={false}
       w={width}
       min={1}
       max={max}
@@ -56,6 +60,7 @@ export function NewSchedule({ isOn, shares, isSaving, onCreate }: Props) {
           required
           withAsterisk={false}
           value={planned.at}
+          error={timeProblem}
           onChange={event => set({ at: event.currentTarget.value })}
         />
         {isRamp && (

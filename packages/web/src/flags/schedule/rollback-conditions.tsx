@@ -30,10 +30,10 @@ export function RollbackConditions(props: TabProps) {
     enabled: known.length > 0,
     refetchInterval: 5000,
   })
-  const save = async (next: readonly unknown[]) => {
+  const save = async (next: readonly unknown[], done: string) => {
     const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }
     await patch.mutateAsync({ flag, patch: { rollback_conditions } })
-    notify.tell({ message: t.editor.saved })
+    notify.tell({ message: done })
   }
   const sentenceOf = (given: unknown) => {
     const condition = readRollbackCondition(given)
@@ -48,7 +48,7 @@ export function RollbackConditions(props: TabProps) {
         flag.can_edit && (
           <NewRollbackCondition
             isSaving={patch.isPending}
-            onCreate={condition => save([...known, writeRollbackCondition(condition)])}
+            onCreate={condition => save([...known, writeRollbackCondition(condition)], t.rollback.added)}
           />
         )
       }
@@ -68,7 +68,12 @@ export function RollbackConditions(props: TabProps) {
                     variant="subtle"
                     color="gray"
                     aria-label={`${t.common.remove}: ${sentenceOf(given)}`}
-                    onClick={() => save(known.filter((_, at) => at !== index)).catch(() => {})}
+                    onClick={() =>
+                      save(
+                        known.filter((_, at) => at !== index),
+                        t.rollback.removed,
+                      ).catch(() => {})
+                    }
                   >
                     <TrashIcon size={16} />
                   </ActionIcon>

@@ -1,9 +1,10 @@
-import { routes } from '@halyard/contract'
+import { routes, type ScheduledChange } from '@halyard/contract'
 import { Badge, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ConfirmButton } from '../../app/confirm-button.tsx'
+import { useNotify } from '../../app/notify.ts'
 import { PlainTable } from '../../app/plain-table.tsx'
-import { Loaded } from '../../app/problems.tsx'
+import { fieldProblem, Loaded } from '../../app/problems.tsx'
 import { useCall } from '../../app/services.ts'
 import { useFormats, useMessages } from '../../messages/language.tsx'
 import { readFilters } from '../filters.ts'
@@ -14,11 +15,16 @@ import { changeSentence, type PlannedChange, plannedToWire } from './planned-cha
 
 const colours: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
+/** When it will be tried, or was done. */
+const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
+  next_attempt_at ?? executed_at ?? scheduled_at
+
 export function ScheduledChanges({ flag, project }: TabProps) {
   const t = useMessages()
   const { moment, percent } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
+  const notify = useNotify()
   const params = { project_id: String(project.id) }
   const conditions = readFilters(flag.filters).groups
   const schedules = useQuery({
@@ -29,29 +35,35 @@ export function ScheduledChanges({ flag, project }: TabProps) {
     },
   })
   const refresh = () => queries.invalidateQueries({ queryKey: ['schedules', params.project_id] })
+  const sentenceOf = (change: ScheduledChange) => changeSentence(change, t, percent)
   const create = useMutation({
     mutationFn: (planned: PlannedChange) => {
       const body = plannedToWire(planned, conditions[planned.condition]?.rollout_percentage ?? 100)
       return call(routes.scheduledChanges.create, { params, body: { record_id: String(flag.id), ...body } })
     },
-    onSuccess: refresh,
+    onSuccess: change => {
+      notify.tell({ message: t.schedule.created(sentenceOf(change), moment(timeOf(change))) })
+      return refresh()
+    },
   })
   const callOff = async (id: number) => {
     await call(routes.scheduledChanges.remove, { params: { ...params, id: String(id) } })
     await refresh()
   }
+  const atTime = fieldProblem(t, create.error, 'scheduled_at')
   const states: Record<string, string> = t.schedule.states
   return (
     <AutomationSection
       title={t.schedule.title}
       intro={t.schedule.intro}
-      error={create.error}
+      error={atTime ? null : create.error}
       form={
         flag.can_edit && (
           <NewSchedule
             isOn={flag.active}
             shares={conditions.map(condition => condition.rollout_percentage ?? 100)}
             isSaving={create.isPending}
+            timeProblem={atTime}
             onCreate={planned => create.mutate(planned)}
           />
         )
@@ -68,8 +80,8 @@ export function ScheduledChanges({ flag, project }: TabProps) {
               rows={all.map(change => ({
                 key: change.id,
                 cells: [
-                  changeSentence(change, t, percent),
-                  moment(change.next_attempt_at ?? change.executed_at ?? change.scheduled_at),
+                  sentenceOf(change),
+                  moment(timeOf(change)),
                   <span key="state">
                     <Badge variant="light" color={colours[change.status] ?? 'gray'}>
                       {states[change.status] ?? change.status}
@@ -84,7 +96,9 @@ export function ScheduledChanges({ flag, project }: TabProps) {
                     <ConfirmButton
                       key="off"
                       label={t.schedule.callOff}
+                      of={`${sentenceOf(change)}, ${moment(timeOf(change))}`}
                       question={t.schedule.callOffQuestion}
+                      done={t.schedule.calledOff(sentenceOf(change))}
                       onConfirm={() => callOff(change.id)}
                     />
                   ) : (

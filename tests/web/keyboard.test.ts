@@ -1,0 +1,301 @@
+import type { FileChooser, Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type RegistryKit, startRegistryKit } from '../../packages/server/src/testing/registry-kit.ts'
+import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
+
+let registry: RegistryKit
+let visit: Visit
+beforeAll(async () => {
+  registry = await startRegistryKit()
+  visit = await startVisit({ HALYARD_NPM_REGISTRY: registry.url, HALYARD_PLUGIN_DIR: 'examples/plugins' })
+  const { scenario } = visit
+  await scenario.post('/batch/', {
+    api_key: scenario.projectToken,
+    batch: ['ada', 'bob'].map(distinct_id => ({
+      event: '$identify',
+      distinct_id,
+      properties: { $set: { plan: 'pro' } },
+    })),
+  })
+  await scenario.post(`${scenario.project}/feature_flags/`, { key: 'search-v2', filters: { groups: [] } })
+  await scenario.post(`${scenario.project}/cohorts/`, { name: 'Testers', is_static: true })
+}, 120_000)
+afterAll(async () => {
+  await visit.close()
+  await registry.close()
+})
+
+const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
+const plugins = () => `${visit.scenario.organization.replace('/api/organizations', '/organization')}/plugins`
+const tabsMax = 150
+
+/** Goes there step by step, with Tab or, in a menu, with an arrow. */
+async function tabTo(element: Locator, key: 'Tab' | 'Shift+Tab' | 'ArrowDown' = 'Tab'): Promise<void> {
+  await element.waitFor({ state: 'attached' })
+  const focused = element.and(element.page().locator(':focus'))
+  for (let tabs = 0; tabs < tabsMax; tabs++) {
+    if ((await focused.count()) === 1) return
+    await element.page().keyboard.press(key)
+  }
+  throw new Error(`Not reached with ${key}: ${element}`)
+}
+
+async function press(element: Locator, key = 'Enter'): Promise<void> {
+  await tabTo(element)
+  await element.page().keyboard.press(key)
+}
+
+async function type(field: Locator, text: string): Promise<void> {
+  await tabTo(field)
+  await field.page().keyboard.type(text)
+}
+
+/** Down the list of a select until the option is there. */
+async function choose(select: Locator, option: string): Promise<void> {
+  await tabTo(select)
+  const chosen = () => select.evaluate<string, { selectedOptions: { text: string }[] }>(e => e.selectedOptions[0]!.text)
+  await select.page().keyboard.press('Home')
+  for (let steps = 0; (await chosen()) !== option; steps++) {
+    if (steps > 50) throw new Error(`There is no option ${option}.`)
+    await select.page().keyboard.press('ArrowDown')
+  }
+}
+
+/** Said to those who cannot see it, whether it stays on the page or goes. */
+const heard = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).first().waitFor()
+
+/** As much of an element as is needed here: the names of the browser are not known. */
+interface Described {
+  getAttribute(name: string): string | null
+  readonly ownerDocument: { getElementById(id: string): { readonly textContent: string } | null }
+}
+
+/** The error belongs to the field: that is what is read out there. */
+const expectFault = (field: Locator, sentence: string) =>
+  expect
+    .poll(() =>
+      field.evaluate<string, Described>(e => {
+        const ids = (e.getAttribute('aria-describedby') ?? '').split(' ')
+        const texts = ids.map((id: string) => e.ownerDocument.getElementById(id)?.textContent ?? '')
+        return `${e.getAttribute('aria-invalid')}: ${texts.join(' ')}`
+      }),
+    )
+    .toContain(`true: ${sentence}`)
+
+describe('by keyboard alone', { timeout: 300_000 }, () => {
+  it('conditions of every kind are written, and each error is at its field', async () => {
+    const page = await visit.signedIn(inProject('/flags/new'))
+    const add = page.getByRole('button', { name: 'Add a filter' })
+    const filter = (name: string) => page.getByRole('group', { name, exact: true })
+    const value = (name: string) => filter(name).getByLabel('Value', { exact: true })
+    const pick = async (kind: string) => {
+      await tabTo(page.getByRole('menuitem', { name: kind }), 'ArrowDown')
+      await page.keyboard.press('Enter')
+    }
+    const addPerson = async (property: string, operator: string) => {
+      await press(add)
+      await pick('Property of the person')
+      await expectFocus(filter('Filter').getByRole('combobox', { name: 'Property' }))
+      await page.keyboard.type(property)
+      await choose(filter(`Filter by ${property}`).getByRole('combobox', { name: 'Comparison' }), operator)
+    }
+    await type(page.getByRole('textbox', { name: 'Key' }), 'by-keyboard')
+
+    await addPerson('plan', 'is one of')
+    await page.keyboard.press('ControlOrMeta+s')
+    await expectFocus(value('Filter by plan'))
+    await expectFault(value('Filter by plan'), 'Give at least one value')
+    await page.keyboard.type('pro')
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('team')
+    await page.keyboard.press('Enter')
+
+    await addPerson('born', 'is before')
+    await type(value('Filter by born'), 'soon')
+    await page.keyboard.press('ControlOrMeta+s')
+    await expectFocus(value('Filter by born'))
+    await expectFault(value('Filter by born'), 'Give a date')
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('-7d')
+
+    await addPerson('name', 'matches the pattern')
+    await type(value('Filter by name'), '^a(')
+    await page.keyboard.press('ControlOrMeta+s')
+    await expectFocus(value('Filter by name'))
+    await page.keyboard.press('Backspace')
+
+    await addPerson('version', 'is at least the version')
+    await type(value('Filter by version'), '1.4.0')
+    await addPerson('age', 'is between')
+    await type(filter('Filter by age').getByRole('textbox', { name: 'From' }), '18')
+    await page.keyboard.press('Tab')
+    await page.keyboard.type('30')
+    await addPerson('mail', 'is set')
+
+    await press(add)
+    await pick('Cohort')
+    const cohort = page.getByRole('combobox', { name: 'Cohort', exact: true })
+    await page.keyboard.press('ControlOrMeta+s')
+    await expectFocus(cohort)
+    await expectFault(cohort, 'Pick a cohort')
+    await page.keyboard.type('Test')
+    await page.getByRole('option', { name: 'Testers' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+
+    await press(add)
+    await pick('Another flag')
+    const flag = page.getByRole('combobox', { name: 'Flag', exact: true })
+    await expectFocus(flag)
+    await page.keyboard.type('search')
+    await page.getByRole('option', { name: 'search-v2' }).waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await choose(filter('Another flag').getByRole('combobox', { name: 'Value' }), 'is off')
+    await expectSound(page)
+
+    await press(page.getByRole('button', { name: 'Add a condition' }))
+    const second = page.getByRole('region', { name: 'Condition 2' })
+    await tabTo(second.getByRole('button', { name: 'Move up' }), 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await page.getByText('Condition 2 is now condition 1').waitFor({ state: 'attached' })
+    await expectFocus(page.getByRole('region', { name: 'Condition 1' }).getByRole('button', { name: 'Move down' }))
+    await page.keyboard.press('Enter')
+
+    await page.keyboard.press('ControlOrMeta+s')
+    await heard(page, 'by-keyboard is there')
+    await expectFocus(page.getByRole('heading', { name: 'by-keyboard', level: 1 }))
+    const { body } = await visit.scenario.get(`${visit.scenario.project}/feature_flags/?search=by-keyboard`)
+    expect(body.results[0].filters.groups[0].properties).toMatchObject([
+      { key: 'plan', operator: 'exact', value: ['pro', 'team'] },
+      { key: 'born', operator: 'is_date_before', value: '-7d' },
+      { key: 'name', operator: 'regex', value: '^a' },
+      { key: 'version', operator: 'semver_gte', value: '1.4.0' },
+      { key: 'age', operator: 'between', value: ['18', '30'] },
+      { key: 'mail', operator: 'is_set' },
+      { type: 'cohort', operator: 'in' },
+      { type: 'flag', operator: 'flag_evaluates_to', value: false },
+    ])
+  })
+
+  it('a change is planned and called off, and a rollback is set and taken back', async () => {
+    const { scenario } = visit
+    const { body } = await scenario.post(`${scenario.project}/feature_flags/`, {
+      key: 'planned',
+      filters: { groups: [{ properties: [], rollout_percentage: 10 }] },
+    })
+    const page = await visit.signedIn(inProject(`/flags/${body.id}?tab=schedule`))
+    const schedules = page.getByRole('group', { name: 'Scheduled changes' })
+    await choose(schedules.getByRole('combobox', { name: 'What' }), 'Raise the share step by step')
+    await tabTo(schedules.getByRole('textbox', { name: 'Steps' }))
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('2')
+    await press(schedules.getByRole('button', { name: 'Schedule' }))
+    await heard(page, 'Scheduled: Condition 1: 55% → 100%')
+    await expectFocus(schedules.getByRole('button', { name: 'Schedule', exact: true }))
+    await tabTo(schedules.getByRole('button', { name: /^Call off ?: Condition 1/ }), 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Call off' }))
+    await page.keyboard.press('Enter')
+    await heard(page, 'Called off: Condition 1: 55% → 100%')
+    await schedules.getByText('Nothing is scheduled.').waitFor()
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
+
+    await choose(schedules.getByRole('combobox', { name: 'What' }), 'Switch off')
+    await tabTo(schedules.getByLabel('When'))
+    await page.keyboard.type('01012020')
+    await press(schedules.getByRole('button', { name: 'Schedule' }))
+    await expectFault(schedules.getByLabel('When'), 'The time to change the flag must not be past.')
+
+    const rollback = page.getByRole('group', { name: 'Roll back by itself' })
+    await type(rollback.getByRole('textbox', { name: 'Event' }), '$exception')
+    await choose(rollback.getByRole('combobox', { name: 'Measured' }), 'for each other event')
+    await press(rollback.getByRole('button', { name: 'Only events where …' }))
+    await expectFocus(rollback.getByRole('combobox', { name: 'Property' }))
+    await page.keyboard.type('type')
+    await type(rollback.getByLabel('Value', { exact: true }), 'TypeError')
+    await page.keyboard.press('Enter')
+    await press(rollback.getByRole('button', { name: 'Add' }))
+    // What is missing stops it, and has the focus.
+    await expectFocus(rollback.getByRole('textbox', { name: 'The other event' }))
+    await page.keyboard.type('$pageview')
+    await page.keyboard.press('Enter')
+    await heard(page, 'The condition is set.')
+    await rollback.getByText('when the count of $exception for each $pageview').waitFor()
+    await expectSound(page)
+    await tabTo(rollback.getByRole('button', { name: /^Remove: when the count/ }), 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await heard(page, 'The condition is removed.')
+    await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
+  })
+
+  it('a file fills a cohort, which is deleted in the end', async () => {
+    const page = await visit.signedIn(inProject('/cohorts/new'))
+    const choosers: FileChooser[] = []
+    page.on('filechooser', chooser => choosers.push(chooser))
+    await type(page.getByRole('textbox', { name: 'Name' }), 'From a file')
+    await tabTo(page.getByRole('radio', { name: 'By filters' }))
+    await page.keyboard.press('ArrowRight')
+    await press(page.getByRole('button', { name: 'New cohort' }))
+    await expectFocus(page.getByRole('heading', { name: 'From a file', level: 1 }))
+    await tabTo(page.getByRole('button', { name: 'Upload a CSV file' }))
+    await page.keyboard.press('Enter')
+    await expect.poll(() => choosers.length).toBe(1)
+    await choosers[0]!.setFiles({
+      name: 'people.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('distinct_id\nada\nbob\nnobody\n'),
+    })
+    await heard(page, '2 added')
+    await expectFocus(page.getByRole('button', { name: 'Upload a CSV file' }))
+    await tabTo(page.getByRole('button', { name: 'Delete' }), 'Shift+Tab')
+    await page.keyboard.press('Enter')
+    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Delete' }))
+    await page.keyboard.press('Enter')
+    await heard(page, 'The cohort From a file is deleted.')
+    await expectFocus(page.getByRole('heading', { name: 'Cohorts', level: 1 }))
+  })
+
+  it('plugins are installed from both places, put in order and uninstalled', async () => {
+    registry.publish('greeter', '1.0.0', {
+      'plugin.json': { name: 'Greeter', config: [] },
+      'index.js': 'export function processEvent(event) { return event }',
+    })
+    const page = await visit.signedIn(`${plugins()}?tab=catalogue`)
+    await press(page.getByRole('button', { name: 'Install Flag guardrails' }))
+    await heard(page, 'Flag guardrails is installed')
+    await expectFocus(page.getByRole('link', { name: 'Open Flag guardrails' }))
+
+    await tabTo(page.getByRole('tab', { name: 'Catalogue' }), 'Shift+Tab')
+    await page.keyboard.press('Home')
+    await page.keyboard.press('Enter')
+    await type(page.getByRole('textbox', { name: 'Address' }), 'https://example.com/nothing')
+    await page.keyboard.press('Enter')
+    await expectFault(page.getByRole('textbox', { name: 'Address' }), 'Plugins come from')
+    await expectFocus(page.getByRole('textbox', { name: 'Address' }))
+    await page.keyboard.press('ControlOrMeta+a')
+    await page.keyboard.type('https://www.npmjs.com/package/greeter')
+    await page.keyboard.press('Enter')
+    await heard(page, 'Greeter is installed')
+    await expectFocus(page.getByRole('heading', { name: 'Greeter', level: 1 }))
+    await press(page.getByRole('switch', { name: /^Use it in/ }), 'Space')
+    await press(page.getByRole('button', { name: 'Save' }))
+    await heard(page, 'Greeter is on.')
+
+    const { body } = await visit.scenario.get(`${visit.scenario.organization}/plugins/`)
+    const guardrails = body.results.find(({ name }: { name: string }) => name === 'Flag guardrails')
+    await visit.scenario.post(`${visit.scenario.project}/plugin_configs/`, { plugin: guardrails.id, enabled: true })
+    await page.goto(`${plugins()}?tab=order`)
+    await press(page.getByRole('button', { name: 'Move Flag guardrails up' }))
+    await page.getByText('Flag guardrails is now 1 of 2.').waitFor({ state: 'attached' })
+    await expectFocus(page.getByRole('button', { name: 'Move Flag guardrails up' }))
+
+    await page.goto(`${plugins()}/${guardrails.id}?tab=about`)
+    await press(page.getByRole('button', { name: 'Uninstall' }))
+    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Uninstall' }))
+    await page.keyboard.press('Enter')
+    await heard(page, 'Flag guardrails is uninstalled.')
+    await expectFocus(page.getByRole('heading', { name: 'Plugins', level: 1 }))
+    await expectSound(page)
+  })
+})
