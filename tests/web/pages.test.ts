@@ -84,7 +84,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await page.getByRole('combobox', { name: 'What' }).selectOption('ramp')
     await expectSound(page)
     await page.getByRole('button', { name: 'Schedule', exact: true }).click()
-    await page.getByText('Condition 1: 32.5% → 55% → 77.5% → 100%').waitFor()
+    await page.getByRole('rowheader', { name: 'Condition 1: 32.5% → 55% → 77.5% → 100%', exact: true }).waitFor()
     await expectSound(page)
   })
 

@@ -2,6 +2,7 @@ import { Stack, Text } from '@mantine/core'
 import { useMessages } from '../messages/language.tsx'
 import classes from './change-list.module.css'
 import { diffLines } from './line-diff.ts'
+import { rollbackLines } from './schedule/rollback-condition.ts'
 import { filterLines, type Wording } from './words.ts'
 
 export interface FieldChange {
@@ -56,6 +57,7 @@ function Lines({ before, after }: { before: string[]; after: string[] }) {
 function linesOf(field: string, value: unknown, wording: Wording): string[] {
   if (value === null || value === undefined || value === '') return []
   if (field === 'filters' && typeof value === 'object') return filterLines(value as Record<string, unknown>, wording)
+  if (field === 'rollback_conditions') return rollbackLines(value, wording)
   if (typeof value === 'boolean') return [value ? wording.t.words.yes : wording.t.words.no]
   if (Array.isArray(value)) return value.map(item => (typeof item === 'string' ? item : JSON.stringify(item)))
   return [typeof value === 'object' ? JSON.stringify(value) : String(value)]

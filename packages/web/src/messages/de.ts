@@ -52,6 +52,7 @@ export const de: Messages = {
     'invalid_input email': () => 'Das ist keine E-Mail-Adresse.',
     'invalid_input target_email': () => 'Das ist keine E-Mail-Adresse.',
     'invalid_input current_password': () => 'Das bisherige Passwort stimmt nicht.',
+    'invalid_input scheduled_at': () => 'Die Zeit der Änderung darf nicht vergangen sein.',
     'invalid_input url': sentence => `Von dieser Adresse lässt sich nichts installieren. (${sentence})`,
     cohort_in_use: sentence => `Die Kohorte wird noch verwendet. (${sentence})`,
     lookup_failed: sentence => `Das Paket ist nicht zu finden. (${sentence})`,
@@ -795,6 +796,46 @@ export const de: Messages = {
       source: 'Hier geschrieben',
     },
     catalogueIntro: 'Von diesen ist bekannt, dass sie mit Halyard funktionieren.',
+    catalogueTexts: {
+      'https://www.npmjs.com/package/@posthog/geoip-plugin': {
+        description: 'Ergänzt Ereignisse und Personen um den Ort einer IP-Adresse.',
+        needs: 'Eine Datenbank der Städte auf dem Server, genannt in HALYARD_GEOIP_DATABASE.',
+      },
+      'https://www.npmjs.com/package/@posthog/heartbeat-plugin': {
+        description: 'Meldet jede Minute ein Ereignis, um zu zeigen, dass sie ankommen.',
+      },
+      'https://www.npmjs.com/package/@posthog/property-filter-plugin': {
+        description: 'Entfernt gewählte Eigenschaften aus jedem Ereignis.',
+      },
+      'https://www.npmjs.com/package/@posthog/property-flattener-plugin': {
+        description: 'Kopiert verschachtelte Eigenschaften nach oben, wo Filter sie erreichen.',
+      },
+      'https://www.npmjs.com/package/@posthog/semver-flattener-plugin': {
+        description: 'Zerlegt Versionsnummern in Haupt-, Neben-, Patch-Nummer und Rest.',
+      },
+      'https://www.npmjs.com/package/@posthog/shopify-sync-plugin': {
+        description: 'Holt Kunden und Bestellungen eines Shopify-Ladens als Ereignisse herein.',
+        needs:
+          'Den API-Schlüssel des Ladens und seinen Host in allowedHosts der plugin.json: Die veröffentlichte fragt nach keinem.',
+      },
+      'https://www.npmjs.com/package/@posthog/taxonomy-plugin': {
+        description: 'Gibt allen Namen von Ereignissen dieselbe Schreibweise.',
+      },
+      'https://www.npmjs.com/package/@posthog/user-agent-app': {
+        description: 'Liest Browser und System aus dem Text des User-Agent.',
+      },
+      'file:flag-chat': {
+        description: 'Meldet jede Änderung an einem Flag mit Vorher und Nachher an den Webhook eines Chats.',
+        needs: 'Die Adresse eines Webhooks und dass sein Host erlaubt ist.',
+      },
+      'file:flag-guardrails': {
+        description: 'Lehnt Flags ohne Schlagwort des Besitzers ab und Ausrollen in zu großen Sprüngen.',
+      },
+      'file:flag-history': {
+        description: 'Hält alle Flags als Textdatei fest, der git folgen kann, und schickt sie weiter.',
+        needs: 'Zum Weiterschicken: eine Adresse, die die Datei annimmt, ihren Token und dass ihr Host erlaubt ist.',
+      },
+    },
     kinds: {
       data_in: 'Ergänzt Ereignisse',
       data_out: 'Gibt Ereignisse weiter',

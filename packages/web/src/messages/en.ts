@@ -739,6 +739,8 @@ export const en = {
       source: 'Written here',
     },
     catalogueIntro: 'These are known to work with Halyard.',
+    /** What the catalogue says of each address. It speaks English, so only translations fill this. */
+    catalogueTexts: {} as Readonly<Record<string, { readonly description: string; readonly needs?: string }>>,
     kinds: {
       data_in: 'Adds to events',
       data_out: 'Sends events on',

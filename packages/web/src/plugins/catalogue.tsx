@@ -7,6 +7,7 @@ import { SearchIcon } from '../app/icons.tsx'
 import { useNotify } from '../app/notify.ts'
 import { Loaded, ProblemAlert } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
+import type { Messages } from '../messages/en.ts'
 import { useMessages } from '../messages/language.tsx'
 import { InstallSteps } from './install-steps.tsx'
 import { scope, usePlugins } from './plugin-queries.ts'
@@ -42,7 +43,9 @@ export function Catalogue(props: Props) {
       />
       <Loaded query={catalogue}>
         {entries => {
-          const shown = entries.filter(entry => wordsOf(entry, t.plugins.kinds).includes(wanted))
+          const shown = entries
+            .map(entry => inWords(entry, t.plugins))
+            .filter(entry => wordsOf(entry, t.plugins.kinds).includes(wanted))
           return (
             <>
               <Text size="sm" c="dimmed" role="status">
@@ -63,6 +66,12 @@ export function Catalogue(props: Props) {
 
 const wordsOf = ({ name, description, type, url }: CatalogueEntry, kinds: Readonly<Record<string, string>>): string =>
   `${name} ${description} ${kinds[type] ?? type} ${url}`.toLowerCase()
+
+/** The server describes what it offers in English. */
+const inWords = (entry: CatalogueEntry, { catalogueTexts }: Messages['plugins']): CatalogueEntry => ({
+  ...entry,
+  ...catalogueTexts[entry.url],
+})
 
 function Entry({ entry, organizationId, isAdmin }: Props & { entry: CatalogueEntry }) {
   const t = useMessages()

@@ -92,6 +92,15 @@ function writeMetric(condition: RollbackCondition): Record<string, unknown> {
   }
 }
 
+/** All conditions of a flag as lines that a person can compare. */
+export function rollbackLines(given: unknown, wording: Wording): string[] {
+  const conditions = isBag(given) && Array.isArray(given.conditions) ? given.conditions : []
+  return conditions.map(each => {
+    const condition = readRollbackCondition(each)
+    return condition ? rollbackSentence(condition, wording) : JSON.stringify(each)
+  })
+}
+
 export function rollbackSentence(condition: RollbackCondition, wording: Wording): string {
   const { t } = wording
   const w = t.rollback
