@@ -63,6 +63,13 @@ async function addPersons(databaseUrl: string): Promise<void> {
   await storage.close()
 }
 
+/** This process, which has made the file, lets go of it only when its memory is swept. */
+async function asNobodyHasIt(url: string): Promise<string> {
+  const copy = newFile()
+  await halyard(url, 'backup', copy)
+  return `sqlite:${copy}`
+}
+
 describe.each([
   ['sqlite', 'postgres'],
   ['postgres', 'sqlite'],
@@ -162,20 +169,21 @@ it.each([
     const source = await grownDatabase(from)
     const target = await createTestDatabase(to, 'empty')
     await addPersons(source.url)
+    const sourceUrl = from === 'sqlite' ? await asNobodyHasIt(source.url) : source.url
     const random = seededRandom(Number(process.env.HALYARD_FAULT_SEED ?? 5))
     for (let kills = 0; kills < killsCount; kills += 1) {
       const steps = 1 + Math.floor(random() * 10)
-      const move = startCommand(['migrate-store', source.url, target.url])
+      const move = startCommand(['migrate-store', sourceUrl, target.url])
       await Promise.race([expect.poll(() => move.lines.length).toBeGreaterThan(steps), move.ended])
       move.kill()
       await move.ended
     }
-    const last = await runCommand(['migrate-store', source.url, target.url])
+    const last = await runCommand(['migrate-store', sourceUrl, target.url])
     // It may have come to its end before the last kill.
     if (!last.output.includes('is not empty'))
       expect(last.output).toMatch(/Moved \d+ rows in \d+ tables; counts and checksums agree/)
     const [before, after] = [newFile(), newFile()]
-    await halyard(source.url, 'export', before)
+    await halyard(sourceUrl, 'export', before)
     await halyard(target.url, 'export', after)
     expect(rowsOf(after).filter(isNoKey)).toEqual(rowsOf(before).filter(isNoKey))
     await source.drop()
@@ -186,6 +194,21 @@ it.each([
 
 /** The key for secrets lies beside a SQLite file, and inside PostgreSQL; the last line counts it. */
 const isNoKey = (line: string) => !line.includes('"secret_key"') && !line.startsWith('{"end"')
+
+it.each([
+  ['sqlite', 'postgres', 'is in use. Stop Halyard first.'],
+  ['postgres', 'sqlite', 'Halyard still uses this database. Stop all of its nodes first.'],
+] as const)('a store in %s that a server uses is not moved to %s', async (from, to, refusal) => {
+  const target = await createTestDatabase(to, 'empty')
+  const s = await startScenario(from)
+  const move = await runCommand(['migrate-store', s.databaseUrl, target.url])
+  expect(move.output).toContain(refusal)
+  expect(move.code).not.toBe(0)
+  await s.post(`${s.project}/feature_flags/`, { key: 'acknowledged' })
+  expect((await s.get(`${s.project}/feature_flags/`)).body.count).toBe(1)
+  await s.close()
+  await target.drop()
+})
 
 it('every table of the schema is moved', async () => {
   const database = await createTestDatabase('postgres')

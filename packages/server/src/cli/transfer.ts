@@ -20,6 +20,7 @@ import { openStorage, type Storage } from '../storage/open-storage.ts'
 import { openSqlite } from '../storage/sqlite-connection.ts'
 import { exportData } from '../storage/transfer/export-data.ts'
 import { moveStore } from '../storage/transfer/migrate-store.ts'
+import { refuseFileInUse, refuseWhileServed } from './refuse-while-in-use.sql.ts'
 import { readOptions, required, UsageError } from './usage.ts'
 import { isDiskFull, makeDurable, writeWhole } from './whole-file.ts'
 import { withDatabase } from './with-database.ts'
@@ -58,11 +59,13 @@ export async function migrateStoreCommand(args: string[]): Promise<void> {
   const to = checkedUrl(required(args[1], '<to>'))
   if (placeOf(from) === placeOf(to)) throw new UsageError('The two databases are the same.')
   if (from.startsWith('sqlite:') && !existsSync(placeOf(from))) throw new UsageError(`There is no database ${from}.`)
+  if (from.startsWith('sqlite:')) refuseFileInUse(placeOf(from))
   const source = openStorage(from)
   const target = openStorage(to)
   try {
     await reach(source, from)
     await reach(target, to)
+    await refuseWhileServed(source)
     await moveStore(
       source,
       target,
@@ -133,7 +136,7 @@ export async function restoreCommand(args: string[]): Promise<void> {
   const path = resolve(databaseUrl.slice('sqlite:'.length))
   if (!existsSync(backup)) throw new UsageError(`There is no file ${backup}.`)
   const version = checkBackup(backup)
-  if (existsSync(path)) refuseWhileInUse(path)
+  if (existsSync(path)) refuseFileInUse(path)
   const next = `${path}.restoring`
   try {
     copyFileSync(backup, next)
@@ -196,22 +199,4 @@ function checkBackup(path: string): number {
   } catch (error) {
     throw new UsageError(`${path} is no sound backup: ${(error as Error).message}. Nothing was changed.`)
   }
-}
-
-/** A server has the file open: it would go on writing to a file that is no longer there. */
-function refuseWhileInUse(path: string): void {
-  let isInUse = false
-  try {
-    const handle = openSqlite(path)
-    try {
-      handle.exec('pragma busy_timeout = 200; pragma locking_mode = exclusive; begin immediate; rollback')
-    } catch (error) {
-      isInUse = /locked/.test((error as Error).message)
-    } finally {
-      handle.close()
-    }
-  } catch {
-    // A damaged file is what a restore is for.
-  }
-  if (isInUse) throw new UsageError(`${path} is in use. Stop Halyard first.`)
 }

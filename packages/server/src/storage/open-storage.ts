@@ -43,7 +43,8 @@ function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): S
   // Nobody but its one connection can see a database that is in memory.
   const isInMemory = path === ':memory:'
   const kysely = open(isInMemory ? sqliteDialect(handle) : sqliteWriterDialect(handle))
-  const reader = isInMemory ? kysely : open(sqliteDialect(openSqlite(path, { readOnly: true })))
+  const readerHandle = isInMemory ? handle : openSqlite(path, { readOnly: true })
+  const reader = isInMemory ? kysely : open(sqliteDialect(readerHandle))
   return {
     dialect: 'sqlite',
     kysely,
@@ -56,7 +57,17 @@ function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): S
     async close() {
       if (!isInMemory) await reader.destroy()
       await kysely.destroy()
+      for (const one of [readerHandle, handle]) closeUnlessClosed(one)
     },
+  }
+}
+
+/** Kysely closes only what was used. Who has the file open, though, keeps others from knowing that it is free. */
+function closeUnlessClosed(handle: SqliteHandle): void {
+  try {
+    handle.close()
+  } catch (error) {
+    if (!/not open/.test((error as Error).message)) throw error
   }
 }
 
