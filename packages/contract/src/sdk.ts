@@ -41,12 +41,16 @@ const FlagDetail = Type.Object({
     has_experiment: Type.Boolean(),
   }),
 })
-const EvaluationAnswer = Type.Object({
+const evaluated = {
   errorsWhileComputingFlags: Type.Boolean(),
-  flags: Type.Record(Type.String(), FlagDetail),
   requestId: Type.String(),
   evaluatedAt: Type.Integer({ description: 'Milliseconds.' }),
-})
+}
+const EvaluationAnswer = Type.Object({ ...evaluated, flags: Type.Record(Type.String(), FlagDetail) })
+const EvaluationValues = Type.Object(
+  { ...evaluated, featureFlags: FreeObject('Flag key → variant, true or false.'), featureFlagPayloads: FreeObject() },
+  { description: 'With `v=1`.' },
+)
 const Definitions = Type.Object({
   flags: Type.Array(FreeObject()),
   group_type_mapping: Type.Record(Type.String(), Type.String()),
@@ -110,7 +114,7 @@ export const sdkRoutes = [
       compression: Type.Optional(Type.String({ description: '`gzip`, `gzip-js` or `base64`.' })),
     }),
     body: EvaluationRequest,
-    answers: { 200: EvaluationAnswer },
+    answers: { 200: Type.Union([EvaluationAnswer, EvaluationValues]) },
   }),
   route({
     method: 'POST',
