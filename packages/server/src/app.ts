@@ -108,7 +108,7 @@ export function createApp({
   serveOperations(app, readiness, metrics)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   servePage(app, listPageFiles())
-  serveIdentity(serve, { database, throttle: createLoginThrottle(peers), now })
+  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })

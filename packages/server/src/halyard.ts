@@ -13,6 +13,7 @@ import { createIngestMetrics } from './events/ingest-metrics.ts'
 import { trimEvents } from './events/trim-events.ts'
 import { callInProcess } from './http/call-in-process.ts'
 import { bootstrap, type FirstOwner } from './identity/bootstrap.ts'
+import { trimSignInFailures } from './identity/login-throttle.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { againWhenDone } from './jobs/again-when-done.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
@@ -192,6 +193,7 @@ export async function createHalyard(
       jobs: [
         trimEvents,
         trimChanges,
+        trimSignInFailures,
         createCohortWork({ scanner, now, onMore: onCohortWork }),
         rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),

@@ -16,6 +16,7 @@ import { sqlFlagStore } from './flags/flag-store.sql.ts'
 import type { FlagLimits } from './flags/flag-store.ts'
 import { createWrittenFlags, type WrittenFlags } from './flags/written-flags.ts'
 import { sqlIdentityStore } from './identity/identity-store.sql.ts'
+import { sqlSignInFailureStore } from './identity/sign-in-failure-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './persons/group-store.sql.ts'
@@ -76,6 +77,7 @@ const makers: { readonly [Name in keyof NamedStores]: (ground: Ground) => NamedS
   projects: ({ db }) => sqlProjectStore(db),
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
   schedules: ({ db }) => sqlScheduleStore(db),
+  signInFailures: ({ db }) => sqlSignInFailureStore(db),
   usage: ({ db }) => sqlUsageStore(db),
 }
 

@@ -12,6 +12,7 @@ import type { ReceivedBatchStore } from './events/received-batch-store.ts'
 import type { UsageStore } from './events/usage-store.ts'
 import type { FlagStore } from './flags/flag-store.ts'
 import type { IdentityStore } from './identity/identity-store.ts'
+import type { SignInFailureStore } from './identity/sign-in-failure-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { OrganizationStore } from './organizations/organization-store.ts'
 import type { GroupStore } from './persons/group-store.ts'
@@ -52,6 +53,7 @@ export interface NamedStores {
   readonly pluginWork: PluginWorkStore
   readonly projects: ProjectStore
   readonly receivedBatches: ReceivedBatchStore
+  readonly signInFailures: SignInFailureStore
   readonly schedules: ScheduleStore
   readonly usage: UsageStore
 }

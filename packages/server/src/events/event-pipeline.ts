@@ -1,3 +1,5 @@
+import type { Instant } from '../instant.ts'
+import type { Stores } from '../stores.ts'
 import type { Project } from '../tenancy.ts'
 import type { IncomingEvent } from './event.ts'
 
@@ -7,13 +9,16 @@ export interface EventPipeline {
   handles(project: Project): boolean
   /** The event as it is to be counted and learnt from; null drops it on purpose. Never raises: a failing step is skipped. */
   transform(project: Project, event: IncomingEvent): Promise<IncomingEvent | null>
-  /** Told after the events are durable. Returns at once. */
-  deliver(project: Project, events: readonly IncomingEvent[]): void
+  /**
+   * Notes who is to be told of events, in the transaction that makes them durable. Answers what begins to tell them, to be called when it has
+   * committed; if nobody gets to call it, they are told later all the same.
+   */
+  keep(tx: Stores, project: Project, events: readonly IncomingEvent[], now: Instant): Promise<() => void>
 }
 
 /** Nothing is changed and nobody is told. */
 export const plainPipeline: EventPipeline = {
   handles: () => false,
   transform: async (_project, event) => event,
-  deliver: () => {},
+  keep: async () => () => {},
 }

@@ -128,7 +128,7 @@ onEachDatabase('ingest when things go wrong', dialect => {
       createIngest({
         database: s.halyard.database,
         findProject: s.halyard.serving.snapshots.forToken,
-        pipeline: { handles: () => false, transform: async (_, event) => event, deliver() {} },
+        pipeline: { handles: () => false, transform: async (_, event) => event, keep: async () => () => {} },
         observer,
         now: () => instantOf(new Date()),
         ...more,
@@ -165,7 +165,7 @@ onEachDatabase('ingest when things go wrong', dialect => {
             event.name === 'unwanted'
               ? null
               : { ...event, properties: { ...event.properties, $set: { by: 'plugin' } } },
-          deliver: (_, events) => void delivered.push(...events),
+          keep: async (_tx, _project, events) => () => void delivered.push(...events),
         },
       })
       await send(ingest, { event: 'wanted', distinct_id: 'piped' }, { event: 'unwanted', distinct_id: 'piped' })

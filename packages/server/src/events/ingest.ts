@@ -96,15 +96,17 @@ export function createIngest(options: IngestOptions): Ingest {
     const whole = workOf(batches, time)
     const recorded = await database.transaction(async tx => {
       const fresh = await notRecordedYet(tx, batches, time)
-      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded }[] = []
+      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded; readonly tell: () => void }[] = []
       for (const one of fresh === batches ? whole : workOf(fresh, time)) {
-        outcomes.push({ one, outcome: await recordEvents(tx, one, time) })
+        const outcome = await recordEvents(tx, one, time)
+        outcomes.push({ one, outcome, tell: await pipeline.keep(tx, one.project, one.events, time) })
       }
       return outcomes
     })
     const seconds = (performance.now() - begun) / 1000
-    for (const { one, outcome } of recorded) {
+    for (const { one, outcome, tell } of recorded) {
       observer.committed(one.events.length, seconds, outcome, one.tally.uncounted)
+      tell()
     }
   }
 
@@ -164,7 +166,6 @@ export function createIngest(options: IngestOptions): Ingest {
       await waitingFor(found.project.id, kept.length, () =>
         allSettledOrThrow(batches.map(batch => queue.submit(batch))),
       )
-      if (kept.length > 0) pipeline.deliver(found.project, kept)
     },
     async receiveBatches(batches) {
       // Plugins need not see again what has been recorded; what comes twice at the same time is told apart when it is written.
@@ -173,8 +174,7 @@ export function createIngest(options: IngestOptions): Ingest {
       for (const { id, found, events } of batches.filter(({ id }) => !known.has(id))) {
         observer.received(events.length)
         const kept = await transformed(found.project, events)
-        const written = queue.submit({ found, events: kept, size: kept.length, id })
-        submitted.push(written.then(() => pipeline.deliver(found.project, kept)))
+        submitted.push(queue.submit({ found, events: kept, size: kept.length, id }))
       }
       await allSettledOrThrow(submitted)
     },

@@ -26,13 +26,8 @@ interface Deps {
 
 export function serveIdentity(serve: ServeRoute, { database, throttle, now }: Deps): void {
   serve(routes.session.login, async ({ body, clientAddress }) => {
-    const wasNotWrong = throttle.guess(body.email, clientAddress)
-    const account = await findByPassword(database, body).catch(error => {
-      wasNotWrong('unknown')
-      throw error
-    })
+    const account = await throttle.guess(body.email, clientAddress, () => findByPassword(database, body))
     if (!account) throw new Problem('unauthenticated', 'E-mail or password is wrong.')
-    wasNotWrong('right')
     return sessionToWire(await database.transaction(tx => openSession(tx, account, now())))
   })
 

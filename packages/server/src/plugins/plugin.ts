@@ -77,3 +77,7 @@ export function applyPatch<P extends PluginContent>(plugin: P, patch: PluginPatc
 
 export const alreadyInstalled = (): Problem =>
   invalid('url', 'unique', 'A plugin from this address is already installed. Upgrade it instead.')
+
+/** Whether its code exports the method. */
+export const offersMethod = ({ capabilities }: Pick<Plugin, 'capabilities'>, method: string): boolean =>
+  Array.isArray(capabilities.methods) && capabilities.methods.includes(method)

@@ -7,6 +7,7 @@ import { applyPatch, contentOf, type Plugin, type PluginPatch } from './plugin.t
 import { getOwn, requireCanShare, requireCanWrite } from './plugin-access.ts'
 import { contentToWire } from './plugin-resource.ts'
 import { recordPlugin } from './record-plugin.ts'
+import { hearIfNew } from './runtime/flag-delivery.ts'
 
 /** Raises `missing` and `forbidden`. A patch that changes nothing writes nothing. */
 export async function updatePlugin(
@@ -26,6 +27,7 @@ export async function updatePlugin(
   const url = content.pluginType === stored.pluginType ? stored.url : addressFor(content)
   const plugin: Plugin = { ...stored, ...content, url, version: stored.version + 1, updatedAt: now }
   await tx.plugins.save(plugin)
+  await hearIfNew(tx, stored, plugin, now)
   await recordPlugin(tx, actor, plugin, { activity: 'updated', changes }, now)
   return plugin
 }

@@ -9,6 +9,7 @@ import { applyPatch, contentOf, type Plugin, type PluginPatch } from './plugin.t
 import { getOwn, requireCanShare, requireCanWrite } from './plugin-access.ts'
 import { contentToWire } from './plugin-resource.ts'
 import { recordPlugin } from './record-plugin.ts'
+import { hearIfNew } from './runtime/flag-delivery.ts'
 import type { ReadyPackage } from './workshop.ts'
 
 type Files = ReadonlyMap<string, string>
@@ -90,6 +91,7 @@ export async function updateSource(
   const { allowedHosts } = ready.manifest
   const plugin: Plugin = { ...stored, ...content, allowedHosts, version: stored.version + 1, updatedAt: now }
   await tx.plugins.save(plugin)
+  await hearIfNew(tx, stored, plugin, now)
   await tx.plugins.replaceFiles(plugin.id, ready.files, ready.code)
   const changes = [...fieldChanges, ...fileChanges]
   await recordPlugin(tx, actor, plugin, { activity: 'source_updated', changes }, now)

@@ -7,6 +7,7 @@ import { applyPatch, contentOf, type Plugin } from './plugin.ts'
 import { getOwn, requireCanWrite } from './plugin-access.ts'
 import { contentToWire } from './plugin-resource.ts'
 import { recordPlugin } from './record-plugin.ts'
+import { hearIfNew } from './runtime/flag-delivery.ts'
 import { contentOfFiles, diffFiles } from './update-source.ts'
 import type { ReadyPackage } from './workshop.ts'
 
@@ -34,6 +35,7 @@ export async function upgradePlugin(
   const changes = upgradeChanges(stored, plugin, await tx.plugins.listFiles(plugin.id), ready)
   if (stored.pluginType === 'source' && changes.length === 0) return stored
   await tx.plugins.save(plugin)
+  await hearIfNew(tx, stored, plugin, now)
   await tx.plugins.replaceFiles(plugin.id, ready.files, ready.code)
   await recordPlugin(tx, actor, plugin, { activity: 'upgraded', changes }, now)
   return plugin

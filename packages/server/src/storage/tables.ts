@@ -38,6 +38,7 @@ export interface Tables extends PluginTables {
   flag_last_used: FlagLastUsedRow
   event_counts: EventCountRow
   received_batches: { id: string; received_at: string }
+  sign_in_failures: { key: string; count: number; since: string }
   changes: ChangeRow
   change_head: { id: number; sequence: number }
   schema_migrations: { version: number; name: string; applied_at: string }

@@ -94,7 +94,7 @@ export const logToWire = (log: PluginLog, { config }: Pick<ConfigView, 'config'>
 export const jobToWire = (job: PlannedJob, now: Instant): JobWire => ({
   id: job.id,
   name: job.name,
-  kind: job.kind,
+  kind: job.kind === 'flag_change' ? 'flag_change' : 'job',
   state: job.leasedUntil !== null && job.leasedUntil > now ? 'running' : 'waiting',
   run_at: job.runAt,
   attempts: job.attempts,

@@ -71,7 +71,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .executeTakeFirst()
       return Number(row?.last ?? 0) + 1
     },
-    async listEnabled() {
+    async listEnabled(projectId) {
       const rows = await db
         .selectFrom('plugin_configs')
         .innerJoin('projects', 'projects.id', 'plugin_configs.project_id')
@@ -81,6 +81,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .where('plugin_configs.enabled', '=', 1)
         .where('plugin_configs.deleted', '=', 0)
         .where('organizations.plugins_access_level', '>', 0)
+        .$if(projectId !== undefined, query => query.where('plugin_configs.project_id', '=', projectId!))
         .orderBy('plugin_configs.position')
         .orderBy('plugin_configs.plugin_id')
         .execute()

@@ -14,8 +14,8 @@ export interface PluginConfigStore {
   listIds(pluginId: number): Promise<readonly number[]>
   /** One beyond the last place that is taken. */
   nextPosition(projectId: number): Promise<number>
-  /** Everything that runs, in all projects whose organization may use plugins, in order. */
-  listEnabled(): Promise<readonly EnabledConfig[]>
+  /** Everything that runs, in all projects whose organization may use plugins or in one of them, in order. */
+  listEnabled(projectId?: number): Promise<readonly EnabledConfig[]>
 
   listAttachments(configIds: readonly number[]): Promise<ReadonlyMap<number, readonly AttachmentInfo[]>>
   /** With their contents. */

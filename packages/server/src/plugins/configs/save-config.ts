@@ -5,7 +5,8 @@ import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type ConfigField, readConfigFields } from '../package/config-field.ts'
 import { type ConfigValues, checkValues, defaultValues, maskSecrets, replaceValues } from '../package/config-values.ts'
-import type { Plugin } from '../plugin.ts'
+import { offersMethod, type Plugin } from '../plugin.ts'
+import { beginToHear } from '../runtime/flag-delivery.ts'
 import type { SecretBox } from '../secret-box.ts'
 import { openSecrets, sealSecrets } from './config-secrets.ts'
 import type { AttachmentInfo, NewAttachment, PluginConfig } from './plugin-config.ts'
@@ -74,7 +75,8 @@ export async function saveConfig(
   const config = await store(tx, stored, next)
   await storeAttachments(tx, config.id, input.attachments ?? {})
   for (const record of records) await recordConfig(tx, author, project, plugin, config, record, now)
-  if (enabled && !stored?.enabled && offersFlagChanges(plugin)) await tx.pluginWork.startFlagCursors(project.id)
+  if (enabled && !stored?.enabled && offersMethod(plugin, 'onFlagChange'))
+    await beginToHear(tx, project.id, plugin.id, now)
   await announceConfig(tx, project, config, now)
   return config
 }
@@ -190,7 +192,3 @@ function recordsOf(
 
 const isMoved = (stored: PluginConfig, next: Omit<PluginConfig, 'id'>): boolean =>
   stored.name !== next.name || stored.description !== next.description || stored.deleted !== next.deleted
-
-function offersFlagChanges({ capabilities }: Plugin): boolean {
-  return Array.isArray(capabilities.methods) && capabilities.methods.includes('onFlagChange')
-}

@@ -61,7 +61,7 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
     async enqueueJob(name, payload, at) {
       const job = { configId: config.id, kind: 'job', name, payload, runAt: instantOf(at) } as const
       await database.transaction(async tx => {
-        if ((await tx.pluginWork.countJobs(config.id)) >= jobsMax) throw new Error('Too many jobs are waiting.')
+        if ((await tx.pluginWork.countJobs(config.id, 'job')) >= jobsMax) throw new Error('Too many jobs are waiting.')
         await tx.pluginWork.enqueue(job, instantOf(new Date()))
       })
       wake()

@@ -1,35 +1,54 @@
 import type { IncomingEvent } from '../../events/event.ts'
 import type { EventPipeline } from '../../events/event-pipeline.ts'
+import type { Instant } from '../../instant.ts'
+import { inParts } from '../../storage/in-parts.ts'
+import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { isObject } from '../package/config-field.ts'
 import type { ActivePlugin } from './active-plugin.ts'
 import { markProperty } from './create-services.ts'
+import { type JobWorker, takenUntil } from './job-worker.ts'
+import type { NewPluginJob, PluginJob } from './plugin-work-store.ts'
+import type { PluginEvent } from './tell-event.ts'
 
 const processLimits = { cpuMsMax: 500, wallMsMax: 5_000 }
-const deliverLimits = { cpuMsMax: 500, wallMsMax: 15_000 }
-const deliveriesWaitingMax = 1_000
+const eventsWaitingMax = 1_000
+/** So few that they are done before their lease ends, however slow the plugin is. */
+const eventsInJobMax = 20
+/** A plugin that never catches up must not fill the database. */
+const jobsMax = 5_000
 
 /** The plugins of a project between the arrival of an event and its keeping, and after it. */
 export function createEventChain(
   pluginsOf: (projectId: number) => readonly ActivePlugin[],
   mark: string,
+  jobs: Pick<JobWorker, 'runTaken'>,
 ): EventPipeline {
   const isFromPlugin = (event: IncomingEvent): boolean => event.properties[markProperty] === mark
   let waiting = 0
 
-  async function deliverTo(plugin: ActivePlugin, event: PluginEvent): Promise<void> {
-    if (waiting >= deliveriesWaitingMax) {
-      plugin.noteDropped()
-      return
+  /** What is waiting in memory is bounded; beyond that, jobs are left to whoever comes first. */
+  async function plan(tx: Stores, plugin: ActivePlugin, events: readonly PluginEvent[], now: Instant): Promise<Plan> {
+    const configId = plugin.enabled.config.id
+    const isCrowded = waiting + events.length > eventsWaitingMax
+    if (isCrowded && (await tx.pluginWork.countJobs(configId, 'events')) >= jobsMax) {
+      return { plugin, taken: [], dropped: events.length }
     }
-    waiting += 1
-    try {
-      if (plugin.offers('onEvent')) await plugin.call('onEvent', [event], deliverLimits)
-      if (plugin.offers('composeWebhook')) await sendWebhook(plugin, event)
-    } catch {
-      // The plugin's own log has it; the event itself is safe.
-    } finally {
-      waiting -= 1
+    const batch = [...inParts(events, eventsInJobMax)].map(
+      (payload): NewPluginJob => ({ configId, kind: 'events', name: 'onEvent', payload, runAt: now }),
+    )
+    const planned = await tx.pluginWork.enqueueTaken(batch, now, isCrowded ? null : takenUntil(now))
+    return { plugin, taken: isCrowded ? [] : planned, dropped: 0 }
+  }
+
+  function tell({ plugin, taken, dropped }: Plan): void {
+    for (let n = 0; n < dropped; n += 1) plugin.noteDropped()
+    for (const job of taken) {
+      const { length } = job.payload as readonly PluginEvent[]
+      waiting += length
+      void jobs.runTaken(plugin, job).finally(() => {
+        waiting -= length
+      })
     }
   }
 
@@ -56,23 +75,26 @@ export function createEventChain(
       }
       return fromPluginEvent({ ...current, properties: { ...current.properties, ...lists } }, event)
     },
-    deliver(project, events) {
-      for (const plugin of pluginsOf(project.id)) {
-        if (!plugin.offers('onEvent') && !plugin.offers('composeWebhook')) continue
-        for (const event of events) if (!isFromPlugin(event)) void deliverTo(plugin, toPluginEvent(project, event))
-      }
+    async keep(tx, project, events, now) {
+      const listening = pluginsOf(project.id).filter(
+        plugin => plugin.offers('onEvent') || plugin.offers('composeWebhook'),
+      )
+      const told = listening.length === 0 ? [] : events.filter(event => !isFromPlugin(event))
+      if (told.length === 0) return () => {}
+      const shown = told.map(event => toPluginEvent(project, event))
+      const plans: Plan[] = []
+      for (const plugin of listening) plans.push(await plan(tx, plugin, shown, now))
+      return () => plans.forEach(tell)
     },
   }
 }
 
-/** An event in the shape that plugins know. */
-interface PluginEvent {
-  readonly uuid: string
-  readonly event: string
-  readonly distinct_id: string
-  readonly team_id: number
-  readonly properties: Readonly<Record<string, unknown>>
-  readonly [other: string]: unknown
+/** What one plugin is to be told of some events. */
+interface Plan {
+  readonly plugin: ActivePlugin
+  /** By this node, at once. */
+  readonly taken: readonly PluginJob[]
+  readonly dropped: number
 }
 
 const toPluginEvent = (project: Project, event: IncomingEvent): PluginEvent => ({
@@ -116,15 +138,4 @@ function fromPluginEvent(result: PluginEvent, original: IncomingEvent): Incoming
     properties: properties as IncomingEvent['properties'],
     ip: typeof result.ip === 'string' ? result.ip : null,
   }
-}
-
-async function sendWebhook(plugin: ActivePlugin, event: PluginEvent): Promise<void> {
-  const webhook = await plugin.call('composeWebhook', [event], deliverLimits)
-  if (!isObject(webhook) || typeof webhook.url !== 'string') return
-  const headers = isObject(webhook.headers) ? webhook.headers : {}
-  await plugin.fetch(webhook.url, {
-    method: typeof webhook.method === 'string' ? webhook.method : 'POST',
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
-    body: typeof webhook.body === 'string' ? webhook.body : JSON.stringify(webhook.body ?? null),
-  })
 }

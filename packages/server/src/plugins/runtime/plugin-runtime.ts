@@ -61,8 +61,8 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   const timers: NodeJS.Timeout[] = []
   const mark = randomUUID()
   const pluginsOf = (projectId: number) => byProject.get(projectId) ?? []
-  const jobs = createJobWorker(database, configId => active.get(configId), log)
-  const schedule = createSchedule(database)
+  const jobs = createJobWorker({ database, findPlugin: configId => active.get(configId), log, now, onError })
+  const schedule = createSchedule(database, jobs)
 
   function activate(enabled: EnabledConfig): ActivePlugin {
     const { config, plugin, organizationId } = enabled
@@ -135,15 +135,15 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
 
   async function tellFlagChanges(at: Instant): Promise<void> {
     for (const [projectId, plugins] of byProject) {
-      const listening = plugins.filter(plugin => plugin.offers('onFlagChange')).map(plugin => plugin.enabled.config.id)
-      if (listening.length > 0) while (await enqueueFlagChanges(database, projectId, listening, at)) {}
+      const isHeard = plugins.some(plugin => plugin.offers('onFlagChange'))
+      if (isHeard) while (await enqueueFlagChanges(database, projectId, at)) {}
     }
   }
 
   const flush = () => Promise.all([log.flush(), meter.flush()])
 
   return {
-    events: createEventChain(pluginsOf, mark),
+    events: createEventChain(pluginsOf, mark, jobs),
     pluginsOf,
     async start() {
       await reload()
@@ -170,6 +170,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
       for (const timer of timers) clearInterval(timer)
       await ticking
       await Promise.all([...active.values()].map(plugin => plugin.close().catch(onError)))
+      await jobs.settled()
       await flush().catch(onError)
     },
   }

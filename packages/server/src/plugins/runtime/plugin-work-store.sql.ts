@@ -8,8 +8,10 @@ import {
   type LogFilter,
   type LogType,
   logLinesKept,
+  type NewPluginJob,
   type NewPluginLog,
   type PlannedJob,
+  type PluginJob,
   type PluginJobKind,
   type PluginLog,
   type PluginMetricsTotal,
@@ -110,25 +112,31 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
     async enqueue(job, now) {
       const { id } = await db
         .insertInto('plugin_jobs')
-        .values({
-          config_id: job.configId,
-          kind: job.kind,
-          name: job.name,
-          payload: JSON.stringify(job.payload ?? null),
-          run_at: job.runAt,
-          attempts: 0,
-          leased_until: null,
-          created_at: now,
-        })
+        .values(fromJob(job, now, null))
         .returning('id')
         .executeTakeFirstOrThrow()
       return id
     },
-    async countJobs(configId) {
+    async enqueueTaken(jobs, now, until) {
+      const ids = [...new Set(jobs.map(job => job.configId))]
+      if (ids.length === 0) return []
+      const rows = await db.selectFrom('plugin_configs').select('id').where('id', 'in', ids).execute()
+      const there = new Set(rows.map(row => row.id))
+      const planned: PluginJob[] = []
+      for (const job of jobs) {
+        if (!there.has(job.configId)) continue
+        const row = fromJob(job, now, until)
+        const { id } = await db.insertInto('plugin_jobs').values(row).returning('id').executeTakeFirstOrThrow()
+        planned.push({ ...job, id, attempts: row.attempts })
+      }
+      return planned
+    },
+    async countJobs(configId, kind) {
       const row = await db
         .selectFrom('plugin_jobs')
         .select(({ fn }) => fn.countAll<number>().as('n'))
         .where('config_id', '=', configId)
+        .where('kind', '=', kind)
         .executeTakeFirstOrThrow()
       return Number(row.n)
     },
@@ -147,7 +155,11 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
       return rows.map(toJob)
     },
     listJobs(configId, window) {
-      const planned = db.selectFrom('plugin_jobs').selectAll().where('config_id', '=', configId)
+      const planned = db
+        .selectFrom('plugin_jobs')
+        .selectAll()
+        .where('config_id', '=', configId)
+        .where('kind', 'in', ['job', 'flag_change'])
       return readPage(planned.orderBy('run_at').orderBy('id'), window, toJob)
     },
     async lease(job, now, until) {
@@ -163,8 +175,13 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
     async finish(jobId) {
       await db.deleteFrom('plugin_jobs').where('id', '=', jobId).execute()
     },
-    async postpone(jobId, runAt) {
-      await db.updateTable('plugin_jobs').set({ run_at: runAt, leased_until: null }).where('id', '=', jobId).execute()
+    async postpone(jobId, runAt, payload) {
+      const other = payload === undefined ? {} : { payload: JSON.stringify(payload) }
+      await db
+        .updateTable('plugin_jobs')
+        .set({ run_at: runAt, leased_until: null, ...other })
+        .where('id', '=', jobId)
+        .execute()
     },
 
     async claimPeriod(configId, task, period, implausible) {
@@ -258,7 +275,7 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         .execute()
       return rows.map(row => ({ flagId: row.id, version: row.version, toldVersion: row.told ?? 0 }))
     },
-    async markTold({ flagId, version, toldVersion }) {
+    async markTold({ flagId, toldVersion }, version) {
       const moved = await db
         .updateTable('plugin_flag_cursors')
         .set({ version })
@@ -308,6 +325,17 @@ const toJob = (row: Selectable<PluginJobRow>): PlannedJob => ({
   attempts: row.attempts,
   leasedUntil: row.leased_until,
   createdAt: row.created_at,
+})
+
+const fromJob = (job: NewPluginJob, now: Instant, until: Instant | null) => ({
+  config_id: job.configId,
+  kind: job.kind,
+  name: job.name,
+  payload: JSON.stringify(job.payload ?? null),
+  run_at: job.runAt,
+  attempts: until === null ? 0 : 1,
+  leased_until: until,
+  created_at: now,
 })
 
 const fromLog = (log: NewPluginLog) => ({

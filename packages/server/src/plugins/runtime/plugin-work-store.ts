@@ -16,16 +16,21 @@ export interface PluginWorkStore {
   pruneLogs(before: Instant): Promise<void>
 
   enqueue(job: NewPluginJob, now: Instant): Promise<number>
-  countJobs(configId: number): Promise<number>
-  /** Jobs of a configuration that are not done, the next one first. */
+  /**
+   * Plans jobs that nobody else takes until then, so that this node can run them at once, and another one if it does not live to. With null
+   * whoever comes first takes them. Those of configurations that are gone are passed over.
+   */
+  enqueueTaken(jobs: readonly NewPluginJob[], now: Instant, until: Instant | null): Promise<readonly PluginJob[]>
+  countJobs(configId: number, kind: PluginJobKind): Promise<number>
+  /** What a configuration has planned, and flag changes that it has not been told of, the next one first. */
   listJobs(configId: number, window: Window): Promise<PageOf<PlannedJob>>
   /** Jobs of enabled configurations that are due and that no node holds. */
   listDue(now: Instant, limit: number): Promise<readonly PluginJob[]>
   /** Takes a job for this node until then; false when another node was quicker. */
   lease(job: PluginJob, now: Instant, until: Instant): Promise<boolean>
   finish(jobId: number): Promise<void>
-  /** Gives the job back, to be run again then. */
-  postpone(jobId: number, runAt: Instant): Promise<void>
+  /** Gives the job back, to be run again then, with another payload if there is one. */
+  postpone(jobId: number, runAt: Instant, payload?: unknown): Promise<void>
 
   /**
    * True for exactly one caller for each period of a task. A period from `implausible` on was claimed by a clock that was wrong, and does not
@@ -43,8 +48,8 @@ export interface PluginWorkStore {
   startFlagCursors(projectId: number): Promise<void>
   /** Flags with versions that have not been told yet. */
   listUntold(projectId: number, limit: number): Promise<readonly UntoldFlag[]>
-  /** Raises StaleWrite when another node has told them meanwhile. */
-  markTold(flag: UntoldFlag): Promise<void>
+  /** That versions up to this one have been told. Raises StaleWrite when another node has told them meanwhile. */
+  markTold(flag: UntoldFlag, version: number): Promise<void>
 }
 
 export interface UntoldFlag {
@@ -74,8 +79,11 @@ export interface LogFilter {
   readonly types?: readonly LogType[]
 }
 
-/** `job`: one of the plugin's own; `flag_change`: a committed change to be told to `onFlagChange`. */
-export type PluginJobKind = 'job' | 'flag_change'
+/**
+ * `job`: one of the plugin's own; `flag_change`: a committed change to be told to `onFlagChange`; `events`: some that are to be told to `onEvent` and
+ * `composeWebhook`; `task`: a period of `runEveryMinute` or the like that has begun.
+ */
+export type PluginJobKind = 'job' | 'flag_change' | 'events' | 'task'
 
 export interface NewPluginJob {
   readonly configId: number

@@ -1,6 +1,8 @@
 import { dateOf, type Instant } from '../../instant.ts'
 import type { Database } from '../../stores.ts'
 import type { ActivePlugin } from './active-plugin.ts'
+import { type JobWorker, takenUntil } from './job-worker.ts'
+import type { NewPluginJob } from './plugin-work-store.ts'
 
 const periodMs: Readonly<Record<string, number>> = {
   runEveryMinute: 60_000,
@@ -9,14 +11,16 @@ const periodMs: Readonly<Record<string, number>> = {
 }
 /** Clocks of nodes that differ by less than this do not run a task twice. */
 const clocksApartMsMax = 3_600_000
-const scheduleLimits = { cpuMsMax: 5_000, wallMsMax: 30_000 }
 
-/** Runs `runEveryMinute`, `runEveryHour` and `runEveryDay`, each once in its period on all nodes together. */
+/**
+ * Runs `runEveryMinute`, `runEveryHour` and `runEveryDay`, each once in its period on all nodes together. Who claims a period plans it as a job
+ * that it has taken, so that another node runs it when it does not live to.
+ */
 export interface Schedule {
   runDue(plugins: Iterable<ActivePlugin>, now: Instant): Promise<void>
 }
 
-export function createSchedule(database: Database): Schedule {
+export function createSchedule(database: Database, jobs: Pick<JobWorker, 'runTaken'>): Schedule {
   const seen = new WeakMap<ActivePlugin, Map<string, number>>()
 
   async function runTask(plugin: ActivePlugin, task: string, now: Instant): Promise<void> {
@@ -29,8 +33,12 @@ export function createSchedule(database: Database): Schedule {
     const implausible = period + 2 + Math.ceil(clocksApartMsMax / length)
     mine.set(task, period)
     const configId = plugin.enabled.config.id
-    const isOurs = await database.transaction(tx => tx.pluginWork.claimPeriod(configId, task, period, implausible))
-    if (isOurs) await plugin.call(task, [], scheduleLimits).catch(ignore)
+    const job: NewPluginJob = { configId, kind: 'task', name: task, payload: null, runAt: now }
+    const [ours] = await database.transaction(async tx => {
+      const isOurs = await tx.pluginWork.claimPeriod(configId, task, period, implausible)
+      return isOurs ? tx.pluginWork.enqueueTaken([job], now, takenUntil(now)) : []
+    })
+    if (ours) await jobs.runTaken(plugin, ours)
   }
 
   return {
@@ -40,6 +48,3 @@ export function createSchedule(database: Database): Schedule {
     },
   }
 }
-
-/** The plugin's own log has it, and the next period comes anyway. */
-function ignore(): void {}
