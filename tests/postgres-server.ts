@@ -1,25 +1,37 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { execFileSync } from 'node:child_process'
+import { chownSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as wait } from 'node:timers/promises'
+import pg from 'pg'
 
 export interface PostgresServer {
   readonly url: string
   /** Ends every connection and comes back on the same port with the same data. */
   restart(): Promise<void>
+  /** Ends it as a power cut would, and throws its data away. */
+  kill(): Promise<void>
   stop(): Promise<void>
+  /** A copy that follows it through this address, under the name `copy`. */
+  startCopy(through: { readonly host: string; readonly port: number }): Promise<PostgresServer>
 }
+
+const credentials = { user: 'halyard', password: 'halyard' }
 
 /** A real PostgreSQL server from npm, in a folder of its own that goes with it. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-postgres-'))
+  return startIn(folder, settings, true)
+}
+
+async function startIn(folder: string, settings: readonly string[], isNew: boolean): Promise<PostgresServer> {
   const port = await freePort()
   const EmbeddedPostgres = await loadEmbeddedPostgres()
   const postgres = new EmbeddedPostgres({
     databaseDir: folder,
     port,
-    user: 'halyard',
-    password: 'halyard',
+    ...credentials,
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     // Tests check what Halyard does, not whether PostgreSQL keeps its word when the power fails.
@@ -33,18 +45,77 @@ export async function startPostgres(settings: readonly string[] = []): Promise<P
     onLog: () => {},
     onError: message => process.stderr.write(`${message}\n`),
   })
-  await postgres.initialise()
-  await postgres.start()
+  const url = `postgres://halyard:halyard@127.0.0.1:${port}/postgres`
+  if (isNew) {
+    await postgres.initialise()
+    await postgres.start()
+  } else {
+    // The package waits for a server that can be written to.
+    const ended = postgres.start()
+    await Promise.race([ended, untilAnswering(url, true)])
+  }
+  const remove = () => rmSync(folder, { recursive: true, force: true })
   return {
-    url: `postgres://halyard:halyard@127.0.0.1:${port}/postgres`,
+    url,
     async restart() {
       await postgres.stop()
       await postgres.start()
     },
+    async kill() {
+      const [pid] = readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')
+      process.kill(Number(pid), 'SIGKILL')
+      await untilAnswering(url, false)
+      remove()
+    },
     async stop() {
       await postgres.stop()
-      rmSync(folder, { recursive: true, force: true })
+      remove()
     },
+    async startCopy(through) {
+      const copy = mkdtempSync(join(tmpdir(), 'halyard-postgres-copy-'))
+      await copyWhileRunning(url, folder, copy)
+      const source = { ...credentials, ...through, application_name: 'copy' }
+      const words = Object.entries(source).map(([name, value]) => `${name}=${value}`)
+      return startIn(copy, [...settings, `primary_conninfo=${words.join(' ')}`], false)
+    },
+  }
+}
+
+/** What `pg_basebackup` does, which the package does not bring along. */
+async function copyWhileRunning(url: string, from: string, to: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    await client.query("select pg_backup_start('copy', true)")
+    // With owners and rights, which PostgreSQL insists on.
+    execFileSync('cp', ['-a', `${from}/.`, to])
+    const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
+    rmSync(join(to, 'postmaster.pid'), { force: true })
+    const { uid, gid } = statSync(join(to, 'PG_VERSION'))
+    for (const [name, text] of [
+      ['backup_label', rows[0]?.labelfile ?? ''],
+      ['standby.signal', ''],
+    ] as const) {
+      writeFileSync(join(to, name), text)
+      chownSync(join(to, name), uid, gid)
+    }
+  } finally {
+    await client.end()
+  }
+}
+
+/** Asks until somebody answers, or until nobody does any more. */
+async function untilAnswering(url: string, isWanted: boolean): Promise<void> {
+  for (;;) {
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => {})
+    const isAnswering = await client.connect().then(
+      () => true,
+      () => false,
+    )
+    await client.end().catch(() => {})
+    if (isAnswering === isWanted) return
+    await wait(20)
   }
 }
 
