@@ -12,6 +12,7 @@ export function newRun(project: Project): Run {
   const { compiler, flags } = project
   return new Run({
     predicates: compiler.pool.predicates,
+    memos: compiler.pool,
     predicateCount: project.predicateCount,
     flagCount: flags.length,
     groupTypes: compiler.usesGroups ? compiler.groupTypes : nobodysGroups,

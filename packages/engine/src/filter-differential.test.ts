@@ -37,6 +37,7 @@ function ours(
   const id = pool.idOf(parseProperty(filter, '', () => {})!, PERSON)
   const run = new Run({
     predicates: pool.predicates,
+    memos: pool,
     predicateCount: pool.predicates.length,
     flagCount: 0,
     groupTypes: [undefined],

@@ -51,6 +51,11 @@ export function parseOperator(value: unknown): Operator | undefined {
   return names.has(value) ? (value as Operator) : aliases.get(value)
 }
 
+const dated: ReadonlySet<Operator> = new Set<Operator>(['is_date_exact', 'is_date_before', 'is_date_after'])
+
+/** Whether the answer may depend on when it is asked for. */
+export const readsClock = (operator: Operator): boolean => dated.has(operator)
+
 const matchesAbsence: ReadonlySet<Operator> = new Set<Operator>([
   'is_not',
   'not_icontains',

@@ -1,9 +1,9 @@
 import type { CohortDefinition, EngineOptions } from './definition.ts'
 import { compileTest, type Misfit, type Test } from './match.ts'
-import { acceptsNull, matchesMissing, type Operator } from './operator.ts'
+import { acceptsNull, matchesMissing, type Operator, readsClock } from './operator.ts'
 import { type ParsedGroup, parseCohortFilters } from './parse-cohort.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from './parse-property.ts'
-import { PERSON, type Predicate, type Run } from './run.ts'
+import { NO_MEMO, PERSON, type Predicate, type Run } from './run.ts'
 import {
   doubtOf,
   FAILED,
@@ -19,6 +19,7 @@ import {
   UNSURE_FALSE,
   UNSURE_TRUE,
 } from './truth.ts'
+import { ValueMemo } from './value-memo.ts'
 
 /** What a predicate reads, so that a caller knows what to gather. */
 export type Reads =
@@ -50,7 +51,12 @@ export class PredicatePool {
   hasReferences = false
   /** Whether any filter can only fail. */
   hasFailures = false
+  /** By predicate: where its answers are remembered, and its place there; `NO_MEMO` where they are not. */
+  readonly memoOf: number[] = []
+  readonly placeOf: number[] = []
+  readonly memos: ValueMemo[] = []
   readonly #ids = new Map<string, number>()
+  readonly #memosByKey = new Map<string, number>()
   readonly #options: PredicateOptions
   readonly #openCohorts: string[] = []
 
@@ -76,6 +82,8 @@ export class PredicatePool {
     const { predicate, reads } = make()
     const id = this.predicates.push(predicate) - 1
     this.reads.push(reads)
+    this.memoOf.push(NO_MEMO)
+    this.placeOf.push(0)
     if (reads.kind === 'flag') this.hasReferences = true
     if (reads.kind === 'failure') this.hasFailures = true
     this.#ids.set(name, id)
@@ -91,7 +99,7 @@ export class PredicatePool {
     const { key, operator, value } = property
     if (operator === undefined) return this.#constant(UNSURE_FALSE)
     const name = `value ${bag} ${named} ${operator} ${JSON.stringify([key, value])}`
-    return this.#intern(name, () => {
+    const id = this.#intern(name, () => {
       const { test, misfit } = compileTest(operator, value, this.#options)
       if (misfit !== undefined) this.misfits.set(this.predicates.length, misfit)
       return {
@@ -99,6 +107,17 @@ export class PredicatePool {
         reads: { kind: 'property', bag, fallback: named, key },
       }
     })
+    if (isPlainRead(bag, key) && !readsClock(operator)) this.#remember(id, key)
+    return id
+  }
+
+  #remember(id: number, key: string): void {
+    if (this.memoOf[id] !== NO_MEMO) return
+    const known = this.#memosByKey.get(key)
+    const memo = known ?? this.memos.push(new ValueMemo(key)) - 1
+    this.#memosByKey.set(key, memo)
+    this.memoOf[id] = memo
+    this.placeOf[id] = this.memos[memo]!.addFilter()
   }
 
   #idOfFlag({ reference, expected }: FlagProperty): number {
@@ -164,6 +183,9 @@ export class PredicatePool {
   }
 }
 
+/** A name that every object inherits must be looked up with care. With other names the plain case comes first. */
+const isPlainRead = (bag: number, key: string): boolean => bag === PERSON && !(key in Object.prototype)
+
 function valuePredicate(key: string, operator: Operator, test: Test, bag: number, fallback: number): Predicate {
   const missing = matchesMissing(operator) ? UNSURE_TRUE : UNSURE_FALSE
   const readsPresence = operator === 'is_set' || operator === 'is_not_set'
@@ -177,8 +199,7 @@ function valuePredicate(key: string, operator: Operator, test: Test, bag: number
     else truth = seen === null && !nullMatches ? FALSE : test(seen, run.now)
     return from === bag ? truth : (truth & TRUE) | UNSURE
   }
-  // A name that every object inherits must be looked up with care. With other names the plain case comes first.
-  if (bag !== PERSON || key in Object.prototype) return decideFound
+  if (!isPlainRead(bag, key)) return decideFound
   return run => {
     const seen = run.bags[PERSON]![key]
     return seen === undefined || seen === null ? decideFound(run) : test(seen, run.now)

@@ -19,8 +19,27 @@ export interface Dependency {
   readonly doubt: number
 }
 
+/** What filters have answered to values that other subjects had as well. */
+export interface Memos {
+  readonly memos: readonly Memo[]
+  /** By predicate, or `NO_MEMO`. */
+  readonly memoOf: readonly number[]
+  readonly placeOf: readonly number[]
+}
+
+interface Memo {
+  readonly key: string
+  readonly table: Uint8Array
+  /** Where the answers to a value begin in the table; less than 0 when they are not remembered. */
+  rowOf(value: unknown): number
+}
+
+export const NO_MEMO = -1
+const NOT_ASKED = -2
+
 export interface RunOptions {
   readonly predicates: readonly Predicate[]
+  readonly memos: Memos
   readonly predicateCount: number
   readonly flagCount: number
   /** The name of the group type by bag. */
@@ -31,6 +50,7 @@ export interface RunOptions {
 
 const nobody: Subject = Object.freeze({ distinctId: '' })
 const nothing: JsonRecord = Object.freeze({})
+const noTable = new Uint8Array(0)
 
 function recordOr(value: unknown): JsonRecord {
   return typeof value === 'object' && value !== null ? (value as JsonRecord) : nothing
@@ -57,12 +77,17 @@ export class Run {
   /** Of a flag and all that it depends on, the first one that a client library declines. */
   readonly doubts = new Map<number, { readonly doubt: number; readonly place: number }>()
   readonly predicates: readonly Predicate[]
+  readonly #memos: Memos
+  /** By memo: its table, and the row of this subject's value. */
+  readonly #tables: Uint8Array[] = []
+  readonly #rows: number[] = []
   readonly #options: RunOptions
   readonly buckets = new Buckets()
 
   constructor(options: RunOptions) {
     this.#options = options
     this.predicates = options.predicates
+    this.#memos = options.memos
     this.truths = new Uint8Array(options.predicateCount).fill(UNKNOWN)
     this.#decided = new Int32Array(options.predicateCount)
     this.outcomes = Array.from({ length: options.flagCount }, () => 0)
@@ -94,6 +119,7 @@ export class Run {
     for (let bag = 0; bag < this.bags.length; bag++) this.bags[bag] = undefined
     for (let index = 0; index < this.#decidedCount; index++) this.truths[this.#decided[index]!] = UNKNOWN
     this.#decidedCount = 0
+    for (let memo = 0; memo < this.#rows.length; memo++) this.#rows[memo] = NOT_ASKED
     if (this.doubts.size > 0) this.doubts.clear()
     this.buckets.clear()
   }
@@ -102,10 +128,36 @@ export class Run {
   decide(id: number): Truth {
     const known = this.truths[id]!
     if (known !== UNKNOWN) return known
-    const truth = this.predicates[id]!(this)
+    const memo = this.#memos.memoOf[id]!
+    const truth = memo === NO_MEMO ? this.predicates[id]!(this) : this.#remembered(id, memo)
     this.truths[id] = truth
     this.#decided[this.#decidedCount++] = id
     return truth
+  }
+
+  #remembered(id: number, memo: number): Truth {
+    let row = this.#rows[memo] ?? NOT_ASKED
+    if (row === NOT_ASKED) row = this.#findRow(memo)
+    if (row < 0) return this.predicates[id]!(this)
+    const table = this.#tables[memo]!
+    const at = row + this.#memos.placeOf[id]!
+    const known = table[at]!
+    if (known !== UNKNOWN) return known
+    const truth = this.predicates[id]!(this)
+    table[at] = truth
+    return truth
+  }
+
+  #findRow(index: number): number {
+    while (this.#rows.length <= index) {
+      this.#rows.push(NOT_ASKED)
+      this.#tables.push(noTable)
+    }
+    const memo = this.#memos.memos[index]!
+    const row = memo.rowOf(this.bags[PERSON]![memo.key])
+    this.#rows[index] = row
+    this.#tables[index] = memo.table
+    return row
   }
 
   /** Whom a flag about the person or about a group is hashed for, where nothing else is asked for. */
