@@ -99,12 +99,16 @@ function isScalar(target: unknown): boolean {
   return typeof target === 'string' || typeof target === 'number' || typeof target === 'boolean'
 }
 
-const beyondAscii = /[\u0080-\uffff]/
-
 /** Only ASCII letters lose their case here: É stays different from é. */
 const asciiLowerCase = rememberingLast((text: string) =>
-  beyondAscii.test(text) ? text.replace(/[A-Z]+/g, letters => letters.toLowerCase()) : text.toLowerCase(),
+  isAscii(text) ? text.toLowerCase() : text.replace(/[A-Z]+/g, letters => letters.toLowerCase()),
 )
+
+/** Quicker than a regular expression for texts as short as most. */
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false
+  return true
+}
 
 function textTest(operator: Operator, target: unknown, holds: (text: string, part: string) => boolean): CompiledTest {
   const part = asciiLowerCase(plainText(target))

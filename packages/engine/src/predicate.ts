@@ -38,6 +38,21 @@ export interface PredicateOptions extends EngineOptions {
   readonly bagOf: (groupIndex: string) => number | undefined
 }
 
+/** Filters of a cohort, of which all have to hold, or any. */
+interface Group {
+  readonly every: boolean
+  readonly members: readonly Member[]
+}
+
+/** A filter, or a group of them. */
+interface Member {
+  readonly id: number
+  readonly negated: boolean
+  readonly group: Group | null
+}
+
+const NO_FILTER = -1
+
 /** Cohorts within cohorts beyond this depth cannot be evaluated. */
 export const cohortNestingMax = 50
 
@@ -155,19 +170,19 @@ export class PredicatePool {
     const tree = parseCohortFilters(cohort.filters, () => {})
     if (tree === undefined) return { predicate: () => FAILED, reads: { kind: 'failure' } }
     const predicates: number[] = []
-    const predicate = this.#group(tree, bag, predicates)
-    return { predicate, reads: { kind: 'cohort', predicates } }
+    const group = this.#group(tree, bag, predicates)
+    return { predicate: run => groupTruth(run, group), reads: { kind: 'cohort', predicates } }
   }
 
-  #group(group: ParsedGroup, bag: number, used: number[]): Predicate {
-    const members = group.members.map(member => {
-      if (member.kind === 'group') return this.#group(member, bag, used)
+  #group(group: ParsedGroup, bag: number, used: number[]): Group {
+    const members = group.members.map((member): Member => {
+      if (member.kind === 'group') return { id: NO_FILTER, negated: false, group: this.#group(member, bag, used) }
       // Within a cohort only `negation` turns a filter round; the client libraries do not read not_in there.
       const id = member.kind === 'cohort' ? this.#idOfMembership(member.id, bag) : this.idOf(member, bag)
       used.push(id)
-      return member.negated ? (run: Run) => negate(run.decide(id)) : (run: Run) => run.decide(id)
+      return { id, negated: member.negated, group: null }
     })
-    return members.length === 0 ? () => truthOf(true) : run => groupTruth(run, members, group.every)
+    return { every: members.length === 0 || group.every, members }
   }
 
   #idOfStaticCohort(id: number): number {
@@ -230,16 +245,23 @@ function evaluatesTo(value: boolean | string, expected: boolean | string | undef
  * All of the members, or any. A certain member that decides is the end, even after doubtful ones; once only the server
  * knows a member, a client library stops asking.
  */
-function groupTruth(run: Run, members: readonly Predicate[], every: boolean): Truth {
+function groupTruth(run: Run, { members, every }: Group): Truth {
   let answer = every
   let doubt = 0
-  for (const member of members) {
-    const truth = member(run)
-    if (hasFailed(truth) && answer === every) return FAILED
-    const decides = !hasFailed(truth) && ((truth & 1) === 1) !== every
-    if (decides && doubt !== REMOTE && doubtOf(truth) === 0) return truth
-    doubt = doubtOf(truth) === REMOTE ? REMOTE : joinDoubts(doubt, doubtOf(truth))
+  for (let index = 0; index < members.length; index++) {
+    const truth = memberTruth(run, members[index]!)
+    const isCertain = doubtOf(truth) === 0
+    const failed = hasFailed(truth)
+    if (failed && answer === every) return FAILED
+    const decides = !failed && ((truth & 1) === 1) !== every
+    if (decides && doubt !== REMOTE && isCertain) return truth
+    if (!isCertain) doubt = doubtOf(truth) === REMOTE ? REMOTE : joinDoubts(doubt, doubtOf(truth))
     if (decides) answer = !every
   }
   return truthOf(answer) | doubt
+}
+
+function memberTruth(run: Run, { id, negated, group }: Member): Truth {
+  const truth = group === null ? run.decide(id) : groupTruth(run, group)
+  return negated ? negate(truth) : truth
 }
