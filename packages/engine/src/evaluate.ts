@@ -46,10 +46,7 @@ function evaluateGathering(project: Project, run: Run, independent: number, gath
   const { flat } = project
   try {
     gathering.begin(flat)
-    for (let place = 0; place < independent; place++) {
-      gathering.decide(run, flat, order === undefined ? place : order[place]!)
-    }
-    gathering.finish(run, flat)
+    gathering.decide(run, flat, order, independent)
     for (const position of gathering.undecided) evaluateOne(project, run, position)
   } finally {
     giveGathering(gathering)

@@ -11,17 +11,20 @@ import { FAILED, TRUE } from './truth.ts'
  * there is a doubt or a failure, it alone decides.
  */
 export interface FlatFlags {
-  /** By the position of the flag: what `decideFlat` answers about everybody, or `DEPENDS`. */
+  /** By the position of the flag: the answer about everybody, or `DEPENDS`. */
   readonly answers: Int32Array
   /** By the position of the flag: where it begins in `steps`. */
   readonly starts: Int32Array
   /**
    * For each flag: how many variants, where their spans begin, whether it exits early, where the flag ends; then for each condition: where
-   * it ends, which variant it forces, where its share is, its first outcome, and the predicates.
+   * it ends, the answer when it has matched, the answer when its rollout has left somebody out or `DEPENDS` when other conditions have a say,
+   * its first outcome, and the predicates.
    */
   readonly steps: Int32Array
-  /** The shares of conditions, and the ends of the spans of variants. */
-  readonly numbers: Float64Array
+  /** The share of the condition that begins at this step. */
+  readonly shares: Float64Array
+  /** The ends of the spans of variants. */
+  readonly spans: Float64Array
   /** Whose the flag is, by its position. */
   readonly bags: Uint8Array
   /** What stands before the identifier in what is hashed: a table of beginnings by position, and after it their words. */
@@ -37,7 +40,7 @@ const headSteps = 4
 const conditionSteps = 4
 
 /** Instead of an answer. */
-const DEPENDS = -1
+export const DEPENDS = -1
 
 /** An answer about a flag is one of these, and with it a number. */
 export const answerBits = 2
@@ -58,7 +61,8 @@ export function layFlat(flags: readonly CompiledFlag[], isApart: (position: numb
   const bags = new Uint8Array(flags.length)
   const beginnings: number[] = Array.from({ length: flags.length * beginningWords }, () => 0)
   const steps: number[] = []
-  const numbers: number[] = []
+  const shares: number[] = []
+  const spans: number[] = []
   for (let position = 0; position < flags.length; position++) {
     const { plan } = flags[position]!
     if (plan === null) answers[position] = DECIDED
@@ -70,13 +74,14 @@ export function layFlat(flags: readonly CompiledFlag[], isApart: (position: numb
     beginnings[position * beginningWords + 1] = plan.prefix.length
     for (const word of plan.prefix.words) beginnings.push(word)
     answers[position] = answerAboutEverybody(plan, steps.length)
-    layPlan(plan, steps, numbers)
+    layPlan(plan, steps, shares, spans)
   }
   return {
     answers,
     starts,
     steps: Int32Array.from(steps),
-    numbers: Float64Array.from(numbers),
+    shares: sharesBySteps(shares, steps.length),
+    spans: Float64Array.from(spans),
     bags,
     beginnings: Int32Array.from(beginnings),
   }
@@ -90,16 +95,29 @@ function answerAboutEverybody({ bag, conditions, variants }: Plan, start: number
   return first.share > 0 ? answer(ROLLOUT_AWAITED, start + headSteps) : DEPENDS
 }
 
-function layPlan(plan: Plan, steps: number[], numbers: number[]): void {
+function layPlan(plan: Plan, steps: number[], shares: number[], spans: number[]): void {
   const { variants, conditions } = plan
   const size = conditions.reduce((sum, { predicates }) => sum + conditionSteps + predicates.length, headSteps)
-  steps.push(variants.length, numbers.length, plan.earlyExit ? 1 : 0, steps.length + size)
-  for (const { to } of variants) numbers.push(to)
+  const flagEnd = steps.length + size
+  steps.push(variants.length, spans.length, plan.earlyExit ? 1 : 0, flagEnd)
+  for (const { to } of variants) spans.push(to)
   for (const [index, { predicates, override, share }] of conditions.entries()) {
+    const base = conditionOutcome(variants.length, index)
     const end = steps.length + conditionSteps + predicates.length
-    steps.push(end, override, numbers.length, conditionOutcome(variants.length, index), ...predicates)
-    numbers.push(share)
+    const isLast = end === flagEnd || plan.earlyExit
+    shares[steps.length] = share
+    steps.push(end, matched(base, override, variants.length), isLast ? answer(DECIDED, base + EXCLUDED) : DEPENDS)
+    steps.push(base, ...predicates)
   }
+}
+
+/** Most steps are not the first of a condition. */
+function sharesBySteps(shares: readonly number[], stepCount: number): Float64Array {
+  const bySteps = new Float64Array(stepCount)
+  shares.forEach((share, step) => {
+    bySteps[step] = share
+  })
+  return bySteps
 }
 
 /** A variant without a key counts as none, which only `variantOf` knows. */
@@ -116,10 +134,8 @@ export const beginningStart = ({ beginnings }: FlatFlags, position: number): num
 export const beginningLength = ({ beginnings }: FlatFlags, position: number): number =>
   beginnings[position * beginningWords + 1]!
 
-/** The first answer about a flag. */
-export function decideFlat(run: Run, flat: FlatFlags, position: number): number {
-  const known = flat.answers[position]!
-  if (known !== DEPENDS) return known
+/** The answer about a flag whose answer depends on the subject's properties. */
+export function decideByProperties(run: Run, flat: FlatFlags, position: number): number {
   if (run.bags[flat.bags[position]!] === undefined) return answer(DECIDED, NO_GROUP)
   const start = flat.starts[position]!
   return walk(run, flat, start, start + headSteps, Number.NaN, NO_GROUP, SKIPPED)
@@ -127,13 +143,11 @@ export function decideFlat(run: Run, flat: FlatFlags, position: number): number 
 
 /** The answer when the bucket of the rollout is there, which the condition at `at` has asked for. */
 export function decideRollout(run: Run, flat: FlatFlags, position: number, at: number, bucket: number): number {
-  const { steps, numbers } = flat
-  const start = flat.starts[position]!
-  const base = steps[at + 3]!
-  if (bucket <= numbers[steps[at + 2]!]!) return matched(base, steps[at + 1]!, steps[start]!)
-  const next = steps[at]!
-  const isLast = next === steps[start + 3] || steps[start + 2] === 1
-  return isLast ? answer(DECIDED, base + EXCLUDED) : walk(run, flat, start, next, bucket, base + EXCLUDED, EXCLUDED)
+  const { shares, steps } = flat
+  if (bucket <= shares[at]!) return steps[at + 1]!
+  const excluded = steps[at + 2]!
+  if (excluded !== DEPENDS) return excluded
+  return walk(run, flat, flat.starts[position]!, steps[at]!, bucket, steps[at + 3]! + EXCLUDED, EXCLUDED)
 }
 
 /**
@@ -149,7 +163,7 @@ function walk(
   best: number,
   bestRank: number,
 ): number {
-  const { steps, numbers } = flat
+  const { steps, shares } = flat
   const { truths } = run
   const end = steps[start + 3]!
   let told = best
@@ -168,8 +182,8 @@ function walk(
     }
     const base = steps[at + 3]!
     if (rank === EXCLUDED) {
-      const share = numbers[steps[at + 2]!]!
-      if (share === EVERYBODY || (share > 0 && bucket <= share)) return matched(base, steps[at + 1]!, steps[start]!)
+      const share = shares[at]!
+      if (share === EVERYBODY || (share > 0 && bucket <= share)) return steps[at + 1]!
       if (share > 0 && Number.isNaN(bucket)) return answer(ROLLOUT_AWAITED, at)
       if (steps[start + 2] === 1) return answer(DECIDED, base + EXCLUDED)
     }
@@ -190,12 +204,12 @@ function matched(base: number, override: number, variantCount: number): number {
 
 /** The outcome of a condition that has matched, given its first outcome. Spans of variants follow each other without a gap. */
 export function variantOutcome(flat: FlatFlags, position: number, base: number, bucket: number): number {
-  const { starts, steps, numbers } = flat
+  const { starts, steps, spans } = flat
   const start = starts[position]!
   const variantCount = steps[start]!
-  const spans = steps[start + 1]!
+  const first = steps[start + 1]!
   for (let variant = 0; variant < variantCount; variant++) {
-    if (bucket < numbers[spans + variant]!) return base + matchedOutcome(variant)
+    if (bucket < spans[first + variant]!) return base + matchedOutcome(variant)
   }
   return base + matchedOutcome(NO_VARIANT)
 }

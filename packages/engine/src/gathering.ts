@@ -8,7 +8,8 @@ import {
   beginningStart,
   beginningsWordsMax,
   DECIDED,
-  decideFlat,
+  DEPENDS,
+  decideByProperties,
   decideRollout,
   type FlatFlags,
   ROLLOUT_AWAITED,
@@ -55,14 +56,24 @@ export class Gathering {
     this.#memory.set(beginnings, this.#beginningsStart)
   }
 
-  /** Puts the outcome of a flag into the run, at once or by `finish`. */
-  decide(run: Run, flat: FlatFlags, position: number): void {
-    this.#settle(run, flat, position, decideFlat(run, flat, position))
+  /** Puts the outcomes of the flags at the first places of the order into the run. */
+  decide(run: Run, flat: FlatFlags, order: ArrayLike<number> | undefined, count: number): void {
+    const { answers } = flat
+    const { outcomes } = run
+    for (let place = 0; place < count; place++) {
+      const position = order === undefined ? place : order[place]!
+      let answer = answers[position]!
+      if (answer === DEPENDS) answer = decideByProperties(run, flat, position)
+      if ((answer & answerMask) === DECIDED) outcomes[position] = answer >> answerBits
+      else this.#await(run, flat, position, answer)
+    }
+    this.#finish(run, flat)
   }
 
   /** Decides all flags that still wait. */
-  finish(run: Run, flat: FlatFlags): void {
-    for (const { isOpen, lines } of this.#queues) {
+  #finish(run: Run, flat: FlatFlags): void {
+    for (let bag = 0; bag < bagsMax; bag++) {
+      const { isOpen, lines } = this.#queues[bag]!
       if (!isOpen) continue
       for (const line of lines[PLAIN]) this.#decideRollouts(run, flat, line)
       for (const line of lines[VARIANT]) this.#decideVariants(run, flat, line)
@@ -79,64 +90,69 @@ export class Gathering {
     }
   }
 
-  #settle(run: Run, flat: FlatFlags, position: number, answer: number): void {
+  /** Puts a flag in line for the hash that decides. */
+  #await(run: Run, flat: FlatFlags, position: number, answer: number): void {
     const kind = answer & answerMask
-    const value = answer >> answerBits
-    if (kind === DECIDED) run.outcomes[position] = value
-    else if (kind === ROLLOUT_AWAITED) this.#awaitRollout(run, flat, position, value)
-    else if (kind === UNDECIDED) this.undecided.push(position)
-    else this.#awaitVariant(run, flat, position, value)
-  }
-
-  #awaitRollout(run: Run, flat: FlatFlags, position: number, condition: number): void {
-    const line = this.#lineFor(run, flat, position, PLAIN)
-    if (line === undefined) {
-      const bucket = longBucket(run, flat, position, PLAIN)
-      this.#settle(run, flat, position, decideRollout(run, flat, position, condition, bucket))
+    if (kind === UNDECIDED) {
+      this.undecided.push(position)
       return
     }
-    line.add(position, condition)
-    if (line.isFull) this.#decideRollouts(run, flat, line)
+    const salt = kind === ROLLOUT_AWAITED ? PLAIN : VARIANT
+    const queue = this.#queueOf(run, flat.bags[position]!)
+    const blocks = blockCount(beginningLength(flat, position) + queue.identifier.length + saltLengths[salt])
+    const line = queue.lines[salt][blocks - 1]
+    if (line === undefined) this.#decideLong(run, flat, position, answer)
+    else if (line.add(position, answer >> answerBits)) this.#decideLine(run, flat, line, salt)
   }
 
-  #awaitVariant(run: Run, flat: FlatFlags, position: number, base: number): void {
-    const line = this.#lineFor(run, flat, position, VARIANT)
-    if (line === undefined) {
-      run.outcomes[position] = variantOutcome(flat, position, base, longBucket(run, flat, position, VARIANT))
-      return
-    }
-    line.add(position, base)
-    if (line.isFull) this.#decideVariants(run, flat, line)
-  }
-
-  #decideRollouts(run: Run, flat: FlatFlags, line: HashLine): void {
-    line.hash(this.#beginningsStart)
-    for (let place = 0; place < line.count; place++) {
-      const position = line.positions[place]!
-      this.#settle(run, flat, position, decideRollout(run, flat, position, line.notes[place]!, line.bucketAt(place)))
-    }
-    line.count = 0
-  }
-
-  #decideVariants(run: Run, flat: FlatFlags, line: HashLine): void {
-    line.hash(this.#beginningsStart)
-    for (let place = 0; place < line.count; place++) {
-      const position = line.positions[place]!
-      run.outcomes[position] = variantOutcome(flat, position, line.notes[place]!, line.bucketAt(place))
-    }
-    line.count = 0
-  }
-
-  /** Undefined when the message is too long for either line. */
-  #lineFor(run: Run, flat: FlatFlags, position: number, salt: Salt): HashLine | undefined {
-    const bag = flat.bags[position]!
+  #queueOf(run: Run, bag: number): Queue {
     const queue = this.#queues[bag]!
     if (!queue.isOpen) {
       queue.isOpen = true
       queue.identifier.open(run.identifierOf(bag))
     }
-    const blocks = blockCount(beginningLength(flat, position) + queue.identifier.length + saltLengths[salt])
-    return queue.lines[salt][blocks - 1]
+    return queue
+  }
+
+  #decideLine(run: Run, flat: FlatFlags, line: HashLine, salt: Salt): void {
+    if (salt === PLAIN) this.#decideRollouts(run, flat, line)
+    else this.#decideVariants(run, flat, line)
+  }
+
+  #decideRollouts(run: Run, flat: FlatFlags, line: HashLine): void {
+    const { count, positions, notes } = line
+    const { outcomes } = run
+    line.hash(this.#beginningsStart)
+    for (let place = 0; place < count; place++) {
+      const position = positions[place]!
+      const answer = decideRollout(run, flat, position, notes[place]!, line.bucketAt(place))
+      if ((answer & answerMask) === DECIDED) outcomes[position] = answer >> answerBits
+      else this.#await(run, flat, position, answer)
+    }
+    line.count = 0
+  }
+
+  #decideVariants(run: Run, flat: FlatFlags, line: HashLine): void {
+    const { count, positions, notes } = line
+    const { outcomes } = run
+    line.hash(this.#beginningsStart)
+    for (let place = 0; place < count; place++) {
+      const position = positions[place]!
+      outcomes[position] = variantOutcome(flat, position, notes[place]!, line.bucketAt(place))
+    }
+    line.count = 0
+  }
+
+  /** One whose message is too long for a line is hashed by itself. */
+  #decideLong(run: Run, flat: FlatFlags, position: number, answer: number): void {
+    const value = answer >> answerBits
+    if ((answer & answerMask) === ROLLOUT_AWAITED) {
+      const next = decideRollout(run, flat, position, value, longBucket(run, flat, position, PLAIN))
+      if ((next & answerMask) === DECIDED) run.outcomes[position] = next >> answerBits
+      else this.#await(run, flat, position, next)
+    } else {
+      run.outcomes[position] = variantOutcome(flat, position, value, longBucket(run, flat, position, VARIANT))
+    }
   }
 }
 

@@ -28,17 +28,15 @@ export class HashLine {
     this.#blocks = blocks
   }
 
-  get isFull(): boolean {
-    return this.count === joinMax
-  }
-
-  add(position: number, note: number): void {
+  /** Answers whether the line is full now. */
+  add(position: number, note: number): boolean {
     const place = this.count++
     this.positions[place] = position
     this.notes[place] = note
+    return place === joinMax - 1
   }
 
-  /** With the table of what the flags' messages begin with. */
+  /** With the table of what the flags' messages begin with. Afterwards the results are there. */
   hash(beginnings: number): void {
     const { count } = this
     if (count === 0) return
