@@ -38,24 +38,27 @@ function packBytes(bytes: Uint8Array, wordCount: number): Int32Array {
 export const blockCount = (length: number): number => ((length + 8) >> 6) + 1
 
 /**
- * Lays down the words of a whole message, but for its length, straight from the text. Answers false, and leaves it at that, when the
+ * Lays down the words of a whole message, but for its length, straight from the text, as far as `end`. The prefix is packed in `prefixes`
+ * from `from` on. Answers false, and leaves it at that, when the
  * identifier is not plain ASCII.
  */
 export function layMessage(
-  { words, length }: PackedPrefix,
+  prefixes: Int32Array,
+  from: number,
+  prefixLength: number,
   identifier: string,
   salt: Salt,
-  blocks: number,
   target: Int32Array,
   start: number,
+  end: number,
 ): boolean {
   const salted = saltBytes[salt]
   const size = identifier.length + saltLengths[salt]
-  const whole = length >> 2
+  const wholeEnd = from + (prefixLength >> 2)
   let at = start
-  for (let index = 0; index < whole; index++) target[at++] = words[index]!
-  let word = words[whole]!
-  let shift = 24 - (length & 3) * 8
+  for (let index = from; index < wholeEnd; index++) target[at++] = prefixes[index]!
+  let word = prefixes[wholeEnd]!
+  let shift = 24 - (prefixLength & 3) * 8
   for (let index = 0; index < size; index++) {
     const code = index < identifier.length ? identifier.charCodeAt(index) : salted[index - identifier.length]!
     if (code > 0x7f) return false
@@ -67,7 +70,7 @@ export function layMessage(
     shift = 24
   }
   target[at++] = word | (0x80 << shift)
-  for (const end = start + blocks * 16; at < end; at++) target[at] = 0
+  for (; at < end; at++) target[at] = 0
   return true
 }
 

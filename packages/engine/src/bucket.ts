@@ -10,30 +10,46 @@ import {
   wholeMessage,
 } from './bucket-text.ts'
 import { compress, initialState } from './sha1.ts'
-import { freeStart, type Lanes, sharedLanes } from './sha1-lanes.ts'
+import { type Alone, aloneBlocksMax, messageStart, resultStart, sharedAlone } from './sha1-alone.ts'
 
 /** A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. */
 
-/** Where a message is hashed by itself, whatever is gathered elsewhere, in one lane of four; and where the result goes. */
-const aloneStart = freeStart
-const aloneResults = aloneStart + 4 * 32
-/** The first word that is free for others. */
-export const gatheringStart = aloneResults + 8
-
-/** One lane of four is quicker than plain JavaScript. */
-export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
-  const lanes = sharedLanes()
-  const length = prefix.length + identifier.length + saltLengths[salt]
-  const blocks = blockCount(length)
-  return lanes !== undefined && blocks <= 2 && layMessage(prefix, identifier, salt, blocks, lanes.memory, aloneStart)
-    ? hashAlone(lanes, blocks, length)
-    : bucketInPlainJavaScript(prefix.words, 0, prefix.length, identifier, salt)
+export function bucketOf({ words, length }: PackedPrefix, identifier: string, salt: Salt): number {
+  return bucketAlone(words, 0, length, identifier, salt)
 }
 
-function hashAlone({ memory, hash }: Lanes, blocks: number, length: number): number {
-  memory[aloneStart + blocks * 16 - 1] = length * 8
-  hash(aloneStart, 1, blocks, aloneResults)
-  return unitOf(memory[aloneResults]!, memory[aloneResults + 4]!)
+/** Hashes one message by itself. The prefix is packed in `prefixes` from `from` on. */
+export function bucketAlone(
+  prefixes: Int32Array,
+  from: number,
+  prefixLength: number,
+  identifier: string,
+  salt: Salt,
+): number {
+  const alone = sharedAlone()
+  const length = prefixLength + identifier.length + saltLengths[salt]
+  const blocks = blockCount(length)
+  if (alone === undefined || blocks > aloneBlocksMax) {
+    return bucketInPlainJavaScript(prefixes, from, prefixLength, identifier, salt)
+  }
+  const { memory } = alone
+  const end = messageStart + blocks * 16
+  if (!layMessage(prefixes, from, prefixLength, identifier, salt, memory, messageStart, end)) {
+    return bucketBeyondAscii(alone, wholeMessage(prefixes, from, prefixLength, identifier, salt))
+  }
+  memory[end - 1] = length * 8
+  return hashLaid(alone, blocks)
+}
+
+function bucketBeyondAscii(alone: Alone, message: Int32Array): number {
+  if (message.length > aloneBlocksMax * 16) return hashInPlainJavaScript(message)
+  alone.memory.set(message, messageStart)
+  return hashLaid(alone, message.length >> 4)
+}
+
+function hashLaid({ memory, hash }: Alone, blocks: number): number {
+  hash(blocks)
+  return unitOf(memory[resultStart]!, memory[resultStart + 1]!)
 }
 
 /** The prefix is packed in `prefixes` from `from` on. */
@@ -44,7 +60,10 @@ export function bucketInPlainJavaScript(
   identifier: string,
   salt: Salt,
 ): number {
-  const message = wholeMessage(prefixes, from, prefixLength, identifier, salt)
+  return hashInPlainJavaScript(wholeMessage(prefixes, from, prefixLength, identifier, salt))
+}
+
+function hashInPlainJavaScript(message: Int32Array): number {
   const state = Int32Array.from(initialState)
   for (let start = 0; start < message.length; start += 16) compress(state, message, start)
   return unitOf(state[0]!, state[1]!)

@@ -1,4 +1,4 @@
-import { bucketInPlainJavaScript, gatheringStart } from './bucket.ts'
+import { bucketAlone } from './bucket.ts'
 import { blockCount, PLAIN, type Salt, saltLengths, VARIANT } from './bucket-text.ts'
 import {
   answerBits,
@@ -19,7 +19,7 @@ import {
 import { HashLine, lineWords } from './hash-line.ts'
 import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
 import type { Run } from './run.ts'
-import { beginningOverrun, type Lanes, sharedLanes } from './sha1-lanes.ts'
+import { beginningOverrun, freeStart, type Lanes, sharedLanes } from './sha1-lanes.ts'
 
 /**
  * Decides flat flags. Where a hash decides, a flag waits in line until there are enough others to be hashed together with: first for
@@ -38,7 +38,7 @@ export class Gathering {
   readonly end: number
 
   constructor(lanes: Lanes) {
-    let free = gatheringStart
+    let free = freeStart
     const take = (words: number): number => {
       free += words
       return free - words
@@ -175,7 +175,7 @@ function openQueue(lanes: Lanes, take: (words: number) => number): Queue {
 function longBucket(run: Run, flat: FlatFlags, position: number, salt: Salt): number {
   const identifier = run.identifierOf(flat.bags[position]!)
   const start = beginningStart(flat, position)
-  return bucketInPlainJavaScript(flat.beginnings, start, beginningLength(flat, position), identifier, salt)
+  return bucketAlone(flat.beginnings, start, beginningLength(flat, position), identifier, salt)
 }
 
 /** One serves all runs, one at a time. Null stands for one that cannot be had. */

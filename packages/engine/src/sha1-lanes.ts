@@ -16,6 +16,7 @@ import {
   i32Sub,
   load,
   loop,
+  openModule,
   or,
   set,
   shiftLeft,
@@ -236,31 +237,18 @@ export function lanesModule(): Uint8Array {
   return assembleModule({ functions, pages })
 }
 
-interface Wasm {
-  Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object) => { exports: Record<string, unknown> }
-}
-
-/** Takes places in bytes. */
-type Program = (...values: number[]) => void
-
 /** Undefined where WebAssembly or its vectors are missing or forbidden; plain JavaScript does as well. */
 export function openLanes(): Lanes | undefined {
-  const wasm = (globalThis as unknown as { WebAssembly?: Wasm }).WebAssembly
-  if (wasm === undefined) return undefined
-  try {
-    const { exports } = new wasm.Instance(new wasm.Module(lanesModule()))
-    const { buffer } = exports.memory as { buffer: ArrayBuffer }
-    const joined = exports.join as Program
-    const hashed = exports.hash as Program
-    return {
-      memory: new Int32Array(buffer),
-      join: (list, count, blocks, beginnings, tails, tailLength) =>
-        joined(list * 4, count, blocks * 64, beginnings * 4, tails * 4, tailLength),
-      hash: (messages, count, blocks, results) => hashed(messages * 4, (count + 3) >> 2, blocks, results * 4),
-    }
-  } catch {
-    return undefined
+  const opened = openModule(lanesModule())
+  if (opened === undefined) return undefined
+  const { memory, programs } = opened
+  const joined = programs.join!
+  const hashed = programs.hash!
+  return {
+    memory,
+    join: (list, count, blocks, beginnings, tails, tailLength) =>
+      joined(list * 4, count, blocks * 64, beginnings * 4, tails * 4, tailLength),
+    hash: (messages, count, blocks, results) => hashed(messages * 4, (count + 3) >> 2, blocks, results * 4),
   }
 }
 

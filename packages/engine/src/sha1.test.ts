@@ -5,6 +5,7 @@ import { bucketInPlainJavaScript, bucketOf, flagPrefix, unitOf } from './bucket.
 import { blockCount, PLAIN, type Salt, saltBytes, VARIANT } from './bucket-text.ts'
 import { giveGathering, takeGathering } from './gathering.ts'
 import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
+import { aloneModule, openAlone } from './sha1-alone.ts'
 import { beginningWords, freeStart, joinMax, lanesModule, memoryWords, messagesStart, openLanes } from './sha1-lanes.ts'
 import { utf8 } from './utf8.ts'
 
@@ -27,9 +28,10 @@ describe('a bucket', () => {
         expect(bucketInPlainJavaScript(words, 0, length, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
       }),
     )
-    for (let length = 0; length < 300; length++) {
+    for (let length = 0; length < 1100; length++) {
       const id = 'x'.repeat(length)
       expect(bucketOf(flagPrefix('key'), id, PLAIN)).toBe(reference(`key.${id}`))
+      if (length < 400) expect(bucketOf(flagPrefix('kéy'), `${id}é日`, VARIANT)).toBe(reference(`kéy.${id}é日variant`))
     }
   })
 })
@@ -37,6 +39,7 @@ describe('a bucket', () => {
 describe('four lanes', () => {
   it('come in a module that browsers compile at once', () => {
     expect(lanesModule().length).toBeLessThan(4096)
+    expect(aloneModule().length).toBeLessThan(4096)
   })
 
   it('give what plain JavaScript gives, however many messages there are', () => {
@@ -79,9 +82,9 @@ describe('four lanes', () => {
 
   it('are not to be had without WebAssembly', () => {
     vi.stubGlobal('WebAssembly', undefined)
-    expect(openLanes()).toBeUndefined()
+    expect([openLanes(), openAlone()]).toEqual([undefined, undefined])
     vi.stubGlobal('WebAssembly', {})
-    expect(openLanes()).toBeUndefined()
+    expect([openLanes(), openAlone()]).toEqual([undefined, undefined])
     vi.unstubAllGlobals()
   })
 })

@@ -22,7 +22,9 @@ export const i32Add: Code = [0x6a]
 export const i32Sub: Code = [0x6b]
 export const i32And: Code = [0x71]
 export const i32Or: Code = [0x72]
+export const i32Xor: Code = [0x73]
 export const i32ShiftLeft: Code = [0x74]
+export const i32RotateLeft: Code = [0x77]
 export const i32LessUnsigned: Code = [0x49]
 /** A 4-byte access has the alignment 2^2. */
 export const i32Load = (offset: number): Code => [0x28, 2, ...unsigned(offset)]
@@ -80,4 +82,30 @@ export function assembleModule({ functions, pages }: WasmModule): Uint8Array {
     ...section(7, list([...exported, [...name('memory'), 2, 0]])),
     ...section(10, list(bodies)),
   ])
+}
+
+interface Wasm {
+  Module: new (bytes: Uint8Array) => object
+  Instance: new (module: object) => { exports: Record<string, unknown> }
+}
+
+/** Takes places in bytes. */
+export type Program = (...values: number[]) => void
+
+export interface OpenedModule {
+  readonly memory: Int32Array
+  readonly programs: Readonly<Record<string, Program>>
+}
+
+/** Undefined where WebAssembly, or what the module needs of it, is missing or forbidden. */
+export function openModule(bytes: Uint8Array): OpenedModule | undefined {
+  const wasm = (globalThis as unknown as { WebAssembly?: Wasm }).WebAssembly
+  if (wasm === undefined) return undefined
+  try {
+    const { exports } = new wasm.Instance(new wasm.Module(bytes))
+    const { buffer } = exports.memory as { buffer: ArrayBuffer }
+    return { memory: new Int32Array(buffer), programs: exports as OpenedModule['programs'] }
+  } catch {
+    return undefined
+  }
 }
