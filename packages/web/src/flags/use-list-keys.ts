@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 
 interface ListKeys {
   readonly count: number
@@ -20,7 +20,9 @@ export function useListKeys(keys: ListKeys): void {
   useEffect(() => {
     latest.current = keys
   })
-  useEffect(() => {
+  // Before anybody else, dialogs that are mounted with the list included: the Escape that closes one is not for the list, and the dialog is gone
+  // a moment later.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isBusyElsewhere(event.target)) return
       const { count, cursor, setCursor, ...on } = latest.current
@@ -44,7 +46,6 @@ export function useListKeys(keys: ListKeys): void {
       event.preventDefault()
       action()
     }
-    // Before anybody else: the Escape that closes a dialog is not for the list, and the dialog is gone a moment later.
     window.addEventListener('keydown', onKey, { capture: true })
     return () => window.removeEventListener('keydown', onKey, { capture: true })
   }, [])
