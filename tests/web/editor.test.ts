@@ -193,7 +193,8 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Deleted').first().waitFor()
-    expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body.deleted).toBe(true)
+    // The page shows it at once, and asks the server meanwhile.
+    await expect.poll(async () => (await visit.scenario.get(`${flags()}/${flag.id}/`)).body.deleted).toBe(true)
   })
 
   it('depends on another flag, and works on a phone', async () => {

@@ -121,7 +121,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     expect(posted).toEqual([`${flags}/bulk_update/`])
     await page.getByRole('button', { name: 'Undo' }).click()
     await expect.poll(async () => (await flagNamed('new-checkout')).tags).toEqual(['web'])
-    expect(posted).toHaveLength(2)
+    await expect.poll(() => posted.length).toBe(2)
 
     await page.getByRole('checkbox', { name: 'Select dark-mode' }).check()
     await page.getByRole('button', { name: 'Delete' }).click()

@@ -1,33 +1,46 @@
 import { routes } from '@halyard/contract'
-import { useQuery } from '@tanstack/react-query'
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
 import { useCall } from '../app/services.ts'
+import type { Call } from './client.ts'
 
 const projectsMax = '1000'
 
-export function useMe() {
-  const call = useCall()
-  return useQuery({ queryKey: ['me'], queryFn: ({ signal }) => call(routes.users.getMe, { signal }) })
-}
+export const meQuery = (call: Call) =>
+  queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => call(routes.users.getMe, { signal }) })
 
-export function useProjects() {
-  const call = useCall()
-  return useQuery({
+const projectsQuery = (call: Call) =>
+  queryOptions({
     queryKey: ['projects'],
     queryFn: async ({ signal }) =>
       (await call(routes.projects.list, { query: { limit: projectsMax }, signal })).results,
   })
-}
 
-export function useOrganizations() {
-  const call = useCall()
-  return useQuery({
+const organizationsQuery = (call: Call) =>
+  queryOptions({
     queryKey: ['organizations'],
     queryFn: async ({ signal }) =>
       (await call(routes.organizations.list, { query: { limit: projectsMax }, signal })).results,
   })
-}
+
+export const useMe = () => useQuery(meQuery(useCall()))
+export const useProjects = () => useQuery(projectsQuery(useCall()))
+export const useOrganizations = () => useQuery(organizationsQuery(useCall()))
 
 export function useProject(projectId: string) {
   const projects = useProjects()
   return projects.data?.find(project => String(project.id) === projectId)
+}
+
+/** Asks who is here, where, and with which rights, while the code of the page is still on its way. Nothing waits for it. */
+export function askForBearings(queries: QueryClient, call: Call): void {
+  const lookLater = () => {}
+  queries.ensureQueryData(meQuery(call)).catch(lookLater)
+  queries.ensureQueryData(projectsQuery(call)).catch(lookLater)
+  queries.ensureQueryData(organizationsQuery(call)).catch(lookLater)
+}
+
+/** Whether that is known, or known not to come. Much of every page depends on it: shown before, it would have to move. */
+export function useHasBearings(): boolean {
+  const asked = [useMe(), useProjects(), useOrganizations()]
+  return asked.every(({ isPending }) => !isPending)
 }

@@ -1,6 +1,7 @@
 import { Box, Group, Text, Title } from '@mantine/core'
-import { type ReactNode, useEffect, useRef } from 'react'
+import { type ReactNode, useContext, useEffect, useRef } from 'react'
 import classes from './page.module.css'
+import { ShownContext } from './shown.ts'
 
 interface PageProps {
   title: string
@@ -16,10 +17,11 @@ interface PageProps {
 /** One page: its title in the window and as the heading that gets the focus after navigating. */
 export function Page({ title, heading, intro, actions, wide, children }: PageProps) {
   const ref = useRef<HTMLHeadingElement>(null)
+  const isShown = useContext(ShownContext)
   useEffect(() => {
     document.title = `${title} · Halyard`
-    if (document.activeElement === document.body) ref.current?.focus({ preventScroll: true })
-  }, [title])
+    if (isShown && document.activeElement === document.body) ref.current?.focus({ preventScroll: true })
+  }, [title, isShown])
   // Whoever came here through the navigation goes on in the page, and hears where they are.
   useEffect(() => {
     const isOnTheWay = document.activeElement?.closest('nav, [data-skip]') != null

@@ -43,22 +43,38 @@ interface Asked<T> {
   refetch(): unknown
 }
 
+type Answers<T extends Readonly<Record<string, Asked<unknown>>>> = { [Name in keyof T]: NonNullable<T[Name]['data']> }
+
+/** Several questions as one, for what can only be drawn when all are answered: drawn earlier, it would move. */
+export function together<T extends Readonly<Record<string, Asked<unknown>>>>(questions: T): Asked<Answers<T>> {
+  const all = Object.values(questions)
+  const data = Object.fromEntries(Object.entries(questions).map(([name, asked]) => [name, asked.data])) as Answers<T>
+  return {
+    data: all.every(asked => asked.data !== undefined) ? data : undefined,
+    error: all.find(asked => asked.data === undefined && asked.error)?.error,
+    refetch: () => Promise.all(all.filter(asked => asked.error).map(asked => asked.refetch())),
+  }
+}
+
 interface LoadedProps<T> {
   query: Asked<T>
   children: (data: T) => ReactNode
-  /** Of the place that is kept meanwhile, in pixels; small where something follows below. */
-  minHeight?: number
 }
 
-/** Shows what was asked for, or that it is on its way, or why it did not come. */
-export function Loaded<T>({ query, children, minHeight = 160 }: LoadedProps<T>) {
+/** That something is on its way. */
+export function Loading() {
   const t = useMessages()
-  if (query.data !== undefined) return children(query.data)
-  if (isProblem(query.error) && query.error.status === 404) return <NotFound />
-  if (query.error) return <ProblemAlert error={query.error} onRetry={() => query.refetch()} />
   return (
-    <Center mih={minHeight}>
+    <Center mih={160}>
       <Loader aria-label={t.common.loading} role="status" size="sm" />
     </Center>
   )
+}
+
+/** Shows what was asked for, or that it is on its way, or why it did not come. */
+export function Loaded<T>({ query, children }: LoadedProps<T>) {
+  if (query.data !== undefined) return children(query.data)
+  if (isProblem(query.error) && query.error.status === 404) return <NotFound />
+  if (query.error) return <ProblemAlert error={query.error} onRetry={() => query.refetch()} />
+  return <Loading />
 }

@@ -1,5 +1,4 @@
-import { routes } from '@halyard/contract'
-import { Box, Center, Loader, Stack } from '@mantine/core'
+import { Box, Stack } from '@mantine/core'
 import type { QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
@@ -9,15 +8,15 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { askForBearings, meQuery } from '../api/queries.ts'
 import { readFlagSearch } from '../flags/flag-search.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
-import { useMessages } from '../messages/language.tsx'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { SignUpPage } from '../session/sign-up-page.tsx'
 import { Shell } from '../shell/shell.tsx'
 import { NotFound } from './not-found.tsx'
-import { ProblemAlert } from './problems.tsx'
+import { Loading, ProblemAlert } from './problems.tsx'
 import type { Services } from './services.ts'
 
 interface RouterContext extends Services {
@@ -38,7 +37,7 @@ const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   beforeLoad: ({ context, location }) => {
-    if (context.session.current()) return
+    if (context.session.current()) return askForBearings(context.queries, context.call)
     throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } })
   },
   component: Shell,
@@ -47,7 +46,7 @@ const home = createRoute({
   getParentRoute: () => shell,
   path: '/',
   beforeLoad: async ({ context: { queries, call } }) => {
-    const me = await queries.ensureQueryData({ queryKey: ['me'], queryFn: () => call(routes.users.getMe, {}) })
+    const me = await queries.ensureQueryData(meQuery(call))
     const project = (me.team as { id?: number } | null)?.id
     if (project !== undefined) {
       throw redirect({ to: '/project/$projectId/flags', params: { projectId: String(project) }, replace: true })
@@ -168,7 +167,7 @@ export function createPageRouter(context: RouterContext) {
     context,
     defaultPreload: 'intent',
     scrollRestoration: true,
-    defaultPendingComponent: Pending,
+    defaultPendingComponent: Loading,
     defaultErrorComponent: ({ error, reset }) => (
       <Stack p="xl">
         <ProblemAlert error={error} onRetry={reset} />
@@ -182,15 +181,6 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: ReturnType<typeof createPageRouter>
   }
-}
-
-function Pending() {
-  const t = useMessages()
-  return (
-    <Center mih={240}>
-      <Loader size="sm" role="status" aria-label={t.common.loading} />
-    </Center>
-  )
 }
 
 /** Outside the frame there is no place for the content but this. */

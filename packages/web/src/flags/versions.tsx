@@ -1,6 +1,6 @@
 import { type FlagVersion, routes } from '@halyard/contract'
 import { Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useNotify } from '../app/notify.ts'
 import { Loaded } from '../app/problems.tsx'
@@ -45,6 +45,8 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
         query: { compare_to: String(from) },
         signal,
       }),
+    // What is below stays where it is while another pair is looked up.
+    placeholderData: keepPreviousData,
   })
   const restore = useMutation({
     mutationFn: (version: number) => call(routes.flagVersions.restore, { params, body: { version } }),
@@ -87,7 +89,7 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
           )
         }
       </Loaded>
-      {versions.map(version => (
+      {(compared.isPending ? [] : versions).map(version => (
         <Paper key={version.version} withBorder p="sm" radius="lg">
           <Group justify="space-between">
             <Text size="sm">

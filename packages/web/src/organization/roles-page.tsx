@@ -10,7 +10,7 @@ import { FormRow } from '../app/form-row.tsx'
 import { useNotify } from '../app/notify.ts'
 import { Page } from '../app/page.tsx'
 import { PlainTable } from '../app/plain-table.tsx'
-import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
+import { fieldProblem, Loaded, ProblemAlert, together } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 
@@ -168,69 +168,75 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
     await call(routes.roles.remove, { params })
     await refresh()
   }
-  const inside = memberships.data?.results ?? []
-  const outside = (members.data?.results ?? []).filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
   return (
-    <Stack>
-      <ProblemAlert error={add.error ?? setLevel.error} />
-      {isAdmin && (
-        <Group>
-          <NativeSelect
-            label={t.roles.flags}
-            value={String(role.feature_flags_access_level)}
-            onChange={event => setLevel.mutate(event.currentTarget.value)}
-            data={levels}
-          />
-          <NativeSelect
-            label={t.roles.add}
-            value=""
-            onChange={event => event.currentTarget.value !== '' && add.mutate(event.currentTarget.value)}
-            data={[
-              { value: '', label: t.roles.pick },
-              ...outside.map(({ user }) => ({ value: user.uuid, label: user.first_name })),
-            ]}
-          />
-        </Group>
-      )}
-      {inside.length === 0 ? (
-        <Text size="sm">{t.roles.nobody}</Text>
-      ) : (
-        <PlainTable
-          label={t.roles.membersOf(role.name)}
-          head={[t.members.name, t.signIn.email, '']}
-          rows={inside.map(({ id, user }) => ({
-            key: id,
-            cells: [
-              user.first_name,
-              user.email,
-              isAdmin ? (
-                <ConfirmButton
-                  key="out"
-                  label={t.roles.takeOut}
-                  of={user.first_name || user.email}
-                  question={t.roles.takeOutQuestion(user.first_name, role.name)}
-                  done={t.roles.takenOut(user.first_name, role.name)}
-                  onConfirm={() => takeOut(id)}
+    <Loaded query={together({ memberships, members })}>
+      {known => {
+        const inside = known.memberships.results
+        const outside = known.members.results.filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
+        return (
+          <Stack>
+            <ProblemAlert error={add.error ?? setLevel.error} />
+            {isAdmin && (
+              <Group>
+                <NativeSelect
+                  label={t.roles.flags}
+                  value={String(role.feature_flags_access_level)}
+                  onChange={event => setLevel.mutate(event.currentTarget.value)}
+                  data={levels}
                 />
-              ) : (
-                ''
-              ),
-            ],
-          }))}
-        />
-      )}
-      {role.associated_flags !== '' && <Text size="sm">{t.roles.extraFlags(role.associated_flags)}</Text>}
-      {isAdmin && (
-        <Group justify="flex-end">
-          <ConfirmButton
-            label={t.roles.remove}
-            of={role.name}
-            question={t.roles.removeQuestion(role.name)}
-            done={t.roles.removed(role.name)}
-            onConfirm={remove}
-          />
-        </Group>
-      )}
-    </Stack>
+                <NativeSelect
+                  label={t.roles.add}
+                  value=""
+                  onChange={event => event.currentTarget.value !== '' && add.mutate(event.currentTarget.value)}
+                  data={[
+                    { value: '', label: t.roles.pick },
+                    ...outside.map(({ user }) => ({ value: user.uuid, label: user.first_name })),
+                  ]}
+                />
+              </Group>
+            )}
+            {inside.length === 0 ? (
+              <Text size="sm">{t.roles.nobody}</Text>
+            ) : (
+              <PlainTable
+                label={t.roles.membersOf(role.name)}
+                head={[t.members.name, t.signIn.email, '']}
+                rows={inside.map(({ id, user }) => ({
+                  key: id,
+                  cells: [
+                    user.first_name,
+                    user.email,
+                    isAdmin ? (
+                      <ConfirmButton
+                        key="out"
+                        label={t.roles.takeOut}
+                        of={user.first_name || user.email}
+                        question={t.roles.takeOutQuestion(user.first_name, role.name)}
+                        done={t.roles.takenOut(user.first_name, role.name)}
+                        onConfirm={() => takeOut(id)}
+                      />
+                    ) : (
+                      ''
+                    ),
+                  ],
+                }))}
+              />
+            )}
+            {role.associated_flags !== '' && <Text size="sm">{t.roles.extraFlags(role.associated_flags)}</Text>}
+            {isAdmin && (
+              <Group justify="flex-end">
+                <ConfirmButton
+                  label={t.roles.remove}
+                  of={role.name}
+                  question={t.roles.removeQuestion(role.name)}
+                  done={t.roles.removed(role.name)}
+                  onConfirm={remove}
+                />
+              </Group>
+            )}
+          </Stack>
+        )
+      }}
+    </Loaded>
   )
 }

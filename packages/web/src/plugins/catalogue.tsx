@@ -1,11 +1,11 @@
-import { type CatalogueEntry, routes } from '@halyard/contract'
+import { type CatalogueEntry, type Plugin, routes } from '@halyard/contract'
 import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { SearchIcon } from '../app/icons.tsx'
 import { useNotify } from '../app/notify.ts'
-import { Loaded, ProblemAlert } from '../app/problems.tsx'
+import { Loaded, ProblemAlert, together } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import type { Messages } from '../messages/en.ts'
 import { useMessages } from '../messages/language.tsx'
@@ -29,6 +29,7 @@ export function Catalogue(props: Props) {
     queryFn: async ({ signal }) =>
       (await call(routes.plugins.repository, { params: scope(props.organizationId), signal })).results,
   })
+  const asked = together({ entries: catalogue, plugins: usePlugins(props.organizationId) })
   return (
     <Stack>
       <Text size="sm" c="dimmed">
@@ -41,8 +42,8 @@ export function Catalogue(props: Props) {
         value={text}
         onChange={event => setText(event.currentTarget.value)}
       />
-      <Loaded query={catalogue}>
-        {entries => {
+      <Loaded query={asked}>
+        {({ entries, plugins }) => {
           const shown = entries
             .map(entry => inWords(entry, t.plugins))
             .filter(entry => wordsOf(entry, t.plugins.kinds).includes(wanted))
@@ -53,7 +54,12 @@ export function Catalogue(props: Props) {
               </Text>
               <SimpleGrid cols={{ base: 1, sm: 2 }}>
                 {shown.map(entry => (
-                  <Entry key={entry.url} {...props} entry={entry} />
+                  <Entry
+                    key={entry.url}
+                    {...props}
+                    entry={entry}
+                    installed={plugins.find(({ url }) => url === entry.url)}
+                  />
                 ))}
               </SimpleGrid>
             </>
@@ -73,11 +79,15 @@ const inWords = (entry: CatalogueEntry, { catalogueTexts }: Messages['plugins'])
   ...catalogueTexts[entry.url],
 })
 
-function Entry({ entry, organizationId, isAdmin }: Props & { entry: CatalogueEntry }) {
+interface EntryProps extends Props {
+  entry: CatalogueEntry
+  installed: Plugin | undefined
+}
+
+function Entry({ entry, installed, organizationId, isAdmin }: EntryProps) {
   const t = useMessages()
   const queries = useQueryClient()
   const notify = useNotify()
-  const installed = usePlugins(organizationId).data?.find(({ url }) => url === entry.url)
   const install = useProgress(routes.plugins.install, async plugin => {
     notify.tell({ message: t.plugins.installedNow(plugin.name) })
     await queries.invalidateQueries({ queryKey: ['plugins', organizationId] })

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useProject } from '../api/queries.ts'
 import { SearchIcon } from '../app/icons.tsx'
-import { Loaded } from '../app/problems.tsx'
+import { Loaded, together } from '../app/problems.tsx'
 import { useMessages } from '../messages/language.tsx'
 import { InlineMarkdown } from './inline-markdown.tsx'
 import { InstallForm } from './install-form.tsx'
@@ -19,11 +19,13 @@ interface Props {
 const searchFrom = 8
 
 export function InstalledList(props: Props) {
-  const plugins = usePlugins(props.organizationId)
+  const asked = together({ plugins: usePlugins(props.organizationId), configs: useConfigs(props.projectId) })
   return (
     <Stack gap="xl">
       {props.isAdmin && <InstallForm organizationId={props.organizationId} />}
-      <Loaded query={plugins}>{all => (all.length === 0 ? <Nothing /> : <Found {...props} plugins={all} />)}</Loaded>
+      <Loaded query={asked}>
+        {known => (known.plugins.length === 0 ? <Nothing /> : <Found {...props} {...known} />)}
+      </Loaded>
     </Stack>
   )
 }
@@ -51,10 +53,14 @@ function Nothing() {
   )
 }
 
-function Found({ plugins, organizationId, projectId }: Props & { plugins: readonly Plugin[] }) {
+interface FoundProps extends Props {
+  plugins: readonly Plugin[]
+  configs: readonly PluginConfig[]
+}
+
+function Found({ plugins, configs, organizationId, projectId }: FoundProps) {
   const t = useMessages()
   const [text, setText] = useState('')
-  const configs = useConfigs(projectId).data ?? []
   const wanted = text.trim().toLowerCase()
   const shown = plugins.filter(({ name, description }) => `${name} ${description}`.toLowerCase().includes(wanted))
   return (

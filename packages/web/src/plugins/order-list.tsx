@@ -4,7 +4,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { DownIcon, UpIcon } from '../app/icons.tsx'
 import { useNotify } from '../app/notify.ts'
-import { Loaded } from '../app/problems.tsx'
+import { Loaded, together } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import classes from './order-list.module.css'
@@ -19,15 +19,13 @@ interface Props {
 /** The way of an event through the plugins of the project. */
 export function OrderList({ organizationId, projectId, isAdmin }: Props) {
   const t = useMessages()
-  const plugins = usePlugins(organizationId)
-  const configs = useConfigs(projectId)
-  const data = plugins.data && configs.data ? { plugins: plugins.data, configs: configs.data } : undefined
+  const asked = together({ plugins: usePlugins(organizationId), configs: useConfigs(projectId) })
   return (
     <Stack>
       <Text size="sm" c="dimmed">
         {t.plugins.orderIntro}
       </Text>
-      <Loaded query={{ ...configs, data, error: configs.error ?? plugins.error }}>
+      <Loaded query={asked}>
         {known =>
           known.configs.length === 0 ? (
             <Text size="sm">{t.plugins.nothingToOrder}</Text>

@@ -3,10 +3,10 @@ import { Anchor, Badge, Button, Group, Stack, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { useOrganizations } from '../api/queries.ts'
 import { Page } from '../app/page.tsx'
 import { Loaded } from '../app/problems.tsx'
 import { useCall } from '../app/services.ts'
+import { useIsOpening } from '../app/shown.ts'
 import { Tabbed } from '../app/tabbed.tsx'
 import { useMessages } from '../messages/language.tsx'
 import { useWhere } from '../shell/navigation.tsx'
@@ -15,7 +15,7 @@ import { ActivityList } from './activity-list.tsx'
 import { JobsTab } from './jobs-tab.tsx'
 import { LogTab } from './log-tab.tsx'
 import { MetricsTab } from './metrics-tab.tsx'
-import { hasUpdate, scope, useConfigs, useIsAdmin } from './plugin-queries.ts'
+import { hasUpdate, type PluginConfig, scope, useConfigs, useIsAdmin } from './plugin-queries.ts'
 import {
   type ConfiguredProps,
   type PluginProps,
@@ -30,17 +30,20 @@ export function PluginPage() {
   const { organizationId, pluginId } = useParams({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
   const call = useCall()
   const isAdmin = useIsAdmin(organizationId)
-  // Whether it may be changed decides what is drawn; known later, it would push the rest of the page away.
-  const isRightKnown = !useOrganizations().isPending
+  const { projectId } = useWhere()
   const plugin = useQuery({
     queryKey: ['plugins', organizationId, pluginId],
     queryFn: ({ signal }) => call(routes.plugins.get, { params: { ...scope(organizationId), id: pluginId }, signal }),
   })
+  const configs = useConfigs(projectId)
+  const isOpening = useIsOpening(configs.isPending)
   return (
-    <Loaded query={{ ...plugin, data: isRightKnown ? plugin.data : undefined, refetch: plugin.refetch }}>
+    <Loaded query={{ ...plugin, data: isOpening ? undefined : plugin.data, refetch: plugin.refetch }}>
       {known => (
         <PluginWithTabs
           plugin={known}
+          config={configs.data?.find(each => each.plugin === known.id)}
+          projectId={projectId}
           organizationId={organizationId}
           isAdmin={isAdmin}
           isWritable={isAdmin && known.organization_id === organizationId}
@@ -50,13 +53,16 @@ export function PluginPage() {
   )
 }
 
-function PluginWithTabs(props: PluginProps) {
+interface TabsProps extends PluginProps {
+  projectId: string | undefined
+  config: PluginConfig | undefined
+}
+
+function PluginWithTabs({ projectId, config, ...props }: TabsProps) {
   const { plugin, organizationId, isWritable } = props
   const t = useMessages()
   const navigate = useNavigate()
-  const { projectId } = useWhere()
   const { tab = 'settings' } = useSearch({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
-  const config = useConfigs(projectId).data?.find(each => each.plugin === plugin.id)
   const open = (next: PluginTab) =>
     navigate({
       to: '/organization/$organizationId/plugins/$pluginId',

@@ -24,14 +24,14 @@ export function usePlugins(organizationId: string) {
   })
 }
 
-/** The plugins of a project, in their order. */
+/** The plugins of a project, in their order; none where there is no project. */
 export function useConfigs(projectId: string | undefined) {
   const call = useCall()
   return useQuery({
     queryKey: ['plugin-configs', projectId],
-    enabled: projectId !== undefined,
     queryFn: async ({ signal }) => {
-      const params = { project_id: projectId ?? '' }
+      if (projectId === undefined) return []
+      const params = { project_id: projectId }
       const { results } = await call(routes.pluginConfigs.list, { params, query: { limit: all }, signal })
       return results.filter(config => !config.deleted)
     },

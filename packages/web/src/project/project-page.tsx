@@ -28,6 +28,15 @@ export function ProjectPage() {
   )
 }
 
+function useSecretKeys(project: Project) {
+  const call = useCall()
+  const params = { project_id: String(project.id) }
+  return useQuery({
+    queryKey: ['secret-keys', params.project_id],
+    queryFn: ({ signal }) => call(routes.projects.listSecretKeys, { params, signal }),
+  })
+}
+
 function Settings({ project }: { project: Project }) {
   const t = useMessages()
   const call = useCall()
@@ -36,6 +45,7 @@ function Settings({ project }: { project: Project }) {
   const navigate = useNavigate()
   const isAdmin = project.effective_membership_level >= adminLevel
   const params = { project_id: String(project.id) }
+  const keys = useSecretKeys(project)
   const [name, setName] = useState(project.name)
   const refresh = () => queries.invalidateQueries({ queryKey: ['projects'] })
   const rename = useMutation({
@@ -98,7 +108,8 @@ function Settings({ project }: { project: Project }) {
         </Group>
       </section>
       <SecretKeys project={project} isAdmin={isAdmin} />
-      {isAdmin && (
+      {/* Not before its place is known. */}
+      {isAdmin && !keys.isPending && (
         <section>
           <Title order={2}>{t.project.remove}</Title>
           <Text size="sm" c="dimmed" mb="xs">
@@ -124,7 +135,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
   const queries = useQueryClient()
   const params = { project_id: String(project.id) }
   const queryKey = ['secret-keys', params.project_id]
-  const keys = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.projects.listSecretKeys, { params, signal }) })
+  const keys = useSecretKeys(project)
   const [label, setLabel] = useState('')
   const create = useMutation({
     mutationFn: () => call(routes.projects.createSecretKey, { params, body: { label } }),
@@ -168,7 +179,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
         )}
         {!fieldProblem(t, create.error, 'label') && <ProblemAlert error={create.error} />}
         {create.data?.value && <ShownOnce value={create.data.value} label={create.data.label} />}
-        <Loaded query={keys} minHeight={24}>
+        <Loaded query={keys}>
           {({ results }) =>
             results.length === 0 ? (
               <Text size="sm">{t.project.noSecretKeys}</Text>

@@ -1,11 +1,11 @@
 import { routes } from '@halyard/contract'
-import { Alert, Button, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
 import { useMe } from '../api/queries.ts'
-import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
+import { fieldProblem, Loaded, Loading, ProblemAlert } from '../app/problems.tsx'
 import { useCredentials, useServices } from '../app/services.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Doorway } from './doorway.tsx'
@@ -21,6 +21,14 @@ export function SignUpPage() {
     queryFn: () => call(routes.session.readInvite, { params: { invite_id: inviteId } }),
     retry: false,
   })
+  // What stands in the middle of the window moves when it grows, so it is only shown as a whole.
+  if (invite.isPending) {
+    return (
+      <Center mih="100dvh" component="main">
+        <Loading />
+      </Center>
+    )
+  }
   if (isProblem(invite.error) && invite.error.status === 404) {
     return (
       <Doorway>

@@ -1,7 +1,10 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { useHasBearings } from '../api/queries.ts'
 import { keepFocus } from '../app/keep-focus.ts'
+import { Loading } from '../app/problems.tsx'
+import { ShownContext } from '../app/shown.ts'
 import { useMessages } from '../messages/language.tsx'
 import { Jump } from './jump.tsx'
 import { useLiveUpdates } from './live-updates.ts'
@@ -17,6 +20,7 @@ export function Shell() {
   const { pathname } = useLocation()
   const { isOpen, toggle, burger } = useNarrowMenu(pathname)
   const main = useRef<HTMLElement>(null)
+  const hasBearings = useHasBearings()
   useEffect(() => (main.current ? keepFocus(main.current) : undefined), [])
   useLiveUpdates()
   return (
@@ -24,6 +28,7 @@ export function Shell() {
       header={{ height: { base: 52, sm: 0 } }}
       navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
       padding={0}
+      className={hasBearings ? undefined : classes.waiting}
     >
       <a href="#content" className={classes.skip} data-skip>
         {t.common.skipToContent}
@@ -55,7 +60,14 @@ export function Shell() {
         </AppShell.Section>
       </AppShell.Navbar>
       <AppShell.Main ref={main} id="content" tabIndex={-1} className={classes.main} data-covered={isOpen || undefined}>
-        <Outlet />
+        {!hasBearings && (
+          <div className={classes.wait}>
+            <Loading />
+          </div>
+        )}
+        <ShownContext value={hasBearings}>
+          <Outlet />
+        </ShownContext>
       </AppShell.Main>
     </AppShell>
   )

@@ -1,5 +1,5 @@
 import { type BlastRadius as Reach, routes } from '@halyard/contract'
-import { Group, Paper, Progress, Skeleton, Text, Title } from '@mantine/core'
+import { Box, Group, Paper, Progress, Skeleton, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useCall } from '../../app/services.ts'
@@ -15,6 +15,9 @@ interface Props {
 }
 
 const waitMilliseconds = 300
+/** As tall as what usually stands there, so that the answer moves nothing below. */
+const place = '3.85rem'
+const placeWithVariants = '4.9rem'
 
 /** Whom the flag would reach as it stands in the form, and who would gain or lose it by saving. */
 export function BlastRadius({ projectId, flagId, draft, isSound }: Props) {
@@ -42,7 +45,7 @@ export function BlastRadius({ projectId, flagId, draft, isSound }: Props) {
       <Title order={2} mb={4}>
         {t.reach.title}
       </Title>
-      <div role="status">
+      <Box role="status" mih={asked.filters.variants.length > 0 ? placeWithVariants : place}>
         {reach.data ? (
           <Counted reach={reach.data} whom={asked.filters.groupTypeIndex === null ? 'people' : 'groups'} />
         ) : reach.error ? (
@@ -52,7 +55,7 @@ export function BlastRadius({ projectId, flagId, draft, isSound }: Props) {
         ) : (
           <Skeleton height={44} aria-hidden="true" />
         )}
-      </div>
+      </Box>
     </Paper>
   )
 }

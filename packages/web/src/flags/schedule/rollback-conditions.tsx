@@ -3,7 +3,9 @@ import { ActionIcon, Badge, Group, List, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { TrashIcon } from '../../app/icons.tsx'
 import { useNotify } from '../../app/notify.ts'
+import { Loading } from '../../app/problems.tsx'
 import { useCall } from '../../app/services.ts'
+import { useIsOpening } from '../../app/shown.ts'
 import type { Messages } from '../../messages/en.ts'
 import { useFormats, useMessages } from '../../messages/language.tsx'
 import type { TabProps } from '../flag-tabs.ts'
@@ -30,6 +32,8 @@ export function RollbackConditions(props: TabProps) {
     enabled: known.length > 0,
     refetchInterval: 5000,
   })
+  // The first report comes with the conditions, so that it pushes nothing away.
+  const isOpening = useIsOpening(known.length > 0 && report.isPending)
   const save = async (next: readonly unknown[], done: string) => {
     const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }
     await patch.mutateAsync({ flag, patch: { rollback_conditions } })
@@ -39,6 +43,7 @@ export function RollbackConditions(props: TabProps) {
     const condition = readRollbackCondition(given)
     return condition ? rollbackSentence(condition, wording) : JSON.stringify(given)
   }
+  if (isOpening) return <Loading />
   return (
     <AutomationSection
       title={t.rollback.title}

@@ -1,15 +1,20 @@
 import { Divider } from '@mantine/core'
+import { Loaded } from '../../app/problems.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { RollbackConditions } from './rollback-conditions.tsx'
-import { ScheduledChanges } from './scheduled-changes.tsx'
+import { ScheduledChanges, useScheduledChanges } from './scheduled-changes.tsx'
 
 /** What the flag does by itself: change at a time, reach more people step by step, go off when something goes wrong. */
 export function ScheduleTab(props: TabProps) {
   return (
-    <>
-      <ScheduledChanges {...props} />
-      <Divider my="xl" />
-      <RollbackConditions {...props} />
-    </>
+    <Loaded query={useScheduledChanges(props)}>
+      {changes => (
+        <>
+          <ScheduledChanges {...props} changes={changes} />
+          <Divider my="xl" />
+          <RollbackConditions {...props} />
+        </>
+      )}
+    </Loaded>
   )
 }

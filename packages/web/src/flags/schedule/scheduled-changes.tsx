@@ -4,7 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ConfirmButton } from '../../app/confirm-button.tsx'
 import { useNotify } from '../../app/notify.ts'
 import { PlainTable } from '../../app/plain-table.tsx'
-import { fieldProblem, Loaded } from '../../app/problems.tsx'
+import { fieldProblem } from '../../app/problems.tsx'
 import { useCall } from '../../app/services.ts'
 import { useFormats, useMessages } from '../../messages/language.tsx'
 import { readFilters } from '../filters.ts'
@@ -19,7 +19,20 @@ const colours: Record<string, string> = { pending: 'indigo', done: 'green', fail
 const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
   next_attempt_at ?? executed_at ?? scheduled_at
 
-export function ScheduledChanges({ flag, project }: TabProps) {
+/** All changes of a flag that have a time, past ones included. */
+export function useScheduledChanges({ flag, project }: TabProps) {
+  const call = useCall()
+  const params = { project_id: String(project.id) }
+  return useQuery({
+    queryKey: ['schedules', params.project_id, flag.id],
+    queryFn: async ({ signal }) => {
+      const query = { record_id: String(flag.id), limit: '200' }
+      return (await call(routes.scheduledChanges.list, { params, query, signal })).results
+    },
+  })
+}
+
+export function ScheduledChanges({ flag, project, changes }: TabProps & { changes: readonly ScheduledChange[] }) {
   const t = useMessages()
   const { moment, percent } = useFormats()
   const call = useCall()
@@ -27,13 +40,6 @@ export function ScheduledChanges({ flag, project }: TabProps) {
   const notify = useNotify()
   const params = { project_id: String(project.id) }
   const conditions = readFilters(flag.filters).groups
-  const schedules = useQuery({
-    queryKey: ['schedules', params.project_id, flag.id],
-    queryFn: async ({ signal }) => {
-      const query = { record_id: String(flag.id), limit: '200' }
-      return (await call(routes.scheduledChanges.list, { params, query, signal })).results
-    },
-  })
   const refresh = () => queries.invalidateQueries({ queryKey: ['schedules', params.project_id] })
   const sentenceOf = (change: ScheduledChange) => changeSentence(change, t, percent)
   const create = useMutation({
@@ -69,47 +75,43 @@ export function ScheduledChanges({ flag, project }: TabProps) {
         )
       }
     >
-      <Loaded query={schedules} minHeight={24}>
-        {all =>
-          all.length === 0 ? (
-            <Text size="sm">{t.schedule.none}</Text>
-          ) : (
-            <PlainTable
-              label={t.schedule.title}
-              head={[t.schedule.what, t.schedule.when, t.schedule.state, '']}
-              rows={all.map(change => ({
-                key: change.id,
-                cells: [
-                  sentenceOf(change),
-                  moment(timeOf(change)),
-                  <span key="state">
-                    <Badge variant="light" color={colours[change.status] ?? 'gray'}>
-                      {states[change.status] ?? change.status}
-                    </Badge>
-                    {change.failure_reason && (
-                      <Text size="xs" mt={4}>
-                        {change.failure_reason}
-                      </Text>
-                    )}
-                  </span>,
-                  flag.can_edit && change.status === 'pending' ? (
-                    <ConfirmButton
-                      key="off"
-                      label={t.schedule.callOff}
-                      of={`${sentenceOf(change)}, ${moment(timeOf(change))}`}
-                      question={t.schedule.callOffQuestion}
-                      done={t.schedule.calledOff(sentenceOf(change))}
-                      onConfirm={() => callOff(change.id)}
-                    />
-                  ) : (
-                    ''
-                  ),
-                ],
-              }))}
-            />
-          )
-        }
-      </Loaded>
+      {changes.length === 0 ? (
+        <Text size="sm">{t.schedule.none}</Text>
+      ) : (
+        <PlainTable
+          label={t.schedule.title}
+          head={[t.schedule.what, t.schedule.when, t.schedule.state, '']}
+          rows={changes.map(change => ({
+            key: change.id,
+            cells: [
+              sentenceOf(change),
+              moment(timeOf(change)),
+              <span key="state">
+                <Badge variant="light" color={colours[change.status] ?? 'gray'}>
+                  {states[change.status] ?? change.status}
+                </Badge>
+                {change.failure_reason && (
+                  <Text size="xs" mt={4}>
+                    {change.failure_reason}
+                  </Text>
+                )}
+              </span>,
+              flag.can_edit && change.status === 'pending' ? (
+                <ConfirmButton
+                  key="off"
+                  label={t.schedule.callOff}
+                  of={`${sentenceOf(change)}, ${moment(timeOf(change))}`}
+                  question={t.schedule.callOffQuestion}
+                  done={t.schedule.calledOff(sentenceOf(change))}
+                  onConfirm={() => callOff(change.id)}
+                />
+              ) : (
+                ''
+              ),
+            ],
+          }))}
+        />
+      )}
     </AutomationSection>
   )
 }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
 import { useProject } from '../../api/queries.ts'
 import { useNotify } from '../../app/notify.ts'
-import { fieldProblem, Loaded, ProblemAlert } from '../../app/problems.tsx'
+import { fieldProblem, Loaded, ProblemAlert, together } from '../../app/problems.tsx'
 import { useCall } from '../../app/services.ts'
 import type { Messages } from '../../messages/en.ts'
 import { useFormats, useMessages } from '../../messages/language.tsx'
@@ -22,13 +22,18 @@ import { bodyOf, draftOf, isFile, isSecretText, isStored, type SettingsDraft, va
 /** The plugin in this project: whether it runs, its settings from its own schema, and whom it may reach. */
 export function SettingsTab(props: ProjectPluginProps) {
   const call = useCall()
-  const configs = useConfigs(props.projectId)
   const source = useQuery(sourceQuery(call, props.organizationId, props.plugin))
-  const config = configs.data?.find(each => each.plugin === props.plugin.id)
-  const data = configs.data && source.data ? { hosts: wantedHosts(source.data['plugin.json']) } : undefined
+  const asked = together({ configs: useConfigs(props.projectId), source })
   return (
-    <Loaded query={{ ...configs, data, error: configs.error ?? source.error }}>
-      {({ hosts }) => <SettingsForm key={props.plugin.tag} {...props} config={config} wanted={hosts} />}
+    <Loaded query={asked}>
+      {({ configs, source: files }) => (
+        <SettingsForm
+          key={props.plugin.tag}
+          {...props}
+          config={configs.find(each => each.plugin === props.plugin.id)}
+          wanted={wantedHosts(files['plugin.json'])}
+        />
+      )}
     </Loaded>
   )
 }

@@ -2,7 +2,7 @@ import { setDiagnostics } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
 import { EditorView } from '@codemirror/view'
 import { getNonce } from 'get-nonce'
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import classes from './code-editor.module.css'
 import type { CompileFault } from './compile-fault.ts'
 import { editorExtensions } from './editor-extensions.ts'
@@ -30,7 +30,7 @@ export default function CodeEditor(props: Props) {
   const latest = useRef(props)
   latest.current = props
 
-  useEffect(() => {
+  useLayoutEffect(() => {
     const made = new EditorView({
       parent: box.current as HTMLElement,
       state: EditorState.create({

@@ -3,7 +3,7 @@ import { Alert, Anchor, Button, Group, Kbd, Loader, Stack, Text, Title } from '@
 import { useHotkeys } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
-import { lazy, Suspense, useId, useMemo, useState } from 'react'
+import { type CSSProperties, lazy, Suspense, useId, useMemo, useState } from 'react'
 import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
 import { useNotify } from '../../app/notify.ts'
 import { Loaded, ProblemAlert } from '../../app/problems.tsx'
@@ -115,26 +115,22 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
         />
         <div className={classes.editor}>
           {edited[shown] !== undefined && (
-            <Suspense
-              fallback={
-                <div className={classes.coming}>
-                  <Loader size="sm" role="status" aria-label={t.common.loading} />
-                </div>
-              }
-            >
-              <CodeEditor
-                key={`${shown} ${revision}`}
-                fileName={shown}
-                text={edited[shown]}
-                label={t.plugins.sourceOf(shown)}
-                describedBy={help}
-                isReadOnly={!isWritable}
-                fault={fault?.file === shown ? fault : undefined}
-                faultVisit={faultVisit}
-                onChange={text => setEdited(old => ({ ...old, [shown]: text }))}
-                onSave={saveNow}
-              />
-            </Suspense>
+            <div className={classes.place} style={placeOf(edited[shown])}>
+              <Suspense fallback={<Loader size="sm" role="status" aria-label={t.common.loading} />}>
+                <CodeEditor
+                  key={`${shown} ${revision}`}
+                  fileName={shown}
+                  text={edited[shown]}
+                  label={t.plugins.sourceOf(shown)}
+                  describedBy={help}
+                  isReadOnly={!isWritable}
+                  fault={fault?.file === shown ? fault : undefined}
+                  faultVisit={faultVisit}
+                  onChange={text => setEdited(old => ({ ...old, [shown]: text }))}
+                  onSave={saveNow}
+                />
+              </Suspense>
+            </div>
           )}
           <Text id={help} size="xs" c="dimmed" mt={6}>
             {isWritable ? t.plugins.editorKeys : t.plugins.readOnlyKeys}
@@ -187,6 +183,8 @@ const SaveKey = () => (
 )
 
 const tabOf = (search: object): unknown => ('tab' in search ? search.tab : undefined)
+
+const placeOf = (text: string) => ({ '--lines': text.split('\n').length }) as CSSProperties
 
 const sameFiles = (one: Files, other: Files): boolean => Object.keys(changesOf(one, other)).length === 0
 
