@@ -8,6 +8,7 @@ import { Disclose } from '../app/disclose.tsx'
 import { regex } from '../flags/editor/definitions.ts'
 import { inWords } from '../flags/editor/draft-problems.ts'
 import { type Editing, EditingContext } from '../flags/editor/editing.ts'
+import { useSeenProperties } from '../flags/editor/seen-properties.ts'
 import { useMessages } from '../messages/language.tsx'
 import { type FilterTree, isTree, readTree, rootPath, writeTree } from './cohort-tree.ts'
 import { FilterGroup } from './filter-group.tsx'
@@ -28,6 +29,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
   // Drawn from its own state, since the wire form says less: a group with one filter is a filter there.
   const [tree, setTree] = useState(() => readTree(filters))
   const [isJsonOpen, json] = useDisclosure(tree === undefined)
+  const seen = useSeenProperties(projectId)
   const editing = useMemo(
     (): Editing => ({
       isCohort: true,
@@ -37,11 +39,11 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
       groupTypes: project?.group_types ?? {},
       variantKeys: [],
       groupTypeIndex: null,
-      knownProperties: knownProperties(cohorts),
+      knownProperties: [...new Set([...knownProperties(cohorts), ...seen])].sort(),
       problemsAt: path =>
         problems.filter(problem => problem.path.startsWith(path)).map(problem => inWords(t, problem).message),
     }),
-    [t, cohorts, cohortId, project, problems],
+    [t, cohorts, cohortId, project, seen, problems],
   )
   const build = (next: FilterTree) => {
     setTree(next)

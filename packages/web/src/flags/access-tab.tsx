@@ -1,6 +1,7 @@
 import { type AnswerOf, routes } from '@halyard/contract'
-import { ActionIcon, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { ActionIcon, Anchor, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { TrashIcon } from '../app/icons.tsx'
 import { useNotify } from '../app/notify.ts'
@@ -85,7 +86,20 @@ export function AccessTab({ flag, project }: TabProps) {
                 }))}
               />
             )}
-            {flag.can_edit && (
+            {roles.data?.results.length === 0 && (
+              <Text size="sm">
+                {t.access.noRoles}{' '}
+                <Anchor
+                  component={Link}
+                  to={`/organization/${project.organization}/roles`}
+                  size="sm"
+                  underline="always"
+                >
+                  {t.access.toRoles}
+                </Anchor>
+              </Text>
+            )}
+            {flag.can_edit && roles.data?.results.length !== 0 && (
               <Group align="flex-end" component="form" onSubmit={submit}>
                 <NativeSelect
                   label={t.access.letRole}

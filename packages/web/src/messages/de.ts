@@ -488,6 +488,8 @@ export const de: Messages = {
     members: 'Mitglieder',
     since: 'Seit',
     letRole: 'Eine Rolle dieses Flag ändern lassen',
+    noRoles: 'Diese Organisation hat noch keine Rollen.',
+    toRoles: 'Rolle anlegen',
     pickRole: 'Rolle wählen',
     grant: 'Einlassen',
     revoke: role => `${role} den Zugriff nehmen`,

@@ -434,6 +434,8 @@ export const en = {
     since: 'Since',
     letRole: 'Let a role edit this flag',
     pickRole: 'Pick a role',
+    noRoles: 'This organization has no roles yet.',
+    toRoles: 'Create a role',
     grant: 'Let in',
     revoke: (role: string) => `Take access from ${role}`,
     granted: (role: string) => `${role} may edit this flag now.`,

@@ -120,8 +120,8 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
               {t.plugins.pinned}
             </Badge>
           )}
-          {hasUpdate(plugin) && (
-            <Badge variant="light" color="yellow">
+          {!isLocal && !isPinned && plugin.latest_tag !== null && (
+            <Badge variant="light" color={hasUpdate(plugin) ? 'yellow' : 'gray'}>
               {t.plugins.newestVersion(plugin.latest_tag ?? '')}
             </Badge>
           )}

@@ -31,12 +31,13 @@ export function problemsOf(
 
 /** Filters that were begun and not filled in. They can be evaluated, and let nobody in: hardly what is wanted. */
 export const unfilledOf = (t: Messages, { groups }: Filters): DraftProblem[] =>
-  groups.flatMap(({ properties }, group) =>
-    properties.flatMap((property, index) => {
-      const { field, message } = missingIn(t, property) ?? {}
-      return message ? [{ path: `filters.groups[${group}].properties[${index}].${field}`, message }] : []
-    }),
-  )
+  groups.flatMap(({ properties }, group) => unfilledAt(t, properties, `filters.groups[${group}].properties`))
+
+export const unfilledAt = (t: Messages, properties: readonly Property[], path: string): DraftProblem[] =>
+  properties.flatMap((property, index) => {
+    const { field, message } = missingIn(t, property) ?? {}
+    return message ? [{ path: `${path}[${index}].${field}`, message }] : []
+  })
 
 function missingIn(t: Messages, { type, key, operator, value }: Property) {
   if (type === 'cohort') return value === '' ? { field: 'value', message: t.editor.cohortMissing } : undefined

@@ -24,6 +24,7 @@ import { knownProperties } from './known-properties.ts'
 import { type BrokenPayloads, hasBrokenPayload, PayloadEditor } from './payload-editor.tsx'
 import { Preview } from './preview.tsx'
 import { SaveBar } from './save-bar.tsx'
+import { useSeenProperties } from './seen-properties.ts'
 import { VariantsEditor } from './variants-editor.tsx'
 
 interface Props {
@@ -96,6 +97,8 @@ export function FlagEditor(props: Props) {
   }
   useHotkeys([['mod+S', save]], [])
 
+  const seen = useSeenProperties(String(project.id))
+  const known = useMemo(() => [...new Set([...knownProperties(flags), ...seen])].sort(), [flags, seen])
   const editing = useMemo(
     (): Editing => ({
       isCohort: false,
@@ -105,13 +108,13 @@ export function FlagEditor(props: Props) {
       groupTypes: project.group_types,
       variantKeys: draft.filters.variants.map(({ key }) => key),
       groupTypeIndex: draft.filters.groupTypeIndex,
-      knownProperties: knownProperties(flags),
+      knownProperties: known,
       problemsAt: path =>
         hasTried || error !== null
           ? problems.filter(problem => problem.path.startsWith(path)).map(({ message }) => message)
           : [],
     }),
-    [flagId, flags, cohorts, project, draft.filters, problems, hasTried, error],
+    [flagId, flags, cohorts, project, known, draft.filters, problems, hasTried, error],
   )
   const isAtField = isProblem(error) && error.field !== null && ['key', 'name', 'tags'].includes(error.field)
   const stray = hasTried ? problems.filter(({ path }) => !/\[\d+\]/.test(path)) : []

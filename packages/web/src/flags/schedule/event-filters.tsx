@@ -1,18 +1,21 @@
 import { Button, Stack } from '@mantine/core'
-import { useState } from 'react'
+import { useMemo, useState } from 'react'
 import { PlusIcon } from '../../app/icons.tsx'
 import { useMessages } from '../../messages/language.tsx'
+import type { DraftProblem } from '../editor/draft-problems.ts'
 import { type Editing, EditingContext } from '../editor/editing.ts'
 import { PropertyRow } from '../editor/property-row.tsx'
 import type { Property } from '../filters.ts'
 
 interface Props {
   properties: readonly Property[]
+  /** What is wrong, at `[0].key` and the like. */
+  problems: readonly DraftProblem[]
   onChange: (properties: readonly Property[]) => void
 }
 
 /** Filters of an event need nothing of what is around a flag. */
-const editing: Editing = {
+const nothingAround = {
   isCohort: false,
   flagId: 0,
   flags: [],
@@ -21,12 +24,18 @@ const editing: Editing = {
   variantKeys: [],
   groupTypeIndex: null,
   knownProperties: [],
-  problemsAt: () => [],
 }
 
 /** Which events count: those whose properties fit. */
-export function EventFilters({ properties, onChange }: Props) {
+export function EventFilters({ properties, problems, onChange }: Props) {
   const t = useMessages()
+  const editing = useMemo(
+    (): Editing => ({
+      ...nothingAround,
+      problemsAt: path => problems.filter(each => each.path.startsWith(path)).map(({ message }) => message),
+    }),
+    [problems],
+  )
   const [addedAt, setAddedAt] = useState<number>()
   const add = (property: Property) => {
     setAddedAt(properties.length)
@@ -42,7 +51,7 @@ export function EventFilters({ properties, onChange }: Props) {
             // biome-ignore lint/suspicious/noArrayIndexKey: filters have no identity but their place.
             key={index}
             joint={index === 0 ? t.editor.where : t.editor.and}
-            path=""
+            path={`[${index}]`}
             property={property}
             isNew={addedAt === index}
             onChange={next => replace(index, next)}

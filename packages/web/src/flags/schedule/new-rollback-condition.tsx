@@ -1,6 +1,8 @@
 import { Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Switch, TextInput } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { showFault } from '../../app/show-fault.ts'
 import { useMessages } from '../../messages/language.tsx'
+import { type DraftProblem, unfilledAt } from '../editor/draft-problems.ts'
 import { EventFilters } from './event-filters.tsx'
 import {
   comparisons,
@@ -16,16 +18,29 @@ interface Props {
   onCreate: (condition: RollbackCondition) => Promise<unknown>
 }
 
+const none: readonly DraftProblem[] = []
+
 export function NewRollbackCondition({ isSaving, onCreate }: Props) {
   const t = useMessages()
   const w = t.rollback
   const [condition, setCondition] = useState(usualCondition)
   const set = (change: Partial<RollbackCondition>) => setCondition(old => ({ ...old, ...change }))
+  const isEvents = condition.source === 'events'
+  const problems = isEvents ? unfilledAt(t, condition.properties, '') : none
+  const [attempts, setAttempts] = useState(0)
+  const hasTried = attempts > 0
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (attempts > 0) showFault(form.current)
+  }, [attempts])
   const submit = async (event: FormEvent) => {
     event.preventDefault()
+    setAttempts(count => count + 1)
+    if (problems.length > 0) return
     try {
       await onCreate(condition)
       setCondition(usualCondition)
+      setAttempts(0)
     } catch {
       // Told above the list; what was filled in stays.
     }
@@ -41,9 +56,8 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
     />
   )
   const operators: Record<string, string> = t.operators
-  const isEvents = condition.source === 'events'
   return (
-    <form onSubmit={submit}>
+    <form ref={form} onSubmit={submit}>
       <Stack gap="sm">
         <SegmentedControl
           aria-label={w.source}
@@ -100,7 +114,11 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
         </div>
         {isEvents && (
           <>
-            <EventFilters properties={condition.properties} onChange={properties => set({ properties })} />
+            <EventFilters
+              properties={condition.properties}
+              problems={hasTried ? problems : none}
+              onChange={properties => set({ properties })}
+            />
             <Switch
               label={w.onlyFlagged}
               checked={condition.isOnlyFlagged}
