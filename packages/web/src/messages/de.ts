@@ -145,7 +145,7 @@ export const de: Messages = {
     title: 'Springen zu',
     hint: 'Ein Flag, eine Seite, ein Projekt oder eine Distinct-ID',
     whyOf: id => `Was bekommt ${id} und warum?`,
-    nothing: 'Nichts heißt so.',
+    nothing: 'Kein Flag, keine Seite und kein Projekt heißt so.',
     flag: 'Flag',
     page: 'Seite',
   },

@@ -92,7 +92,7 @@ export const en = {
     title: 'Jump to',
     hint: 'A flag, a page, a project or somebody’s distinct id',
     whyOf: (id: string) => `What does ${id} get, and why?`,
-    nothing: 'Nothing of that name.',
+    nothing: 'No flag, page or project is called that.',
     flag: 'Flag',
     page: 'Page',
   },

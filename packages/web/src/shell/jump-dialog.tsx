@@ -34,7 +34,10 @@ export function JumpDialog({ onClose }: { onClose: () => void }) {
   const targets = useTargets(text)
   const at = Math.min(chosen, targets.length - 1)
   const optionId = (index: number) => `${list}-${index}`
-  useEffect(() => document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' }), [list, at])
+  useEffect(() => {
+    // Newer browsers answer with a promise, which an effect must not return.
+    document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' })
+  }, [list, at])
   const go = (target: Target | undefined) => {
     if (!target) return
     onClose()
