@@ -4,6 +4,7 @@ import { say } from './prepare.mjs'
 const lengths = {
   faults: {
     HALYARD_KILL_ROUNDS: '300',
+    HALYARD_COMMIT_CUTS: '60',
     HALYARD_EDGE_KILL_ROUNDS: '100',
     HALYARD_EDGE_PEOPLE: '5000',
     HALYARD_WORKER_ROUNDS: '60',

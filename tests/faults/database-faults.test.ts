@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, inject, it, vi } from 'vitest'
+import { instantOf } from '../../packages/server/src/instant.ts'
 import { createTestDatabase, onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { createFaultInjector } from '../../packages/server/src/testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
@@ -14,6 +15,9 @@ import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'
 const patience = { timeout: 25_000, interval: 100 }
 /** So short that a test need not wait long for a database that is paused. */
 const impatient = { HALYARD_STATEMENT_MILLISECONDS_MAX: '500' }
+
+/** Each takes as long as it takes to give a statement up. */
+const commitCuts = Number(process.env.HALYARD_COMMIT_CUTS ?? 2)
 
 const isReady = async (s: Scenario) => (await s.get('/_readyz')).status === 200
 const createFlag = (s: Scenario, key: string) => s.post(`${s.project}/feature_flags/`, { key })
@@ -61,6 +65,46 @@ onEachDatabase('a database that fails every n-th statement', dialect => {
 })
 
 describe('PostgreSQL behind a network that fails', () => {
+  it('falls silent in the middle of a commit: nobody is told that it worked, and no connection is held', async () => {
+    const database = await createTestDatabase('postgres')
+    const proxy = await startTcpProxy(addressOf(database.url))
+    const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
+    const admin = new pg.Client({ connectionString: database.url })
+    await admin.connect()
+    const has = async (key: string) => (await admin.query('select 1 from flags where key = $1', [key])).rowCount === 1
+    const connections = async () => {
+      const { rows } = await admin.query(
+        `select count(*)::int as open, (count(*) filter (where state like 'idle in transaction%'))::int as stuck
+         from pg_stat_activity where datname = current_database() and application_name = 'halyard'`,
+      )
+      return rows[0] as { open: number; stuck: number }
+    }
+    try {
+      for (let round = 0; round < commitCuts; round++) {
+        const isLost = round % 2 === 0
+        proxy.silenceCommit(isLost)
+        const cut = await createFlag(s, `cut-${round}`)
+        expect(cut.status).toBe(503)
+        expect(cut.body.detail).toContain('Look whether the change is there')
+        await expectRecovery(s, `after-${round}`)
+        await expect.poll(() => has(`cut-${round}`)).toBe(!isLost)
+      }
+      await expect.poll(connections).toMatchObject({ stuck: 0 })
+      expect((await connections()).open).toBeLessThanOrEqual(10)
+      const served = Object.keys((await evaluate(s)).body.flags).sort()
+      const { rows } = await admin.query<{ key: string }>('select key from flags order by key')
+      expect(served).toEqual(rows.map(({ key }) => key).sort())
+      // Leases and everything else that writes go on as well.
+      await s.halyard.jobs.runDue(instantOf(new Date()))
+      expect(await findFaults(database.url, [])).toEqual([])
+    } finally {
+      await admin.end()
+      await s.close()
+      await proxy.close()
+      await database.drop()
+    }
+  }, 600_000)
+
   it('is paused: readiness says so, requests are answered, and it recovers by itself', async () => {
     const database = await createTestDatabase('postgres')
     const proxy = await startTcpProxy(addressOf(database.url))

@@ -57,6 +57,8 @@ for (const channel of ['notify', 'poll'] as const) {
   it(`three nodes by ${channel}: every change reaches every node, in one order`, async () => {
     const environment = { HALYARD_CHANGE_CHANNEL: channel }
     await startNodes([environment, environment, environment], async nodes => {
+      // Once somebody has asked, a change is delivered when it is evaluated.
+      for (const node of nodes) await node.post('/flags/?v=2', { token: node.projectToken, distinct_id: 'somebody' })
       const watched = nodes.map(watch)
       const { flagId, answered } = await changeMany(nodes[0]!, changesCount)
       await vi.waitFor(() => {

@@ -15,6 +15,11 @@ export interface TcpProxy {
   admit(): void
   /** What is asked arrives, what is answered does not: a connection that is open on one side only. */
   deafen(): void
+  /**
+   * The next connection that says `commit` after a change falls silent for good, and nobody is told: its `commit` is lost on the way, or
+   * arrives and is not answered.
+   */
+  silenceCommit(isLost: boolean): void
   close(): Promise<void>
 }
 
@@ -23,6 +28,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   let isFrozen = false
   let isRefusing = false
   let isDeaf = false
+  let silencing: 'lost' | 'unanswered' | undefined
   const server = createServer(near => {
     if (isRefusing) {
       near.destroy()
@@ -37,9 +43,20 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       far.destroy()
     }
     for (const socket of [near, far]) socket.on('error', end).on('close', end)
-    near.on('data', data => far.write(data))
+    let isSilent = false
+    let isChanging = false
+    near.on('data', data => {
+      if (isSilent) return
+      isChanging ||= data.includes('change_head')
+      const isCommit = isChanging && data.includes('commit\0')
+      if (isCommit) isChanging = false
+      isSilent = isCommit && silencing !== undefined
+      const isLost = isSilent && silencing === 'lost'
+      if (isSilent) silencing = undefined
+      if (!isLost) far.write(data)
+    })
     far.on('data', data => {
-      if (!isDeaf) near.write(data)
+      if (!isDeaf && !isSilent) near.write(data)
     })
     if (isFrozen) hold(pair)
   })
@@ -78,6 +95,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     deafen() {
       isDeaf = true
+    },
+    silenceCommit(isLost) {
+      silencing = isLost ? 'lost' : 'unanswered'
     },
     async close() {
       endAll()

@@ -30,13 +30,12 @@ onEachDatabase('snapshots', dialect => {
     let reads = 0
     let isAway = false
     const listeners = new Set<ChangeListener>()
-    const database: Pick<Database, 'read'> = {
-      async read(work) {
-        reads += 1
-        if (isAway) throw new Problem('unavailable', 'The database is away.')
-        return s.halyard.database.read(work)
-      },
+    const counted: Database['read'] = async work => {
+      reads += 1
+      if (isAway) throw new Problem('unavailable', 'The database is away.')
+      return s.halyard.database.read(work)
     }
+    const database = { read: counted, glance: counted }
     const snapshots = createSnapshots({
       source: storedProjects(database, listCohorts),
       changes: {

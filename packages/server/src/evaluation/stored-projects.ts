@@ -8,7 +8,7 @@ const definitionsOf: ListCohorts = (tx, projectId) => tx.cohorts.listDefinitions
 
 /** Projects as the database has them. */
 export function storedProjects(
-  database: Pick<Database, 'read'>,
+  database: Pick<Database, 'read' | 'glance'>,
   listCohorts: ListCohorts = definitionsOf,
 ): ProjectSource {
   return {
@@ -22,6 +22,8 @@ export function storedProjects(
         const hasPersons = (await tx.persons.scan(projectId, 0, 1)).length > 0
         return { project, flags: await tx.flags.listLive(projectId), cohorts, hasPersons }
       }),
-    readFlags: (projectId, flagIds) => database.read(tx => tx.flags.findLive(projectId, flagIds)),
+    // What has changed is nearly always one flag, and everybody waits for it; of several, none may be older than the others.
+    readFlags: (projectId, flagIds) =>
+      (flagIds.length === 1 ? database.glance : database.read)(tx => tx.flags.findLive(projectId, flagIds)),
   }
 }

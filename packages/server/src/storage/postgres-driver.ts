@@ -13,6 +13,8 @@ const int8TypeId = 20
 const numericTypeId = 1700
 export const poolConnectionsMax = 10
 const connectTimeoutMilliseconds = 5000
+/** Firewalls forget connections on which nothing is said, and tell nobody. */
+export const keepAliveMilliseconds = 30_000
 /** A node that stops in the middle of a transaction (paused, or cut off) holds its locks no longer than this. */
 const idleInTransactionMillisecondsMax = 5000
 /** The server ends a slow statement itself; the client waits a little longer before it takes the server for dead. */
@@ -41,6 +43,7 @@ export function openPostgresPool(
     statement_timeout: statementMillisecondsMax,
     idle_in_transaction_session_timeout: idleInTransactionMillisecondsMax,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveMilliseconds,
     application_name: 'halyard',
     types: withNumbers(types) as pg.CustomTypesConfig,
   })

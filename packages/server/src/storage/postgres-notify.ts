@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import { loadPg } from './load-pg.ts'
+import { keepAliveMilliseconds } from './postgres-driver.ts'
 
 const channel = 'halyard_changes'
 const reconnectMillisecondsMin = 100
@@ -37,6 +38,7 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
     const next = new Client({
       connectionString: url,
       keepAlive: true,
+      keepAliveInitialDelayMillis: keepAliveMilliseconds,
       connectionTimeoutMillis: connectMillisecondsMax,
       query_timeout: heartbeatMilliseconds,
       application_name: 'halyard-changes',

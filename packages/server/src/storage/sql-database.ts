@@ -84,5 +84,12 @@ export function createSqlDatabase<Stores>(
         throw databaseProblem(error)
       }
     },
+    async glance<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+      try {
+        return await work(storesOn(reader, noNotes))
+      } catch (error) {
+        throw databaseProblem(error)
+      }
+    },
   }
 }
