@@ -72,6 +72,7 @@ export class PredicatePool {
   readonly memos: ValueMemo[] = []
   readonly #ids = new Map<string, number>()
   readonly #memosByKey = new Map<string, number>()
+  #rememberedCount = 0
   readonly #options: PredicateOptions
   readonly #openCohorts: string[] = []
 
@@ -129,6 +130,8 @@ export class PredicatePool {
   #remember(id: number, key: string): void {
     if (this.memoOf[id] !== NO_MEMO) return
     const known = this.#memosByKey.get(key)
+    if (this.#rememberedCount === rememberedMax || (known === undefined && this.memos.length === memosMax)) return
+    this.#rememberedCount++
     const memo = known ?? this.memos.push(new ValueMemo(key)) - 1
     this.#memosByKey.set(key, memo)
     this.memoOf[id] = memo
@@ -197,6 +200,10 @@ export class PredicatePool {
     return this.#intern(`constant ${truth}`, () => ({ predicate: () => truth, reads }))
   }
 }
+
+/** So many properties, and filters on them all, have their answers remembered in a project: what callers send must not fill the memory. */
+const memosMax = 64
+const rememberedMax = 4096
 
 /** A name that every object inherits must be looked up with care. With other names the plain case comes first. */
 const isPlainRead = (bag: number, key: string): boolean => bag === PERSON && !(key in Object.prototype)

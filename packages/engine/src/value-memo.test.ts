@@ -67,6 +67,21 @@ describe('what filters have answered before', () => {
     }
   })
 
+  it('is kept for so many properties and filters only, and the others answer as well', () => {
+    const properties = Array.from({ length: 100 }, (_, index) => `property-${index}`)
+    const names = Array.from({ length: 50 }, (_, index) => `name-${index}`)
+    const flags = properties.flatMap((key, index) =>
+      names.map((name, n) => asking(index * 100 + n, filter('exact', name, key))),
+    )
+    const snapshot = compile(project(flags), options)
+    for (const name of [...names, ...names]) {
+      const personProperties = Object.fromEntries(properties.map(key => [key, name]))
+      const results = snapshot.evaluate({ distinctId: 'somebody', personProperties }, { now })
+      const on = snapshot.flags.filter((_, index) => results.outcome(index)?.value === true)
+      expect(on).toHaveLength(properties.length)
+    }
+  })
+
   it('is not mixed up by an evaluation within an evaluation', () => {
     const cohort = { key: 'id', type: 'cohort', value: 1, operator: 'in' }
     const flags = [
