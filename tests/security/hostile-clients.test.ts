@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { createTestDatabase } from '../../packages/server/src/testing/databases.ts'
@@ -72,6 +73,10 @@ it('takes no request that two readers could read differently', async () => {
     'two lengths': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello${smuggled}`,
     'space before the colon': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n${smuggled}`,
     'unknown coding': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    'a coding before the chunks': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: identity, chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    'a folded header': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding:\r\n chunked\r\n\r\n0\r\n\r\n${smuggled}`,
+    'lines that end with LF alone': `POST /api/login/ HTTP/1.1\r\nHost: x\nContent-Length: 2\r\n\r\n{}${smuggled}`,
+    'a chunk extension over two lines': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;\nx\r\n{}\r\n0\r\n\r\n${smuggled}`,
     'bad chunk size': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0x5\r\nhello\r\n0\r\n\r\n${smuggled}`,
     'negative length': `POST /api/login/ HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n${smuggled}`,
     'control characters in a header': `GET /_livez HTTP/1.1\r\nHost: x\r\nX-A: b\u0000c\r\n\r\n${smuggled}`,
@@ -97,6 +102,26 @@ it('answers the head of a stream, a parameter that comes twice, and an expectati
   }
   const expecting = await raw('GET /_livez HTTP/1.1\r\nHost: x\r\nExpect: a-pony\r\nConnection: close\r\n\r\n')
   expect(expecting).toMatch(/^HTTP\/1\.1 200/)
+})
+
+it('hears what was said in time, however late it comes to listen', async () => {
+  const taken = once(s.halyard.app.server, 'connection')
+  const socket = connect(Number(new URL(s.url).port), '127.0.0.1')
+  const answer = once(socket, 'data') as Promise<[Buffer]>
+  await taken
+  socket.write('GET /_livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+  // Nothing is heard while this goes on, and the time for saying something passes.
+  for (const until = performance.now() + 2 * s.halyard.app.server.headersTimeout; performance.now() < until; );
+  expect(String((await answer)[0])).toMatch(/^HTTP\/1\.1 200/)
+})
+
+it('keeps no connection on which something else was asked for', async () => {
+  const upgrade = `Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQAAP__\r\n`
+  const text = await raw(
+    `POST /api/login/ HTTP/1.1\r\nHost: x\r\n${upgrade}Content-Length: 2\r\n\r\n{}GET /_livez HTTP/1.1\r\nHost: x\r\n\r\n`,
+  )
+  expect(text).toMatch(/^HTTP\/1\.1 4/)
+  expect(text).toMatch(/connection: close/i)
 })
 
 it('lets nobody write a header of the answer', async () => {

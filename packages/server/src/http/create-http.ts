@@ -7,7 +7,7 @@ import type { LoadShedder } from './load-shedder.ts'
 import { createNodeServers, type PlainLane, type TakeFirst } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { receiveBodies } from './receive-body.ts'
-import { answerUnreadable, refuseTwoHosts } from './unreadable-request.ts'
+import { answerUnreadable, refuseAmbiguous } from './unreadable-request.ts'
 
 export interface HttpOptions {
   readonly gate: Gate
@@ -36,7 +36,7 @@ const believed = (trust: HttpOptions['trustProxy']) =>
 export function createHttp(options: HttpOptions): FastifyInstance {
   const servers = createNodeServers(
     (request, response) =>
-      refuseTwoHosts(request, response) ||
+      refuseAmbiguous(request, response) ||
       options.shedder.refuse(request, response) ||
       (options.takeFirst?.(request, response) ?? false),
     options.plainLane && behindShedder(options.plainLane, options.shedder),

@@ -55,7 +55,8 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
       const server = createServer(limits, (request, response) => {
         unused.delete(request.socket)
         response.on('timeout', hangUpOnUnread)
-        if (isClosing) response.shouldKeepAlive = false
+        // Node hears nothing more on a connection that was to become something else and has not.
+        if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
         if (!takeFirst?.(request, response)) route(request, response)
       })
       server.timeout = unreadTimeoutMilliseconds

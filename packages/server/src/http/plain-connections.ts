@@ -180,7 +180,15 @@ class PlainConnection {
     else this.#leave(this.#unanswered)
   }
 
+  /** When the event loop is late, what the client has said in time lies there unread: it is heard first. */
   readonly #onTimeout = (): void => {
+    const { bytesRead } = this.#socket
+    setImmediate(() => {
+      if (this.#kit.open.has(this) && this.#socket.bytesRead === bytesRead) this.#giveUp()
+    })
+  }
+
+  #giveUp(): void {
     if (this.#unanswered === undefined || this.#socket.isPaused()) this.#socket.destroy()
     else this.#leave(this.#unanswered)
   }

@@ -23,15 +23,27 @@ const unreadable: Readonly<Record<string, readonly [string, string]>> = {
 const parseError = (detail: string): string =>
   JSON.stringify({ type: 'invalid_request', code: 'parse_error', detail, attr: null })
 
-/** Node takes the first of two hosts, a proxy before it perhaps the other. True when the request was answered 400. */
-export function refuseTwoHosts({ rawHeaders }: IncomingMessage, response: ServerResponse): boolean {
+/** What a proxy before this server might read otherwise than Node does. True when the request was answered 400. */
+export function refuseAmbiguous(request: IncomingMessage, response: ServerResponse): boolean {
+  // What does not end with chunked is refused by Node itself.
+  const hasOtherCoding = /,\s*chunked\s*$/i.test(request.headers['transfer-encoding'] ?? '')
+  const fault = hasTwoHosts(request)
+    ? 'The request names two hosts.'
+    : hasOtherCoding
+      ? 'The only Transfer-Encoding is chunked.'
+      : undefined
+  if (fault === undefined) return false
+  response.writeHead(400, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
+  response.end(parseError(fault))
+  return true
+}
+
+/** Node takes the first of them, a proxy perhaps the other. */
+function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
   let count = 0
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]!
     if (name.length === 4 && name.toLowerCase() === 'host') count += 1
   }
-  if (count < 2) return false
-  response.writeHead(400, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
-  response.end(parseError('The request names two hosts.'))
-  return true
+  return count > 1
 }
