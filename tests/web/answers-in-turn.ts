@@ -60,11 +60,10 @@ export async function answerInTurn(page: Page, turn: Turn): Promise<() => Promis
   }
 }
 
+/** Fetched on behalf of the page: a request that the page has given up meanwhile is never answered to it, and would be waited for in vain. */
 async function answer(route: Route): Promise<void> {
-  const request = route.request()
   try {
-    await route.continue()
-    await (await request.response())?.finished()
+    await route.fulfill({ response: await route.fetch() })
   } catch {
     // The page has been left meanwhile, or no longer wants to know.
   }
