@@ -97,7 +97,7 @@ function Entry({ entry, installed, organizationId, isAdmin }: EntryProps) {
   const kinds: Record<string, string> = t.plugins.kinds
   return (
     <Paper withBorder p="md" radius="lg" component="article">
-      <Stack gap="xs">
+      <Stack gap="xs" h="100%">
         <Group justify="space-between" wrap="nowrap" align="flex-start">
           <Title order={2} size="h3">
             {entry.name}
@@ -121,7 +121,7 @@ function Entry({ entry, installed, organizationId, isAdmin }: EntryProps) {
         )}
         <ProblemAlert error={install.error} />
         <InstallSteps progress={install} what={entry.name} />
-        <Group>
+        <Group mt="auto">
           {installed ? (
             <Anchor
               component={Link}
