@@ -80,7 +80,7 @@ it('serves on without its upstream, starts again from its disk, and catches up w
   await door.back()
   await createFlag({ key: 'second' })
   await expect.poll(() => keysAt(again)).toEqual(['first', 'second'])
-  expect(again.edge.following.connection).toBe('following')
+  await expect.poll(() => again.edge.following.connection).toBe('following')
 })
 
 it('is not ready as long as it has nothing to serve, and becomes ready by itself', async () => {
