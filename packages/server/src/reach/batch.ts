@@ -11,6 +11,8 @@ export interface Needs {
 /** Some persons or groups in the order of their ids, column by column. */
 export interface Batch {
   readonly size: number
+  /** Whether there may be more behind it. */
+  readonly hasMore: boolean
   /** The id of the last one; undefined in an empty batch. */
   readonly last: number | undefined
   /** The properties, a JSON object on each line. */
@@ -28,9 +30,12 @@ export interface BatchOrder {
   readonly search?: string | undefined
 }
 
+/** A thread that runs out of memory takes the process along, so a batch is no longer than this, whatever people have written about themselves. */
+export const batchBytesMax = 16_000_000
+
 /** Where batches come from. */
 export interface Source {
-  /** At most `rows` behind an id; undefined means from the very beginning. */
+  /** At most `rows` behind an id, fewer when they are long; undefined means from the very beginning. */
   next(after: number | undefined, rows: number): Promise<Batch>
   /** From now on until `close` everything is seen as of one moment. */
   freeze(): Promise<void>

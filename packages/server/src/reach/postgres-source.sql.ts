@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { containing } from '../storage/containing.ts'
-import { type BatchOrder, cohortsByPerson, hashKeysByPerson, type Needs, type Source } from './batch.ts'
+import { type BatchOrder, batchBytesMax, cohortsByPerson, hashKeysByPerson, type Needs, type Source } from './batch.ts'
 import type { Target } from './scan-request.ts'
 
 /** As the source for SQLite: a few long texts a batch instead of a row for everybody. */
@@ -20,6 +20,11 @@ export function postgresSource(
     ? `and (lower(t.properties) like $5 escape '\\' or exists (
         select 1 from person_distinct_ids d where d.person_id = t.id and lower(d.distinct_id) like $5 escape '\\'))`
     : ''
+  const wanted = `
+      from ${isPersons ? 'persons' : '"groups"'} t
+      where t.project_id = $1 and ${isPersons ? '$2::bigint is null' : 't.type_index = $2'} and t.id ${descending ? '<' : '>'} $3 ${searched}
+      order by t.id ${direction}
+      limit $4`
   const text = `
     select count(*) as size, ${descending ? 'min' : 'max'}(id) as last,
       string_agg(properties, chr(10) order by id ${direction}) as properties
@@ -27,28 +32,36 @@ export function postgresSource(
       ${needs.identities ? `, array_agg(identity order by id ${direction}) as identities` : ''}
     from (
       select t.id, t.properties ${needs.identities ? `, ${identity} as identity` : ''}
-      from ${isPersons ? 'persons' : '"groups"'} t
-      where t.project_id = $1 and ${isPersons ? '$2::bigint is null' : 't.type_index = $2'} and t.id ${descending ? '<' : '>'} $3 ${searched}
-      order by t.id ${direction}
-      limit $4
+      ${wanted}
     ) as batch`
+  const fitting = `
+    select count(*) as rows
+    from (
+      select sum(bytes) over (order by id ${direction} rows unbounded preceding) as so_far
+      from (select t.id, octet_length(t.properties) as bytes ${wanted}) as lengths
+    ) as sums
+    where so_far <= ${batchBytesMax}`
   let isFrozen = false
 
   return {
     async next(after, rows) {
       const from = after ?? (descending ? Number.MAX_SAFE_INTEGER : -1)
-      const values = [
+      const values = (limit: number) => [
         projectId,
         isPersons ? null : target.typeIndex,
         from,
-        rows,
+        limit,
         ...(search ? [containing(search)] : []),
       ]
-      const [row] = (await client.query(text, values)).rows as [Row]
+      const [fit] = (await client.query(fitting, values(rows))).rows as [{ rows: number | string }]
+      // One that is longer than all of them may be comes alone.
+      const taken = Math.max(Number(fit.rows), 1)
+      const [row] = (await client.query(text, values(taken))).rows as [Row]
       const ids = (row.ids ?? []).map(Number)
       const [low, high] = descending ? [ids.at(-1), ids[0]] : [ids[0], ids.at(-1)]
       return {
         size: Number(row.size),
+        hasMore: Number(row.size) >= taken,
         last: row.last === null ? undefined : Number(row.last),
         properties: row.properties ?? '',
         ids,

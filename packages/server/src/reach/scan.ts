@@ -21,7 +21,7 @@ async function* batches(source: Source, start: number | undefined): AsyncGenerat
   for (;;) {
     const batch = await source.next(after, rows)
     if (batch.size > 0) yield batch
-    if (batch.size < rows) return
+    if (!batch.hasMore) return
     after = batch.last
     rows = nextRows(batch, rows)
   }

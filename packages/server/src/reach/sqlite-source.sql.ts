@@ -1,6 +1,14 @@
 import { containing } from '../storage/containing.ts'
 import type { SqliteHandle } from '../storage/sqlite-connection.ts'
-import { type Batch, type BatchOrder, cohortsByPerson, hashKeysByPerson, type Needs, type Source } from './batch.ts'
+import {
+  type Batch,
+  type BatchOrder,
+  batchBytesMax,
+  cohortsByPerson,
+  hashKeysByPerson,
+  type Needs,
+  type Source,
+} from './batch.ts'
 import type { Target } from './scan-request.ts'
 
 /**
@@ -22,18 +30,29 @@ export function sqliteSource(
   const part = search ? containing(search) : undefined
   const matches = `(lower(t.properties) like ? escape '\\' or exists (
     select 1 from person_distinct_ids d where d.person_id = t.id and lower(d.distinct_id) like ? escape '\\'))`
+  const direction = descending ? 'desc' : 'asc'
+  const wanted = `
+      from ${table} t
+      where t.project_id = ? ${isPersons ? '' : 'and t.type_index = ?'} and t.id ${descending ? '<' : '>'} ?
+        ${part ? `and ${matches}` : ''}
+      order by t.id ${direction}
+      limit ?`
   const statement = handle.prepare(`
     select count(*) as size, ${descending ? 'min' : 'max'}(id) as last, group_concat(properties, char(10)) as properties
       ${needs.ids ? ', json_group_array(id) as ids' : ''}
       ${needs.identities ? ', json_group_array(identity) as identities' : ''}
     from (
       select t.id, t.properties ${needs.identities ? `, ${identity} as identity` : ''}
-      from ${table} t
-      where t.project_id = ? ${isPersons ? '' : 'and t.type_index = ?'} and t.id ${descending ? '<' : '>'} ?
-        ${part ? `and ${matches}` : ''}
-      order by t.id ${descending ? 'desc' : 'asc'}
-      limit ?
+      ${wanted}
     )`)
+  // The length alone is read from where the row begins.
+  const fitting = handle.prepare(`
+    select count(*) as rows
+    from (
+      select sum(bytes) over (order by id ${direction} rows unbounded preceding) as so_far
+      from (select t.id, octet_length(t.properties) as bytes ${wanted})
+    )
+    where so_far <= ${batchBytesMax}`)
   const cohorts = needs.staticCohorts.length > 0 ? prepareCohorts(handle, needs.staticCohorts) : undefined
   const hashKeys = needs.continuityFlags.length > 0 ? prepareHashKeys(handle, needs.continuityFlags) : undefined
   let isFrozen = false
@@ -41,17 +60,16 @@ export function sqliteSource(
   return {
     async next(after, rows) {
       const from = after ?? (descending ? Number.MAX_SAFE_INTEGER : -1)
-      const [row] = statement.all(
-        projectId,
-        ...(isPersons ? [] : [target.typeIndex]),
-        from,
-        ...(part ? [part, part] : []),
-        rows,
-      ) as [Row]
+      const where = [projectId, ...(isPersons ? [] : [target.typeIndex]), from, ...(part ? [part, part] : [])]
+      const [{ rows: fit }] = fitting.all(...where, rows) as [{ rows: number }]
+      // One that is longer than all of them may be comes alone.
+      const taken = Math.max(fit, 1)
+      const [row] = statement.all(...where, taken) as [Row]
       const ids: number[] = row.ids === undefined ? [] : JSON.parse(row.ids)
       const [low, high] = descending ? [ids.at(-1), ids[0]] : [ids[0], ids.at(-1)]
       return {
         size: row.size,
+        hasMore: row.size >= taken,
         last: row.last ?? undefined,
         properties: row.properties ?? '',
         ids,
