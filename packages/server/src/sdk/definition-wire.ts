@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { CohortDefinition } from '@halyard/engine'
 import type { Properties } from '../evaluation/evaluation-request.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
@@ -9,20 +10,28 @@ import type { Flag } from '../flags/flag.ts'
 export const isTold = (flag: Flag): boolean => !flag.key.startsWith('survey-targeting-')
 
 export interface FlagWire {
-  /** The flag as JSON text; made once, unless it depends on other flags. */
-  json(served: ServedProject, flag: Flag): string
+  /** The flag as JSON text, with its hash; made once, unless it depends on other flags. */
+  piece(served: ServedProject, flag: Flag): FlagPiece
 }
 
+export interface FlagPiece {
+  readonly json: string
+  readonly digest: string
+}
+
+export const digestOf = (text: string): string => createHash('sha1').update(text).digest('base64url')
+
 export function createFlagWire(): FlagWire {
-  const known = new WeakMap<Flag, string>()
+  const known = new WeakMap<Flag, FlagPiece>()
   return {
-    json(served, flag) {
+    piece(served, flag) {
       const made = known.get(flag)
       if (made !== undefined) return made
       const dependencies = dependenciesIn(served)
       const json = JSON.stringify(flagToDefinitionWire(flag, dependencies))
-      if (!dependencies.wereAsked()) known.set(flag, json)
-      return json
+      const piece = { json, digest: digestOf(json) }
+      if (!dependencies.wereAsked()) known.set(flag, piece)
+      return piece
     },
   }
 }

@@ -17,6 +17,7 @@ const definitions: Definitions = {
     json: Buffer.from(`{"flags":[${piece(served)}]}`),
     etag: `W/"v${(served as ReturnType<typeof project>).version}"`,
   }),
+  idOf: served => `v${(served as ReturnType<typeof project>).version}`,
   piecesOf: served => new Map([[7, piece(served)]]),
   surroundings: () => '',
 }

@@ -26,7 +26,7 @@ export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
   const steps = new Map<number, Step[]>()
   const states = new WeakMap<ServedProject, Frame>()
 
-  const idOf = (served: ServedProject): string => definitions.bodyOf(served, true).etag.slice(3, -1)
+  const { idOf } = definitions
 
   /** Made once, however many open a stream: those who do not read it all hold on to the same bytes. */
   function whole(served: ServedProject): Frame {

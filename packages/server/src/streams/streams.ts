@@ -34,7 +34,7 @@ export function createStreams({ snapshots, definitions, limits }: Deps): Streams
   const streams = createEventStreams(limits)
   const feed = createDefinitionFeed(definitions)
 
-  const idOf = (served: ServedProject): string => definitions.bodyOf(served, true).etag.slice(3, -1)
+  const { idOf } = definitions
 
   const refetch = (served: ServedProject): Frame => {
     const id = idOf(served)
