@@ -42,6 +42,34 @@ export interface Source {
   close(): Promise<void>
 }
 
+/** What a source has read at once: nothing but lengths of those who were too long. */
+export interface Read {
+  readonly size: Id
+  /** How many of them came with their properties. */
+  readonly complete: Id
+  /** How long the properties of all of them are together; null when there is nobody. */
+  readonly bytes: Id | null
+}
+
+/**
+ * Reads so many rows, or as many as may be read at once, and answers how many it tried. In one go as long as nobody is longer than their
+ * share: then all of them together cannot be too long. To add up lengths row by row takes longer than to read what is usual.
+ */
+export async function readWithinBounds<R extends Read>(
+  rows: number,
+  /** Leaves out the properties of those who are longer than `bytesMax`. */
+  read: (rows: number, bytesMax: number) => R | Promise<R>,
+  /** How many of so many rows are together no longer than a batch may be. */
+  countFitting: (rows: number) => Id | Promise<Id>,
+): Promise<{ readonly read: R; readonly rows: number }> {
+  const found = await read(rows, Math.floor(batchBytesMax / rows))
+  if (Number(found.complete) === Number(found.size)) return { read: found, rows }
+  const isFitting = Number(found.bytes) <= batchBytesMax
+  // One that is longer than all of them may be comes alone.
+  const fitting = isFitting ? rows : Math.max(Number(await countFitting(rows)), 1)
+  return { read: await read(fitting, Number.MAX_SAFE_INTEGER), rows: fitting }
+}
+
 /** A driver may answer 64-bit numbers as text. */
 type Id = number | string
 

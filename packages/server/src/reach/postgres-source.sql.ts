@@ -1,6 +1,15 @@
 import type pg from 'pg'
 import { containing } from '../storage/containing.ts'
-import { type BatchOrder, batchBytesMax, cohortsByPerson, hashKeysByPerson, type Needs, type Source } from './batch.ts'
+import {
+  type BatchOrder,
+  batchBytesMax,
+  cohortsByPerson,
+  hashKeysByPerson,
+  type Needs,
+  type Read,
+  readWithinBounds,
+  type Source,
+} from './batch.ts'
 import type { Target } from './scan-request.ts'
 
 /** As the source for SQLite: a few long texts a batch instead of a row for everybody. */
@@ -17,8 +26,8 @@ export function postgresSource(
     : 't.key'
   const direction = descending ? 'desc' : 'asc'
   const searched = search
-    ? `and (lower(t.properties) like $5 escape '\\' or exists (
-        select 1 from person_distinct_ids d where d.person_id = t.id and lower(d.distinct_id) like $5 escape '\\'))`
+    ? `and (lower(t.properties) like $6 escape '\\' or exists (
+        select 1 from person_distinct_ids d where d.person_id = t.id and lower(d.distinct_id) like $6 escape '\\'))`
     : ''
   const wanted = `
       from ${isPersons ? 'persons' : '"groups"'} t
@@ -26,12 +35,14 @@ export function postgresSource(
       order by t.id ${direction}
       limit $4`
   const text = `
-    select count(*) as size, ${descending ? 'min' : 'max'}(id) as last,
+    select count(*) as size, count(properties) as complete, sum(bytes) as bytes, ${descending ? 'min' : 'max'}(id) as last,
       string_agg(properties, chr(10) order by id ${direction}) as properties
       ${needs.ids ? `, array_agg(id order by id ${direction}) as ids` : ''}
       ${needs.identities ? `, array_agg(identity order by id ${direction}) as identities` : ''}
     from (
-      select t.id, t.properties ${needs.identities ? `, ${identity} as identity` : ''}
+      select t.id, octet_length(t.properties) as bytes,
+        case when octet_length(t.properties) <= $5::bigint then t.properties end as properties
+        ${needs.identities ? `, ${identity} as identity` : ''}
       ${wanted}
     ) as batch`
   const fitting = `
@@ -40,23 +51,25 @@ export function postgresSource(
       select sum(bytes) over (order by id ${direction} rows unbounded preceding) as so_far
       from (select t.id, octet_length(t.properties) as bytes ${wanted}) as lengths
     ) as sums
-    where so_far <= ${batchBytesMax}`
+    where so_far <= $5::bigint`
   let isFrozen = false
 
   return {
     async next(after, rows) {
       const from = after ?? (descending ? Number.MAX_SAFE_INTEGER : -1)
-      const values = (limit: number) => [
+      const values = (limit: number, bytesMax: number) => [
         projectId,
         isPersons ? null : target.typeIndex,
         from,
         limit,
+        bytesMax,
         ...(search ? [containing(search)] : []),
       ]
-      const [fit] = (await client.query(fitting, values(rows))).rows as [{ rows: number | string }]
-      // One that is longer than all of them may be comes alone.
-      const taken = Math.max(Number(fit.rows), 1)
-      const [row] = (await client.query(text, values(taken))).rows as [Row]
+      const { read: row, rows: taken } = await readWithinBounds(
+        rows,
+        async (limit, bytesMax) => (await client.query<Row>(text, values(limit, bytesMax))).rows[0]!,
+        async limit => (await client.query<{ rows: string }>(fitting, values(limit, batchBytesMax))).rows[0]!.rows,
+      )
       const ids = (row.ids ?? []).map(Number)
       const [low, high] = descending ? [ids.at(-1), ids[0]] : [ids[0], ids.at(-1)]
       return {
@@ -98,8 +111,7 @@ export function postgresSource(
   }
 }
 
-interface Row {
-  readonly size: number | string
+interface Row extends Read {
   readonly last: number | string | null
   readonly properties: string | null
   readonly ids?: readonly (number | string)[] | null

@@ -7,6 +7,8 @@ import {
   cohortsByPerson,
   hashKeysByPerson,
   type Needs,
+  type Read,
+  readWithinBounds,
   type Source,
 } from './batch.ts'
 import type { Target } from './scan-request.ts'
@@ -38,11 +40,14 @@ export function sqliteSource(
       order by t.id ${direction}
       limit ?`
   const statement = handle.prepare(`
-    select count(*) as size, ${descending ? 'min' : 'max'}(id) as last, group_concat(properties, char(10)) as properties
+    select count(*) as size, count(properties) as complete, sum(bytes) as bytes,
+      ${descending ? 'min' : 'max'}(id) as last, group_concat(properties, char(10)) as properties
       ${needs.ids ? ', json_group_array(id) as ids' : ''}
       ${needs.identities ? ', json_group_array(identity) as identities' : ''}
     from (
-      select t.id, t.properties ${needs.identities ? `, ${identity} as identity` : ''}
+      select t.id, octet_length(t.properties) as bytes,
+        case when octet_length(t.properties) <= ? then t.properties end as properties
+        ${needs.identities ? `, ${identity} as identity` : ''}
       ${wanted}
     )`)
   // The length alone is read from where the row begins.
@@ -61,10 +66,11 @@ export function sqliteSource(
     async next(after, rows) {
       const from = after ?? (descending ? Number.MAX_SAFE_INTEGER : -1)
       const where = [projectId, ...(isPersons ? [] : [target.typeIndex]), from, ...(part ? [part, part] : [])]
-      const [{ rows: fit }] = fitting.all(...where, rows) as [{ rows: number }]
-      // One that is longer than all of them may be comes alone.
-      const taken = Math.max(fit, 1)
-      const [row] = statement.all(...where, taken) as [Row]
+      const { read: row, rows: taken } = await readWithinBounds(
+        rows,
+        (limit, bytesMax) => (statement.all(bytesMax, ...where, limit) as [Row])[0],
+        limit => (fitting.all(...where, limit) as [{ rows: number }])[0].rows,
+      )
       const ids: number[] = row.ids === undefined ? [] : JSON.parse(row.ids)
       const [low, high] = descending ? [ids.at(-1), ids[0]] : [ids[0], ids.at(-1)]
       return {
@@ -88,7 +94,7 @@ export function sqliteSource(
   }
 }
 
-interface Row {
+interface Row extends Read {
   readonly size: number
   readonly last: number | null
   readonly properties: string | null
