@@ -1,15 +1,24 @@
 import { forbidden } from '../problem.ts'
 import type { Stores } from '../stores.ts'
-import type { Actor, Project } from '../tenancy.ts'
+import { type Actor, adminLevel, type Project } from '../tenancy.ts'
 import { canEditFlag, type FlagGrants } from './access.ts'
 
-export const grantsFor = async (
+/** Admins may do everything: what their roles add to that is not looked up. */
+export async function grantsFor(
   tx: Stores,
-  actor: Actor,
-  project: Pick<Project, 'organizationId'>,
-): Promise<FlagGrants> => ({
-  ...(await tx.roleAccess.grantsOf(project.organizationId, actor.user.id)),
-  level: actor.levels.get(project.organizationId),
+  { user, levels }: Actor,
+  { organizationId }: Pick<Project, 'organizationId'>,
+): Promise<FlagGrants> {
+  const level = levels.get(organizationId)
+  const isAdmin = (level ?? 0) >= adminLevel
+  return { ...(isAdmin ? noRoles(user.id) : await tx.roleAccess.grantsOf(organizationId, user.id)), level }
+}
+
+const noRoles = (userId: number): Omit<FlagGrants, 'level'> => ({
+  userId,
+  organizationAccess: undefined,
+  roles: [],
+  grantedFlagIds: new Set(),
 })
 
 /** Raises `forbidden`. */

@@ -1,7 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
 import { dateOf, instantOf } from '../instant.ts'
-import { keptStatement } from '../storage/kept-statement.ts'
+import { keptWrite } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { ActivityRow, Tables } from '../storage/tables.ts'
 import { unindexed } from '../storage/unindexed.ts'
@@ -14,7 +14,7 @@ const newerMax = 500
 /** No transaction takes as long, so whatever is older than the newest entry by this much has all its predecessors. */
 const settledSeconds = 300
 
-const insertEntry = keptStatement((db, row: Insertable<ActivityRow>) => db.insertInto('activity').values(row))
+const insertEntry = keptWrite((db, row: Insertable<ActivityRow>) => db.insertInto('activity').values(row))
 
 export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
   function matching(filter: ActivityFilter) {

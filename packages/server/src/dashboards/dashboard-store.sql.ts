@@ -1,7 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { containing } from '../storage/containing.ts'
-import { keptInsert, keptStatement } from '../storage/kept-statement.ts'
+import { keptInsert, keptWrite } from '../storage/kept-statement.ts'
 import { readPage } from '../storage/read-page.ts'
 import type { DashboardRow, Tables } from '../storage/tables.ts'
 import { unindexed } from '../storage/unindexed.ts'
@@ -9,7 +9,7 @@ import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-stor
 
 const insertDashboard = keptInsert((db, row: Insertable<DashboardRow>) => db.insertInto('dashboards').values(row))
 
-const setFlag = keptStatement((db, { dashboardId, flagId }: { dashboardId: number; flagId: number }) =>
+const setFlag = keptWrite((db, { dashboardId, flagId }: { dashboardId: number; flagId: number }) =>
   db.updateTable('dashboards').set({ flag_id: flagId }).where('id', '=', dashboardId),
 )
 

@@ -71,14 +71,15 @@ export function serveFlags(serve: ServeRoute, { database, changes, now }: Deps):
 
   serve(r.update, async request => {
     const { actor, project, params } = request
-    // Looked up before the body is read: an unknown flag is 404 and a forbidden one 403, whatever is sent.
-    await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
-    const { version, ...body } = request.body
-    const update = { flagId: Number(params.id), patch: patchFromWire(body), seenVersion: version }
-    // The answer is put together inside: nothing may fail after the commit.
-    return database.transaction(async tx =>
-      toWire(tx, actor, project, await updateFlag(tx, actor, project, update, now())),
-    )
+    return database.transaction(async tx => {
+      // Looked up before the body is read: an unknown flag is 404 and a forbidden one 403, whatever is sent.
+      const found = await getFlag(tx, project, params.id)
+      await requireCanEdit(tx, actor, project, found)
+      const { version, ...body } = request.body
+      const update = { flagId: found.id, found, patch: patchFromWire(body), seenVersion: version }
+      // The answer is put together inside: nothing may fail after the commit.
+      return flagToWire(await updateFlag(tx, actor, project, update, now()), true)
+    })
   })
 
   serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))

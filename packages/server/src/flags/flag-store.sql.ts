@@ -3,7 +3,7 @@ import { embeddedUser } from '../identity/embedded-user.sql.ts'
 import { invalid } from '../problem.ts'
 import { sqlChangeLog } from '../storage/change-log.sql.ts'
 import { alreadyTaken } from '../storage/driver-error.ts'
-import { keptInsert, keptListStatement, keptStatement } from '../storage/kept-statement.ts'
+import { keptInsert, keptListStatement, keptStatement, keptWrite } from '../storage/kept-statement.ts'
 import { countRows, readPage } from '../storage/read-page.ts'
 import type { TransactionNotes } from '../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../storage/tables.ts'
@@ -35,7 +35,7 @@ const findFlag = keptStatement((db, { projectId, flagId }: { projectId: number; 
   flagsIn(db).where('flags.project_id', '=', projectId).where('flags.id', '=', flagId),
 )
 
-const insertVersion = keptStatement((db, row: FlagVersionRow) => db.insertInto('flag_versions').values(row))
+const insertVersion = keptWrite((db, row: FlagVersionRow) => db.insertInto('flag_versions').values(row))
 
 const findFlags = keptListStatement((db, ids) => flagsIn(db).where('flags.id', 'in', ids))
 

@@ -14,6 +14,8 @@ import { recordFlag } from './record-flag.ts'
 export interface FlagUpdate {
   readonly flagId: number
   readonly patch: FlagPatch
+  /** As it was read in this transaction, by whoever had to look at it before. */
+  readonly found?: Flag
   /** The version that the writer has seen; absent means "whatever is there". */
   readonly seenVersion?: number | undefined
   /** What was decided on; when the flag has moved on meanwhile, the transaction is run again. */
@@ -33,7 +35,7 @@ export async function updateFlag(
   update: FlagUpdate,
   now: Instant,
 ): Promise<Flag> {
-  const stored = await tx.flags.find(project.id, update.flagId)
+  const stored = update.found ?? (await tx.flags.find(project.id, update.flagId))
   if (!stored) throw missing('Flag')
   if (update.decidedOn && update.decidedOn.version !== stored.version) throw new StaleWrite()
   const patch = await patchOnTopOf(tx, stored, update)

@@ -1,16 +1,35 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, type QueryCreator, sql } from 'kysely'
 import type { Change, ChangeLog, ChangeTopic } from '../changes.ts'
-import { keptStatement } from './kept-statement.ts'
+import { isSqlite, keptStatement, keptWrite } from './kept-statement.ts'
 import type { ChangeRow, Tables } from './tables.ts'
 
 // Taking the number locks its row until commit, so numbers are handed out in the order of commits: a reader that has seen n never
 // misses a smaller one that commits later.
-const takeNumber = keptStatement(db =>
+const nextNumber = (db: QueryCreator<Tables>) =>
   db
     .updateTable('change_head')
     .set(({ eb }) => ({ sequence: eb('sequence', '+', 1) }))
     .where('id', '=', 1)
-    .returning('sequence'),
+    .returning('sequence')
+
+const takeNumber = keptStatement(nextNumber)
+
+/** Both at once, which SQLite cannot say; nobody has to wait for the number. */
+const appendNumbered = keptWrite((db, row: Omit<ChangeRow, 'sequence'>) =>
+  db
+    .with('head', nextNumber)
+    .insertInto('changes')
+    .columns(['sequence', 'topic', 'organization_id', 'project_id', 'entity_id', 'at'])
+    .expression(({ selectFrom }) =>
+      selectFrom('head').select([
+        'head.sequence',
+        sql<string>`${row.topic}`.as('topic'),
+        sql<string>`${row.organization_id}`.as('organization_id'),
+        sql<number>`${row.project_id}`.as('project_id'),
+        sql<string>`${row.entity_id}`.as('entity_id'),
+        sql<string>`${row.at}`.as('at'),
+      ]),
+    ),
 )
 
 const insertChange = keptStatement((db, row: ChangeRow) => db.insertInto('changes').values(row))
@@ -24,8 +43,10 @@ const newestChange = keptStatement(db => db.selectFrom('change_head').select('se
 export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}): ChangeLog {
   return {
     async append(change) {
-      const { rows } = await takeNumber(db, {})
-      await insertChange(db, fromChange({ ...change, sequence: rows[0]!.sequence }))
+      if (isSqlite(db)) {
+        const { rows } = await takeNumber(db, {})
+        await insertChange(db, { ...fromChange(change), sequence: rows[0]!.sequence })
+      } else await appendNumbered(db, fromChange(change))
       onAppend()
     },
     async listAfter(sequence, limit) {
@@ -43,8 +64,7 @@ export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}
   }
 }
 
-const fromChange = (change: Change): ChangeRow => ({
-  sequence: change.sequence,
+const fromChange = (change: Omit<Change, 'sequence'>): Omit<ChangeRow, 'sequence'> => ({
   topic: change.topic,
   organization_id: change.organizationId,
   project_id: change.projectId,

@@ -1,7 +1,8 @@
 import type { Insertable } from 'kysely'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../testing/databases.ts'
-import { keptInsert, keptListStatement, keptStatement } from './kept-statement.ts'
+import { uniqueViolation } from './driver-error.ts'
+import { keptInsert, keptListStatement, keptStatement, keptWrite } from './kept-statement.ts'
 import { migrate } from './migrate.ts'
 import { openStorage, type Storage } from './open-storage.ts'
 import type { ChangeRow, UserRow } from './tables.ts'
@@ -54,6 +55,56 @@ onEachDatabase('a kept statement', dialect => {
     await expect(failing).rejects.toThrow('no')
     const sequences = await storage.kysely.selectFrom('changes').select('sequence').execute()
     expect(sequences).toEqual([{ sequence: 1 }])
+  })
+
+  describe('of which nothing is to be learnt', () => {
+    const write = keptWrite((db, row: ChangeRow) => db.insertInto('changes').values(row))
+    const sequences = async () =>
+      (await storage.kysely.selectFrom('changes').select('sequence').orderBy('sequence').execute()).map(
+        row => row.sequence,
+      )
+    const violation = (failing: Promise<unknown>) => failing.then(() => undefined, uniqueViolation)
+
+    it('is there after the commit, and seen before by whoever wrote it', async () => {
+      await storage.kysely.transaction().execute(async tx => {
+        for (const sequence of [1, 2, 3]) await write(tx, change(sequence, null))
+        expect(await tx.selectFrom('changes').select('sequence').execute()).toHaveLength(3)
+        await write(tx, change(4, null))
+      })
+      expect(await sequences()).toEqual([1, 2, 3, 4])
+    })
+
+    it('fails the commit when it fails, in its own words, and nothing is left', async () => {
+      const failing = storage.kysely.transaction().execute(async tx => {
+        for (const sequence of [1, 2, 1, 3]) await write(tx, change(sequence, null))
+      })
+      expect(await violation(failing)).toBeDefined()
+      expect(await sequences()).toEqual([])
+    })
+
+    it('fails the next statement that is waited for, in its own words', async () => {
+      const failing = storage.kysely.transaction().execute(async tx => {
+        for (const sequence of [1, 1]) await write(tx, change(sequence, null))
+        await tx.selectFrom('changes').selectAll().execute()
+      })
+      expect(await violation(failing)).toBeDefined()
+      expect(await sequences()).toEqual([])
+    })
+
+    it('goes with the transaction that is given up', async () => {
+      const failing = storage.kysely.transaction().execute(async tx => {
+        await write(tx, change(1, null))
+        throw new Error('no')
+      })
+      await expect(failing).rejects.toThrow('no')
+      expect(await sequences()).toEqual([])
+    })
+
+    it('fails by itself outside of a transaction', async () => {
+      await write(storage.kysely, change(1, null))
+      expect(await violation(write(storage.kysely, change(1, null)))).toBeDefined()
+      expect(await sequences()).toEqual([1])
+    })
   })
 
   it('keeps what is no parameter, and tells how many rows were changed', async () => {

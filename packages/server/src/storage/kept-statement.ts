@@ -11,6 +11,12 @@ import type { Tables } from './tables.ts'
 /** Runs a statement with its parameters, in the transaction or on the database that it is given. */
 export type KeptStatement<Parameters, Row> = (db: Kysely<Tables>, parameters: Parameters) => Promise<QueryResult<Row>>
 
+/** What is kept of a statement. */
+export interface KeptQuery<Row = unknown> extends CompiledQuery<Row> {
+  /** Nothing is to be learnt from it but its failure, which may come to light with a later statement or with the commit. */
+  readonly isUnheard?: true
+}
+
 /**
  * A statement that is said once and run many times. Building a query and turning it into text costs several times as much as SQLite
  * takes to run it, so what is run at every write is kept as text, one for each kind of database.
@@ -20,14 +26,15 @@ export type KeptStatement<Parameters, Row> = (db: Kysely<Tables>, parameters: Pa
  */
 export function keptStatement<Parameters extends object, Row>(
   say: (db: Kysely<Tables>, parameters: Parameters) => Compilable<Row>,
+  traits: Pick<KeptQuery, 'isUnheard'> = {},
 ): KeptStatement<Parameters, Row> {
   // Every transaction on a database has its adapter; the text depends on nothing else.
-  const kept = new WeakMap<DialectAdapter, CompiledQuery<Row>>()
+  const kept = new WeakMap<DialectAdapter, KeptQuery<Row>>()
 
-  function keep(db: Kysely<Tables>, parameters: Parameters): CompiledQuery<Row> {
+  function keep(db: Kysely<Tables>, parameters: Parameters): KeptQuery<Row> {
     const names = Object.keys(parameters)
     const standIns = Object.fromEntries(names.map(name => [name, new Parameter(name)]))
-    const query = say(db, standIns as Parameters).compile()
+    const query = { ...say(db, standIns as Parameters).compile(), ...traits }
     kept.set(db.getExecutor().adapter, query)
     return query
   }
@@ -43,7 +50,20 @@ export function keptStatement<Parameters extends object, Row>(
 const run = <Row>(db: Kysely<Tables>, query: CompiledQuery<Row>): Promise<QueryResult<Row>> =>
   db.getExecutor().provideConnection(connection => connection.executeQuery<Row>(query))
 
-const isSqlite = (db: Kysely<Tables>): boolean => db.getExecutor().adapter instanceof SqliteAdapter
+/**
+ * The same for a write of which nothing is to be learnt. Within a transaction on PostgreSQL nobody waits for it: it travels with the next
+ * statement, and when it fails, that one does, or the commit.
+ */
+export function keptWrite<Parameters extends object>(
+  say: (db: Kysely<Tables>, parameters: Parameters) => Compilable<unknown>,
+): (db: Kysely<Tables>, parameters: Parameters) => Promise<void> {
+  const write = keptStatement(say, { isUnheard: true })
+  return async (db, parameters) => {
+    await write(db, parameters)
+  }
+}
+
+export const isSqlite = (db: Kysely<Tables>): boolean => db.getExecutor().adapter instanceof SqliteAdapter
 
 /** An insert, as far as it matters here. */
 interface Insert extends Compilable<unknown> {

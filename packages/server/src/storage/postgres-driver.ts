@@ -1,102 +1,187 @@
 import {
+  CompiledQuery,
+  type DatabaseConnection,
   type Dialect,
-  PostgresDialect,
-  type PostgresPool,
-  type PostgresPoolClient,
-  type PostgresQueryResult,
+  type Driver,
+  PostgresAdapter,
+  PostgresIntrospector,
+  PostgresQueryCompiler,
+  type QueryResult,
+  type TransactionSettings,
 } from 'kysely'
 import type pg from 'pg'
 import { isDatabaseAway } from './driver-error.ts'
-import { loadPg } from './load-pg.ts'
+import type { KeptQuery } from './kept-statement.ts'
+import { statementMillisecondsMaxDefault } from './postgres-pool.ts'
 
-const int8TypeId = 20
-const numericTypeId = 1700
-export const poolConnectionsMax = 10
-const connectTimeoutMilliseconds = 5000
-/** Firewalls forget connections on which nothing is said, and tell nobody. */
-export const keepAliveMilliseconds = 30_000
-/** A node that stops in the middle of a transaction (paused, or cut off) holds its locks no longer than this. */
-const idleInTransactionMillisecondsMax = 5000
 /** The server ends a slow statement itself; the client waits a little longer before it takes the server for dead. */
 const statementGraceMilliseconds = 2000
-
-export const statementMillisecondsMaxDefault = 15_000
-
-/** node-postgres answers `count(*)` and sums as text; our numbers all fit into a double. */
-const withNumbers = (types: typeof pg.types) => ({
-  getTypeParser(typeId: number, format?: 'text' | 'binary') {
-    if (typeId === int8TypeId || typeId === numericTypeId) return Number
-    return types.getTypeParser(typeId, format as 'text')
-  },
-})
-
-export function openPostgresPool(
-  url: string,
-  onError: (error: Error) => void,
-  statementMillisecondsMax = statementMillisecondsMaxDefault,
-): pg.Pool {
-  const { Pool, types } = loadPg()
-  const pool = new Pool({
-    connectionString: url,
-    max: poolConnectionsMax,
-    connectionTimeoutMillis: connectTimeoutMilliseconds,
-    statement_timeout: statementMillisecondsMax,
-    idle_in_transaction_session_timeout: idleInTransactionMillisecondsMax,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: keepAliveMilliseconds,
-    application_name: 'halyard',
-    types: withNumbers(types) as pg.CustomTypesConfig,
-  })
-  // Without a listener a connection that breaks would end the process: the pool reports idle ones, lent ones report themselves.
-  pool.on('error', onError)
-  pool.on('connect', client => client.on('error', () => {}))
-  return pool
-}
-
-export const postgresDialect = (pool: pg.Pool, statementMillisecondsMax = statementMillisecondsMaxDefault): Dialect =>
-  new PostgresDialect({ pool: guarded(pool, statementMillisecondsMax + statementGraceMilliseconds) })
-
-/** Lends connections that notice a dead server, and throws broken ones away instead of lending them again. */
-const guarded = (pool: pg.Pool, millisecondsMax: number): PostgresPool => ({
-  connect: async () => guardedClient(await pool.connect(), millisecondsMax),
-  end: () => pool.end(),
-})
-
-function guardedClient(client: pg.PoolClient, millisecondsMax: number): PostgresPoolClient {
-  let isBroken = false
-  let limit: number | undefined = millisecondsMax
-
-  async function query(sql: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<unknown>> {
-    // The server rolls back by itself when the connection goes; asking it would only hide the first error.
-    if (isBroken && sql === 'rollback') return { command: 'UPDATE', rowCount: 0, rows: [] }
-    if (isBroken) throw connectionLost('the connection broke earlier')
-    if (sql === liftStatementLimit) limit = undefined
-    try {
-      const result = await inTime(client.query(sql, [...parameters]), limit)
-      // A transaction in which a statement has failed is rolled back by `commit`, without an error.
-      if (sql === 'commit' && result.command === 'ROLLBACK')
-        throw new Error('The transaction had failed before its commit.')
-      return result as unknown as PostgresQueryResult<unknown>
-    } catch (error) {
-      if (isDatabaseAway(error)) isBroken = true
-      throw error
-    }
-  }
-
-  return { query: query as PostgresPoolClient['query'], release: () => client.release(isBroken) }
-}
 
 /** Said at the start of a transaction whose statements may take as long as they need. */
 export const liftStatementLimit = 'set local statement_timeout = 0'
 
-async function inTime<T>(work: Promise<T>, millisecondsMax: number | undefined): Promise<T> {
-  if (millisecondsMax === undefined) return work
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(connectionLost(`no answer within ${millisecondsMax} ms`)), millisecondsMax)
-  })
-  return Promise.race([work, late]).finally(() => clearTimeout(timer))
+export const postgresDialect = (
+  pool: pg.Pool,
+  statementMillisecondsMax = statementMillisecondsMaxDefault,
+): Dialect => ({
+  createAdapter: () => new PostgresAdapter(),
+  createDriver: () => new PostgresDriver(pool, statementMillisecondsMax + statementGraceMilliseconds),
+  createIntrospector: db => new PostgresIntrospector(db),
+  createQueryCompiler: () => new PostgresQueryCompiler(),
+})
+
+/** Lends connections that notice a dead server, and throws broken ones away instead of lending them again. */
+class PostgresDriver implements Driver {
+  readonly #pool: pg.Pool
+  readonly #millisecondsMax: number
+
+  constructor(pool: pg.Pool, millisecondsMax: number) {
+    this.#pool = pool
+    this.#millisecondsMax = millisecondsMax
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    return new PostgresConnection(await this.#pool.connect(), this.#millisecondsMax)
+  }
+
+  async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
+    const own = connection as PostgresConnection
+    own.begin(wordsOf(settings))
+  }
+
+  commitTransaction(connection: DatabaseConnection): Promise<void> {
+    return (connection as PostgresConnection).commit()
+  }
+
+  rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    return (connection as PostgresConnection).rollBack()
+  }
+
+  async releaseConnection(connection: DatabaseConnection): Promise<void> {
+    const own = connection as PostgresConnection
+    own.release()
+  }
+
+  destroy(): Promise<void> {
+    return this.#pool.end()
+  }
 }
+
+function wordsOf({ isolationLevel, accessMode }: TransactionSettings): string {
+  if (!isolationLevel && !accessMode) return 'begin'
+  return `start transaction${isolationLevel ? ` isolation level ${isolationLevel}` : ''}${accessMode ? ` ${accessMode}` : ''}`
+}
+
+/** The transaction has failed already: PostgreSQL takes nothing more from it, and says so at each statement. */
+const transactionFailedCode = '25P02'
+
+/**
+ * One connection, lent once. What nobody has to wait for travels with the next statement: the beginning of a transaction with its first
+ * question, and writes of which nothing is to be learnt with whatever comes next, the commit at the latest. PostgreSQL runs them in the order
+ * in which they were sent, and commits nothing after a failure.
+ */
+class PostgresConnection implements DatabaseConnection {
+  readonly #client: pg.PoolClient
+  #millisecondsMax: number | undefined
+  #isBroken = false
+  #isInTransaction = false
+  /** The words of a transaction of which the server has not heard yet. */
+  #beginning: string | undefined
+  /** Why the transaction failed first. */
+  #fault: unknown
+
+  constructor(client: pg.PoolClient, millisecondsMax: number) {
+    this.#client = client
+    this.#millisecondsMax = millisecondsMax
+  }
+
+  begin(words: string): void {
+    this.#isInTransaction = true
+    this.#beginning = words
+    this.#fault = undefined
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    if (query.sql === liftStatementLimit) this.#millisecondsMax = undefined
+    await this.#beginBefore(query)
+    if (this.#isInTransaction && (query as KeptQuery).isUnheard) {
+      // Whoever waits for the next statement, or for the commit, hears of its failure.
+      this.#send(query).catch(() => {})
+      return { rows: [] }
+    }
+    const { command, rowCount, rows } = await this.#hear(this.#send(query))
+    const isWrite = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
+    return { rows: (rows ?? []) as R[], ...(isWrite && { numAffectedRows: BigInt(rowCount ?? 0) }) }
+  }
+
+  /** A question may travel behind the beginning of its transaction. A write must know that there is one. */
+  async #beginBefore({ sql }: CompiledQuery): Promise<void> {
+    if (this.#beginning === undefined) return
+    const begun = this.#send(CompiledQuery.raw(this.#beginning))
+    this.#beginning = undefined
+    if (isQuestion.test(sql)) begun.catch(() => {})
+    else await this.#hear(begun)
+  }
+
+  async commit(): Promise<void> {
+    this.#isInTransaction = false
+    if (this.#beginning !== undefined) return
+    const { command } = await this.#hear(this.#send(CompiledQuery.raw('commit')))
+    // A transaction in which a statement has failed is rolled back by `commit`, without an error.
+    if (command === 'ROLLBACK') throw this.#fault ?? new Error('The transaction had failed before its commit.')
+  }
+
+  /** The server rolls back by itself when the connection goes; asking it would only hide the first error. */
+  async rollBack(): Promise<void> {
+    this.#isInTransaction = false
+    if (this.#beginning !== undefined || this.#isBroken) return
+    await this.#hear(this.#send(CompiledQuery.raw('rollback')))
+  }
+
+  release(): void {
+    this.#client.release(this.#isBroken)
+  }
+
+  // biome-ignore lint/correctness/useYield: streaming is part of Kysely's interface; what is long is read in pages.
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Streaming is not offered: read in pages.')
+  }
+
+  /** Everything that is sent in one turn of the event loop goes out together. */
+  async #send({ sql, parameters }: CompiledQuery): Promise<pg.QueryResult> {
+    if (this.#isBroken) throw connectionLost('the connection broke earlier')
+    const { stream } = (this.#client as unknown as { connection: { stream: Writable } }).connection
+    stream.cork()
+    process.nextTick(() => stream.uncork())
+    try {
+      return await this.#client.query(sql, parameters as unknown[])
+    } catch (error) {
+      if (isDatabaseAway(error)) this.#isBroken = true
+      if ((error as { code?: unknown }).code === transactionFailedCode && this.#fault) throw this.#fault
+      this.#fault ??= error
+      throw error
+    }
+  }
+
+  async #hear<T>(answer: Promise<T>): Promise<T> {
+    if (this.#millisecondsMax === undefined) return answer
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_resolve, reject) => {
+      timer = setTimeout(() => {
+        this.#isBroken = true
+        reject(connectionLost(`no answer within ${this.#millisecondsMax} ms`))
+      }, this.#millisecondsMax)
+    })
+    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+  }
+}
+
+const isQuestion = /^\s*select\b/i
+
+/** A socket, as far as it matters here. */
+type Writable = Pick<NodeJS.WritableStream, 'write'> & { cork(): void; uncork(): void }
 
 const connectionLost = (why: string): Error =>
   Object.assign(new Error(`Lost the database: ${why}.`), { code: 'ETIMEDOUT' })

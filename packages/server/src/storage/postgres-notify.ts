@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import { loadPg } from './load-pg.ts'
-import { keepAliveMilliseconds } from './postgres-driver.ts'
+import { keepAliveMilliseconds } from './postgres-pool.ts'
 
 const channel = 'halyard_changes'
 const reconnectMillisecondsMin = 100

@@ -1,0 +1,89 @@
+import { sql } from 'kysely'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { createTestDatabase, type TestDatabase } from '../testing/databases.ts'
+import { isDatabaseAway } from './driver-error.ts'
+import { keptWrite } from './kept-statement.ts'
+import { openStorage, type Storage } from './open-storage.ts'
+
+describe('transactions on PostgreSQL', () => {
+  let database: TestDatabase
+  let storage: Storage
+
+  beforeEach(async () => {
+    database = await createTestDatabase('postgres')
+    storage = openStorage(database.url)
+  })
+
+  afterEach(async () => {
+    await storage.close()
+    await database.drop()
+  })
+
+  const note = keptWrite((db, { name, value }: { name: string; value: string }) =>
+    db.insertInto('instance').values({ name, value }),
+  )
+  const noted = async () => (await storage.kysely.selectFrom('instance').select('name').execute()).map(row => row.name)
+  const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`
+
+  it('begin with their first statement, whether it asks or writes', async () => {
+    const inTransaction = sql<{
+      since: string
+      own: string
+    }>`select transaction_timestamp() as since, statement_timestamp() as own`
+    await storage.kysely.transaction().execute(async tx => {
+      const [first] = (await inTransaction.execute(tx)).rows
+      const [second] = (await inTransaction.execute(tx)).rows
+      expect(second?.since).toEqual(first?.since)
+    })
+    await expect(
+      storage.kysely.transaction().execute(async tx => {
+        await tx.insertInto('instance').values({ name: 'written first', value: '' }).execute()
+        throw new Error('no')
+      }),
+    ).rejects.toThrow('no')
+    await storage.kysely.transaction().execute(async () => {})
+    expect(await noted()).not.toContain('written first')
+  })
+
+  it('keep to their isolation and read only where that was asked for', async () => {
+    const reading = storage.kysely
+      .transaction()
+      .setAccessMode('read only')
+      .setIsolationLevel('repeatable read')
+      .execute(async tx => {
+        const { rows } = await sql<{ level: string }>`select current_setting('transaction_isolation') as level`.execute(
+          tx,
+        )
+        expect(rows).toEqual([{ level: 'repeatable read' }])
+        await tx.insertInto('instance').values({ name: 'x', value: '' }).execute()
+      })
+    await expect(reading).rejects.toMatchObject({ code: '25006' })
+  })
+
+  it('say that the database is away when it goes between a write that nobody waits for and the commit', async () => {
+    const failing = storage.kysely.transaction().execute(async tx => {
+      const [{ pid }] = (await backend.execute(tx)).rows as [{ pid: number }]
+      await note(tx, { name: 'lost', value: '' })
+      await sql`select pg_terminate_backend(${pid}::integer, 10000)`.execute(storage.kysely)
+    })
+    expect(isDatabaseAway(await failing.catch((error: unknown) => error))).toBe(true)
+    expect(await noted()).not.toContain('lost')
+  })
+
+  it('leave nothing for whoever is lent the connection next', async () => {
+    const attempts = Array.from({ length: 40 }, (_, n) =>
+      storage.kysely.transaction().execute(async tx => {
+        await note(tx, { name: `note ${n}`, value: '' })
+        await note(tx, { name: n % 2 ? `note ${n}` : `more ${n}`, value: '' })
+      }),
+    )
+    const outcomes = await Promise.allSettled(attempts)
+    expect(outcomes.map(({ status }) => status === 'fulfilled')).toEqual(outcomes.map((_, n) => n % 2 === 0))
+    const found = (await noted()).filter(name => /^(note|more) /.test(name))
+    expect(found.toSorted()).toEqual(
+      Array.from({ length: 20 }, (_, n) => [`note ${2 * n}`, `more ${2 * n}`])
+        .flat()
+        .toSorted(),
+    )
+  })
+})
