@@ -1,5 +1,5 @@
 import { decideFlag } from './decide-flag.ts'
-import { type Gathering, giveGathering, takeGathering } from './gathering.ts'
+import { decideTogether } from './gathering.ts'
 import { doubtAbout } from './library-view.ts'
 import { DEPENDENCY_CYCLE, MISSING_DEPENDENCY } from './outcome.ts'
 import { type Project, withDependencies } from './project.ts'
@@ -34,23 +34,20 @@ const gatherFlagsMin = 4
 export function evaluateAll(project: Project, run: Run): void {
   const { order, dependencies } = project.ranking
   const independent = project.flags.length - dependencies.size
-  const gathering = independent >= gatherFlagsMin ? takeGathering() : undefined
-  if (gathering !== undefined) evaluateGathering(project, run, independent, gathering)
-  else for (let place = 0; place < independent; place++) evaluateOne(project, run, order?.[place] ?? place)
+  if (independent < gatherFlagsMin || !evaluateTogether(project, run)) {
+    for (let place = 0; place < independent; place++) evaluateOne(project, run, order?.[place] ?? place)
+  }
   for (let place = independent; place < project.flags.length; place++) evaluateOne(project, run, order![place]!)
 }
 
-/** Decides the flags that depend on no other, most of them together. */
-function evaluateGathering(project: Project, run: Run, independent: number, gathering: Gathering): void {
-  const { order } = project.ranking
+/** Decides the flags that depend on no other, most of them together. Answers false when that cannot be done now. */
+function evaluateTogether(project: Project, run: Run): boolean {
   const { flat } = project
-  try {
-    gathering.begin(flat)
-    gathering.decide(run, flat, order, independent)
-    for (const position of gathering.undecided) evaluateOne(project, run, position)
-  } finally {
-    giveGathering(gathering)
-  }
+  const undecided = decideTogether(run, flat)
+  if (undecided === undefined) return false
+  for (const position of undecided) evaluateOne(project, run, position)
+  for (const position of flat.apart) evaluateOne(project, run, position)
+  return true
 }
 
 /** Decides some flags and what they depend on, into `run.outcomes`. The rest of it is left over from earlier runs. */

@@ -1,199 +1,136 @@
-import { bucketAlone } from './bucket.ts'
-import { blockCount, PLAIN, type Salt, saltLengths, VARIANT } from './bucket-text.ts'
-import {
-  answerBits,
-  answerMask,
-  bagsMax,
-  beginningLength,
-  beginningStart,
-  beginningsWordsMax,
-  DECIDED,
-  DEPENDS,
-  decideByProperties,
-  decideRollout,
-  type FlatFlags,
-  ROLLOUT_AWAITED,
-  UNDECIDED,
-  variantOutcome,
-} from './flat-flags.ts'
-import { HashLine, lineWords } from './hash-line.ts'
+import { PLAIN, type Salt, saltLengths, VARIANT } from './bucket-text.ts'
+import { type FlagWalk, openWalk } from './flag-walk.ts'
+import { bagsMax, type FlatFlags } from './flat-flags.ts'
 import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
 import type { Run } from './run.ts'
-import { beginningOverrun, freeStart, type Lanes, sharedLanes } from './sha1-lanes.ts'
+import { beginningOverrun } from './sha1-lanes.ts'
+import { bagsStart, line, linesOfBag, linesStart, lineWords, memoryWords, NOBODY, walkEnd } from './walk-memory.ts'
 
-/**
- * Decides flat flags. Where a hash decides, a flag waits in line until there are enough others to be hashed together with: first for
- * its rollout, then for its variant.
- */
-export class Gathering {
-  /** The flags that have to be decided in another way, known after `finish`. */
-  readonly undecided: number[] = []
-  /** By bag. */
-  readonly #queues: readonly Queue[]
-  readonly #memory: Int32Array
-  /** Where the beginnings of messages are, and whose they are. */
-  readonly #beginningsStart: number
-  #beginnings: Int32Array | undefined
-  /** The first word of memory that is free. */
-  readonly end: number
+/** Where the flags of a project are in memory, and room for what is found out about them. In words. */
+interface Place {
+  readonly records: number
+  readonly truths: number
+  readonly outcomes: number
+  readonly undecided: number
+}
 
-  constructor(lanes: Lanes) {
-    let free = freeStart
-    const take = (words: number): number => {
-      free += words
-      return free - words
-    }
-    this.#memory = lanes.memory
-    this.#queues = Array.from({ length: bagsMax }, () => openQueue(lanes, take))
-    this.#beginningsStart = take(beginningsWordsMax + beginningOverrun)
-    this.end = free
+const nobody: readonly number[] = []
+
+/** Decides flat flags of all projects, for one run at a time. Flags stay in memory until it is full; then they are put there again. */
+class Gathering {
+  readonly #walk: FlagWalk
+  readonly #identifiers: readonly PackedIdentifier[]
+  readonly #projectsStart: number
+  #places = new WeakMap<FlatFlags, Place>()
+  #free: number
+
+  constructor(walk: FlagWalk) {
+    const { memory } = walk
+    this.#walk = walk
+    const identifierAt = (bag: number): number => walkEnd + bag * identifierWords
+    this.#identifiers = Array.from({ length: bagsMax }, (_, bag) => new PackedIdentifier(memory, identifierAt(bag)))
+    this.#projectsStart = identifierAt(bagsMax)
+    this.#free = this.#projectsStart
+    for (let bag = 0; bag < bagsMax; bag++) this.#describeLines(bag)
   }
 
-  /** For the flags of one project. */
-  begin({ beginnings }: FlatFlags): void {
-    if (this.#beginnings === beginnings) return
-    this.#beginnings = beginnings
-    this.#memory.set(beginnings, this.#beginningsStart)
-  }
-
-  /** Puts the outcomes of the flags at the first places of the order into the run. */
-  decide(run: Run, flat: FlatFlags, order: ArrayLike<number> | undefined, count: number): void {
-    const { answers } = flat
-    const { outcomes } = run
-    for (let place = 0; place < count; place++) {
-      const position = order === undefined ? place : order[place]!
-      let answer = answers[position]!
-      if (answer === DEPENDS) answer = decideByProperties(run, flat, position)
-      if ((answer & answerMask) === DECIDED) outcomes[position] = answer >> answerBits
-      else this.#await(run, flat, position, answer)
-    }
-    this.#finish(run, flat)
-  }
-
-  /** Decides all flags that still wait. */
-  #finish(run: Run, flat: FlatFlags): void {
-    for (let bag = 0; bag < bagsMax; bag++) {
-      const { isOpen, lines } = this.#queues[bag]!
-      if (!isOpen) continue
-      for (const line of lines[PLAIN]) this.#decideRollouts(run, flat, line)
-      for (const line of lines[VARIANT]) this.#decideVariants(run, flat, line)
+  #describeLines(bag: number): void {
+    const { memory } = this.#walk
+    for (const salt of [PLAIN, VARIANT] as const) {
+      for (const blocks of [1, 2]) {
+        const start = lineOf(bag, salt, blocks)
+        memory[start + line.blocks] = blocks
+        memory[start + line.salt] = salt
+        memory[start + line.tails] = this.#identifiers[bag]!.placeOf(salt) * 4
+      }
     }
   }
 
-  /** Forgets everything but the beginnings. */
-  clear(): void {
-    this.undecided.length = 0
-    for (const queue of this.#queues) {
-      if (!queue.isOpen) continue
-      queue.isOpen = false
-      for (const line of [...queue.lines[PLAIN], ...queue.lines[VARIANT]]) line.count = 0
-    }
+  /** Puts outcomes into the run. Gives the positions of the flags that are left; undefined when there is no room for so many flags. */
+  decide(run: Run, flat: FlatFlags): readonly number[] | undefined {
+    const place = this.#placeOf(flat)
+    if (place === undefined) return undefined
+    for (let bag = 0; bag < flat.bagCount; bag++) this.#open(run, bag)
+    const { records, truths, outcomes, undecided } = place
+    const end = this.#walk.decide(
+      records * 4,
+      (records + flat.words.length) * 4,
+      truths * 4,
+      flat.filterCount,
+      outcomes * 4,
+      undecided * 4,
+    )
+    const { memory } = this.#walk
+    for (let position = 0; position < flat.flagCount; position++) run.outcomes[position] = memory[outcomes + position]!
+    return end === undecided * 4 ? nobody : Array.from(memory.subarray(undecided, end / 4))
   }
 
-  /** Puts a flag in line for the hash that decides. */
-  #await(run: Run, flat: FlatFlags, position: number, answer: number): void {
-    const kind = answer & answerMask
-    if (kind === UNDECIDED) {
-      this.undecided.push(position)
+  /** The identifier that flags about persons, or about one type of groups, are hashed with. */
+  #open(run: Run, bag: number): void {
+    const { memory } = this.#walk
+    if (run.bags[bag] === undefined) {
+      memory[bagsStart + bag] = NOBODY
       return
     }
-    const salt = kind === ROLLOUT_AWAITED ? PLAIN : VARIANT
-    const queue = this.#queueOf(run, flat.bags[position]!)
-    const blocks = blockCount(beginningLength(flat, position) + queue.identifier.length + saltLengths[salt])
-    const line = queue.lines[salt][blocks - 1]
-    if (line === undefined) this.#decideLong(run, flat, position, answer)
-    else if (line.add(position, answer >> answerBits)) this.#decideLine(run, flat, line, salt)
-  }
-
-  #queueOf(run: Run, bag: number): Queue {
-    const queue = this.#queues[bag]!
-    if (!queue.isOpen) {
-      queue.isOpen = true
-      queue.identifier.open(run.identifierOf(bag))
+    const identifier = this.#identifiers[bag]!
+    identifier.open(run.identifierOf(bag))
+    memory[bagsStart + bag] = identifier.length
+    for (const salt of [PLAIN, VARIANT] as const) {
+      const tailLength = identifier.length + saltLengths[salt]
+      memory[lineOf(bag, salt, 1) + line.tailLength] = tailLength
+      memory[lineOf(bag, salt, 2) + line.tailLength] = tailLength
     }
-    return queue
   }
 
-  #decideLine(run: Run, flat: FlatFlags, line: HashLine, salt: Salt): void {
-    if (salt === PLAIN) this.#decideRollouts(run, flat, line)
-    else this.#decideVariants(run, flat, line)
+  #placeOf(flat: FlatFlags): Place | undefined {
+    return this.#places.get(flat) ?? this.#put(flat)
   }
 
-  #decideRollouts(run: Run, flat: FlatFlags, line: HashLine): void {
-    const { count, positions, notes } = line
-    const { outcomes } = run
-    line.hash(this.#beginningsStart)
-    for (let place = 0; place < count; place++) {
-      const position = positions[place]!
-      const answer = decideRollout(run, flat, position, notes[place]!, line.bucketAt(place))
-      if ((answer & answerMask) === DECIDED) outcomes[position] = answer >> answerBits
-      else this.#await(run, flat, position, answer)
+  #put(flat: FlatFlags): Place | undefined {
+    const truthWords = (flat.filterCount + 3) >> 2
+    const needed = flat.words.length + beginningOverrun + truthWords + 2 * flat.flagCount
+    if (needed > memoryWords - this.#projectsStart) return undefined
+    if (this.#free + needed > memoryWords) {
+      this.#free = this.#projectsStart
+      this.#places = new WeakMap()
     }
-    line.count = 0
-  }
-
-  #decideVariants(run: Run, flat: FlatFlags, line: HashLine): void {
-    const { count, positions, notes } = line
-    const { outcomes } = run
-    line.hash(this.#beginningsStart)
-    for (let place = 0; place < count; place++) {
-      const position = positions[place]!
-      outcomes[position] = variantOutcome(flat, position, notes[place]!, line.bucketAt(place))
-    }
-    line.count = 0
-  }
-
-  /** One whose message is too long for a line is hashed by itself. */
-  #decideLong(run: Run, flat: FlatFlags, position: number, answer: number): void {
-    const value = answer >> answerBits
-    if ((answer & answerMask) === ROLLOUT_AWAITED) {
-      const next = decideRollout(run, flat, position, value, longBucket(run, flat, position, PLAIN))
-      if ((next & answerMask) === DECIDED) run.outcomes[position] = next >> answerBits
-      else this.#await(run, flat, position, next)
-    } else {
-      run.outcomes[position] = variantOutcome(flat, position, value, longBucket(run, flat, position, VARIANT))
-    }
+    const records = this.#free
+    const truths = records + flat.words.length + beginningOverrun
+    const outcomes = truths + truthWords
+    const place = { records, truths, outcomes, undecided: outcomes + flat.flagCount }
+    const { memory } = this.#walk
+    memory.set(flat.words, records)
+    // Flags that have but one outcome are not walked through.
+    memory.fill(0, outcomes, outcomes + flat.flagCount)
+    this.#free += needed
+    this.#places.set(flat, place)
+    return place
   }
 }
 
-/** Flags that wait for hashes of one identifier. */
-interface Queue {
-  readonly identifier: PackedIdentifier
-  /** Whether the identifier is that of this subject. */
-  isOpen: boolean
-  /** By salt, for messages of one block and of two. */
-  readonly lines: readonly [readonly HashLine[], readonly HashLine[]]
-}
-
-function openQueue(lanes: Lanes, take: (words: number) => number): Queue {
-  const identifier = new PackedIdentifier(lanes.memory, take(identifierWords))
-  const line = (salt: Salt, blocks: number) => new HashLine(lanes, take(lineWords), identifier, salt, blocks)
-  const pair = (salt: Salt) => [line(salt, 1), line(salt, 2)]
-  return { identifier, isOpen: false, lines: [pair(PLAIN), pair(VARIANT)] }
-}
-
-function longBucket(run: Run, flat: FlatFlags, position: number, salt: Salt): number {
-  const identifier = run.identifierOf(flat.bags[position]!)
-  const start = beginningStart(flat, position)
-  return bucketAlone(flat.beginnings, start, beginningLength(flat, position), identifier, salt)
-}
+const lineOf = (bag: number, salt: Salt, blocks: number): number =>
+  linesStart + (bag * linesOfBag + salt * 2 + blocks - 1) * lineWords
 
 /** One serves all runs, one at a time. Null stands for one that cannot be had. */
 let shared: Gathering | null | undefined
-let isTaken = false
+let current: Run | undefined
 
-/** Undefined where hashing four at a time is not to be had, or when an evaluation around this one is at it. */
-export function takeGathering(): Gathering | undefined {
-  if (shared === undefined) {
-    const lanes = sharedLanes()
-    shared = lanes === undefined ? null : new Gathering(lanes)
-  }
-  if (shared === null || isTaken) return undefined
-  isTaken = true
-  return shared
+function openGathering(): Gathering | null {
+  const walk = openWalk(id => current!.decide(id))
+  return walk === undefined ? null : new Gathering(walk)
 }
 
-export function giveGathering(gathering: Gathering): void {
-  gathering.clear()
-  isTaken = false
+/**
+ * Decides flat flags, into `run.outcomes`, and gives the positions of those that have to be decided in another way. Undefined where that is not to be had, or when an
+ * evaluation around this one is at it.
+ */
+export function decideTogether(run: Run, flat: FlatFlags): readonly number[] | undefined {
+  if (shared === undefined) shared = openGathering()
+  if (shared === null || current !== undefined) return undefined
+  current = run
+  try {
+    return shared.decide(run, flat)
+  } finally {
+    current = undefined
+  }
 }

@@ -5,9 +5,12 @@ import { utf8 } from './utf8.ts'
 /** The words that one packed identifier takes: by salt and by the number of bytes that the beginning has in its last word. */
 export const identifierWords = 8 * tailWords
 
+/** The longest one that may follow a beginning in a message of two blocks. */
+const tailBytesMax = 119
+
 /**
  * An identifier as it follows the beginnings of messages: with a salt, the bit that ends a message, and zeros. It is packed once for each
- * of the ways in which a beginning can end within a word, when a salt is first needed, into memory from `start` on.
+ * of the ways in which a beginning can end within a word, into memory from `start` on.
  */
 export class PackedIdentifier {
   /** Of the identifier in UTF-8. */
@@ -15,7 +18,6 @@ export class PackedIdentifier {
   #bytes = new Uint8Array(64)
   readonly #memory: Int32Array
   readonly #start: number
-  readonly #isPacked = new Uint8Array(2)
   /** How many words of each tail are not zero, by salt. */
   readonly #wordCounts = new Int32Array(2)
 
@@ -24,10 +26,15 @@ export class PackedIdentifier {
     this.#start = start
   }
 
+  /** Where the four tails of a salt are. */
+  placeOf(salt: Salt): number {
+    return this.#start + salt * 4 * tailWords
+  }
+
   open(text: string): void {
     this.length = this.#readAscii(text) ? text.length : this.#readUtf8(text)
-    this.#isPacked[PLAIN] = 0
-    this.#isPacked[VARIANT] = 0
+    this.#pack(PLAIN)
+    this.#pack(VARIANT)
   }
 
   #readAscii(text: string): boolean {
@@ -55,21 +62,13 @@ export class PackedIdentifier {
     if (this.#bytes.length < needed) this.#bytes = new Uint8Array(needed * 2)
   }
 
-  /** Where the four tails of a salt are. Not to be asked for when a message would take more than two blocks. */
-  tails(salt: Salt): number {
-    const start = this.#start + salt * 4 * tailWords
-    if (this.#isPacked[salt] === 0) {
-      this.#isPacked[salt] = 1
-      this.#pack(salt, start)
-    }
-    return start
-  }
-
-  #pack(salt: Salt, start: number): void {
+  #pack(salt: Salt): void {
+    const start = this.placeOf(salt)
     const memory = this.#memory
     const bytes = this.#bytes
     const salted = saltBytes[salt]
     const length = this.length + salted.length
+    if (length > tailBytesMax) return
     for (let index = 0; index < salted.length; index++) bytes[this.length + index] = salted[index]!
     bytes[length] = 0x80
     bytes[length + 1] = 0

@@ -50,6 +50,7 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], 
         return references.length === 0 ? none : references.map(reference => find(reference) ?? -1)
       })
   const needed = new Set([...ranking.dependencies.values()].flat())
+  const predicateCount = compiler.pool.predicates.length
   let flat: FlatFlags | undefined
   return {
     compiler,
@@ -60,9 +61,12 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], 
     indexes,
     ranking,
     needed,
-    predicateCount: compiler.pool.predicates.length,
+    predicateCount,
     get flat() {
-      flat ??= layFlat(flags, position => needed.has(position) || ranking.dependencies.has(position))
+      flat ??= layFlat(flags, predicateCount, {
+        isNeeded: position => needed.has(position),
+        isDependent: position => ranking.dependencies.has(position),
+      })
       return flat
     },
     find,

@@ -2,7 +2,9 @@ import { initialState } from './sha1.ts'
 import {
   assembleModule,
   type Code,
+  code,
   get,
+  i32,
   i32Add,
   i32And,
   i32Const,
@@ -33,8 +35,6 @@ export const messageStart = scheduleWords
 /** Longer messages, which nobody has, are left to plain JavaScript. */
 export const aloneBlocksMax = 16
 export const resultStart = messageStart + aloneBlocksMax * 16
-
-const code = (...parts: readonly Code[]): Code => parts.flat()
 
 /** The locals, of which the first is the parameter. */
 const BLOCKS = 0
@@ -113,9 +113,9 @@ const program: Code = code(
   code(i32Const(resultStart * 4), get(STATE[0]), i32Store(0), i32Const(resultStart * 4), get(STATE[1]), i32Store(4)),
 )
 
-export const aloneModule = (): Uint8Array =>
+const aloneModule = (): Uint8Array =>
   assembleModule({
-    functions: [{ name: 'hash', parameters: 1, integers: 12, vectors: 0, code: program }],
+    functions: [{ name: 'hash', parameters: [i32], results: [], locals: Array(12).fill(i32), code: program }],
     pages: 1,
   })
 

@@ -1,10 +1,11 @@
 import { initialState } from './sha1.ts'
 import {
   add,
-  assembleModule,
   bitselect,
   type Code,
+  code,
   get,
+  i32,
   i32Add,
   i32And,
   i32Const,
@@ -16,7 +17,6 @@ import {
   i32Sub,
   load,
   loop,
-  openModule,
   or,
   set,
   shiftLeft,
@@ -24,27 +24,15 @@ import {
   shuffle,
   splat,
   store,
+  v128,
+  type WasmFunction,
   xor,
 } from './wasm-assembler.ts'
 
 /**
  * SHA-1 of four messages at once, in the four lanes of WebAssembly's vectors. The programs are put together here from their
- * instructions, so there is no binary to trust. All places are words of the memory.
+ * instructions, so there is no binary to trust. They are part of a larger one, whose memory they use from its beginning to `freeStart`.
  */
-export interface Lanes {
-  readonly memory: Int32Array
-  /**
-   * Puts messages of so many blocks each one after another, from `messages` on. What a message begins with is told by a number in `list`: it is
-   * a position in the table of beginnings. What all of them end with is at `tails`, four times: for each number of bytes that the last word
-   * of a beginning may have; `tailLength` is in bytes.
-   */
-  join(list: number, count: number, blocks: number, beginnings: number, tails: number, tailLength: number): void
-  /**
-   * Hashes so many messages of so many blocks each. Where the results go there are then the first words of four hashes, the second words of
-   * these, the first words of the next four, and so on.
-   */
-  hash(messages: number, count: number, blocks: number, results: number): void
-}
 
 /** More messages than these are not joined at a time. */
 export const joinMax = 64
@@ -52,21 +40,15 @@ export const joinMax = 64
 export const tailWords = 32
 
 const scheduleWords = 320
-/** Where joined messages are. What is copied may go beyond the end of the last one by a tail. */
+/** Where joined messages are, in words of the memory. What is copied may go beyond the end of the last one by a tail. */
 export const messagesStart = scheduleWords
 /** The first word that is free. */
 export const freeStart = messagesStart + joinMax * 32 + tailWords
 
-const pages = 64
-/** How many words there are. */
-export const memoryWords = pages * 16_384
-
-/** A table of beginnings: for each, where its words are, in bytes from the table on, and how many bytes it has. */
-export const beginningWords = 2
+/** A beginning: how many bytes further on its words are, and how many bytes it has. */
+const beginning = { offset: 0, length: 4 } as const
 /** What must be there after the last word of a beginning: it is copied as if it were two blocks. */
 export const beginningOverrun = 32
-
-const code = (...parts: readonly Code[]): Code => parts.flat()
 
 const move = (local: number, bytes: number): Code => code(get(local), i32Const(bytes), i32Add, set(local))
 
@@ -76,28 +58,27 @@ const countDown = (local: number): Code => code(get(local), i32Const(1), i32Sub,
 const copyBlock = (from: number, to: number): Code =>
   code(...[0, 16, 32, 48].map(at => code(get(to), get(from), load(at), store(at))), move(from, 64), move(to, 64))
 
-/** The locals of `join`, of which the first six are its parameters. */
+/** The locals of `join`, of which the first five are its parameters. */
 const join = {
   list: 0,
   count: 1,
   blockBytes: 2,
-  beginnings: 3,
-  tails: 4,
-  tailLength: 5,
-  message: 6,
-  end: 7,
-  length: 8,
-  from: 9,
-  to: 10,
+  tails: 3,
+  tailLength: 4,
+  message: 5,
+  end: 6,
+  length: 7,
+  from: 8,
+  to: 9,
 } as const
 
 const untilEnd = code(get(join.to), get(join.end), i32LessUnsigned)
 
 const joinOne: Code = code(
   code(get(join.message), get(join.blockBytes), i32Add, set(join.end)),
-  code(get(join.beginnings), get(join.list), i32Load(0), i32Const(3), i32ShiftLeft, i32Add, set(join.from)),
-  code(get(join.from), i32Load(4), set(join.length)),
-  code(get(join.beginnings), get(join.from), i32Load(0), i32Add, set(join.from)),
+  code(get(join.list), i32Load(0), set(join.from)),
+  code(get(join.from), i32Load(beginning.length), set(join.length)),
+  code(get(join.from), get(join.from), i32Load(beginning.offset), i32Add, set(join.from)),
   code(get(join.message), set(join.to)),
   loop(copyBlock(join.from, join.to), untilEnd),
   // The first word of the tail shares its place with the last bytes of the beginning.
@@ -228,34 +209,27 @@ const hashProgram: Code = code(
   ),
 )
 
-/** The bytes of the module. Browsers compile at most 4 KiB at once on the page's own thread. */
-export function lanesModule(): Uint8Array {
-  const functions = [
-    { name: 'join', parameters: 6, integers: 5, vectors: 0, code: joinProgram },
-    { name: 'hash', parameters: 4, integers: 7, vectors: 16, code: hashProgram },
-  ]
-  return assembleModule({ functions, pages })
+/**
+ * Puts messages of so many bytes each, which are whole blocks, one after another from `messagesStart` on. What they begin with is told by a list of
+ * the places of beginnings. What all of them end with is at `tails`, four times: for each number of bytes that the last word of a beginning
+ * may have; the length of a tail is in bytes.
+ */
+export const joinFunction: WasmFunction = {
+  name: 'join',
+  parameters: [i32, i32, i32, i32, i32],
+  results: [],
+  locals: Array(5).fill(i32),
+  code: joinProgram,
 }
 
-/** Undefined where WebAssembly or its vectors are missing or forbidden; plain JavaScript does as well. */
-export function openLanes(): Lanes | undefined {
-  const opened = openModule(lanesModule())
-  if (opened === undefined) return undefined
-  const { memory, programs } = opened
-  const joined = programs.join!
-  const hashed = programs.hash!
-  return {
-    memory,
-    join: (list, count, blocks, beginnings, tails, tailLength) =>
-      joined(list * 4, count, blocks * 64, beginnings * 4, tails * 4, tailLength),
-    hash: (messages, count, blocks, results) => hashed(messages * 4, (count + 3) >> 2, blocks, results * 4),
-  }
-}
-
-let shared: Lanes | null | undefined
-
-/** The lanes that everything in this process hashes with, one thing at a time; opened when they are first needed. */
-export function sharedLanes(): Lanes | undefined {
-  if (shared === undefined) shared = openLanes() ?? null
-  return shared ?? undefined
+/**
+ * Hashes messages: where they are, how many times four of them, of how many blocks each, and where the results go. There are then the first words of
+ * four hashes, the second words of these, the first words of the next four, and so on.
+ */
+export const hashFunction: WasmFunction = {
+  name: 'hash',
+  parameters: [i32, i32, i32, i32],
+  results: [],
+  locals: [...Array(7).fill(i32), ...Array(16).fill(v128)],
+  code: hashProgram,
 }

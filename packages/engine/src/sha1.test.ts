@@ -3,11 +3,12 @@ import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
 import { bucketInPlainJavaScript, bucketOf, flagPrefix, unitOf } from './bucket.ts'
 import { blockCount, PLAIN, type Salt, saltBytes, VARIANT } from './bucket-text.ts'
-import { giveGathering, takeGathering } from './gathering.ts'
+import { openWalk } from './flag-walk.ts'
 import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
-import { aloneModule, openAlone } from './sha1-alone.ts'
-import { beginningWords, freeStart, joinMax, lanesModule, memoryWords, messagesStart, openLanes } from './sha1-lanes.ts'
+import { openAlone } from './sha1-alone.ts'
+import { freeStart, hashFunction, joinFunction, joinMax, messagesStart } from './sha1-lanes.ts'
 import { utf8 } from './utf8.ts'
+import { assembleModule, openModule } from './wasm-assembler.ts'
 
 function reference(text: string): number {
   const digest = createHash('sha1').update(text, 'utf8').digest('hex')
@@ -37,14 +38,9 @@ describe('a bucket', () => {
 })
 
 describe('four lanes', () => {
-  it('come in a module that browsers compile at once', () => {
-    expect(lanesModule().length).toBeLessThan(4096)
-    expect(aloneModule().length).toBeLessThan(4096)
-  })
-
   it('give what plain JavaScript gives, however many messages there are', () => {
-    const lanes = openLanes()!
-    const packed = new PackedIdentifier(lanes.memory, freeStart)
+    const { memory, programs } = openModule(assembleModule({ functions: [joinFunction, hashFunction], pages: 1 }))!
+    const packed = new PackedIdentifier(memory, freeStart)
     const list = freeStart + identifierWords
     const results = list + joinMax
     const beginnings = results + joinMax * 2
@@ -60,19 +56,18 @@ describe('four lanes', () => {
           const rest = packed.length + saltBytes[salt].length
           const prefixes = some.map(flagPrefix).filter(({ length }) => blockCount(length + rest) === blocks)
           if (prefixes.length === 0) return
-          let words = prefixes.length * beginningWords
+          let free = beginnings
           for (const [place, prefix] of prefixes.entries()) {
-            lanes.memory.set([words * 4, prefix.length], beginnings + place * beginningWords)
-            lanes.memory.set(prefix.words, beginnings + words)
-            words += prefix.words.length
-            // They need not come in the order of the table.
-            lanes.memory[list + prefixes.length - 1 - place] = place
+            // They need not come in the order in which they lie.
+            memory[list + prefixes.length - 1 - place] = free * 4
+            memory.set([8, prefix.length, ...prefix.words], free)
+            free += 2 + prefix.words.length
           }
-          lanes.join(list, prefixes.length, blocks, beginnings, packed.tails(salt), rest)
-          lanes.hash(messagesStart, prefixes.length, blocks, results)
+          programs.join!(list * 4, prefixes.length, blocks * 64, packed.placeOf(salt) * 4, rest)
+          programs.hash!(messagesStart * 4, (prefixes.length + 3) >> 2, blocks, results * 4)
           for (const [place, prefix] of prefixes.toReversed().entries()) {
             const at = results + (place & ~3) * 2 + (place & 3)
-            const bucket = unitOf(lanes.memory[at]!, lanes.memory[at + 4]!)
+            const bucket = unitOf(memory[at]!, memory[at + 4]!)
             expect(bucket).toBe(bucketInPlainJavaScript(prefix.words, 0, prefix.length, id, salt))
           }
         },
@@ -82,21 +77,10 @@ describe('four lanes', () => {
 
   it('are not to be had without WebAssembly', () => {
     vi.stubGlobal('WebAssembly', undefined)
-    expect([openLanes(), openAlone()]).toEqual([undefined, undefined])
+    expect([openWalk(() => 0), openAlone()]).toEqual([undefined, undefined])
     vi.stubGlobal('WebAssembly', {})
-    expect([openLanes(), openAlone()]).toEqual([undefined, undefined])
+    expect([openWalk(() => 0), openAlone()]).toEqual([undefined, undefined])
     vi.unstubAllGlobals()
-  })
-})
-
-describe('gathering', () => {
-  it('is done by one evaluation at a time, within what memory there is', () => {
-    const gathering = takeGathering()!
-    expect(gathering.end).toBeLessThanOrEqual(memoryWords)
-    expect(takeGathering()).toBeUndefined()
-    giveGathering(gathering)
-    expect(takeGathering()).toBe(gathering)
-    giveGathering(gathering)
   })
 })
 

@@ -1,5 +1,14 @@
-/** As much of the WebAssembly binary format as `sha1-lanes.ts` needs, under the names that the text format has. */
+/** As much of the WebAssembly binary format as is needed here, under the names that the text format has. */
 export type Code = readonly number[]
+
+/** The types of values. */
+export const i32 = 0x7f
+export const f64 = 0x7c
+export const v128 = 0x7b
+export type ValueType = typeof i32 | typeof f64 | typeof v128
+
+/** One after the other. */
+export const code = (...parts: readonly Code[]): Code => parts.flat()
 
 const unsigned = (value: number): number[] =>
   value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
@@ -16,19 +25,37 @@ const vector = (opcode: number): Code => [0xfd, ...unsigned(opcode)]
 const access = (opcode: number, offset: number): Code => [...vector(opcode), 4, ...unsigned(offset)]
 
 export const get = (local: number): Code => [0x20, ...unsigned(local)]
-export const set = (local: number): Code => [0x21, ...unsigned(local)]
+/** Takes what was computed last, or the value that is given. */
+export const set = (local: number, value: Code = []): Code => [...value, 0x21, ...unsigned(local)]
 export const i32Const = (value: number): Code => [0x41, ...signed(value)]
 export const i32Add: Code = [0x6a]
 export const i32Sub: Code = [0x6b]
+export const i32Multiply: Code = [0x6c]
 export const i32And: Code = [0x71]
 export const i32Or: Code = [0x72]
 export const i32Xor: Code = [0x73]
 export const i32ShiftLeft: Code = [0x74]
+export const i32ShiftRight: Code = [0x75]
+export const i32ShiftRightUnsigned: Code = [0x76]
 export const i32RotateLeft: Code = [0x77]
+export const i32Equal: Code = [0x46]
+export const i32NotEqual: Code = [0x47]
 export const i32LessUnsigned: Code = [0x49]
+export const i32AtLeastUnsigned: Code = [0x4f]
 /** A 4-byte access has the alignment 2^2. */
 export const i32Load = (offset: number): Code => [0x28, 2, ...unsigned(offset)]
 export const i32Store = (offset: number): Code => [0x36, 2, ...unsigned(offset)]
+export const i32LoadByte = (offset: number): Code => [0x2d, 0, ...unsigned(offset)]
+export const i32StoreByte = (offset: number): Code => [0x3a, 0, ...unsigned(offset)]
+/** Doubles lie where words may lie. */
+export const f64Load = (offset: number): Code => [0x2b, 2, ...unsigned(offset)]
+export const f64Const = (value: number): Code => [0x44, ...new Uint8Array(Float64Array.of(value).buffer)]
+export const f64FromUnsigned: Code = [0xb8]
+export const f64Add: Code = [0xa0]
+export const f64Multiply: Code = [0xa2]
+export const f64Equal: Code = [0x61]
+export const f64Less: Code = [0x63]
+export const f64AtMost: Code = [0x65]
 export const load = (offset: number): Code => access(0x00, offset)
 export const store = (offset: number): Code => access(0x0b, offset)
 export const splat: Code = vector(0x11)
@@ -45,39 +72,72 @@ export const add: Code = vector(0xae)
 /** Repeats the body as long as it leaves a number other than 0. */
 export const loop = (...body: readonly Code[]): Code => [0x03, 0x40, ...body.flat(), 0x0d, 0x00, 0x0b]
 
+/** Repeats the body as long as the condition leaves a number other than 0 before it. */
+export const asLongAs = (condition: Code, ...body: readonly Code[]): Code => [
+  ...[0x02, 0x40, 0x03, 0x40, ...condition, 0x45, 0x0d, 0x01],
+  ...[...body.flat(), 0x0c, 0x00, 0x0b, 0x0b],
+]
+
+/** Does the one when the condition leaves a number other than 0, else the other. */
+export const when = (condition: Code, then: Code, otherwise: Code = []): Code => [
+  ...[...condition, 0x04, 0x40, ...then],
+  ...(otherwise.length === 0 ? [] : [0x05, ...otherwise]),
+  0x0b,
+]
+
+/** Takes two numbers and a third: the first one when that is not 0, else the second. There is no branch that could be guessed wrong. */
+export const select: Code = [0x1b]
+
+/** Ends the function with the value that was computed last. */
+export const giveBack: Code = [0x0f]
+/** Functions are numbered in their order, imported ones first. */
+export const call = (index: number): Code => [0x10, ...unsigned(index)]
+/** Takes a place, a byte, and how many of them to write. */
+export const fill: Code = [0xfc, 0x0b, 0x00]
+
 const sized = (bytes: Code): number[] => [...unsigned(bytes.length), ...bytes]
 const section = (id: number, bytes: Code): number[] => [id, ...sized(bytes)]
 const list = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()]
 const name = (text: string): number[] => sized(Array.from(text, character => character.charCodeAt(0)))
 
-export interface WasmFunction {
+export interface Signature {
+  readonly parameters: readonly ValueType[]
+  readonly results: readonly ValueType[]
+}
+
+export interface WasmFunction extends Signature {
   readonly name: string
-  readonly parameters: number
-  /** How many more locals follow the parameters: integers first, then vectors. */
-  readonly integers: number
-  readonly vectors: number
+  /** More locals that follow the parameters. */
+  readonly locals: readonly ValueType[]
   readonly code: Code
 }
 
 export interface WasmModule {
+  /** Functions that are given when the module is opened. */
+  readonly imports?: readonly (Signature & { readonly name: string })[]
   readonly functions: readonly WasmFunction[]
   /** Of memory, 64 KiB each. The system gives them when they are first written to. */
   readonly pages: number
 }
 
-/** A module with functions of integer parameters, and memory; all are exported. */
-export function assembleModule({ functions, pages }: WasmModule): Uint8Array {
-  const i32 = 0x7f
-  const v128 = 0x7b
-  const types = functions.map(({ parameters }) => [0x60, parameters, ...Array(parameters).fill(i32), 0])
-  const bodies = functions.map(({ integers, vectors, code }) =>
-    sized([2, ...unsigned(integers), i32, ...unsigned(vectors), v128, ...code, 0x0b]),
-  )
-  const exported = functions.map((fn, index) => [...name(fn.name), 0, index])
+/** All imports come from one place of this name. */
+const importsName = 'i'
+
+/** A module with functions and memory; all are exported. */
+export function assembleModule({ imports = [], functions, pages }: WasmModule): Uint8Array {
+  const types = [...imports, ...functions].map(({ parameters, results }) => [
+    0x60,
+    ...list(parameters.map(type => [type])),
+    ...list(results.map(type => [type])),
+  ])
+  const bodies = functions.map(({ locals, code }) => sized([...list(locals.map(type => [1, type])), ...code, 0x0b]))
+  const imported = imports.map((fn, index) => [...name(importsName), ...name(fn.name), 0, index])
+  const exported = functions.map((fn, index) => [...name(fn.name), 0, imports.length + index])
   return Uint8Array.from([
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
     ...section(1, list(types)),
-    ...section(3, list(functions.map((_, index) => [index]))),
+    ...section(2, list(imported)),
+    ...section(3, list(functions.map((_, index) => [imports.length + index]))),
     ...section(5, [1, 0, ...unsigned(pages)]),
     ...section(7, list([...exported, [...name('memory'), 2, 0]])),
     ...section(10, list(bodies)),
@@ -86,11 +146,11 @@ export function assembleModule({ functions, pages }: WasmModule): Uint8Array {
 
 interface Wasm {
   Module: new (bytes: Uint8Array) => object
-  Instance: new (module: object) => { exports: Record<string, unknown> }
+  Instance: new (module: object, imports: object) => { exports: Record<string, unknown> }
 }
 
-/** Takes places in bytes. */
-export type Program = (...values: number[]) => void
+/** Takes places in bytes. Without a result it gives undefined. */
+export type Program = (...values: number[]) => number
 
 export interface OpenedModule {
   readonly memory: Int32Array
@@ -98,11 +158,14 @@ export interface OpenedModule {
 }
 
 /** Undefined where WebAssembly, or what the module needs of it, is missing or forbidden. */
-export function openModule(bytes: Uint8Array): OpenedModule | undefined {
+export function openModule(
+  bytes: Uint8Array,
+  imports: Readonly<Record<string, Program>> = {},
+): OpenedModule | undefined {
   const wasm = (globalThis as unknown as { WebAssembly?: Wasm }).WebAssembly
   if (wasm === undefined) return undefined
   try {
-    const { exports } = new wasm.Instance(new wasm.Module(bytes))
+    const { exports } = new wasm.Instance(new wasm.Module(bytes), { [importsName]: imports })
     const { buffer } = exports.memory as { buffer: ArrayBuffer }
     return { memory: new Int32Array(buffer), programs: exports as OpenedModule['programs'] }
   } catch {
