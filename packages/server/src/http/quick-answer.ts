@@ -43,19 +43,44 @@ export function bodyFrom(room: AnswerRoom, body: Uint8Array): AnswerBody {
 
 /** Writes the head before the body, as Node would, and gives both as one piece of bytes. */
 export function createHeadWriter(): (answer: QuickAnswer, keepAliveMilliseconds: number) => Buffer {
+  /** The heads of this second, but for the length of the body. */
+  const prepared = new Map<AnswerHead, Buffer>()
   let second = Number.NaN
-  let date = ''
+
+  function prepare(head: AnswerHead, keepAliveMilliseconds: number): Buffer {
+    const date = new Date(second * 1000).toUTCString()
+    const seconds = Math.floor(keepAliveMilliseconds / 1000)
+    const text = `${head.text}Date: ${date}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
+    const bytes = Buffer.from(head.hasBody ? `${text}content-length: ` : `${text}\r\n`, 'latin1')
+    prepared.set(head, bytes)
+    return bytes
+  }
+
   return ({ head, bytes, from, to }, keepAliveMilliseconds) => {
     const now = Math.floor(Date.now() / 1000)
     if (now !== second) {
       second = now
-      const seconds = Math.floor(keepAliveMilliseconds / 1000)
-      const toldDate = new Date(now * 1000).toUTCString()
-      date = `Date: ${toldDate}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
+      prepared.clear()
     }
-    const text = `${head.text}${date}${head.hasBody ? `content-length: ${to - from}\r\n\r\n` : '\r\n'}`
-    const start = from - text.length
-    bytes.write(text, start, 'latin1')
+    const text = prepared.get(head) ?? prepare(head, keepAliveMilliseconds)
+    const start = (head.hasBody ? writeLength(bytes, from, to - from) : from) - text.length
+    bytes.set(text, start)
     return bytes.subarray(start, to)
   }
 }
+
+/** Writes the length of the body and the empty line that stands before `end`. Gives the place where this begins. */
+function writeLength(bytes: Buffer, end: number, length: number): number {
+  let at = end
+  for (const code of emptyLine) bytes[--at] = code
+  let rest = length
+  do {
+    bytes[--at] = zero + (rest % 10)
+    rest = Math.floor(rest / 10)
+  } while (rest > 0)
+  return at
+}
+
+const zero = 0x30
+/** From its end. */
+const emptyLine = [0x0a, 0x0d, 0x0a, 0x0d]

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { type EvaluationRequest, readEvaluationRequest } from '../evaluation/evaluation-request.ts'
 import { type Evaluation, type Evaluator, isAsking } from '../evaluation/evaluator.ts'
 import type { Asking } from '../evaluation/gather-subject.ts'
@@ -13,6 +12,7 @@ import type { EvaluationCounts } from './evaluation-counts.ts'
 import { createFastAnswers } from './fast-answer.ts'
 import { type Envelope, plainAnswer } from './plain-answer.ts'
 import { createToldConfigs } from './remote-config.ts'
+import { createRequestIds } from './request-ids.ts'
 
 /** Answers requests to evaluate, as the client libraries make them. */
 export interface AnswerEvaluation {
@@ -32,6 +32,7 @@ interface Deps {
 export function createAnswerEvaluation({ snapshots, evaluator, counts, now = Date.now }: Deps): AnswerEvaluation {
   const fastAnswers = createFastAnswers()
   const toldConfigs = createToldConfigs()
+  const nextId = createRequestIds()
 
   /** Most answers are copied from prepared pieces. */
   function tell(
@@ -43,7 +44,7 @@ export function createAnswerEvaluation({ snapshots, evaluator, counts, now = Dat
   ): AnswerBody {
     counts.add(eligible.length)
     const envelope: Envelope = {
-      requestId: randomUUID(),
+      requestId: nextId(),
       evaluatedAt: now(),
       hasErrors: isIncomplete,
       config: config === 'none' ? undefined : toldConfigs(served, config),

@@ -8,6 +8,7 @@ import { type AnswerPieces, createAnswerPieces, lineBytesMax } from './answer-pi
 import { createFastAnswers } from './fast-answer.ts'
 import { firstBytes, inJavaScript, openPieceCopier } from './piece-copier.ts'
 import { plainAnswer } from './plain-answer.ts'
+import { createRequestIds } from './request-ids.ts'
 
 const condition = fc.record({
   properties: fc.array(
@@ -60,7 +61,7 @@ it.each(Object.entries(ways))('copies the very answer that the plain way writes,
       const eligible = snapshot.flags.flatMap((flag, index) => (flag.active ? [index] : []))
       for (const distinctId of people) {
         const results = snapshot.evaluate({ distinctId, personProperties: { a: 'x', b: distinctId } }, { now: 0 })
-        const envelope = { requestId: 'r', evaluatedAt: 7, hasErrors: false }
+        const envelope = { requestId: createRequestIds()(), evaluatedAt: 7, hasErrors: false }
         const plain = plainAnswer(snapshot.flags, results, eligible, 'details', envelope)
         const { bytes, from, to } = fastAnswers(served)(results, eligible, envelope, room)
         expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(JSON.stringify(plain)))
@@ -84,7 +85,7 @@ it.each(Object.entries(ways))('copies answers of many flags and of large payload
   const definitions = { cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 } as const
   const before = compile({ ...definitions, flags: list }, { regex: linearRegex })
   const after = before.update({ flags: [{ ...list[3]!, filters: { groups: [{ properties: [] }] } }] })
-  const envelope = { requestId: 'r', evaluatedAt: 7, hasErrors: false }
+  const envelope = { requestId: createRequestIds()(), evaluatedAt: 7, hasErrors: false }
   for (const snapshot of [before, after, before]) {
     const served = { snapshot } as ServedProject
     for (const distinctId of ['a', 'b', 'c', 'a']) {

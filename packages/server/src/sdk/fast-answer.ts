@@ -6,6 +6,7 @@ import { type AnswerBody, headRoomBytes } from '../http/quick-answer.ts'
 import { type AnswerPieces, createAnswerPieces, lineBytesMax, lineMax } from './answer-pieces.ts'
 import type { Envelope } from './plain-answer.ts'
 import { flagDetail } from './plain-answer.ts'
+import { requestIdBytes } from './request-ids.ts'
 
 /** Tells evaluations in the usual shape by copying prepared bytes. Gives what `plainAnswer` gives as JSON. */
 export type FastAnswer = (
@@ -30,6 +31,7 @@ export function createFastAnswers(
 ): (served: ServedProject) => FastAnswer {
   const answers = new WeakMap<ServedProject, FastAnswer>()
   const known = new WeakMap<CompiledFlag, KnownPieces>()
+  const tailOf = createTail()
   let opened: AnswerPieces | undefined
   const tableOf = (flag: CompiledFlag, generation: number): Int32Array => {
     const found = known.get(flag)
@@ -42,7 +44,7 @@ export function createFastAnswers(
     const found = answers.get(served)
     if (found !== undefined) return found
     opened ??= openPieces()
-    const answer = fastAnswer(served.snapshot.flags, opened, tableOf)
+    const answer = fastAnswer(served.snapshot.flags, opened, tableOf, tailOf)
     answers.set(served, answer)
     return answer
   }
@@ -52,6 +54,7 @@ const opening = Buffer.from('{"errorsWhileComputingFlags":false,"flags":{')
 /** As long as the other: which of them it is turns out in the end. */
 const openingWithErrors = Buffer.from('{"errorsWhileComputingFlags":true ,"flags":{')
 const bodyFrom = headRoomBytes + opening.length
+const endOfObject = 0x7d
 /** Most answers need not be begun anew with more room. */
 const bytesPerFlag = 400
 
@@ -59,6 +62,7 @@ function fastAnswer(
   flags: readonly CompiledFlag[],
   pieces: AnswerPieces,
   tableOf: (flag: CompiledFlag, generation: number) => Int32Array,
+  tailOf: (envelope: Envelope) => Buffer,
 ): FastAnswer {
   /** What is known of all flags one after another, to be found without going from object to object; and which outcomes tell of a failure. */
   const starts = new Int32Array(flags.length)
@@ -131,7 +135,8 @@ function fastAnswer(
 
   return (outcomes, eligible, envelope, room) => {
     const { config } = envelope
-    const tailBytes = tailBytesMax + (config?.json.length ?? 0)
+    const tail = tailOf(envelope)
+    const tailBytes = tail.length + (config?.json.length ?? 0) + 1
     let bytes = room.take(roomBytes + tailBytes)
     let end = copy(outcomes, eligible, bytes, bytes.length - tailBytes)
     while (end === -1) {
@@ -139,7 +144,10 @@ function fastAnswer(
       bytes = room.take(roomBytes + tailBytes)
       end = copy(outcomes, eligible, bytes, bytes.length - tailBytes)
     }
-    const to = end + writeTail(bytes, end, envelope)
+    bytes.set(tail, end)
+    if (config !== undefined) bytes.set(config.json, end + tail.length)
+    const to = end + tailBytes
+    bytes[to - 1] = endOfObject
     // The first piece goes without its comma: the opening is written over it.
     const from = headRoomBytes + (end > bodyFrom ? 1 : 0)
     bytes.set(envelope.hasErrors || hasFailed ? openingWithErrors : opening, from)
@@ -147,14 +155,20 @@ function fastAnswer(
   }
 }
 
-/** Without the configuration. */
-const tailBytesMax = 128
+const tailStart = '},"requestId":"'
+const tailMiddle = '","evaluatedAt":'
 
-/** Answers how many bytes it has. */
-function writeTail(bytes: Buffer, at: number, { requestId, evaluatedAt, config }: Envelope): number {
-  const told = `},"requestId":"${requestId}","evaluatedAt":${evaluatedAt}`
-  if (config === undefined) return bytes.write(`${told}}`, at, 'latin1')
-  const length = bytes.write(told, at, 'latin1')
-  bytes.set(config.json, at + length)
-  return length + config.json.length + bytes.write('}', at + length + config.json.length, 'latin1')
+/** What comes after the flags, without the configuration. It is kept from one answer to the next: mostly only the id is another one. */
+function createTail(): (envelope: Envelope) => Buffer {
+  const idFrom = tailStart.length
+  let tail = Buffer.alloc(0)
+  let told = Number.NaN
+  return ({ requestId, evaluatedAt }) => {
+    if (evaluatedAt !== told) {
+      told = evaluatedAt
+      tail = Buffer.from(`${tailStart}${' '.repeat(requestIdBytes)}${tailMiddle}${evaluatedAt}`, 'latin1')
+    }
+    tail.set(requestId, idFrom)
+    return tail
+  }
 }

@@ -2,13 +2,15 @@ import type { CompiledFlag, Outcome } from '@halyard/engine'
 import type { Properties } from '../evaluation/evaluation-request.ts'
 import type { Outcomes } from '../evaluation/outcomes.ts'
 import type { ToldConfig } from './remote-config.ts'
+import type { RequestId } from './request-ids.ts'
 
 /** How an evaluation is told: each generation of client libraries reads its own shape. */
 export type AnswerShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
 
 /** What is told beside the flags. */
 export interface Envelope {
-  readonly requestId: string
+  /** As text in bytes. */
+  readonly requestId: RequestId
   readonly evaluatedAt: number
   /** Something beside the flags themselves went wrong, as a look-up of stored properties. */
   readonly hasErrors: boolean
@@ -35,7 +37,7 @@ export function plainAnswer(
     errorsWhileComputingFlags: hasErrors,
     ...inShape[shape](told),
     ...(shape === 'details' && envelope.hasPayloadMap && { featureFlagPayloads: payloadsOf(told) }),
-    requestId: envelope.requestId,
+    requestId: envelope.requestId.toString('latin1'),
     evaluatedAt: envelope.evaluatedAt,
     ...envelope.config?.fields,
   }
