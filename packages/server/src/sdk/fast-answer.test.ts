@@ -4,7 +4,7 @@ import { expect, it } from 'vitest'
 import { linearRegex } from '../evaluation/linear-regex.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import { createAnswerRoom } from '../http/answer-room.ts'
-import { type AnswerPieces, createAnswerPieces, lineBytesMax } from './answer-pieces.ts'
+import { type AnswerPieces, createAnswerPieces, pieceInLineBytesMax } from './answer-pieces.ts'
 import { createFastAnswers } from './fast-answer.ts'
 import { firstBytes, inJavaScript, openPieceCopier } from './piece-copier.ts'
 import { plainAnswer } from './plain-answer.ts'
@@ -74,7 +74,7 @@ it.each(Object.entries(ways))('copies answers of many flags and of large payload
   const fastAnswers = createFastAnswers(createPieces)
   const room = createAnswerRoom()
   const list = Array.from({ length: 300 }, (_, index): FlagDefinition => {
-    const payload = JSON.stringify('ä'.repeat(index % 97 === 5 ? lineBytesMax : index % 41))
+    const payload = JSON.stringify('ä'.repeat(index % 97 === 5 ? pieceInLineBytesMax * (index % 3) * 100 : index % 41))
     return {
       id: index + 1,
       key: `flag-${index}`,

@@ -3,7 +3,7 @@ import type { Outcomes } from '../evaluation/outcomes.ts'
 import type { ServedProject } from '../evaluation/served-project.ts'
 import type { AnswerRoom } from '../http/answer-room.ts'
 import { type AnswerBody, headRoomBytes } from '../http/quick-answer.ts'
-import { type AnswerPieces, createAnswerPieces, lineBytesMax, lineMax } from './answer-pieces.ts'
+import { type AnswerPieces, createAnswerPieces, lineMax } from './answer-pieces.ts'
 import type { Envelope } from './plain-answer.ts'
 import { flagDetail } from './plain-answer.ts'
 import { requestIdBytes } from './request-ids.ts'
@@ -16,7 +16,7 @@ export type FastAnswer = (
   room: AnswerRoom,
 ) => AnswerBody
 
-/** What one flag can answer, by outcome: where `,"key":{…}` is kept and how many bytes it has, by turns; 0 before it is first needed. */
+/** What one flag can answer, by outcome: what `,"key":{…}` is known by among the pieces; 0 before it is first needed. */
 interface KnownPieces {
   readonly generation: number
   readonly table: Int32Array
@@ -36,7 +36,7 @@ export function createFastAnswers(
   const tableOf = (flag: CompiledFlag, generation: number): Int32Array => {
     const found = known.get(flag)
     if (found?.generation === generation) return found.table
-    const table = new Int32Array(flag.outcomes.length * 2)
+    const table = new Int32Array(flag.outcomes.length)
     known.set(flag, { generation, table })
     return table
   }
@@ -64,10 +64,9 @@ function fastAnswer(
   tableOf: (flag: CompiledFlag, generation: number) => Int32Array,
   tailOf: (envelope: Envelope) => Buffer,
 ): FastAnswer {
-  /** What is known of all flags one after another, to be found without going from object to object; and which outcomes tell of a failure. */
+  /** What is known of all flags one after another, to be found without going from object to object. */
   const starts = new Int32Array(flags.length)
-  const isFailing = Uint8Array.from(flags.flatMap(flag => flag.outcomes.map(outcome => (outcome.failed ? 1 : 0))))
-  const table = new Int32Array(isFailing.length * 2)
+  const table = new Int32Array(flags.reduce((count, flag) => count + flag.outcomes.length, 0))
   let generation = Number.NaN
   let roomBytes = bodyFrom + flags.length * bytesPerFlag
   let hasFailed = false
@@ -77,18 +76,21 @@ function fastAnswer(
     let start = 0
     for (const [index, flag] of flags.entries()) {
       starts[index] = start
-      table.set(tableOf(flag, generation), start * 2)
+      table.set(tableOf(flag, generation), start)
       start += flag.outcomes.length
     }
   }
 
-  function makePiece(index: number, outcome: number): Uint8Array {
+  /** A piece that is too long to be taken together with others, or that was not needed before. */
+  function pieceOf(index: number, outcome: number): Uint8Array {
+    const known = table[starts[index]! + outcome]!
+    if (known < 0) return pieces.takeLong(known)
     const flag = flags[index]!
-    const detail = JSON.stringify(flagDetail(flag, flag.outcomes[outcome]!))
-    const piece = Buffer.from(`,${JSON.stringify(flag.key)}:${detail}`)
-    const known = [pieces.keep(piece), piece.length]
-    tableOf(flag, generation).set(known, outcome * 2)
-    table.set(known, (starts[index]! + outcome) * 2)
+    const told = flag.outcomes[outcome]!
+    const piece = Buffer.from(`,${JSON.stringify(flag.key)}:${JSON.stringify(flagDetail(flag, told))}`)
+    const kept = pieces.keep(piece, told.failed)
+    tableOf(flag, generation)[outcome] = kept
+    table[starts[index]! + outcome] = kept
     return piece
   }
 
@@ -98,38 +100,33 @@ function fastAnswer(
     if (pieces.generation !== generation) fillTable()
     let { line } = pieces
     let count = 0
-    let failures = 0
-    /** Until where it is written, and until where it will be with those in line. */
-    let at = bodyFrom
+    let marks = 0
     let end = bodyFrom
+    const put = (piece: Uint8Array): boolean => {
+      if (end + piece.length > limit) return false
+      bytes.set(piece, end)
+      end += piece.length
+      return true
+    }
     for (let position = 0; position < eligible.length; position++) {
       const index = eligible[position]!
       const outcome = outcomes.outcomeIndex(index)
       if (outcome === -1) continue
-      const place = starts[index]! + outcome
-      const made = table[place * 2] === 0 ? makePiece(index, outcome) : undefined
-      if (made !== undefined) line = pieces.line
-      const kept = table[place * 2]!
-      const length = table[place * 2 + 1]!
-      if (end + length > limit) return -1
-      failures += isFailing[place]!
-      if (count === lineMax || end + length - at > lineBytesMax || kept === 0) {
-        if (count > 0) pieces.take(count, end - at, bytes, at)
-        count = 0
-        at = end
+      const known = table[starts[index]! + outcome]!
+      if (known > 0) {
+        marks |= known
+        line[count++] = known
+        if (count < lineMax) continue
       }
-      end += length
-      if (kept === 0) {
-        bytes.set(made!, at)
-        at = end
-      } else {
-        line[count * 2] = kept
-        line[count * 2 + 1] = length
-        count++
-      }
+      if (count > 0 && !put(pieces.take(count))) return -1
+      count = 0
+      if (known > 0) continue
+      if (!put(pieceOf(index, outcome))) return -1
+      marks |= flags[index]!.outcomes[outcome]!.failed ? 1 : 0
+      line = pieces.line
     }
-    if (count > 0) pieces.take(count, end - at, bytes, at)
-    hasFailed = failures > 0
+    if (count > 0 && !put(pieces.take(count))) return -1
+    hasFailed = (marks & 1) === 1
     return end
   }
 
