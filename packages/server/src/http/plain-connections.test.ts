@@ -8,14 +8,16 @@ import { answerHead, bodyFrom } from './quick-answer.ts'
 
 const head = answerHead(200, ['content-type', 'text/plain', 'x-lane', 'plain'])
 
-/** Echoes: what is posted to `/plain` without `node:http`, everything else with it. `*` stands for a long answer. */
+const times: Record<string, number> = { '*': 20_000, '+': 3000 }
+
+/** Echoes: what is posted to `/plain` without `node:http`, everything else with it. `*` stands for a long answer, `+` for a shorter one. */
 let servers: NodeServers
 let server: Server
 let port: number
 let accepted: Socket[]
 beforeEach(async () => {
   const room = createAnswerRoom()
-  const long = (text: string): Buffer => Buffer.from(text.endsWith('*') ? text.repeat(20_000) : text)
+  const long = (text: string): Buffer => Buffer.from(text.repeat(times[text.at(-1)!] ?? 1))
   servers = createNodeServers(undefined, {
     room,
     answer: ({ url }, bytes, from, to) =>
@@ -154,6 +156,21 @@ describe('plain connections', () => {
     expect(new Set(slow.answers.map(({ lane }) => lane))).toEqual(new Set(['plain']))
     slow.socket.destroy()
     quick.socket.destroy()
+  })
+
+  it('go on with a slow reader of short answers once it has read', async () => {
+    const { socket, answers } = open()
+    socket.pause()
+    const asked = Array.from({ length: 800 }, (_, n) => `${n}+`)
+    socket.write(asked.map(text => post('/plain', text)).join(''))
+    const all = asked.reduce((bytes, text) => bytes + text.length * times['+']!, 0)
+    // A system that takes all of it at once makes no slow reader.
+    await expect.poll(() => accepted.length).toBe(1)
+    await expect.poll(() => accepted[0]!.writableLength > 0 || accepted[0]!.bytesWritten > all).toBe(true)
+    socket.resume()
+    await expect.poll(() => answers.length).toBe(asked.length)
+    expect(answers.every(({ body, lane }, n) => lane === 'plain' && body === asked[n]!.repeat(times['+']!))).toBe(true)
+    socket.destroy()
   })
 
   it('answer a client that has said its last, and close', async () => {

@@ -44,6 +44,7 @@ const restMilliseconds = 1000
 /** Who has sent thousands of requests at once gets so many answers in a row, and then the others have their turn. */
 const answersInTurnMax = 64
 const endOfHead = Buffer.from('\r\n\r\n')
+const nothing = Buffer.alloc(0)
 /** Instead of a place among the bytes: the connection waits, or is Node's. */
 const done = -1
 
@@ -80,13 +81,13 @@ class PlainConnection {
   begin(): void {
     this.#kit.open.add(this)
     this.#socket.setTimeout(this.#kit.limits.headersTimeout)
-    this.#socket.on('data', this.#onData).on('drain', this.#onDrain).on('timeout', this.#onTimeout)
+    this.#socket.on('data', this.#onData).on('timeout', this.#onTimeout)
     this.#socket.on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose)
   }
 
   #detach(): void {
     this.#kit.open.delete(this)
-    this.#socket.off('data', this.#onData).off('drain', this.#onDrain).off('timeout', this.#onTimeout)
+    this.#socket.off('data', this.#onData).off('timeout', this.#onTimeout)
     this.#socket.off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose)
   }
 
@@ -124,7 +125,7 @@ class PlainConnection {
     if (bodyTo > bytes.length && mayWait) return this.#wait(bytes.subarray(from))
     const answer = bodyTo > bytes.length ? undefined : this.#kit.answer(head, bytes, bodyFrom, bodyTo)
     if (answer === undefined) return this.#leave(bytes.subarray(from))
-    return this.#send(answer) ? bodyTo : this.#pause(bytes.subarray(bodyTo))
+    return this.#send(answer) ? bodyTo : this.#pauseUntilSent(bytes.subarray(bodyTo))
   }
 
   /** Answers whether everything is on its way. */
@@ -154,8 +155,14 @@ class PlainConnection {
     return done
   }
 
-  readonly #onDrain = (): void => {
-    if (this.#socket.isPaused()) this.#goOn()
+  /** A connection tells of having drained only when much had gathered; but a write of nothing is done when all before it is. */
+  #pauseUntilSent(unanswered: Buffer): typeof done {
+    this.#socket.write(nothing, this.#onSent)
+    return this.#pause(unanswered)
+  }
+
+  readonly #onSent = (error?: Error | null): void => {
+    if (!error && this.#socket.writable) this.#goOn()
   }
 
   readonly #goOn = (): void => {
