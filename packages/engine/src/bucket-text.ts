@@ -37,48 +37,9 @@ function packBytes(bytes: Uint8Array, wordCount: number): Int32Array {
 /** A message has nine bytes more than its text: the bit that ends it, and its length. */
 export const blockCount = (length: number): number => ((length + 8) >> 6) + 1
 
-/**
- * Lays down the words of a whole message, but for its length, straight from the text, as far as `end`. The prefix is packed in `prefixes`
- * from `from` on. Answers false, and leaves it at that, when the
- * identifier is not plain ASCII.
- */
-export function layMessage(
-  prefixes: Int32Array,
-  from: number,
-  prefixLength: number,
-  identifier: string,
-  salt: Salt,
-  target: Int32Array,
-  start: number,
-  end: number,
-): boolean {
-  const salted = saltBytes[salt]
-  const size = identifier.length + saltLengths[salt]
-  const wholeEnd = from + (prefixLength >> 2)
-  let at = start
-  for (let index = from; index < wholeEnd; index++) target[at++] = prefixes[index]!
-  let word = prefixes[wholeEnd]!
-  let shift = 24 - (prefixLength & 3) * 8
-  for (let index = 0; index < size; index++) {
-    const code = index < identifier.length ? identifier.charCodeAt(index) : salted[index - identifier.length]!
-    if (code > 0x7f) return false
-    word |= code << shift
-    shift -= 8
-    if (shift >= 0) continue
-    target[at++] = word
-    word = 0
-    shift = 24
-  }
-  target[at++] = word | (0x80 << shift)
-  for (; at < end; at++) target[at] = 0
-  return true
-}
-
-/** A whole message, for when it is hashed in plain JavaScript. The prefix is packed in `prefixes` from `from` on. */
+/** A whole message. */
 export function wholeMessage(
-  prefixes: Int32Array,
-  from: number,
-  prefixLength: number,
+  { words: prefix, length: prefixLength }: PackedPrefix,
   identifier: string,
   salt: Salt,
 ): Int32Array {
@@ -86,7 +47,7 @@ export function wholeMessage(
   const length = prefixLength + bytes.length + saltBytes[salt].length
   const text = new Uint8Array(length + 1)
   for (let index = 0; index < prefixLength; index++) {
-    text[index] = prefixes[from + (index >> 2)]! >>> (24 - (index & 3) * 8)
+    text[index] = prefix[index >> 2]! >>> (24 - (index & 3) * 8)
   }
   text.set(bytes, prefixLength)
   text.set(saltBytes[salt], prefixLength + bytes.length)

@@ -1,10 +1,10 @@
 import {
   blockCount,
-  layMessage,
   type PackedPrefix,
   PLAIN,
   packPrefix,
   type Salt,
+  saltBytes,
   saltLengths,
   VARIANT,
   wholeMessage,
@@ -14,31 +14,43 @@ import { type Alone, aloneBlocksMax, messageStart, resultStart, sharedAlone } fr
 
 /** A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. */
 
-export function bucketOf({ words, length }: PackedPrefix, identifier: string, salt: Salt): number {
-  return bucketAlone(words, 0, length, identifier, salt)
+/** Hashes one message by itself. */
+export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
+  const alone = sharedAlone()
+  const length = prefix.length + identifier.length + saltLengths[salt]
+  const blocks = blockCount(length)
+  if (alone === undefined || blocks > aloneBlocksMax) return bucketInPlainJavaScript(prefix, identifier, salt)
+  if (!layMessage(prefix, identifier, salt, alone, blocks)) {
+    return bucketBeyondAscii(alone, wholeMessage(prefix, identifier, salt))
+  }
+  return hashLaid(alone, blocks)
 }
 
-/** Hashes one message by itself. The prefix is packed in `prefixes` from `from` on. */
-export function bucketAlone(
-  prefixes: Int32Array,
-  from: number,
-  prefixLength: number,
+/** Lays down a whole message, straight from the text. Answers false, and leaves it at that, when the identifier is not plain ASCII. */
+function layMessage(
+  { words, length }: PackedPrefix,
   identifier: string,
   salt: Salt,
-): number {
-  const alone = sharedAlone()
-  const length = prefixLength + identifier.length + saltLengths[salt]
-  const blocks = blockCount(length)
-  if (alone === undefined || blocks > aloneBlocksMax) {
-    return bucketInPlainJavaScript(prefixes, from, prefixLength, identifier, salt)
-  }
-  const { memory } = alone
+  { bytes, memory }: Alone,
+  blocks: number,
+): boolean {
   const end = messageStart + blocks * 16
-  if (!layMessage(prefixes, from, prefixLength, identifier, salt, memory, messageStart, end)) {
-    return bucketBeyondAscii(alone, wholeMessage(prefixes, from, prefixLength, identifier, salt))
+  let word = messageStart
+  for (let index = 0; index < words.length; index++) memory[word++] = words[index]!
+  while (word < end) memory[word++] = 0
+  const salted = saltBytes[salt]
+  let at = messageStart * 4 + length
+  let bits = 0
+  for (let index = 0; index < identifier.length; index++) {
+    const code = identifier.charCodeAt(index)
+    bits |= code
+    // The first byte of a word is its highest, which memory has last.
+    bytes[at++ ^ 3] = code
   }
-  memory[end - 1] = length * 8
-  return hashLaid(alone, blocks)
+  for (let index = 0; index < salted.length; index++) bytes[at++ ^ 3] = salted[index]!
+  bytes[at ^ 3] = 0x80
+  memory[end - 1] = (at - messageStart * 4) * 8
+  return bits < 0x80
 }
 
 function bucketBeyondAscii(alone: Alone, message: Int32Array): number {
@@ -52,15 +64,8 @@ function hashLaid({ memory, hash }: Alone, blocks: number): number {
   return unitOf(memory[resultStart]!, memory[resultStart + 1]!)
 }
 
-/** The prefix is packed in `prefixes` from `from` on. */
-export function bucketInPlainJavaScript(
-  prefixes: Int32Array,
-  from: number,
-  prefixLength: number,
-  identifier: string,
-  salt: Salt,
-): number {
-  return hashInPlainJavaScript(wholeMessage(prefixes, from, prefixLength, identifier, salt))
+export function bucketInPlainJavaScript(prefix: PackedPrefix, identifier: string, salt: Salt): number {
+  return hashInPlainJavaScript(wholeMessage(prefix, identifier, salt))
 }
 
 function hashInPlainJavaScript(message: Int32Array): number {

@@ -21,8 +21,8 @@ export function newRun(project: Project): Run {
 }
 
 /** Flags are decided after those that they depend on, so the outcome is there. */
-function dependencyIn({ flags, find }: Project, run: Run, reference: string): Dependency | undefined {
-  const index = find(reference)
+function dependencyIn({ flags, index: places }: Project, run: Run, reference: string): Dependency | undefined {
+  const index = places.ofReference(reference)
   if (index === undefined) return undefined
   return { outcome: flags[index]!.outcomes[run.outcomes[index]!]!, doubt: run.doubts.get(index)?.doubt ?? 0 }
 }

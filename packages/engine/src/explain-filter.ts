@@ -88,8 +88,8 @@ export class FilterExplainer {
   }
 
   #flag(property: FlagProperty, bag: number, negated: boolean): FlagTrace {
-    const { compiler, find, flags } = this.#project
-    const index = find(property.reference)
+    const { compiler, flags } = this.#project
+    const index = this.#project.index.ofReference(property.reference)
     const outcome = this.#run.dependency(property.reference)?.outcome ?? null
     return {
       kind: 'flag',

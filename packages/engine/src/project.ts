@@ -2,27 +2,62 @@ import type { CompiledFlag, Compiler } from './compiler.ts'
 import { type FlatFlags, layFlat } from './flat-flags.ts'
 import { type Ranking, rank } from './rank.ts'
 
-/** The compiled flags of a project, each knowing its place among the others. */
-export interface Project {
+/**
+ * The compiled flags of a project, each knowing its place among the others. It is a class, as is its index, so that all projects have one shape: what
+ * reads them on every evaluation is compiled for that.
+ */
+export class Project {
   readonly compiler: Compiler
   readonly flags: readonly CompiledFlag[]
-  readonly indexByKey: ReadonlyMap<string, number>
-  /** Made when they are first needed: of many projects that follow one another in a row of changes, only some are asked. */
-  readonly indexes: () => Indexes
+  readonly index: FlagIndex
   readonly ranking: Ranking
   /** The positions of the flags that others depend on. */
   readonly needed: ReadonlySet<number>
   /** The number of filters that these flags refer to. The compiler's list may grow later. */
   readonly predicateCount: number
+  #flat: FlatFlags | undefined
+
+  constructor(compiler: Compiler, flags: readonly CompiledFlag[], index: FlagIndex, ranking: Ranking) {
+    this.compiler = compiler
+    this.flags = flags
+    this.index = index
+    this.ranking = ranking
+    this.needed = new Set([...ranking.dependencies.values()].flat())
+    this.predicateCount = compiler.pool.predicates.length
+  }
+
   /** The ordinary flags, laid out when they are first needed. */
-  readonly flat: FlatFlags
-  /** The position of the flag that a filter names by its id. A key will do as well. */
-  find(reference: string): number | undefined
+  get flat(): FlatFlags {
+    this.#flat ??= layFlat(this.flags, this.predicateCount, {
+      isNeeded: position => this.needed.has(position),
+      isDependent: position => this.ranking.dependencies.has(position),
+    })
+    return this.#flat
+  }
 }
 
-interface Indexes {
-  readonly byKey: ReadonlyMap<string, number>
-  readonly byId: ReadonlyMap<number, number>
+/** Finds flags. It is made when it is first needed: of many projects that follow one another in a row of changes, only some are asked. */
+class FlagIndex {
+  readonly #flags: readonly CompiledFlag[]
+  #byKey: ReadonlyMap<string, number> | undefined
+  #byId: ReadonlyMap<number, number> | undefined
+
+  constructor(flags: readonly CompiledFlag[]) {
+    this.#flags = flags
+  }
+
+  /** The position of the flag with this key. */
+  ofKey(key: string): number | undefined {
+    this.#byKey ??= new Map(this.#flags.map((flag, index) => [flag.key, index]))
+    return this.#byKey.get(key)
+  }
+
+  /** The position of the flag that a filter names by its id. A key will do as well. */
+  ofReference(reference: string): number | undefined {
+    this.#byId ??= new Map(this.#flags.map((flag, index) => [flag.id, index]))
+    const id = Number(reference)
+    return (String(id) === reference ? this.#byId.get(id) : undefined) ?? this.ofKey(reference)
+  }
 }
 
 const none: readonly number[] = []
@@ -34,43 +69,17 @@ interface Previous {
 }
 
 export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], previous?: Previous): Project {
-  const indexes =
+  const index =
     previous !== undefined && haveSamePlaces(flags, previous.project.flags)
-      ? previous.project.indexes
-      : whenNeeded(() => indexFlags(flags))
-  const find = (reference: string) => {
-    const { byKey, byId } = indexes()
-    const id = Number(reference)
-    return (String(id) === reference ? byId.get(id) : undefined) ?? byKey.get(reference)
-  }
+      ? previous.project.index
+      : new FlagIndex(flags)
   const ranking = isWithoutDependencies(previous)
     ? previous.project.ranking
-    : rank(flags.length, index => {
-        const { references } = flags[index]!
-        return references.length === 0 ? none : references.map(reference => find(reference) ?? -1)
+    : rank(flags.length, position => {
+        const { references } = flags[position]!
+        return references.length === 0 ? none : references.map(reference => index.ofReference(reference) ?? -1)
       })
-  const needed = new Set([...ranking.dependencies.values()].flat())
-  const predicateCount = compiler.pool.predicates.length
-  let flat: FlatFlags | undefined
-  return {
-    compiler,
-    flags,
-    get indexByKey() {
-      return indexes().byKey
-    },
-    indexes,
-    ranking,
-    needed,
-    predicateCount,
-    get flat() {
-      flat ??= layFlat(flags, predicateCount, {
-        isNeeded: position => needed.has(position),
-        isDependent: position => ranking.dependencies.has(position),
-      })
-      return flat
-    },
-    find,
-  }
+  return new Project(compiler, flags, index, ranking)
 }
 
 /** No flag depended on another, and none that was compiled since does. */
@@ -87,24 +96,6 @@ function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly Compile
     if (flag !== other && (flag.id !== other.id || flag.key !== other.key)) return false
   }
   return true
-}
-
-function indexFlags(flags: readonly CompiledFlag[]): Indexes {
-  const byKey = new Map<string, number>()
-  const byId = new Map<number, number>()
-  for (let index = 0; index < flags.length; index++) {
-    byKey.set(flags[index]!.key, index)
-    byId.set(flags[index]!.id, index)
-  }
-  return { byKey, byId }
-}
-
-function whenNeeded<T>(make: () => T): () => T {
-  let made: T | undefined
-  return () => {
-    made ??= make()
-    return made
-  }
 }
 
 /** The flags with all that they depend on, in the order of evaluation. */

@@ -27,7 +27,7 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
   }
 
   get(key: string): Outcome | undefined {
-    const flagIndex = this.#project.indexByKey.get(key)
+    const flagIndex = this.#project.index.ofKey(key)
     return flagIndex === undefined ? undefined : this.outcome(flagIndex)
   }
 

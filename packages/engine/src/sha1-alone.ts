@@ -27,6 +27,8 @@ export interface Alone {
   /** A message of so many blocks, to be laid down from `messageStart` on. Then the first two words of the hash are at `resultStart`. */
   hash(blocks: number): void
   readonly memory: Int32Array
+  /** The same as bytes. */
+  readonly bytes: Uint8Array
 }
 
 const scheduleWords = 80
@@ -122,7 +124,7 @@ const aloneModule = (): Uint8Array =>
 /** Undefined where there is no WebAssembly; plain JavaScript does as well. */
 export function openAlone(): Alone | undefined {
   const opened = openModule(aloneModule())
-  return opened && { memory: opened.memory, hash: opened.programs.hash! }
+  return opened && { memory: opened.memory, bytes: new Uint8Array(opened.memory.buffer), hash: opened.programs.hash! }
 }
 
 let shared: Alone | null | undefined

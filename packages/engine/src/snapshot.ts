@@ -92,7 +92,7 @@ export class Snapshot {
 
   /** The position of the flag with this key in `flags`. */
   indexOf(key: string): number | undefined {
-    return this.#project.indexByKey.get(key)
+    return this.#project.index.ofKey(key)
   }
 
   /** What is wrong with which flag, by its id. */
@@ -128,12 +128,12 @@ export class Snapshot {
 
   /** Ascending, each once. */
   #positionsOf(keys: readonly string[]): number[] {
-    const { indexByKey } = this.#project
-    const only = keys.length === 1 ? indexByKey.get(keys[0]!) : undefined
+    const { index: places } = this.#project
+    const only = keys.length === 1 ? places.ofKey(keys[0]!) : undefined
     if (only !== undefined) return [only]
     const asked = new Set<number>()
     for (const key of keys) {
-      const index = indexByKey.get(key)
+      const index = places.ofKey(key)
       if (index !== undefined) asked.add(index)
     }
     return [...asked].sort((left, right) => left - right)
@@ -141,7 +141,7 @@ export class Snapshot {
 
   /** Why a flag gives its answer to a subject; undefined when there is no such flag. */
   explain(subject: Subject, { key, now }: ExplainOptions): Trace | undefined {
-    const index = this.#project.indexByKey.get(key)
+    const index = this.#project.index.ofKey(key)
     if (index === undefined) return undefined
     const run = this.#take(subject, now)
     evaluateSome(this.#project, run, [index])
@@ -215,7 +215,7 @@ export class Snapshot {
    * or they go in a circle. Client libraries want it with every dependency, and the order matters to them.
    */
   dependencyChain(reference: string): readonly string[] {
-    const index = this.#project.find(reference)
+    const index = this.#project.index.ofReference(reference)
     if (index === undefined || this.#project.ranking.broken.has(index)) return []
     return Array.from(withDependencies(this.#project, [index]), position => this.flags[position]!.key)
   }

@@ -157,13 +157,16 @@ export interface OpenedModule {
   readonly programs: Readonly<Record<string, Program>>
 }
 
+/** WebAssembly has the lowest byte of a word first. Elsewhere typed arrays would not see its words. */
+const hasLowestByteFirst = new Uint8Array(Int32Array.of(1).buffer)[0] === 1
+
 /** Undefined where WebAssembly, or what the module needs of it, is missing or forbidden. */
 export function openModule(
   bytes: Uint8Array,
   imports: Readonly<Record<string, Program>> = {},
 ): OpenedModule | undefined {
   const wasm = (globalThis as unknown as { WebAssembly?: Wasm }).WebAssembly
-  if (wasm === undefined) return undefined
+  if (wasm === undefined || !hasLowestByteFirst) return undefined
   try {
     const { exports } = new wasm.Instance(new wasm.Module(bytes), { [importsName]: imports })
     const { buffer } = exports.memory as { buffer: ArrayBuffer }
