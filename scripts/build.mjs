@@ -38,6 +38,8 @@ await build({
 
 /** Fastify loads these when it has to compile a schema or to answer `inject`, which only tests do. */
 const unusedByFastify = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
+/** Fastify loads it for servers that speak HTTP/2, which ours does not; it takes longer than all else that is loaded of Node. */
+const unusedOfNode = { 'node:http2': join(root, 'scripts/nothing.cjs') }
 /** Native or file-reading packages stay outside, and what a start does not need; everything else is bundled, which makes it quick. */
 const external = ['@photostructure/sqlite', 'pg', 'undici', 'esbuild', 'quickjs-wasi', ...unusedByFastify]
 
@@ -71,6 +73,7 @@ await build({
   outfile: join(dist, 'program.cjs'),
   external,
   supported: { 'dynamic-import': false },
+  alias: unusedOfNode,
   define: { 'import.meta.url': 'programUrl' },
   banner: { js: '(function (require, programUrl) {' },
   footer: { js: '})' },

@@ -1,5 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import Fastify, { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, LogController } from 'fastify'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  LogController,
+  type RouteOptions,
+} from 'fastify'
 import { Problem } from '../problem.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { Gate } from './gate.ts'
@@ -49,6 +55,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
     genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: true,
+    // Each route is a plugin to Fastify, and would have a timer of its own.
+    pluginTimeout: 0,
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
     serverFactory: servers.create,
     clientErrorHandler: answerUnreadable,
@@ -103,17 +111,11 @@ function addHeaders(app: FastifyInstance): void {
 }
 
 function answerProblems(app: FastifyInstance, gate: Gate): void {
-  const patterns: { method: string; pattern: RegExp }[] = []
+  const routes: RouteOptions[] = []
+  // Made when the first address is wrong, which is never in most starts.
+  let patterns: { method: string; pattern: RegExp }[] | undefined
   app.addHook('onRoute', route => {
-    const { isRefusal, paramPatterns = {} } = (route.config ?? {}) as {
-      isRefusal?: boolean
-      paramPatterns?: Record<string, string>
-    }
-    if (isRefusal) return
-    const source = route.url
-      .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-      .replace(/:(\w+)/g, (_, name: string) => paramPatterns[name] ?? '[^/]+')
-    for (const method of [route.method].flat()) patterns.push({ method, pattern: new RegExp(`^${source}/?$`) })
+    if (!(route.config as RouteNotes | undefined)?.isRefusal) routes.push(route)
   })
 
   app.setErrorHandler((error, request, reply) => {
@@ -124,11 +126,27 @@ function answerProblems(app: FastifyInstance, gate: Gate): void {
 
   app.setNotFoundHandler(async request => {
     const path = request.url.split('?', 1)[0] ?? ''
+    patterns ??= routes.flatMap(patternsOf)
     const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
     if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
     if (path.startsWith('/api/') && path !== '/api/login') await gate.authenticate(request.headers.authorization)
     throw new Problem('method_not_allowed', `${request.method} is not allowed here.`, { allow })
   })
+}
+
+/** What `serve-route.ts` notes beside a route. */
+interface RouteNotes {
+  readonly isRefusal?: boolean
+  readonly paramPatterns?: Readonly<Record<string, string>>
+}
+
+function patternsOf({ method, url, config }: RouteOptions): { method: string; pattern: RegExp }[] {
+  const { paramPatterns = {} } = (config ?? {}) as RouteNotes
+  const source = url
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/:(\w+)/g, (_, name: string) => paramPatterns[name] ?? '[^/]+')
+  const pattern = new RegExp(`^${source}/?$`)
+  return [method].flat().map(each => ({ method: each, pattern }))
 }
 
 function watchAnswers(app: FastifyInstance, { onAnswer }: HttpOptions): void {

@@ -1,0 +1,2 @@
+// Stands in the bundle for what is loaded there and never used (`build.mjs`).
+module.exports = {}
