@@ -19,6 +19,7 @@ import { serveFlags } from './flags/flag-routes.ts'
 import { serveRoleAccess } from './flags/role-access-routes.ts'
 import { createHttp } from './http/create-http.ts'
 import { serveDocs } from './http/docs-routes.ts'
+import { inTurns } from './http/in-turns.ts'
 import { createLoadShedder } from './http/load-shedder.ts'
 import { createRateLimiter } from './http/rate-limit.ts'
 import { createServeRoute } from './http/serve-route.ts'
@@ -105,41 +106,46 @@ export function createApp({
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
-  serveOperations(app, readiness, metrics)
-  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
-  servePage(app, listPageFiles())
-  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
-  serveOrganizations(serve, { database, now })
-  serveProjects(serve, { database, now })
-  serveAccess(serve, { database, now })
-  serveFlags(serve, { database, changes, now })
-  serveFlagVersions(serve, { database, now })
-  serveBulkFlags(serve, { database, now })
-  serveSchedules(serve, { database, now })
-  serveRollback(serve, { database, now })
-  serveDashboards(serve, { database, now })
-  serveEvaluation(serve, { database, ...serving, now })
-  serveOrganizationFlags(serve, { database, now })
-  serveRoleAccess(serve, { database, now })
-  serveCohorts(serve, { database, scanner, onCohortWork, now })
-  serveReach(serve, { database, scanner, onCohortWork, now })
-  servePlugins(serve, { database, workshop: plugins.workshop, now })
-  serveLocalEvaluation(serve, serving)
-  serveSdk(app, serving)
-  serveIngest(app, ingest)
-  servePersons(serve, { database, now })
-  serveGroups(serve, { database, now })
-  servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
-  serveStreams(app, serving)
-  serveChanges(app, serve, { gate, changes })
-  serveOfrep(app, serving)
-  serveEdges(app, serve, {
-    gate,
-    ...edges,
-    async findProject(actor, uuid) {
-      const project = await database.read(tx => tx.projects.findByUuid(uuid))
-      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
-    },
-  })
+  app.register(
+    inTurns([
+      () => serveOperations(app, readiness, metrics),
+      () => serveDocs(app, [...allRoutes, ...sdkRoutes], version),
+      () => servePage(app, listPageFiles()),
+      () => serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now }),
+      () => serveOrganizations(serve, { database, now }),
+      () => serveProjects(serve, { database, now }),
+      () => serveAccess(serve, { database, now }),
+      () => serveFlags(serve, { database, changes, now }),
+      () => serveFlagVersions(serve, { database, now }),
+      () => serveBulkFlags(serve, { database, now }),
+      () => serveSchedules(serve, { database, now }),
+      () => serveRollback(serve, { database, now }),
+      () => serveDashboards(serve, { database, now }),
+      () => serveEvaluation(serve, { database, ...serving, now }),
+      () => serveOrganizationFlags(serve, { database, now }),
+      () => serveRoleAccess(serve, { database, now }),
+      () => serveCohorts(serve, { database, scanner, onCohortWork, now }),
+      () => serveReach(serve, { database, scanner, onCohortWork, now }),
+      () => servePlugins(serve, { database, workshop: plugins.workshop, now }),
+      () => serveLocalEvaluation(serve, serving),
+      () => serveSdk(app, serving),
+      () => serveIngest(app, ingest),
+      () => servePersons(serve, { database, now }),
+      () => serveGroups(serve, { database, now }),
+      () => servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now }),
+      () => serveStreams(app, serving),
+      () => serveChanges(app, serve, { gate, changes }),
+      () => serveOfrep(app, serving),
+      () =>
+        serveEdges(app, serve, {
+          gate,
+          ...edges,
+          async findProject(actor, uuid) {
+            const project = await database.read(tx => tx.projects.findByUuid(uuid))
+            return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+          },
+        }),
+    ]),
+  )
   return app
 }

@@ -2,12 +2,17 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { createHalyard, type Halyard, type HalyardOptions } from '../halyard.ts'
+import { openPort } from '../http/node-server.ts'
 import { startWaitingServer, type WaitingServer } from '../operations/waiting-server.ts'
 import { Problem } from '../problem.ts'
 import { isDatabaseAway } from '../storage/driver-error.ts'
 import { watchPort } from './workers.ts'
 
 const pauseMilliseconds = 500
+/** A small installation is in memory by then, and its first request is answered from there. */
+const briefMilliseconds = 500
+/** Those who have been waiting for the port come first, unless somebody asks for a route. */
+const doorstepMilliseconds = 50
 
 /**
  * Builds Halyard and listens. Over PostgreSQL the port answers from the first moment on, and a database that comes late or goes again
@@ -20,6 +25,8 @@ export async function startHalyard(config: Config, log: Logger, options: Halyard
     const halyard = await (isLocal ? createHalyard : whenDatabaseStays)(config, log, options)
     // Siblings share a port, and the one who is asked whether it is ready is not the one who gets the next request.
     if (!isLocal && options.peers?.ownName !== undefined) await halyard.warm()
+    // Nothing else could be done meanwhile: a local database is read on this thread.
+    if (isLocal) await Promise.race([halyard.warm(), wait(briefMilliseconds, undefined, { ref: false })])
     await waiting?.close()
     await listen(halyard, config)
     return halyard
@@ -71,8 +78,11 @@ async function whenDatabaseStays(config: Config, log: Logger, options: HalyardOp
 const isAway = (error: unknown): boolean =>
   isDatabaseAway(error) || (error instanceof Problem && error.kind === 'unavailable')
 
+/** Evaluations are answered as soon as the port is open; everything else, when the routes are there. */
 async function listen(halyard: Halyard, { host, port }: Config): Promise<void> {
   try {
+    await openPort(halyard.app.server, { host, port })
+    await wait(doorstepMilliseconds)
     await halyard.app.listen({ host, port })
   } catch (error) {
     await halyard.close()

@@ -45,6 +45,10 @@ export function warmUp({ database, snapshots, changes, projectsMax, now = steady
   let pending = 0
   let isDone = false
   let work: Promise<void> = Promise.resolve()
+  let tellDone = () => {}
+  const isRead = new Promise<void>(resolve => {
+    tellDone = resolve
+  })
 
   /** What fails is tried again: a database that was away for a moment at the start may be away for longer later. */
   const attempt = (next: () => Promise<unknown>): void => {
@@ -67,7 +71,9 @@ export function warmUp({ database, snapshots, changes, projectsMax, now = steady
 
   const settle = (): void => {
     pending -= 1
-    if (pending === 0) isDone = true
+    if (pending > 0) return
+    isDone = true
+    tellDone()
   }
 
   const read = (projectId: number, token: string | undefined): void => {
@@ -97,7 +103,7 @@ export function warmUp({ database, snapshots, changes, projectsMax, now = steady
   return {
     isDone: isOver,
     async done() {
-      while (!isOver() && !isClosed) await wait(lookMilliseconds)
+      while (!isOver() && !isClosed) await Promise.race([isRead, wait(lookMilliseconds)])
     },
     stop() {
       isClosed = true

@@ -10,7 +10,7 @@ import { Problem } from '../problem.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { Gate } from './gate.ts'
 import type { LoadShedder } from './load-shedder.ts'
-import { createNodeServers, type PlainLane, type TakeFirst } from './node-server.ts'
+import { createNodeServers, type PlainLane, type RequestListener, type TakeFirst } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { receiveBodies } from './receive-body.ts'
 import { answerUnreadable, refuseAmbiguous } from './unreadable-request.ts'
@@ -58,7 +58,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // Each route is a plugin to Fastify, and would have a timer of its own.
     pluginTimeout: 0,
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
-    serverFactory: servers.create,
+    serverFactory: route => servers.create(whenReady(route)),
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const { status, body, headers } = problemResponse(error)
@@ -68,6 +68,21 @@ export function createHttp(options: HttpOptions): FastifyInstance {
         .send(body)
     },
   })
+
+  // The port may be open before the routes are there: whoever needs one waits for them.
+  let isReady = false
+  app.addHook('onReady', async () => {
+    isReady = true
+  })
+  function whenReady(route: RequestListener): RequestListener {
+    return (request, response) => {
+      if (isReady) return route(request, response)
+      app.ready().then(
+        () => route(request, response),
+        () => response.destroy(),
+      )
+    }
+  }
 
   app.decorateRequest('access')
   // Bodies stay bytes until a handler asks for them: who may not call at all is told so before anything is parsed.

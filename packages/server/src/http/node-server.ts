@@ -23,6 +23,12 @@ export interface NodeServers {
   beginClosing(): void
 }
 
+/** Where to listen. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
 const headersTimeoutMilliseconds = 15_000
 const requestTimeoutMilliseconds = 60_000
 const keepAliveTimeoutMilliseconds = 65_000
@@ -62,6 +68,7 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
       server.timeout = unreadTimeoutMilliseconds
       // An expectation that nobody has heard of is no reason to refuse, and Node would do it without a word.
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+      listenOnce(server)
       servers.push(server)
       const toHttp = takeConnections(server)
       const handOver = (socket: Socket) => {
@@ -83,6 +90,27 @@ export function createNodeServers(takeFirst: TakeFirst | undefined, lane?: Omit<
       for (const server of servers) endIdleUntilClosed(server)
     },
   }
+}
+
+/** Resolves when the server listens. Raises what Node says when it cannot. */
+export const openPort = (server: Server, address: Address): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(address.port, address.host, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+/** Fastify listens once its routes are there. A server whose port was opened before then only says that it does. */
+function listenOnce(server: Server): void {
+  const listen = server.listen
+  const listenUnlessOpen = (...args: unknown[]): Server => {
+    if (!server.listening) return Reflect.apply(listen, server, args)
+    process.nextTick(() => server.emit('listening'))
+    return server
+  }
+  server.listen = listenUnlessOpen as typeof listen
 }
 
 /** Nothing has moved for a while. An answer that is still being made is no reason to hang up: nobody has to read yet. */

@@ -1,4 +1,5 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import { createServer, type ServerResponse } from 'node:http'
+import { openPort } from '../http/node-server.ts'
 
 /** Answers in Halyard's place until it can: supervisors see a living process that is not ready, everybody else is asked to come again. */
 export interface WaitingServer {
@@ -17,7 +18,7 @@ export async function startWaitingServer(host: string, port: number): Promise<Wa
     if (path === '/_readyz') return answer(response, 503, { status: 'not ready', database: 'away', starting: true })
     return answer(response, 503, { type: 'server_error', code: 'unavailable', detail, attr: null })
   })
-  await listening(server, host, port)
+  await openPort(server, { host, port })
   return {
     close: () =>
       new Promise(resolve => {
@@ -26,15 +27,6 @@ export async function startWaitingServer(host: string, port: number): Promise<Wa
       }),
   }
 }
-
-const listening = (server: Server, host: string, port: number): Promise<void> =>
-  new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => {
-      server.off('error', reject)
-      resolve()
-    })
-  })
 
 /** Pages on other sites are told as well: an answer that a browser hides looks like a network that is down. */
 function answer(response: ServerResponse, status: number, body: object): void {
