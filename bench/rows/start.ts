@@ -7,6 +7,9 @@ import type { Row } from '../row.ts'
 
 const program = fileURLToPath(new URL('../../packages/server/dist/halyard.js', import.meta.url))
 
+/** The same for both: what an environment makes Node load (other certificates, say) is no part of what Halyard takes. */
+const environment = { PATH: process.env.PATH, NODE_NO_WARNINGS: '1' }
+
 /** From the start of the process to the first right answer, with nothing in memory. */
 export const start: Row = async ({ size, installations }) => {
   const wall: number[] = []
@@ -22,8 +25,7 @@ export const start: Row = async ({ size, installations }) => {
     const port = await freePort()
     const child = spawn(process.execPath, [program], {
       env: {
-        PATH: process.env.PATH,
-        NODE_NO_WARNINGS: '1',
+        ...environment,
         DATABASE_URL: databaseUrl,
         PORT: String(port),
         LOG_LEVEL: 'silent',
@@ -54,7 +56,7 @@ export const start: Row = async ({ size, installations }) => {
 async function bareStart(): Promise<{ wall: number; cpu: number }> {
   const begun = performance.now()
   const report = 'const { user, system } = process.cpuUsage(); process.stdout.write(String((user + system) / 1000))'
-  const child = spawn(process.execPath, ['-e', report], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn(process.execPath, ['-e', report], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
   let cpu = ''
   child.stdout.on('data', chunk => {
     cpu += chunk
