@@ -29,6 +29,13 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   let isRefusing = false
   let isDeaf = false
   let silencing: 'lost' | 'unanswered' | undefined
+  /** Statements about the change log are said once on a connection; afterwards only their names are. */
+  const changeNames = new Set<string>()
+  const isAboutChanges = (data: Buffer): boolean => {
+    const text = data.toString('latin1')
+    for (const [, name] of text.matchAll(/([\w-]{27})\0[^\0]*change_head/g)) changeNames.add(`${name}\0`)
+    return text.includes('change_head') || [...changeNames].some(name => text.includes(name))
+  }
   const server = createServer(near => {
     if (isRefusing) {
       near.destroy()
@@ -47,7 +54,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     let isChanging = false
     near.on('data', data => {
       if (isSilent) return
-      isChanging ||= data.includes('change_head')
+      isChanging ||= isAboutChanges(data)
       const isCommit = isChanging && data.includes('commit\0')
       if (isCommit) isChanging = false
       isSilent = isCommit && silencing !== undefined

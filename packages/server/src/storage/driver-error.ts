@@ -18,7 +18,16 @@ const retryablePostgresCodes = new Set(['40001', '40P01'])
 
 /** The transaction can simply be tried again: it lost a race that PostgreSQL noticed. SQLite's writers wait in the driver. */
 export const isRaceLost = (error: unknown): boolean =>
-  error instanceof Error && retryablePostgresCodes.has((error as { code?: string }).code ?? '')
+  error instanceof Error && (retryablePostgresCodes.has((error as { code?: string }).code ?? '') || isNameLost(error))
+
+/**
+ * The server does not know a statement by the name that it was given, knows it already, or would not answer as it did when it was named: there
+ * is a pooler that lends us another connection for each transaction, or somebody has changed a table. It runs without its name.
+ */
+export function isNameLost(error: unknown): boolean {
+  const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }
+  return code === '26000' || code === '42P05' || (code === '0A000' && routine === 'RevalidateCachedQuery')
+}
 
 /** 25006: a primary that has become read-only, as after a failover; the next connection may find the new one. */
 const awayPostgresCodes = /^(08|53|57|58|25006)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import {
   type Compilable,
   type CompiledQuery,
@@ -13,6 +14,8 @@ export type KeptStatement<Parameters, Row> = (db: Kysely<Tables>, parameters: Pa
 
 /** What is kept of a statement. */
 export interface KeptQuery<Row = unknown> extends CompiledQuery<Row> {
+  /** Under this name PostgreSQL keeps how it runs the statement. The same words always have the same name. */
+  readonly name?: string
   /** Nothing is to be learnt from it but its failure, which may come to light with a later statement or with the commit. */
   readonly isUnheard?: true
 }
@@ -34,7 +37,8 @@ export function keptStatement<Parameters extends object, Row>(
   function keep(db: Kysely<Tables>, parameters: Parameters): KeptQuery<Row> {
     const names = Object.keys(parameters)
     const standIns = Object.fromEntries(names.map(name => [name, new Parameter(name)]))
-    const query = { ...say(db, standIns as Parameters).compile(), ...traits }
+    const compiled = say(db, standIns as Parameters).compile()
+    const query = { ...compiled, ...traits, name: createHash('sha1').update(compiled.sql).digest('base64url') }
     kept.set(db.getExecutor().adapter, query)
     return query
   }

@@ -2,8 +2,9 @@ import { sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createTestDatabase, type TestDatabase } from '../testing/databases.ts'
 import { isDatabaseAway } from './driver-error.ts'
-import { keptWrite } from './kept-statement.ts'
+import { keptStatement, keptWrite } from './kept-statement.ts'
 import { openStorage, type Storage } from './open-storage.ts'
+import { createSqlDatabase } from './sql-database.ts'
 
 describe('transactions on PostgreSQL', () => {
   let database: TestDatabase
@@ -85,5 +86,70 @@ describe('transactions on PostgreSQL', () => {
         .flat()
         .toSorted(),
     )
+  })
+})
+
+describe('statements that PostgreSQL keeps by name', () => {
+  let database: TestDatabase
+  let storage: Storage
+
+  beforeEach(async () => {
+    database = await createTestDatabase('postgres')
+    storage = openStorage(database.url)
+  })
+
+  afterEach(async () => {
+    await storage.close()
+    await database.drop()
+  })
+
+  const heads = keptStatement(db => db.selectFrom('change_head').selectAll())
+  const note = keptWrite((db, { name, value }: { name: string; value: string }) =>
+    db.insertInto('instance').values({ name, value }),
+  )
+  const named = sql<{ statement: string }>`select statement from pg_prepared_statements where statement ~ 'change_head'`
+  const forget = () => sql`deallocate all`.execute(storage.kysely)
+
+  it('are planned once for a connection', async () => {
+    await storage.kysely.transaction().execute(async tx => {
+      for (let n = 0; n < 3; n++) expect((await heads(tx, {})).rows).toHaveLength(1)
+      expect((await named.execute(tx)).rows).toHaveLength(1)
+    })
+  })
+
+  it('run without their names when the server has forgotten them, as behind a pooler', async () => {
+    await heads(storage.kysely, {})
+    await forget()
+    expect((await heads(storage.kysely, {})).rows).toHaveLength(1)
+    expect((await named.execute(storage.kysely)).rows).toEqual([])
+  })
+
+  it('cost a transaction no more than another attempt', async () => {
+    const sqlDatabase = createSqlDatabase(
+      storage,
+      db => db,
+      async () => {},
+    )
+    await note(storage.kysely, { name: 'first', value: '' })
+    await forget()
+    await sqlDatabase.transaction(async tx => {
+      await note(tx, { name: 'second', value: '' })
+      await note(tx, { name: 'third', value: '' })
+    })
+    const found = await storage.kysely.selectFrom('instance').select('name').where('value', '=', '').execute()
+    expect(found.map(row => row.name).toSorted()).toEqual(['first', 'second', 'third'])
+  })
+
+  it('go on when a table has changed since they were planned, in a reading too', async () => {
+    const sqlDatabase = createSqlDatabase(
+      storage,
+      db => db,
+      async () => {},
+    )
+    const read = () => sqlDatabase.read(async tx => (await heads(tx, {})).rows)
+    const [before] = await read()
+    await sql`alter table change_head add column more integer default 1`.execute(storage.kysely)
+    expect(await read()).toEqual([{ ...before, more: 1 }])
+    expect((await heads(storage.kysely, {})).rows).toEqual([{ ...before, more: 1 }])
   })
 })

@@ -10,7 +10,7 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import type pg from 'pg'
-import { isDatabaseAway } from './driver-error.ts'
+import { isDatabaseAway, isNameLost } from './driver-error.ts'
 import type { KeptQuery } from './kept-statement.ts'
 import { statementMillisecondsMaxDefault } from './postgres-pool.ts'
 
@@ -34,6 +34,7 @@ export const postgresDialect = (
 class PostgresDriver implements Driver {
   readonly #pool: pg.Pool
   readonly #millisecondsMax: number
+  readonly #names: Names = { areKept: true }
 
   constructor(pool: pg.Pool, millisecondsMax: number) {
     this.#pool = pool
@@ -43,7 +44,7 @@ class PostgresDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    return new PostgresConnection(await this.#pool.connect(), this.#millisecondsMax)
+    return new PostgresConnection(await this.#pool.connect(), this.#millisecondsMax, this.#names)
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
@@ -84,6 +85,7 @@ const transactionFailedCode = '25P02'
  */
 class PostgresConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient
+  readonly #names: Names
   #millisecondsMax: number | undefined
   #isBroken = false
   #isInTransaction = false
@@ -92,8 +94,9 @@ class PostgresConnection implements DatabaseConnection {
   /** Why the transaction failed first. */
   #fault: unknown
 
-  constructor(client: pg.PoolClient, millisecondsMax: number) {
+  constructor(client: pg.PoolClient, millisecondsMax: number, names: Names) {
     this.#client = client
+    this.#names = names
     this.#millisecondsMax = millisecondsMax
   }
 
@@ -150,19 +153,30 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   /** Everything that is sent in one turn of the event loop goes out together. */
-  async #send({ sql, parameters }: CompiledQuery): Promise<pg.QueryResult> {
+  async #send(query: KeptQuery): Promise<pg.QueryResult> {
     if (this.#isBroken) throw connectionLost('the connection broke earlier')
+    // By the time of the answer the transaction may have been ended.
+    const isAlone = !this.#isInTransaction
     const { stream } = (this.#client as unknown as { connection: { stream: Writable } }).connection
     stream.cork()
     process.nextTick(() => stream.uncork())
     try {
-      return await this.#client.query(sql, parameters as unknown[])
+      return await this.#client.query(this.#named(query))
     } catch (error) {
+      if (isNameLost(error)) {
+        this.#names.areKept = false
+        if (isAlone) return this.#send(query)
+      }
       if (isDatabaseAway(error)) this.#isBroken = true
       if ((error as { code?: unknown }).code === transactionFailedCode && this.#fault) throw this.#fault
       this.#fault ??= error
       throw error
     }
+  }
+
+  #named({ sql, parameters, name }: KeptQuery): pg.QueryConfig {
+    const values = parameters as unknown[]
+    return name !== undefined && this.#names.areKept ? { name, text: sql, values } : { text: sql, values }
   }
 
   async #hear<T>(answer: Promise<T>): Promise<T> {
@@ -176,6 +190,11 @@ class PostgresConnection implements DatabaseConnection {
     })
     return Promise.race([answer, late]).finally(() => clearTimeout(timer))
   }
+}
+
+/** Whether the server keeps statements by name, so that it plans them once for each connection. */
+interface Names {
+  areKept: boolean
 }
 
 const isQuestion = /^\s*select\b/i

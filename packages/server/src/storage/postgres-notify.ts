@@ -49,7 +49,10 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
       reconnect(next)
     })
     next.on('end', () => reconnect(next))
-    next.on('notification', onChange)
+    // This node reads its own changes without being told of them.
+    next.on('notification', ({ processId }) => {
+      if (processId !== ownProcessId(next)) onChange()
+    })
     try {
       await next.connect()
       await next.query(`listen ${channel}`)
@@ -100,3 +103,6 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
     },
   }
 }
+
+/** The process of the server that serves this connection; the types of the driver do not name it. */
+const ownProcessId = (client: pg.Client): unknown => (client as unknown as { processID: unknown }).processID

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
 import { Problem } from '../problem.ts'
 import { StaleWrite } from '../stores.ts'
-import { databaseProblem, isRaceLost } from './driver-error.ts'
+import { databaseProblem, isNameLost, isRaceLost } from './driver-error.ts'
 import { createPlaces } from './places.ts'
 import type { Tables } from './tables.ts'
 
@@ -74,12 +74,18 @@ export function createSqlDatabase<Stores>(
       return result
     },
     async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-      try {
-        return await reader
+      const reading = () =>
+        reader
           .transaction()
           .setAccessMode('read only')
           .setIsolationLevel('repeatable read')
           .execute(tx => work(storesOn(tx, noNotes)))
+      try {
+        return await reading().catch(error => {
+          // The next attempt names nothing.
+          if (isNameLost(error)) return reading()
+          throw error
+        })
       } catch (error) {
         throw databaseProblem(error)
       }
