@@ -24,6 +24,22 @@ export interface PackedPrefix {
 }
 
 export function packPrefix(text: string): PackedPrefix {
+  return packAscii(text) ?? packUtf8(text)
+}
+
+/** Most are. */
+function packAscii(text: string): PackedPrefix | undefined {
+  const words = new Int32Array((text.length >> 2) + 1)
+  let bits = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    bits |= code
+    words[index >> 2]! |= code << (24 - (index & 3) * 8)
+  }
+  return bits < 0x80 ? { words, length: text.length } : undefined
+}
+
+function packUtf8(text: string): PackedPrefix {
   const bytes = utf8(text)
   return { words: packBytes(bytes, (bytes.length >> 2) + 1), length: bytes.length }
 }

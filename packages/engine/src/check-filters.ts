@@ -34,6 +34,7 @@ function checkPercentage(percentage: number | null, path: string, report: Report
 const sumTolerance = 0.001
 
 function checkVariants({ variants }: ParsedFilters, report: Report): void {
+  if (variants.length === 0) return
   const path = 'filters.multivariate.variants'
   const seen = new Set<string>()
   let sum = 0
@@ -44,13 +45,14 @@ function checkVariants({ variants }: ParsedFilters, report: Report): void {
     seen.add(key)
     sum += percentage
   }
-  if (variants.length > 0 && !(Math.abs(sum - 100) <= sumTolerance)) {
+  if (!(Math.abs(sum - 100) <= sumTolerance)) {
     report('variant_sum', path, `The percentages of the variants must add up to 100, not ${Number(sum.toFixed(3))}.`)
   }
 }
 
 /** A payload belongs to something that the flag can evaluate to. */
 function checkPayloads(filters: ParsedFilters, report: Report): void {
+  if (filters.payloadKeys.length === 0) return
   const values = new Set(filters.variants.map(({ key }) => key))
   if (values.size === 0 || filters.enrollment || filters.superCondition !== null) values.add('true')
   if (filters.holdout !== null) values.add(filters.holdout.variant)

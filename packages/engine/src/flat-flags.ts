@@ -83,20 +83,25 @@ interface Order {
 export const recordWordsMax = 1_000_000
 
 export function layFlat(flags: readonly CompiledFlag[], filterCount: number, order: Order): FlatFlags {
-  const words: number[] = []
+  const laid: number[] = []
   const apart: number[] = []
+  let wordCount = 0
   let bagCount = 1
   for (let position = 0; position < flags.length; position++) {
     const { plan } = flags[position]!
     if (plan === null || order.isDependent(position)) continue
-    if (words.length > recordWordsMax || order.isNeeded(position) || !isOrdinary(plan)) {
+    if (wordCount > recordWordsMax || order.isNeeded(position) || !isOrdinary(plan)) {
       apart.push(position)
     } else {
-      layPlan(plan, position, words)
-      bagCount = Math.max(bagCount, plan.bag + 1)
+      laid.push(position)
+      wordCount += (conditionsEnd(plan) >> 2) + plan.prefix.words.length
+      if (plan.bag >= bagCount) bagCount = plan.bag + 1
     }
   }
-  return { words: Int32Array.from(words), apart, flagCount: flags.length, filterCount, bagCount }
+  const words = new Int32Array(wordCount)
+  let at = 0
+  for (const position of laid) at = layPlan(flags[position]!.plan!, position, words, at)
+  return { words, apart, flagCount: flags.length, filterCount, bagCount }
 }
 
 /** A variant without a key counts as none, which only `variantOf` knows, as it knows what to make of shares below 0. */
@@ -108,32 +113,53 @@ function isOrdinary(plan: Plan): boolean {
 
 const isOrdinaryVariant = ({ key, from, to }: VariantSpan): boolean => key !== '' && from <= to
 
-function layPlan(plan: Plan, position: number, words: number[]): void {
-  const { conditions, prefix, variants } = plan
-  const start = words.length
-  const from = record.spans + variants.length * 8
-  const to = conditions.reduce((sum, { predicates }) => sum + condition.filters + predicates.length * 4, from)
-  const size = to + prefix.words.length * 4
-  words.push(to, prefix.length, size, position, plan.bag, answerAboutEverybody(plan, from))
-  words.push(plan.earlyExit ? 1 : 0, from, to, variants.length)
-  for (const variant of variants) layDouble(variant.to, words)
-  layConditions(plan, start + to / 4, words)
-  for (const word of prefix.words) words.push(word)
+const conditionsStart = ({ variants }: Plan): number => record.spans + variants.length * 8
+
+/** In bytes from the beginning of the record on. */
+function conditionsEnd(plan: Plan): number {
+  let end = conditionsStart(plan)
+  for (const { predicates } of plan.conditions) end += condition.filters + predicates.length * 4
+  return end
 }
 
-function layConditions({ conditions, variants, earlyExit }: Plan, end: number, words: number[]): void {
-  for (const [index, { predicates, override, share }] of conditions.entries()) {
+/** Lays down a record from a word on, and gives the word after it. */
+function layPlan(plan: Plan, position: number, words: Int32Array, start: number): number {
+  const { prefix, variants } = plan
+  const from = conditionsStart(plan)
+  const to = conditionsEnd(plan)
+  const put = (field: number, value: number): void => {
+    words[start + (field >> 2)] = value
+  }
+  put(record.prefixOffset, to)
+  put(record.prefixLength, prefix.length)
+  put(record.size, to + prefix.words.length * 4)
+  put(record.position, position)
+  put(record.bag, plan.bag)
+  put(record.answer, answerAboutEverybody(plan, from))
+  put(record.earlyExit, plan.earlyExit ? 1 : 0)
+  put(record.conditions, from)
+  put(record.conditionsEnd, to)
+  put(record.variantCount, variants.length)
+  let at = start + (record.spans >> 2)
+  for (const variant of variants) at = layDouble(variant.to, words, at)
+  layConditions(plan, words, at)
+  at = start + (to >> 2)
+  for (let index = 0; index < prefix.words.length; index++) words[at++] = prefix.words[index]!
+  return at
+}
+
+function layConditions({ conditions, variants, earlyExit }: Plan, words: Int32Array, start: number): void {
+  let at = start
+  for (let index = 0; index < conditions.length; index++) {
+    const { predicates, override, share } = conditions[index]!
     const base = conditionOutcome(variants.length, index)
-    const size = condition.filters + predicates.length * 4
-    const isLast = earlyExit || words.length + size / 4 === end
-    words.push(
-      size,
-      matched(base, override, variants.length),
-      isLast ? answer(DECIDED, base + EXCLUDED) : DEPENDS,
-      base,
-    )
-    layDouble(share > 0 ? share : NOBODYS_SHARE, words)
-    for (const id of predicates) words.push(id)
+    const isLast = earlyExit || index === conditions.length - 1
+    words[at++] = condition.filters + predicates.length * 4
+    words[at++] = matched(base, override, variants.length)
+    words[at++] = isLast ? answer(DECIDED, base + EXCLUDED) : DEPENDS
+    words[at++] = base
+    at = layDouble(share > 0 ? share : NOBODYS_SHARE, words, at)
+    for (let place = 0; place < predicates.length; place++) words[at++] = predicates[place]!
   }
 }
 
@@ -141,9 +167,11 @@ const NOBODYS_SHARE = -1
 const double = new Float64Array(1)
 const halves = new Int32Array(double.buffer)
 
-function layDouble(value: number, words: number[]): void {
+function layDouble(value: number, words: Int32Array, at: number): number {
   double[0] = value
-  words.push(halves[0]!, halves[1]!)
+  words[at] = halves[0]!
+  words[at + 1] = halves[1]!
+  return at + 2
 }
 
 /** Many flags ask nothing of a person but a bucket. `first` is where their first condition begins. */

@@ -84,10 +84,19 @@ interface ForReason {
 export class OutcomeMaker {
   /** By code, then by condition; the first place is for no condition. */
   readonly #made = new Map<ReasonCode, (ForReason | undefined)[]>()
+  /** The tables of flags that are on or off and nothing more, by the number of their conditions. */
+  readonly #plainTables = new Map<number, readonly Outcome[]>()
   #size = 0
 
   get size(): number {
     return this.#size
+  }
+
+  plainTable(filters: ParsedFilters): readonly Outcome[] {
+    const count = filters.conditions.length
+    const table = this.#plainTables.get(count) ?? makeTable(filters, this)
+    this.#plainTables.set(count, table)
+    return table
   }
 
   off(code: ReasonCode, conditionIndex: number | null): Outcome {
@@ -134,28 +143,36 @@ export class OutcomeMaker {
 }
 
 /** The table of everything that a flag with these filters can answer. */
-export function outcomeTable(filters: ParsedFilters, maker: OutcomeMaker): Outcome[] {
-  const plainPayload = filters.payloads.get('true') ?? null
+export function outcomeTable(filters: ParsedFilters, maker: OutcomeMaker): readonly Outcome[] {
+  const isPlain = filters.variants.length === 0 && filters.payloads.size === 0 && filters.holdout === null
+  return isPlain ? maker.plainTable(filters) : makeTable(filters, maker)
+}
+
+function makeTable({ conditions, holdout, payloads, variants }: ParsedFilters, maker: OutcomeMaker): Outcome[] {
+  const plainPayload = payloads.get('true') ?? null
   const table: Outcome[] = []
   table[NO_GROUP] = maker.off('no_group_type', null)
   table[ERROR] = maker.failed('error')
   table[MISSING_DEPENDENCY] = maker.off('missing_dependency', null)
   table[DEPENDENCY_CYCLE] = maker.failed('missing_dependency')
-  table[HOLDOUT] = holdoutOutcome(filters, maker)
+  table[HOLDOUT] = holdoutOutcome(holdout, payloads, maker)
   table[SUPER_ON] = maker.on(true, plainPayload, 'super_condition_value', 0)
   table[SUPER_OFF] = maker.off('super_condition_value', 0)
-  for (let index = 0; index < filters.conditions.length; index++) {
+  for (let index = 0; index < conditions.length; index++) {
     table.push(maker.off('no_group_type', index), maker.off('no_condition_match', index))
     table.push(maker.off('out_of_rollout_bound', index), maker.on(true, plainPayload, 'condition_match', index))
-    for (const { key } of filters.variants) {
-      table.push(maker.on(key, filters.payloads.get(key) ?? null, 'condition_match', index))
+    for (const { key } of variants) {
+      table.push(maker.on(key, payloads.get(key) ?? null, 'condition_match', index))
     }
   }
   return table
 }
 
-function holdoutOutcome(filters: ParsedFilters, maker: OutcomeMaker): Outcome {
-  const variant = filters.holdout?.variant
-  if (variant === undefined) return maker.off('holdout_condition_value', null)
-  return maker.on(variant, filters.payloads.get(variant) ?? null, 'holdout_condition_value', null)
+function holdoutOutcome(
+  holdout: ParsedFilters['holdout'],
+  payloads: ParsedFilters['payloads'],
+  maker: OutcomeMaker,
+): Outcome {
+  if (holdout === null) return maker.off('holdout_condition_value', null)
+  return maker.on(holdout.variant, payloads.get(holdout.variant) ?? null, 'holdout_condition_value', null)
 }

@@ -67,7 +67,8 @@ function parseRecord(filters: JsonRecord, report: Report): ParsedFilters | undef
   return {
     conditions,
     variants,
-    ...payloads,
+    payloads: payloads.payloads,
+    payloadKeys: payloads.payloadKeys,
     aggregation: aggregation ?? null,
     enrollment: parseSwitch(filters, 'feature_enrollment', report) === true,
     superCondition: superConditions[0] ?? null,
@@ -150,8 +151,10 @@ function parseVariant(value: unknown, path: string, report: Report): ParsedVaria
 
 type Payloads = Pick<ParsedFilters, 'payloads' | 'payloadKeys'>
 
+const noPayloads: Payloads = { payloads: new Map(), payloadKeys: [] }
+
 function parsePayloads(value: unknown, report: Report): Payloads | undefined {
-  if (value === null || value === undefined) return { payloads: new Map(), payloadKeys: [] }
+  if (value === null || value === undefined) return noPayloads
   if (!isRecord(value)) return wrong(report, 'filters.payloads', 'Payloads must be an object.')
   const payloads = new Map<string, string>()
   for (const [key, payload] of Object.entries(value)) {

@@ -114,7 +114,7 @@ export class PredicatePool {
     const named = property.group === null ? PERSON : (this.#options.bagOf(property.group) ?? bag)
     const { key, operator, value } = property
     if (operator === undefined) return this.#constant(UNSURE_FALSE)
-    const name = `value ${bag} ${named} ${operator} ${JSON.stringify([key, value])}`
+    const name = `value ${bag} ${named} ${operator} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
       const { test, misfit } = compileTest(operator, value, this.#options)
       if (misfit !== undefined) this.misfits.set(this.predicates.length, misfit)
@@ -204,6 +204,9 @@ export class PredicatePool {
 /** So many properties, and filters on them all, have their answers remembered in a project: what callers send must not fill the memory. */
 const memosMax = 64
 const rememberedMax = 4096
+
+/** Distinct for distinct values. */
+const nameOf = (value: unknown): string => (typeof value === 'string' ? `text ${value}` : JSON.stringify(value))
 
 /** A name that every object inherits must be looked up with care. With other names the plain case comes first. */
 const isPlainRead = (bag: number, key: string): boolean => bag === PERSON && !(key in Object.prototype)

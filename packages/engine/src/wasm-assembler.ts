@@ -1,5 +1,6 @@
 /** As much of the WebAssembly binary format as is needed here, under the names that the text format has. */
-export type Code = readonly number[]
+/** Bytes, and what is made of bytes: everything is put one after the other once, in the end. */
+export type Code = readonly (number | Code)[]
 
 /** The types of values. */
 export const i32 = 0x7f
@@ -8,7 +9,7 @@ export const v128 = 0x7b
 export type ValueType = typeof i32 | typeof f64 | typeof v128
 
 /** One after the other. */
-export const code = (...parts: readonly Code[]): Code => parts.flat()
+export const code = (...parts: readonly Code[]): Code => parts
 
 const unsigned = (value: number): number[] =>
   value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...unsigned(value >>> 7)]
@@ -26,7 +27,7 @@ const access = (opcode: number, offset: number): Code => [...vector(opcode), 4, 
 
 export const get = (local: number): Code => [0x20, ...unsigned(local)]
 /** Takes what was computed last, or the value that is given. */
-export const set = (local: number, value: Code = []): Code => [...value, 0x21, ...unsigned(local)]
+export const set = (local: number, value: Code = []): Code => [value, 0x21, ...unsigned(local)]
 export const i32Const = (value: number): Code => [0x41, ...signed(value)]
 export const i32Add: Code = [0x6a]
 export const i32Sub: Code = [0x6b]
@@ -70,18 +71,18 @@ export const shiftRightUnsigned: Code = vector(0xad)
 export const add: Code = vector(0xae)
 
 /** Repeats the body as long as it leaves a number other than 0. */
-export const loop = (...body: readonly Code[]): Code => [0x03, 0x40, ...body.flat(), 0x0d, 0x00, 0x0b]
+export const loop = (...body: readonly Code[]): Code => [0x03, 0x40, body, 0x0d, 0x00, 0x0b]
 
 /** Repeats the body as long as the condition leaves a number other than 0 before it. */
 export const asLongAs = (condition: Code, ...body: readonly Code[]): Code => [
-  ...[0x02, 0x40, 0x03, 0x40, ...condition, 0x45, 0x0d, 0x01],
-  ...[...body.flat(), 0x0c, 0x00, 0x0b, 0x0b],
+  ...[0x02, 0x40, 0x03, 0x40, condition, 0x45, 0x0d, 0x01],
+  ...[body, 0x0c, 0x00, 0x0b, 0x0b],
 ]
 
 /** Does the one when the condition leaves a number other than 0, else the other. */
 export const when = (condition: Code, then: Code, otherwise: Code = []): Code => [
-  ...[...condition, 0x04, 0x40, ...then],
-  ...(otherwise.length === 0 ? [] : [0x05, ...otherwise]),
+  ...[condition, 0x04, 0x40, then],
+  ...(otherwise.length === 0 ? [] : [0x05, otherwise]),
   0x0b,
 ]
 
@@ -95,10 +96,23 @@ export const call = (index: number): Code => [0x10, ...unsigned(index)]
 /** Takes a place, a byte, and how many of them to write. */
 export const fill: Code = [0xfc, 0x0b, 0x00]
 
-const sized = (bytes: Code): number[] => [...unsigned(bytes.length), ...bytes]
-const section = (id: number, bytes: Code): number[] => [id, ...sized(bytes)]
-const list = (items: readonly Code[]): number[] => [...unsigned(items.length), ...items.flat()]
-const name = (text: string): number[] => sized(Array.from(text, character => character.charCodeAt(0)))
+function put(code: Code, bytes: number[]): number[] {
+  for (let index = 0; index < code.length; index++) {
+    const part = code[index]!
+    if (typeof part === 'number') bytes.push(part)
+    else put(part, bytes)
+  }
+  return bytes
+}
+
+function sized(code: Code): Code {
+  const bytes = put(code, [])
+  return [...unsigned(bytes.length), bytes]
+}
+
+const section = (id: number, code: Code): Code => [id, sized(code)]
+const list = (items: readonly Code[]): Code => [...unsigned(items.length), items]
+const name = (text: string): Code => sized(Array.from(text, character => character.charCodeAt(0)))
 
 export interface Signature {
   readonly parameters: readonly ValueType[]
@@ -127,22 +141,25 @@ const importsName = 'i'
 export function assembleModule({ imports = [], functions, pages }: WasmModule): Uint8Array {
   const types = [...imports, ...functions].map(({ parameters, results }) => [
     0x60,
-    ...list(parameters.map(type => [type])),
-    ...list(results.map(type => [type])),
+    typesOf(parameters),
+    typesOf(results),
   ])
-  const bodies = functions.map(({ locals, code }) => sized([...list(locals.map(type => [1, type])), ...code, 0x0b]))
-  const imported = imports.map((fn, index) => [...name(importsName), ...name(fn.name), 0, index])
-  const exported = functions.map((fn, index) => [...name(fn.name), 0, imports.length + index])
-  return Uint8Array.from([
+  const bodies = functions.map(({ locals, code }) => sized([list(locals.map(type => [1, type])), code, 0x0b]))
+  const imported = imports.map((fn, index) => [name(importsName), name(fn.name), 0, index])
+  const exported = functions.map((fn, index) => [name(fn.name), 0, imports.length + index])
+  const module = [
     ...[0x00, 0x61, 0x73, 0x6d, 1, 0, 0, 0],
-    ...section(1, list(types)),
-    ...section(2, list(imported)),
-    ...section(3, list(functions.map((_, index) => [imports.length + index]))),
-    ...section(5, [1, 0, ...unsigned(pages)]),
-    ...section(7, list([...exported, [...name('memory'), 2, 0]])),
-    ...section(10, list(bodies)),
-  ])
+    section(1, list(types)),
+    section(2, list(imported)),
+    section(3, list(functions.map((_, index) => [imports.length + index]))),
+    section(5, [1, 0, ...unsigned(pages)]),
+    section(7, list([...exported, [name('memory'), 2, 0]])),
+    section(10, list(bodies)),
+  ]
+  return new Uint8Array(put(module, []))
 }
+
+const typesOf = (types: readonly ValueType[]): Code => list(types.map(type => [type]))
 
 interface Wasm {
   Module: new (bytes: Uint8Array) => object
