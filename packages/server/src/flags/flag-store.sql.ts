@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { embeddedUser } from '../identity/embedded-user.sql.ts'
+import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
 import { invalid } from '../problem.ts'
 import { sqlChangeLog } from '../storage/change-log.sql.ts'
 import { alreadyTaken } from '../storage/driver-error.ts'
@@ -42,6 +42,9 @@ const findFlags = keptListStatement((db, ids) => flagsIn(db).where('flags.id', '
 const findVersions = keptListStatement((db, ids) =>
   db.selectFrom('flags').select(['id', 'version']).where('id', 'in', ids),
 )
+
+const peopleOf = (row: { created_by_id: number; last_modified_by_id: number | null }): number[] =>
+  row.last_modified_by_id === null ? [row.created_by_id] : [row.created_by_id, row.last_modified_by_id]
 
 /** A literal, so that both databases see that the partial index of live keys fits. */
 const isLive = sql<boolean>`flags.deleted = 0`
@@ -160,12 +163,18 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
       return readPage(query, window, toFlag, () => countRows(db.selectFrom('flags').where(matching(projectId, filter))))
     },
     async listLive(projectId) {
-      const rows = await flags()
-        .where('flags.project_id', '=', projectId)
-        .where('flags.deleted', '=', 0)
-        .orderBy('flags.key')
+      const rows = await db
+        .selectFrom('flags')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .orderBy('key')
         .execute()
-      return rows.map(toFlag)
+      const users = await findUsers(db, new Set(rows.flatMap(peopleOf)))
+      return rows.map(row => {
+        const editor = row.last_modified_by_id === null ? undefined : users.get(row.last_modified_by_id)
+        return flagOf(row, users.get(row.created_by_id)!, editor ?? null)
+      })
     },
     async listWatched(afterId, limit) {
       const rows = await flags()

@@ -1,3 +1,6 @@
+import type { Kysely } from 'kysely'
+import { inParts } from '../storage/in-parts.ts'
+import type { Tables } from '../storage/tables.ts'
 import type { User } from '../tenancy.ts'
 
 /** A user inside a row of something else, selected by a join under a prefix of its own: `creator_email` and so on. */
@@ -38,4 +41,16 @@ export function readOptionalUser<Alias extends string>(row: OptionalUser<Alias>,
     email: columns[`${alias}_email`] as string,
     isEmailVerified: columns[`${alias}_is_email_verified`] === 1,
   }
+}
+
+const parametersMax = 1000
+
+/** By id, each once: where a thousand rows name the same few people, reading them with every row takes half as long again. */
+export async function findUsers(db: Kysely<Tables>, ids: ReadonlySet<number>): Promise<ReadonlyMap<number, User>> {
+  const users = new Map<number, User>()
+  for (const part of inParts([...ids], parametersMax)) {
+    const query = db.selectFrom('users as found').select(embeddedUser('found')).where('found.id', 'in', part)
+    for (const row of await query.execute()) users.set(row.found_id, readUser(row, 'found'))
+  }
+  return users
 }
