@@ -35,9 +35,7 @@ export async function serve(): Promise<void> {
     redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
   })
   if (isSupervisor(config.workers)) return supervise(config.workers, log)
-  const whenRunning = stopOnSignal(log)
-  const halyard = await startHalyard(config, log, { peers: siblings() })
-  whenRunning(halyard)
+  const halyard = await startHalyard(config, log, { peers: siblings() }, stopOnSignal(log))
   const address = addressOf(config, halyard.app)
   if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))
   log.info({ address, database: halyard.storage.dialect }, 'Halyard is serving')

@@ -37,6 +37,14 @@ it('answers evaluations before there are routes, and everything else when they a
   await expect(fetch(`${url}/_readyz`)).rejects.toThrow()
 })
 
+it('can be stopped before there are routes', async () => {
+  const halyard = await createHalyard(configOf(0), log)
+  await openPort(halyard.app.server, { host: '127.0.0.1', port: 0 })
+  const url = `http://127.0.0.1:${(halyard.app.server.address() as AddressInfo).port}`
+  await halyard.close()
+  await expect(fetch(`${url}/_readyz`)).rejects.toThrow()
+})
+
 it('says so when the port is taken, and leaves nothing behind', async () => {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
@@ -46,7 +54,9 @@ it('says so when the port is taken, and leaves nothing behind', async () => {
 })
 
 it('is ready when it has started, and stops', async () => {
-  const halyard = await startHalyard(configOf(0), log, {})
+  const running: unknown[] = []
+  const halyard = await startHalyard(configOf(0), log, {}, started => running.push(started))
+  expect(running).toEqual([halyard])
   const url = `http://127.0.0.1:${(halyard.app.server.address() as AddressInfo).port}`
   expect(await (await fetch(`${url}/_readyz`)).json()).toMatchObject({ status: 'ready' })
   await halyard.close()

@@ -16,9 +16,15 @@ const doorstepMilliseconds = 50
 
 /**
  * Builds Halyard and listens. Over PostgreSQL the port answers from the first moment on, and a database that comes late or goes again
- * meanwhile is waited for: a node that is started during an outage needs no hand when the outage ends.
+ * meanwhile is waited for: a node that is started during an outage needs no hand when the outage ends. `onRunning` is told before
+ * the first request can come.
  */
-export async function startHalyard(config: Config, log: Logger, options: HalyardOptions): Promise<Halyard> {
+export async function startHalyard(
+  config: Config,
+  log: Logger,
+  options: HalyardOptions,
+  onRunning: (halyard: Halyard) => void = () => {},
+): Promise<Halyard> {
   const isLocal = config.databaseUrl.startsWith('sqlite:')
   const waiting = isLocal ? undefined : await holdPort(config)
   try {
@@ -28,6 +34,7 @@ export async function startHalyard(config: Config, log: Logger, options: Halyard
     // Nothing else could be done meanwhile: a local database is read on this thread.
     if (isLocal) await Promise.race([halyard.warm(), wait(briefMilliseconds, undefined, { ref: false })])
     await waiting?.close()
+    onRunning(halyard)
     await listen(halyard, config)
     return halyard
   } finally {

@@ -10,7 +10,7 @@ import { Problem } from '../problem.ts'
 import type { BodyRoom } from './body-room.ts'
 import type { Gate } from './gate.ts'
 import type { LoadShedder } from './load-shedder.ts'
-import { createNodeServers, type PlainLane, type RequestListener, type TakeFirst } from './node-server.ts'
+import { closePort, createNodeServers, type PlainLane, type RequestListener, type TakeFirst } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { receiveBodies } from './receive-body.ts'
 import { answerUnreadable, refuseAmbiguous } from './unreadable-request.ts'
@@ -91,6 +91,8 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   answerProblems(app, options.gate)
   watchAnswers(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
+  // Fastify closes what it has opened itself; it may not have come to that.
+  app.addHook('onClose', async () => closePort(app.server))
   app.addHook('onClose', async () => options.shedder.close())
   return app
 }

@@ -102,6 +102,13 @@ export const openPort = (server: Server, address: Address): Promise<void> =>
     })
   })
 
+/** Resolves when nobody listens any more and the last connection has ended. */
+export const closePort = (server: Server): Promise<void> =>
+  new Promise(resolve => {
+    if (server.listening) server.close(() => resolve())
+    else resolve()
+  })
+
 /** Fastify listens once its routes are there. A server whose port was opened before then only says that it does. */
 function listenOnce(server: Server): void {
   const listen = server.listen
