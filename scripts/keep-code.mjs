@@ -42,7 +42,7 @@ await ask('GET', `/api/projects/${id}/feature_flags/`)
 await ask('POST', '/flags/?v=2', { token, distinct_id: 'somebody', person_properties: { email: 'a' } })
 // V8 takes the code back only under the flags that it was made with, and a start sets some of its own (`cli/serve.ts`).
 setFlagsFromString('--semi-space-growth-factor=2')
-setFlagsFromString('--max-optimized-bytecode-size=61440')
+setFlagsFromString('--opt')
 writeFileSync(program.codePath, program.compiledCode())
 process.exit(0)
 

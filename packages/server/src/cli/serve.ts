@@ -21,8 +21,9 @@ const settledMilliseconds = 5000
 function startFrugally(): () => void {
   setFlagsFromString('--semi-space-growth-factor=1')
   setTimeout(() => setFlagsFromString('--semi-space-growth-factor=2'), settledMilliseconds).unref()
-  setFlagsFromString('--max-optimized-bytecode-size=0')
-  return () => setFlagsFromString('--max-optimized-bytecode-size=61440')
+  // A limit on the size of what is optimized would not do: what V8 has once found too large stays so.
+  setFlagsFromString('--no-opt')
+  return () => setFlagsFromString('--opt')
 }
 
 /** `halyard serve`: until SIGTERM or SIGINT, which let requests under way finish. */
