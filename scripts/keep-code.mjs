@@ -5,7 +5,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { setFlagsFromString } from 'node:v8'
+import v8 from 'node:v8'
 import { root } from './prepare.mjs'
 
 const dist = join(root, 'packages/server/dist')
@@ -25,6 +25,10 @@ process.argv.length = 2
 // What the first start says is not for whoever builds.
 console.log = () => {}
 
+// V8 takes the code back only under the flags that it was made with. A start sets some of its own (`cli/serve.ts`), and not every version
+// of V8 can set all of them back.
+v8.setFlagsFromString = () => {}
+
 const { loadProgram } = await import(pathToFileURL(join(dist, 'load-program.js')).href)
 const program = loadProgram()
 program.run()
@@ -40,9 +44,6 @@ await ask('POST', `/api/projects/${id}/feature_flags/`, {
 })
 await ask('GET', `/api/projects/${id}/feature_flags/`)
 await ask('POST', '/flags/?v=2', { token, distinct_id: 'somebody', person_properties: { email: 'a' } })
-// V8 takes the code back only under the flags that it was made with, and a start sets some of its own (`cli/serve.ts`).
-setFlagsFromString('--semi-space-growth-factor=2')
-setFlagsFromString('--opt')
 writeFileSync(program.codePath, program.compiledCode())
 process.exit(0)
 
