@@ -13,33 +13,24 @@ const drainMillisecondsMax = 10_000
 const settledMilliseconds = 5000
 
 /**
- * What V8 does for programs that run on costs a start more than it gives, so it is told to wait, and then to be as it always is.
- * Almost everything that a start makes stays: in a large young space it would be copied to and fro, and the space be kept afterwards by a server
- * that has nothing to do. And what a start does a thousand times it does once: optimizing that took a quarter of all its processor time.
- * Answers how to say that the start is over, and what is busy from now on stays so.
+ * Almost everything that a start makes stays. In a large young space it would be copied to and fro, and the space be kept afterwards by a server
+ * that has nothing to do; so the space stays as small as it is until the first requests need more.
  */
-function startFrugally(): () => void {
+function keepYoungSpaceSmall(): void {
   setFlagsFromString('--semi-space-growth-factor=1')
   setTimeout(() => setFlagsFromString('--semi-space-growth-factor=2'), settledMilliseconds).unref()
-  // A limit on the size of what is optimized would not do: what V8 has once found too large stays so.
-  setFlagsFromString('--no-opt')
-  return () => setFlagsFromString('--opt')
 }
 
 /** `halyard serve`: until SIGTERM or SIGINT, which let requests under way finish. */
 export async function serve(): Promise<void> {
-  const optimize = startFrugally()
+  keepYoungSpaceSmall()
   const config = readConfig(process.env)
   const log = openLog({
     level: config.logLevel,
     redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
   })
-  if (isSupervisor(config.workers)) {
-    optimize()
-    return supervise(config.workers, log)
-  }
+  if (isSupervisor(config.workers)) return supervise(config.workers, log)
   const halyard = await startHalyard(config, log, { peers: siblings() }, stopOnSignal(log))
-  optimize()
   const address = addressOf(config, halyard.app)
   if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))
   log.info({ address, database: halyard.storage.dialect }, 'Halyard is serving')
