@@ -88,6 +88,7 @@ describe('PostgreSQL behind a network that fails', () => {
         expect(cut.body.detail).toContain('Look whether the change is there')
         await expectRecovery(s, `after-${round}`)
         await expect.poll(() => has(`cut-${round}`)).toBe(!isLost)
+        await expect.poll(() => proxy.silentCount).toBe(0)
       }
       await expect.poll(connections).toMatchObject({ stuck: 0 })
       expect((await connections()).open).toBeLessThanOrEqual(10)

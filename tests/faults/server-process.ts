@@ -120,7 +120,7 @@ function run(args: readonly string[], environment: Record<string, string>) {
   return { child, lines, ended }
 }
 
-const linesMax = 5000
+const linesMax = 50_000
 
 function addressIn(line: string): string | undefined {
   if (!line.includes('Halyard is serving')) return undefined

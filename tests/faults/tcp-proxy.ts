@@ -20,11 +20,14 @@ export interface TcpProxy {
    * arrives and is not answered.
    */
   silenceCommit(isLost: boolean): void
+  /** How many connections have fallen silent and are still held. */
+  readonly silentCount: number
   close(): Promise<void>
 }
 
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<{ near: Socket; far: Socket }>()
+  const silentPairs = new Set<object>()
   let isFrozen = false
   let isRefusing = false
   let isDeaf = false
@@ -46,6 +49,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     pairs.add(pair)
     const end = () => {
       pairs.delete(pair)
+      silentPairs.delete(pair)
       near.destroy()
       far.destroy()
     }
@@ -59,7 +63,10 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
       if (isCommit) isChanging = false
       isSilent = isCommit && silencing !== undefined
       const isLost = isSilent && silencing === 'lost'
-      if (isSilent) silencing = undefined
+      if (isSilent) {
+        silencing = undefined
+        silentPairs.add(pair)
+      }
       if (!isLost) far.write(data)
     })
     far.on('data', data => {
@@ -105,6 +112,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     silenceCommit(isLost) {
       silencing = isLost ? 'lost' : 'unanswered'
+    },
+    get silentCount() {
+      return silentPairs.size
     },
     async close() {
       endAll()

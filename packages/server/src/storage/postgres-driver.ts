@@ -144,6 +144,8 @@ class PostgresConnection implements DatabaseConnection {
   }
 
   release(): void {
+    // While an answer is due, the client would wait for it before it hangs up: for ever, where nobody answers.
+    if (this.#isBroken) this.#stream.destroy()
     this.#client.release(this.#isBroken)
   }
 
@@ -152,12 +154,16 @@ class PostgresConnection implements DatabaseConnection {
     throw new Error('Streaming is not offered: read in pages.')
   }
 
+  get #stream(): Stream {
+    return (this.#client as unknown as { connection: { stream: Stream } }).connection.stream
+  }
+
   /** Everything that is sent in one turn of the event loop goes out together. */
   async #send(query: KeptQuery): Promise<pg.QueryResult> {
     if (this.#isBroken) throw connectionLost('the connection broke earlier')
     // By the time of the answer the transaction may have been ended.
     const isAlone = !this.#isInTransaction
-    const { stream } = (this.#client as unknown as { connection: { stream: Writable } }).connection
+    const stream = this.#stream
     stream.cork()
     process.nextTick(() => stream.uncork())
     try {
@@ -200,7 +206,11 @@ interface Names {
 const isQuestion = /^\s*select\b/i
 
 /** A socket, as far as it matters here. */
-type Writable = Pick<NodeJS.WritableStream, 'write'> & { cork(): void; uncork(): void }
+interface Stream {
+  cork(): void
+  uncork(): void
+  destroy(): void
+}
 
 const connectionLost = (why: string): Error =>
   Object.assign(new Error(`Lost the database: ${why}.`), { code: 'ETIMEDOUT' })
