@@ -6,23 +6,24 @@ import { keptStatement, keptWrite } from './kept-statement.ts'
 import { openStorage, type Storage } from './open-storage.ts'
 import { createSqlDatabase } from './sql-database.ts'
 
+let database: TestDatabase
+let storage: Storage
+
+beforeEach(async () => {
+  database = await createTestDatabase('postgres')
+  storage = openStorage(database.url)
+})
+
+afterEach(async () => {
+  await storage.close()
+  await database.drop()
+})
+
+const note = keptWrite((db, { name, value }: { name: string; value: string }) =>
+  db.insertInto('instance').values({ name, value }),
+)
+
 describe('transactions on PostgreSQL', () => {
-  let database: TestDatabase
-  let storage: Storage
-
-  beforeEach(async () => {
-    database = await createTestDatabase('postgres')
-    storage = openStorage(database.url)
-  })
-
-  afterEach(async () => {
-    await storage.close()
-    await database.drop()
-  })
-
-  const note = keptWrite((db, { name, value }: { name: string; value: string }) =>
-    db.insertInto('instance').values({ name, value }),
-  )
   const noted = async () => (await storage.kysely.selectFrom('instance').select('name').execute()).map(row => row.name)
   const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`
 
@@ -90,23 +91,7 @@ describe('transactions on PostgreSQL', () => {
 })
 
 describe('statements that PostgreSQL keeps by name', () => {
-  let database: TestDatabase
-  let storage: Storage
-
-  beforeEach(async () => {
-    database = await createTestDatabase('postgres')
-    storage = openStorage(database.url)
-  })
-
-  afterEach(async () => {
-    await storage.close()
-    await database.drop()
-  })
-
   const heads = keptStatement(db => db.selectFrom('change_head').selectAll())
-  const note = keptWrite((db, { name, value }: { name: string; value: string }) =>
-    db.insertInto('instance').values({ name, value }),
-  )
   const named = sql<{ statement: string }>`select statement from pg_prepared_statements where statement ~ 'change_head'`
   const forget = () => sql`deallocate all`.execute(storage.kysely)
 
