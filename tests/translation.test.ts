@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { catalogue } from '../packages/server/src/plugins/catalogue.ts'
-import { de } from '../packages/web/src/messages/de.ts'
+import { de } from '../packages/web/src/i18n/de.ts'
 
 describe('the German page', () => {
   it('describes every plugin of the catalogue, and what it needs', () => {

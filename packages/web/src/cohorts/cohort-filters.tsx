@@ -2,14 +2,14 @@ import { checkCohort, type Issue } from '@halyard/engine'
 import { Alert, Collapse, JsonInput, Stack, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMemo, useState } from 'react'
-import { type Cohort, useCohorts } from '../api/cohorts.ts'
-import { useProject } from '../api/queries.ts'
-import { Disclose } from '../app/disclose.tsx'
-import { regex } from '../flags/editor/definitions.ts'
+import { usePersonPropertyNames } from '../flags/editor/conditions/use-person-properties.ts'
+import { regex } from '../flags/editor/draft-definitions.ts'
 import { inWords } from '../flags/editor/draft-problems.ts'
-import { type Editing, EditingContext } from '../flags/editor/editing.ts'
-import { useSeenProperties } from '../flags/editor/seen-properties.ts'
-import { useMessages } from '../messages/language.tsx'
+import { type Editing, EditingContext } from '../flags/editor/editor-context.ts'
+import { useMessages } from '../i18n/language.tsx'
+import { type Cohort, useCohorts } from '../services/cohort-queries.ts'
+import { useProject } from '../services/session-queries.ts'
+import { DisclosureButton } from '../ui/layout/disclosure-button.tsx'
 import { type FilterTree, isTree, readTree, rootPath, writeTree } from './cohort-tree.ts'
 import { FilterGroup } from './filter-group.tsx'
 
@@ -29,7 +29,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
   // Drawn from its own state, since the wire form says less: a group with one filter is a filter there.
   const [tree, setTree] = useState(() => readTree(filters))
   const [isJsonOpen, json] = useDisclosure(tree === undefined)
-  const seen = useSeenProperties(projectId)
+  const seen = usePersonPropertyNames(projectId)
   const editing = useMemo(
     (): Editing => ({
       isCohort: true,
@@ -39,7 +39,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
       groupTypes: project?.group_types ?? {},
       variantKeys: [],
       groupTypeIndex: null,
-      knownProperties: [...new Set([...knownProperties(cohorts), ...seen])].sort(),
+      propertyNames: [...new Set([...propertyNames(cohorts), ...seen])].sort(),
       problemsAt: path =>
         problems.filter(problem => problem.path.startsWith(path)).map(problem => inWords(t, problem).message),
     }),
@@ -65,7 +65,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
           </Alert>
         )}
         <div>
-          <Disclose label={t.cohorts.asJson} isOpen={isJsonOpen} onToggle={json.toggle} />
+          <DisclosureButton label={t.cohorts.asJson} isOpen={isJsonOpen} onToggle={json.toggle} />
           <Collapse expanded={isJsonOpen}>{isJsonOpen && <JsonFilters filters={filters} onChange={write} />}</Collapse>
         </div>
       </Stack>
@@ -126,7 +126,7 @@ export function cohortProblems(
   return checkCohort({ id: cohortId ?? 0, isStatic: false, filters }, definitions, { regex })
 }
 
-function knownProperties(cohorts: readonly Cohort[]): string[] {
+function propertyNames(cohorts: readonly Cohort[]): string[] {
   const keys = new Set<string>()
   const collect = ({ members }: FilterTree) => {
     for (const member of members) {

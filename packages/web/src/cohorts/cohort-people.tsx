@@ -2,14 +2,14 @@ import { routes } from '@halyard/contract'
 import { Alert, Button, FileButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
-import type { Cohort } from '../api/cohorts.ts'
-import { Pages } from '../app/pages.tsx'
-import { PlainTable } from '../app/plain-table.tsx'
-import { Loaded, ProblemAlert } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { WorkProgress } from '../app/work-progress.tsx'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
 import { PersonLink } from '../persons/person-link.tsx'
+import type { Cohort } from '../services/cohort-queries.ts'
+import { useCall } from '../services/services.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { Pagination } from '../ui/data/pagination.tsx'
+import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { WorkProgress } from '../ui/feedback/work-progress.tsx'
 import { readIds } from './read-ids.ts'
 
 const pageSize = 50
@@ -37,7 +37,7 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
             <Text size="sm">{t.cohorts.nobody}</Text>
           ) : (
             <>
-              <PlainTable
+              <DataTable
                 label={t.cohorts.people}
                 head={[t.persons.name, t.persons.distinctIds]}
                 rows={results.map(person => ({
@@ -48,7 +48,7 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
                   ],
                 }))}
               />
-              <Pages
+              <Pagination
                 count={cohort.count ?? offset + results.length + (next ? 1 : 0)}
                 offset={offset}
                 pageSize={pageSize}

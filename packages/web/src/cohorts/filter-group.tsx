@@ -1,9 +1,9 @@
 import { Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { PlusIcon, TrashIcon } from '../app/icons.tsx'
-import { PropertyRow } from '../flags/editor/property-row.tsx'
+import { PropertyRow } from '../flags/editor/conditions/property-row.tsx'
 import type { Property } from '../flags/filters.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { PlusIcon, TrashIcon } from '../ui/icons.tsx'
 import { type FilterMember, type FilterTree, isTree, memberPath } from './cohort-tree.ts'
 
 interface Props {

@@ -15,18 +15,18 @@ export const listKey = (projectId: string, kind: FlagKind) => ['flags', projectI
 export const flagKey = (projectId: string, flagId: number | string) => ['flag', projectId, String(flagId)] as const
 
 /** Puts a flag as it is now into every list that should hold it and takes it out of the others; nothing is fetched. */
-export function rememberFlag(queries: QueryClient, projectId: string, flag: Flag): void {
-  rememberFlags(queries, projectId, [flag])
+export function cacheFlag(queries: QueryClient, projectId: string, flag: Flag): void {
+  cacheFlags(queries, projectId, [flag])
 }
 
-export function rememberFlags(queries: QueryClient, projectId: string, flags: readonly Flag[]): void {
+export function cacheFlags(queries: QueryClient, projectId: string, flags: readonly Flag[]): void {
   for (const flag of flags) queries.setQueryData(flagKey(projectId, flag.id), flag)
   for (const kind of ['live', 'deleted', 'stale'] as const) {
     queries.setQueryData<FlagPages>(listKey(projectId, kind), data => data && withFlags(data, kind, flags))
   }
 }
 
-export const forgetLists = (queries: QueryClient, projectId: string): Promise<void> =>
+export const invalidateFlagLists = (queries: QueryClient, projectId: string): Promise<void> =>
   queries.invalidateQueries({ queryKey: ['flags', projectId] })
 
 export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Flag[]): FlagPages {

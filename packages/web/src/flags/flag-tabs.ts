@@ -1,5 +1,5 @@
 import type { Flag, Project } from '@halyard/contract'
-import type { Cohort } from '../api/cohorts.ts'
+import type { Cohort } from '../services/cohort-queries.ts'
 
 export const flagTabs = ['targeting', 'usage', 'schedule', 'history', 'copies', 'code', 'access'] as const
 export type FlagTab = (typeof flagTabs)[number]

@@ -1,8 +1,8 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
-import { useCall } from '../app/services.ts'
-import { type FlagKind, type FlagPage, type FlagPages, listKey, rememberFlag } from './flag-cache.ts'
+import { useCall } from '../services/services.ts'
+import { cacheFlag, type FlagKind, type FlagPage, type FlagPages, listKey } from './flag-cache.ts'
 
 /** The first page is small, so that something is there at once; all the rest follows together. */
 const firstPageSize = 100
@@ -101,8 +101,8 @@ export function usePatchFlag(projectId: string) {
   return useMutation({
     mutationFn: ({ flag, patch }: { flag: Flag; patch: FlagWrite }) =>
       call(routes.flags.update, { params: { project_id: projectId, id: String(flag.id) }, body: patch }),
-    onMutate: ({ flag, patch }) => rememberFlag(queries, projectId, { ...flag, ...patch } as Flag),
-    onSuccess: flag => rememberFlag(queries, projectId, flag),
-    onError: (_error, { flag }) => rememberFlag(queries, projectId, flag),
+    onMutate: ({ flag, patch }) => cacheFlag(queries, projectId, { ...flag, ...patch } as Flag),
+    onSuccess: flag => cacheFlag(queries, projectId, flag),
+    onError: (_error, { flag }) => cacheFlag(queries, projectId, flag),
   })
 }

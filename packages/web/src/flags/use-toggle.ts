@@ -1,7 +1,7 @@
 import type { Flag } from '@halyard/contract'
 import { useCallback, useRef } from 'react'
-import { useNotify } from '../app/notify.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useNotify } from '../ui/feedback/notify.ts'
 import { usePatchFlag } from './use-flags.ts'
 
 /** Switches a flag with one click, and offers to undo it. */

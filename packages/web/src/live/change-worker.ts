@@ -1,4 +1,4 @@
-import { createStreams } from './stream-of-key.ts'
+import { createStreams } from './shared-streams.ts'
 
 /** Shared by all tabs: a browser has only six connections to a server that speaks HTTP/1.1, and every stream takes one. */
 const listen = createStreams()

@@ -1,12 +1,12 @@
 import type { Session } from '../api/session.ts'
-import type { Word } from './follow-changes.ts'
-import { listenToChanges } from './listen-to-changes.ts'
+import type { Word } from './change-stream.ts'
+import { subscribeToChanges } from './subscribe-to-changes.ts'
 
 type Listener = (word: Word) => void
 
 /** What changes, for as long as somebody is signed in. */
 export interface Live {
-  /** Answers how to stop listening. */
+  /** Returns how to stop listening. */
   subscribe(listener: Listener): () => void
 }
 
@@ -23,7 +23,7 @@ export function createLive(session: Session): Live {
     stop =
       current === undefined
         ? () => {}
-        : listenToChanges(current, word => {
+        : subscribeToChanges(current, word => {
             for (const listener of listeners) listener(word)
           })
   }

@@ -2,12 +2,12 @@ import { routes } from '@halyard/contract'
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ConfirmButton } from '../app/confirm-button.tsx'
-import { Page } from '../app/page.tsx'
-import { Loaded } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
-import { Answers } from '../why/answers.tsx'
+import { FlagResults } from '../flags/explain/flag-results.tsx'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+import { Page } from '../ui/layout/page.tsx'
 import { PropertyTable } from './property-table.tsx'
 
 export function PersonPage() {
@@ -59,7 +59,9 @@ export function PersonPage() {
                 {t.persons.whyOf(name)}
               </Anchor>
             </Group>
-            {distinct_ids[0] !== undefined && <Answers projectId={projectId} id={distinct_ids[0]} headingOrder={3} />}
+            {distinct_ids[0] !== undefined && (
+              <FlagResults projectId={projectId} id={distinct_ids[0]} headingOrder={3} />
+            )}
           </Stack>
         </Page>
       )}

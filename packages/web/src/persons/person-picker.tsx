@@ -2,8 +2,8 @@ import { routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useCall } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
 
 const suggestionsMax = '8'
 const waitMilliseconds = 200

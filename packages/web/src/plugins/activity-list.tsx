@@ -1,10 +1,10 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
 import { Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { ActivityCard } from '../app/activity-card.tsx'
-import { EndlessList } from '../app/endless-list.tsx'
-import { useCall } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { ActivityCard } from '../ui/data/activity-card.tsx'
+import { LoadMoreList } from '../ui/data/load-more-list.tsx'
 import { PluginChanges } from './plugin-changes.tsx'
 import { scope } from './plugin-queries.ts'
 
@@ -36,9 +36,9 @@ export function ActivityList({ organizationId, pluginId }: Props) {
     getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
   })
   return (
-    <EndlessList query={activity} empty={<Text size="sm">{t.plugins.noActivity}</Text>}>
+    <LoadMoreList query={activity} empty={<Text size="sm">{t.plugins.noActivity}</Text>}>
       {entry => <Entry entry={entry} />}
-    </EndlessList>
+    </LoadMoreList>
   )
 }
 

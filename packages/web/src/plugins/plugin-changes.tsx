@@ -1,6 +1,6 @@
 import type { ActivityEntry } from '@halyard/contract'
 import { Stack, Text } from '@mantine/core'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
 import { TextDiff } from './text-diff.tsx'
 
 type Change = NonNullable<ActivityEntry['detail']['changes']>[number]

@@ -1,8 +1,8 @@
 import { type AnswerOf, type Plugin, routes } from '@halyard/contract'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Call } from '../api/client.ts'
-import { useOrganizations } from '../api/queries.ts'
-import { useCall } from '../app/services.ts'
+import { useCall } from '../services/services.ts'
+import { useOrganizations } from '../services/session-queries.ts'
 
 export type PluginConfig = AnswerOf<typeof routes.pluginConfigs.get>
 

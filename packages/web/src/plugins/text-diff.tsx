@@ -1,6 +1,6 @@
-import classes from '../flags/change-list.module.css'
-import { type DiffLine, diffLines } from '../flags/line-diff.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import classes from '../ui/diff/diff-lines.module.css'
+import { type DiffLine, diffLines } from '../ui/diff/line-diff.ts'
 
 const contextLines = 3
 /** Beyond this, comparing every line with every other one would hold the page up. */

@@ -2,11 +2,11 @@ import { type Flag, routes } from '@halyard/contract'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Call } from '../api/client.ts'
-import { useServices } from '../app/services.ts'
-import { forgetLists, rememberFlags } from '../flags/flag-cache.ts'
-import type { Change } from '../live/follow-changes.ts'
+import { cacheFlags, invalidateFlagLists } from '../flags/flag-cache.ts'
+import type { Change } from '../live/change-stream.ts'
+import { useServices } from '../services/services.ts'
 import { useWhere } from './navigation.tsx'
-import { createRefresh } from './refresh.ts'
+import { createQueryRefresher } from './refresh-queries.ts'
 
 /** Many changes in a row are looked up once. */
 const gatherMilliseconds = 50
@@ -25,7 +25,7 @@ export function useLiveUpdates(): void {
   const queries = useQueryClient()
   const { call, live } = useServices()
   useEffect(() => {
-    const lists = createRefresh(queries)
+    const lists = createQueryRefresher(queries)
     const stopListening = live.subscribe(word => {
       // Whose key no longer holds is told so by the next answer.
       if (word.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
@@ -95,8 +95,8 @@ function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
       seen === undefined ? Date.parse(created_at) > startedAt - overlapMilliseconds : id > seen,
     )
     const ids = [...new Set(news.map(entry => entry.item_id))]
-    if (news.length === flagsLookedUpMax) await forgetLists(queries, projectId)
-    else rememberFlags(queries, projectId, await fetchFlags(call, projectId, ids))
+    if (news.length === flagsLookedUpMax) await invalidateFlagLists(queries, projectId)
+    else cacheFlags(queries, projectId, await fetchFlags(call, projectId, ids))
     queries.setQueryData(positionKey(projectId), results[0]?.id ?? seen ?? 0)
     if (seen !== undefined) await refresh(queries, projectId, ids)
   }

@@ -1,6 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { type ComponentType, useId } from 'react'
-import { useMe, useProject } from '../api/queries.ts'
+import { useMessages } from '../i18n/language.tsx'
+import { useMe, useProject } from '../services/session-queries.ts'
 import {
   BuildingIcon,
   CircleIcon,
@@ -12,8 +13,7 @@ import {
   QuestionIcon,
   ShieldIcon,
   UsersIcon,
-} from '../app/icons.tsx'
-import { useMessages } from '../messages/language.tsx'
+} from '../ui/icons.tsx'
 import classes from './shell.module.css'
 
 interface Entry {

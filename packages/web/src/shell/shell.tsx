@@ -1,15 +1,15 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { useHasBearings } from '../api/queries.ts'
-import { keepFocus } from '../app/keep-focus.ts'
-import { Loading } from '../app/problems.tsx'
-import { ShownContext } from '../app/shown.ts'
-import { useMessages } from '../messages/language.tsx'
-import { Jump } from './jump.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useSessionReady } from '../services/session-queries.ts'
+import { Loading } from '../ui/feedback/problems.tsx'
+import { restoreLostFocus } from '../ui/layout/restore-focus.ts'
+import { VisibilityContext } from '../ui/layout/visibility-context.ts'
 import { useLiveUpdates } from './live-updates.ts'
 import { Logo } from './logo.tsx'
 import { Navigation } from './navigation.tsx'
+import { Jump } from './palette.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
@@ -20,8 +20,8 @@ export function Shell() {
   const { pathname } = useLocation()
   const { isOpen, toggle, burger } = useNarrowMenu(pathname)
   const main = useRef<HTMLElement>(null)
-  const hasBearings = useHasBearings()
-  useEffect(() => (main.current ? keepFocus(main.current) : undefined), [])
+  const hasBearings = useSessionReady()
+  useEffect(() => (main.current ? restoreLostFocus(main.current) : undefined), [])
   useLiveUpdates()
   return (
     <AppShell
@@ -65,9 +65,9 @@ export function Shell() {
             <Loading />
           </div>
         )}
-        <ShownContext value={hasBearings}>
+        <VisibilityContext value={hasBearings}>
           <Outlet />
-        </ShownContext>
+        </VisibilityContext>
       </AppShell.Main>
     </AppShell>
   )

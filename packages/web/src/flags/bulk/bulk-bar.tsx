@@ -1,9 +1,9 @@
 import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
-import { WorkProgress } from '../../app/work-progress.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
+import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
 import classes from './bulk-bar.module.css'
 import { useBulk } from './use-bulk.ts'
 

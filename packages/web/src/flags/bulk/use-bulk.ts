@@ -1,11 +1,11 @@
 import { type Flag, routes } from '@halyard/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { useNotify } from '../../app/notify.ts'
-import { problemText } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useMessages } from '../../messages/language.tsx'
-import { rememberFlags } from '../flag-cache.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { problemText } from '../../ui/feedback/problems.tsx'
+import { cacheFlags } from '../flag-cache.ts'
 import {
   type BulkChange,
   type BulkFailure,
@@ -42,7 +42,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
         onProgress: count => setProgress({ done: count, total: flags.length }),
       })
       const { changed } = outcome
-      rememberFlags(
+      cacheFlags(
         queries,
         projectId,
         changed.map(({ after }) => after),

@@ -3,20 +3,20 @@ import { Badge, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/co
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { useProjects } from '../../api/queries.ts'
-import { useNotify } from '../../app/notify.ts'
-import { PlainTable } from '../../app/plain-table.tsx'
-import { Loaded } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useFormats, useMessages } from '../../messages/language.tsx'
-import type { FieldChange } from '../change-list.tsx'
-import { describeState } from '../flag-state.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useProjects } from '../../services/session-queries.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { Loaded } from '../../ui/feedback/problems.tsx'
+import type { Wording } from '../flag-sentences.ts'
+import { describeState } from '../flag-summary.ts'
 import type { TabProps } from '../flag-tabs.ts'
+import type { FieldChange } from '../history/change-list.tsx'
 import { useWording } from '../use-wording.ts'
-import type { Wording } from '../words.ts'
 import { differencesOf, everythingOf } from './copy-differences.ts'
 import { CopyPreview, type Target } from './copy-preview.tsx'
-import { elsewhereKey, type FlagElsewhere, useFlagElsewhere } from './flag-elsewhere.ts'
+import { elsewhereKey, type FlagElsewhere, useFlagElsewhere } from './flag-in-projects.ts'
 
 const represented = { prefer: 'return=representation' }
 
@@ -117,7 +117,7 @@ function Matrix({ here, targets, chosen, onToggle }: MatrixProps) {
   const stateIn = ({ group_types }: Project, flag: Flag) =>
     describeState(flag, { t, percent, groupTypes: group_types }).text
   return (
-    <PlainTable
+    <DataTable
       label={t.copies.title}
       head={[t.shell.project, t.copies.state, t.copies.difference, t.copies.copyHere]}
       rows={[

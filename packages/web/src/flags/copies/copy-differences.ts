@@ -1,6 +1,6 @@
 import type { Flag } from '@halyard/contract'
-import type { FieldChange } from '../change-list.tsx'
-import { filterLines, type Wording } from '../words.ts'
+import { filterLines, type Wording } from '../flag-sentences.ts'
+import type { FieldChange } from '../history/change-list.tsx'
 
 /** What copying carries over. */
 const copiedFields = [

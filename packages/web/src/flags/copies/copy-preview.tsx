@@ -1,11 +1,11 @@
 import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { Dialog } from '../../app/dialog.tsx'
-import { ProblemAlert } from '../../app/problems.tsx'
-import { useMessages } from '../../messages/language.tsx'
-import { ChangeList, type FieldChange } from '../change-list.tsx'
-import type { Wording } from '../words.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import type { Wording } from '../flag-sentences.ts'
+import { ChangeList, type FieldChange } from '../history/change-list.tsx'
 
 /** The flag in one other project, and what copying it there would change. */
 export interface Target {

@@ -1,6 +1,6 @@
 import { Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import { fieldProblem } from '../../app/problems.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { fieldProblem } from '../../ui/feedback/problems.tsx'
 import type { Draft } from './draft.ts'
 
 interface Props {

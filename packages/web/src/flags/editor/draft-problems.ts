@@ -1,9 +1,9 @@
 import type { Definitions, FlagDefinition, Issue } from '@halyard/engine'
 import { isProblem } from '../../api/problem.ts'
-import type { Messages } from '../../messages/en.ts'
+import type { Messages } from '../../i18n/en.ts'
 import type { Filters, Property } from '../filters.ts'
-import { issuesOf } from './definitions.ts'
-import { valueKind } from './operator-kind.ts'
+import { valueKind } from './conditions/operator-kind.ts'
+import { issuesOf } from './draft-definitions.ts'
 
 export interface DraftProblem {
   readonly path: string

@@ -1,10 +1,10 @@
 import { compile, type Definitions, type FlagDefinition } from '@halyard/engine'
 import { Badge, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import { useMessages } from '../../messages/language.tsx'
-import { reasonSentence } from '../../why/reason.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { reasonSentence } from '../explain/reason.ts'
 import type { Filters } from '../filters.ts'
-import { regex } from './definitions.ts'
+import { regex } from './draft-definitions.ts'
 
 interface Props {
   draft: FlagDefinition

@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
 import classes from './editor.module.css'
 
 interface Props {

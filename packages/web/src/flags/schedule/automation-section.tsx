@@ -1,6 +1,6 @@
 import { Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { ProblemAlert } from '../../app/problems.tsx'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 
 interface Props {
   title: string

@@ -1,10 +1,10 @@
 import { Button, Stack } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import { PlusIcon } from '../../app/icons.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { PlusIcon } from '../../ui/icons.tsx'
+import { PropertyRow } from '../editor/conditions/property-row.tsx'
 import type { DraftProblem } from '../editor/draft-problems.ts'
-import { type Editing, EditingContext } from '../editor/editing.ts'
-import { PropertyRow } from '../editor/property-row.tsx'
+import { type Editing, EditingContext } from '../editor/editor-context.ts'
 import type { Property } from '../filters.ts'
 
 interface Props {
@@ -23,7 +23,7 @@ const nothingAround = {
   groupTypes: {},
   variantKeys: [],
   groupTypeIndex: null,
-  knownProperties: [],
+  propertyNames: [],
 }
 
 /** Which events count: those whose properties fit. */

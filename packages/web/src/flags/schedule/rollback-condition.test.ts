@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { en } from '../../messages/en.ts'
-import type { Wording } from '../words.ts'
+import { en } from '../../i18n/en.ts'
+import type { Wording } from '../flag-sentences.ts'
 import {
   readRollbackCondition,
   rollbackSentence,

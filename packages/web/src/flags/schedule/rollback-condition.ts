@@ -1,5 +1,5 @@
 import type { Property } from '../filters.ts'
-import { propertySentence, type Wording } from '../words.ts'
+import { propertySentence, type Wording } from '../flag-sentences.ts'
 
 /** When a flag is to go off by itself, as the form holds it: everything that the server understands. */
 export interface RollbackCondition {

@@ -1,5 +1,5 @@
 import { Divider } from '@mantine/core'
-import { Loaded } from '../../app/problems.tsx'
+import { Loaded } from '../../ui/feedback/problems.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { RollbackConditions } from './rollback-conditions.tsx'
 import { ScheduledChanges, useScheduledChanges } from './scheduled-changes.tsx'

@@ -1,17 +1,17 @@
 import { routes, type ScheduledChange } from '@halyard/contract'
 import { Badge, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ConfirmButton } from '../../app/confirm-button.tsx'
-import { useNotify } from '../../app/notify.ts'
-import { PlainTable } from '../../app/plain-table.tsx'
-import { fieldProblem } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useFormats, useMessages } from '../../messages/language.tsx'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { fieldProblem } from '../../ui/feedback/problems.tsx'
 import { readFilters } from '../filters.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { AutomationSection } from './automation-section.tsx'
-import { NewSchedule } from './new-schedule.tsx'
-import { changeSentence, type PlannedChange, plannedToWire } from './planned-change.ts'
+import { NewSchedule } from './schedule-form.tsx'
+import { changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
 
 const colours: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
@@ -78,7 +78,7 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
       {changes.length === 0 ? (
         <Text size="sm">{t.schedule.none}</Text>
       ) : (
-        <PlainTable
+        <DataTable
           label={t.schedule.title}
           head={[t.schedule.what, t.schedule.when, t.schedule.state, '']}
           rows={changes.map(change => ({

@@ -1,7 +1,7 @@
 import { Button, FileButton, Group, Input, Text } from '@mantine/core'
 import { useId, useState } from 'react'
-import { useFormats, useMessages } from '../../messages/language.tsx'
-import { InlineMarkdown } from '../inline-markdown.tsx'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import type { Setting } from './setting-rules.ts'
 
 /** What the server keeps of a file, or one that is to be sent. */

@@ -1,5 +1,5 @@
 import { Checkbox, Stack, Text } from '@mantine/core'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
 
 interface Props {
   /** What plugin.json asks for. */

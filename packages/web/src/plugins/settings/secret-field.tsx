@@ -1,6 +1,6 @@
 import { Button, Group, Input, PasswordInput, Text } from '@mantine/core'
-import { useMessages } from '../../messages/language.tsx'
-import { InlineMarkdown } from '../inline-markdown.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import type { Setting } from './setting-rules.ts'
 
 /** A secret that the server has is only told to be there. */

@@ -29,7 +29,7 @@ interface Options {
   /** The Content-Security-Policy lets in styles that carry it. */
   readonly nonce: string
   readonly onChange: (text: string) => void
-  /** Answers true: the key has been dealt with. */
+  /** Returns true: the key has been dealt with. */
   readonly onSave: () => true
 }
 

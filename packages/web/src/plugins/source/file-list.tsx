@@ -1,9 +1,9 @@
 import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
-import { Dialog } from '../../app/dialog.tsx'
-import { DotsIcon, PlusIcon } from '../../app/icons.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { DotsIcon, PlusIcon } from '../../ui/icons.tsx'
 import { type Files, nameFault, stateOf } from './edited-files.ts'
 import classes from './file-list.module.css'
 

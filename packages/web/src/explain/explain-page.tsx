@@ -1,0 +1,69 @@
+import { Button, Group, TextInput } from '@mantine/core'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useState } from 'react'
+import { FlagResults } from '../flags/explain/flag-results.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { PersonPicker } from '../persons/person-picker.tsx'
+import { useProject } from '../services/session-queries.ts'
+import { EmptyState } from '../ui/feedback/empty-state.tsx'
+import { SearchIcon } from '../ui/icons.tsx'
+import { Page } from '../ui/layout/page.tsx'
+
+const from = '/shell/project/$projectId/why' as const
+
+/** Why does this person get what they get? Every flag, with the trace behind its answer. */
+export function ExplainPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from })
+  const { id = '', groups = '' } = useSearch({ from })
+  const navigate = useNavigate()
+  const project = useProject(projectId)
+  const [distinctId, setDistinctId] = useState(id)
+  const [groupKeys, setGroupKeys] = useState<Record<string, string>>(() => readGroups(groups))
+  // A link may lead from one person to another without leaving the page.
+  useEffect(() => setDistinctId(id), [id])
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const chosen = Object.fromEntries(Object.entries(groupKeys).filter(([, key]) => key !== ''))
+    const search = { id: distinctId, ...(Object.keys(chosen).length > 0 && { groups: JSON.stringify(chosen) }) }
+    return navigate({ to: '/project/$projectId/why', params: { projectId }, search })
+  }
+  // The fields for groups are known with the project; showing the form before would make it jump.
+  if (!project) return <Page title={t.why.title} intro={t.why.intro} />
+  return (
+    <Page title={t.why.title} intro={t.why.intro}>
+      <form onSubmit={submit}>
+        <Group align="flex-end" mb="lg">
+          <PersonPicker projectId={projectId} value={distinctId} onChange={setDistinctId} />
+          {Object.values(project.group_types).map(type => (
+            <TextInput
+              key={type}
+              label={type}
+              value={groupKeys[type] ?? ''}
+              onChange={event => {
+                const { value } = event.currentTarget
+                setGroupKeys(old => ({ ...old, [type]: value }))
+              }}
+            />
+          ))}
+          <Button type="submit" leftSection={<SearchIcon size={16} />} disabled={distinctId === ''}>
+            {t.why.ask}
+          </Button>
+        </Group>
+      </form>
+      {id === '' ? (
+        <EmptyState title={t.why.nobodyTitle} text={t.why.nobodyText} />
+      ) : (
+        <FlagResults projectId={projectId} id={id} groups={groups} />
+      )}
+    </Page>
+  )
+}
+
+function readGroups(text: string): Record<string, string> {
+  try {
+    return JSON.parse(text === '' ? '{}' : text)
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,37 @@
+import { type Flag, type Project, routes } from '@halyard/contract'
+import { usesFlags } from '@halyard/engine'
+import { useQuery } from '@tanstack/react-query'
+import type { Call } from '../../api/client.ts'
+import { useCall } from '../../services/services.ts'
+
+/** What has the flag's key in another project, with what is needed to say it in words there. */
+export interface FlagElsewhere {
+  readonly flag: Flag | undefined
+  readonly cohortNames: Readonly<Record<string, string>>
+  readonly flagKeys: Readonly<Record<string, string>>
+}
+
+export const elsewhereKey = ['flag-copies'] as const
+
+export function useFlagElsewhere(key: string, projects: readonly Project[]) {
+  const call = useCall()
+  return useQuery({
+    queryKey: [...elsewhereKey, key, projects.map(({ id }) => id).join()],
+    queryFn: async () =>
+      new Map(await Promise.all(projects.map(async ({ id }) => [id, await look(call, String(id), key)] as const))),
+  })
+}
+
+async function look(call: Call, projectId: string, key: string): Promise<FlagElsewhere> {
+  const params = { project_id: projectId }
+  const { results } = await call(routes.flags.list, { params, query: { search: key, limit: '1000' } })
+  const flag = results.find(each => each.key === key)
+  if (!flag) return { flag, cohortNames: {}, flagKeys: {} }
+  const ids = usesFlags(flag.filters).map(Number)
+  const [cohorts, keys] = await Promise.all([
+    call(routes.cohorts.list, { params, query: { limit: '1000' } }),
+    ids.length === 0 ? { keys: {} } : call(routes.flagBulk.keys, { params, body: { ids } }),
+  ])
+  const cohortNames = Object.fromEntries(cohorts.results.map(({ id, name }) => [String(id), name]))
+  return { flag, cohortNames, flagKeys: keys.keys }
+}

@@ -1,0 +1,67 @@
+import { JsonInput, Stack } from '@mantine/core'
+import { useMessages } from '../../../i18n/language.tsx'
+import type { Filters } from '../../filters.ts'
+
+/** What was typed and is not JSON yet, by the value that it is to go with. */
+export type BrokenPayloads = Readonly<Record<string, string>>
+
+interface Props {
+  filters: Filters
+  broken: BrokenPayloads
+  onChange: (filters: Filters) => void
+  onBroken: (broken: BrokenPayloads) => void
+}
+
+/** A payload is JSON that an SDK hands to the program along with the value. */
+export function PayloadEditor({ filters, broken, onChange, onBroken }: Props) {
+  const t = useMessages()
+  const set = (key: string, text: string) => {
+    const { [key]: _broken, ...otherBroken } = broken
+    const isJson = text.trim() === '' || parse(text) !== undefined
+    onBroken(isJson ? otherBroken : { ...otherBroken, [key]: text })
+    if (!isJson) return
+    const { [key]: _old, ...rest } = filters.payloads
+    // Kept as text, as SDKs expect it.
+    onChange({ ...filters, payloads: text.trim() === '' ? rest : { ...rest, [key]: text } })
+  }
+  return (
+    <Stack gap="sm">
+      {payloadKeys(filters).map(key => (
+        <JsonInput
+          key={key}
+          {...(key === 'true' ? { 'aria-label': t.editor.payload } : { label: t.editor.payloadOf(key) })}
+          placeholder='{"colour": "green"}'
+          autosize
+          minRows={1}
+          maxRows={12}
+          formatOnBlur
+          value={broken[key] ?? textOf(filters.payloads[key])}
+          error={broken[key] === undefined ? undefined : t.editor.notJson}
+          onChange={text => set(key, text)}
+        />
+      ))}
+    </Stack>
+  )
+}
+
+const payloadKeys = ({ variants }: Filters): string[] =>
+  variants.length > 0 ? variants.map(({ key }) => key) : ['true']
+
+/** Whether there is a text in sight that would be lost by saving. */
+export const hasBrokenPayload = (filters: Filters, broken: BrokenPayloads): boolean =>
+  payloadKeys(filters).some(key => broken[key] !== undefined)
+
+const textOf = (value: unknown): string =>
+  value === undefined
+    ? ''
+    : typeof value === 'string' && parse(value) !== undefined
+      ? value
+      : JSON.stringify(value, null, 2)
+
+function parse(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) }
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,31 @@
+import type { EvaluationReason } from '@halyard/contract'
+import type { Messages } from '../../i18n/en.ts'
+import { filterSentence } from './filter-sentence.ts'
+import type { WireTrace } from './trace.ts'
+
+interface Decision {
+  readonly code: string
+  /** Of the condition that decided, if one did. */
+  readonly conditionIndex: number | null | undefined
+}
+
+/** Why a flag answers what it answers, in a sentence; undefined for a reason that has no words yet. */
+export function reasonSentence(t: Messages, { code, conditionIndex }: Decision): string | undefined {
+  const atCondition: Record<string, (condition: string) => string> = t.reasonsAt
+  const sentences: Record<string, string> = t.reasons
+  const at = typeof conditionIndex === 'number' ? atCondition[code] : undefined
+  return at ? at(t.editor.condition((conditionIndex as number) + 1)) : sentences[code]
+}
+
+/** The same where the whole trace is at hand: what a single condition missed is the answer that one looks for. */
+export function answerSentence(
+  t: Messages,
+  { reason: code, condition_index: conditionIndex, description }: EvaluationReason['evaluation'],
+  trace: WireTrace | undefined,
+): string {
+  const [only, second] = trace?.conditions ?? []
+  if (code === 'no_group_type' && only?.group_type) return t.why.groupMissing(only.group_type)
+  const missed = code === 'no_condition_match' && !second && only?.filters.find(filter => !filter.matched)
+  if (missed) return t.why.missed(filterSentence(t, missed))
+  return reasonSentence(t, { code, conditionIndex }) ?? description
+}

@@ -1,0 +1,58 @@
+import { type Person, routes } from '@halyard/contract'
+import { Alert, Group, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+
+const suggestionsMax = '5'
+
+type Alike = Pick<Person, 'uuid' | 'name' | 'distinct_ids'>
+
+/** Says that nothing is known of this distinct id: then no condition on a property can match. Often it was a name or an e-mail. */
+export function UnknownPerson({ id, projectId, alike }: { id: string; projectId: string; alike: readonly Alike[] }) {
+  const t = useMessages()
+  return (
+    <Alert color="yellow" role="status">
+      <Text size="sm">{t.why.unknown(id)}</Text>
+      {alike.length > 0 && (
+        <Group gap="xs" mt="xs">
+          <Text size="sm">{t.why.meant}</Text>
+          {alike.map(
+            ({ uuid, name, distinct_ids }) =>
+              distinct_ids[0] !== undefined && (
+                <Link key={uuid} to="/project/$projectId/why" params={{ projectId }} search={{ id: distinct_ids[0] }}>
+                  {name === distinct_ids[0] ? name : `${name} (${distinct_ids[0]})`}
+                </Link>
+              ),
+          )}
+        </Group>
+      )}
+    </Alert>
+  )
+}
+
+/** Undefined for somebody who is known; otherwise whom it may have been meant for. Asked with the answers, so that nothing moves later. */
+export function useAlike(projectId: string, id: string) {
+  const exact = usePeople(projectId, { distinct_id: id }, true)
+  const isUnknown = exact.data?.results.length === 0
+  const found = usePeople(projectId, { search: id }, isUnknown)
+  return {
+    isSettled: !exact.isPending && (!isUnknown || !found.isPending),
+    alike: isUnknown ? found.data?.results : undefined,
+  }
+}
+
+function usePeople(projectId: string, query: Readonly<Record<string, string>>, isWanted: boolean) {
+  const call = useCall()
+  return useQuery({
+    queryKey: ['persons', projectId, 'alike', query],
+    queryFn: ({ signal }) =>
+      call(routes.persons.list, {
+        params: { project_id: projectId },
+        query: { ...query, limit: suggestionsMax },
+        signal,
+      }),
+    enabled: isWanted,
+  })
+}

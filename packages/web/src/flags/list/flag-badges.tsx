@@ -1,0 +1,28 @@
+import { Badge, Tooltip } from '@mantine/core'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import type { FlagNotices } from './use-flag-notices.ts'
+
+/** That a flag will change by itself, or may have outlived its purpose. */
+export function FlagBadges({ flagId, notes }: { flagId: number; notes: FlagNotices }) {
+  const t = useMessages()
+  const { moment } = useFormats()
+  const next = notes.nextChange.get(flagId)
+  return (
+    <>
+      {next !== undefined && (
+        <Tooltip label={t.flagState.nextChange(moment(next))}>
+          <Badge size="sm" radius="sm" variant="light" color="indigo">
+            {t.flagState.scheduled}
+          </Badge>
+        </Tooltip>
+      )}
+      {notes.stale.has(flagId) && (
+        <Tooltip label={t.flagState.staleWhy}>
+          <Badge size="sm" radius="sm" variant="light" color="yellow">
+            {t.flagState.stale}
+          </Badge>
+        </Tooltip>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,89 @@
+/** Word that something has changed, of this kind, there, with this id. */
+export interface Change {
+  readonly topic: string
+  readonly organization: string | null
+  readonly project: number | null
+  readonly id: string
+}
+
+/** What a listener hears. After `open` anything may have changed that was read before; `refused` is the last word. */
+export type Word =
+  | { readonly kind: 'open' }
+  | { readonly kind: 'change'; readonly change: Change }
+  | { readonly kind: 'refused' }
+
+const firstWaitMilliseconds = 500
+const waitMillisecondsMax = 10_000
+/** The server shows every 20 seconds that it is there. A connection that is silent for longer is dead, as after a night's sleep. */
+const silenceMillisecondsMax = 45_000
+
+/** Listens with a key until `signal` ends it, and comes back whenever the connection is lost. */
+export async function followChangeStream(key: string, signal: AbortSignal, tell: (word: Word) => void): Promise<void> {
+  let waitMilliseconds = firstWaitMilliseconds
+  const tellAndTrust = (word: Word) => {
+    waitMilliseconds = firstWaitMilliseconds
+    tell(word)
+  }
+  while (!signal.aborted) {
+    if ((await listenOnce(key, signal, tellAndTrust)) === 'refused') return tell({ kind: 'refused' })
+    await pause(waitMilliseconds, signal)
+    waitMilliseconds = Math.min(waitMillisecondsMax, waitMilliseconds * 2)
+  }
+}
+
+async function listenOnce(key: string, signal: AbortSignal, tell: (word: Word) => void): Promise<'lost' | 'refused'> {
+  const watch = new AbortController()
+  const stop = () => watch.abort()
+  signal.addEventListener('abort', stop)
+  let silence: ReturnType<typeof setTimeout> | undefined
+  const hear = () => {
+    clearTimeout(silence)
+    silence = setTimeout(stop, silenceMillisecondsMax)
+  }
+  try {
+    hear()
+    const headers = { authorization: `Bearer ${key}` }
+    const response = await fetch('/api/changes/stream/', { headers, signal: watch.signal, cache: 'no-store' })
+    if (response.status === 401 || response.status === 403) return 'refused'
+    if (!response.ok || !response.body) return 'lost'
+    await readFrames(response.body, hear, tell)
+  } catch {
+    // Lost, whatever the reason: the next attempt finds out whether the server is there.
+  } finally {
+    clearTimeout(silence)
+    signal.removeEventListener('abort', stop)
+  }
+  return 'lost'
+}
+
+async function readFrames(body: ReadableStream<Uint8Array>, hear: () => void, tell: (word: Word) => void) {
+  const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    hear()
+    const frames = (rest + value).split('\n\n')
+    rest = frames.pop() ?? ''
+    for (const frame of frames) {
+      const word = readFrame(frame)
+      if (word) tell(word)
+    }
+  }
+}
+
+export function readFrame(frame: string): Word | undefined {
+  const fields = new Map(frame.split('\n').map(line => line.split(/: (.*)/s, 2) as [string, string]))
+  const data = fields.get('data')
+  if (data === undefined) return undefined
+  return fields.get('event') === 'open' ? { kind: 'open' } : { kind: 'change', change: JSON.parse(data) as Change }
+}
+
+const pause = (milliseconds: number, signal: AbortSignal): Promise<void> =>
+  new Promise(resolve => {
+    const timer = setTimeout(resolve, milliseconds)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      resolve()
+    })
+  })

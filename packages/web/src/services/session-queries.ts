@@ -1,0 +1,46 @@
+import { routes } from '@halyard/contract'
+import { type QueryClient, queryOptions, useQuery } from '@tanstack/react-query'
+import type { Call } from '../api/client.ts'
+import { useCall } from './services.ts'
+
+const projectsMax = '1000'
+
+export const meQuery = (call: Call) =>
+  queryOptions({ queryKey: ['me'], queryFn: ({ signal }) => call(routes.users.getMe, { signal }) })
+
+const projectsQuery = (call: Call) =>
+  queryOptions({
+    queryKey: ['projects'],
+    queryFn: async ({ signal }) =>
+      (await call(routes.projects.list, { query: { limit: projectsMax }, signal })).results,
+  })
+
+const organizationsQuery = (call: Call) =>
+  queryOptions({
+    queryKey: ['organizations'],
+    queryFn: async ({ signal }) =>
+      (await call(routes.organizations.list, { query: { limit: projectsMax }, signal })).results,
+  })
+
+export const useMe = () => useQuery(meQuery(useCall()))
+export const useProjects = () => useQuery(projectsQuery(useCall()))
+export const useOrganizations = () => useQuery(organizationsQuery(useCall()))
+
+export function useProject(projectId: string) {
+  const projects = useProjects()
+  return projects.data?.find(project => String(project.id) === projectId)
+}
+
+/** Asks who is here, where, and with which rights, while the code of the page is still on its way. Nothing waits for it. */
+export function prefetchSession(queries: QueryClient, call: Call): void {
+  const lookLater = () => {}
+  queries.ensureQueryData(meQuery(call)).catch(lookLater)
+  queries.ensureQueryData(projectsQuery(call)).catch(lookLater)
+  queries.ensureQueryData(organizationsQuery(call)).catch(lookLater)
+}
+
+/** Whether that is known, or known not to come. Much of every page depends on it: shown before, it would have to move. */
+export function useSessionReady(): boolean {
+  const asked = [useMe(), useProjects(), useOrganizations()]
+  return asked.every(({ isPending }) => !isPending)
+}

@@ -1,0 +1,84 @@
+import { Alert, Button, Center, Loader, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { type ApiProblem, isProblem } from '../../api/problem.ts'
+import type { Messages } from '../../i18n/en.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { NotFound } from './not-found.tsx'
+
+export function problemText(t: Messages, error: unknown): string {
+  if (isProblem(error)) return error.status === 0 ? t.common.unreachable : translated(t, error)
+  return error instanceof Error ? error.message : t.common.somethingWrong
+}
+
+/** The server speaks English. What its code and field say as well is said in the reader's language. */
+function translated(t: Messages, { code, field, message }: ApiProblem): string {
+  const say = t.problems[`${code} ${field}`] ?? t.problems[code]
+  return say ? say(message) : message
+}
+
+/** The message for one field of a form, if that field is at fault. */
+export const fieldProblem = (t: Messages, error: unknown, field: string): string | undefined =>
+  isProblem(error) && error.field === field ? translated(t, error) : undefined
+
+export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const t = useMessages()
+  if (!error) return null
+  return (
+    <Alert color="red" title={t.common.somethingWrong} role="alert">
+      <Stack gap="xs" align="flex-start">
+        {problemText(t, error)}
+        {onRetry && (
+          <Button variant="default" size="xs" onClick={onRetry}>
+            {t.common.retry}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+interface Asked<T> {
+  readonly data: T | undefined
+  readonly error: unknown
+  refetch(): unknown
+}
+
+type FlagResults<T extends Readonly<Record<string, Asked<unknown>>>> = {
+  [Name in keyof T]: NonNullable<T[Name]['data']>
+}
+
+/** Several questions as one, for what can only be drawn when all are answered: drawn earlier, it would move. */
+export function together<T extends Readonly<Record<string, Asked<unknown>>>>(questions: T): Asked<FlagResults<T>> {
+  const all = Object.values(questions)
+  const data = Object.fromEntries(
+    Object.entries(questions).map(([name, asked]) => [name, asked.data]),
+  ) as FlagResults<T>
+  return {
+    data: all.every(asked => asked.data !== undefined) ? data : undefined,
+    error: all.find(asked => asked.data === undefined && asked.error)?.error,
+    refetch: () => Promise.all(all.filter(asked => asked.error).map(asked => asked.refetch())),
+  }
+}
+
+interface LoadedProps<T> {
+  query: Asked<T>
+  children: (data: T) => ReactNode
+}
+
+/** That something is on its way. */
+export function Loading() {
+  const t = useMessages()
+  return (
+    <Center mih={160}>
+      <Loader aria-label={t.common.loading} role="status" size="sm" />
+    </Center>
+  )
+}
+
+/** Shows what was asked for, or that it is on its way, or why it did not come. */
+export function Loaded<T>({ query, children }: LoadedProps<T>) {
+  if (query.data !== undefined) return children(query.data)
+  if (isProblem(query.error) && query.error.status === 404) return <NotFound />
+  if (query.error) return <ProblemAlert error={query.error} onRetry={() => query.refetch()} />
+  return <Loading />
+}
