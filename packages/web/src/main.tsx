@@ -39,7 +39,7 @@ async function start(): Promise<void> {
   })
   pollUnstreamedQueries(queries)
   const router = createAppRouter({ ...services, queries })
-  // When a key ends, every page is left for the sign-in page, which leads back.
+  // When the key expires, the router redirects to the sign-in page, which leads back.
   session.subscribe(() => {
     if (session.endedBecause() === 'expired') router.invalidate()
   })

@@ -19,7 +19,7 @@ export type CallInput<R extends Route> = Given<'params', ParamsOf<R>> &
     readonly headers?: Readonly<Record<string, string>>
   }
 
-/** Calls a route of the contract with the key of the session; raises ApiProblem. */
+/** Calls a route of the contract with the session's API key. Throws ApiProblem. */
 export type Call = <R extends Route>(route: R, input: CallInput<R>) => Promise<AnswerOf<R>>
 
 interface LooseInput {
@@ -44,7 +44,7 @@ export function createCall(session: Session): Call {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     })
-    // Only a key that was refused ends the session; a wrong password is a message at the form.
+    // Only a rejected key ends the session; a wrong password is an error of the form.
     if (response.status === 401 && key !== undefined) session.end('expired', key)
     const answer = await readJson(response)
     if (!response.ok) throw new ApiProblem(response.status, (answer ?? {}) as Record<string, never>)

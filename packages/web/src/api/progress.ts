@@ -6,7 +6,7 @@ import type { Session } from './session.ts'
 export interface ProgressInput {
   readonly params: Readonly<Record<string, string>>
   readonly body: unknown
-  /** Aborting closes the connection, by which the server knows that nobody wants the result any more. */
+  /** Aborting closes the connection, which cancels the work on the server. */
   readonly signal: AbortSignal
 }
 
@@ -16,7 +16,7 @@ interface Line {
   readonly body?: unknown
 }
 
-/** Calls a route that tells its steps, each of which is handed on as it is begun. Raises ApiProblem. */
+/** Calls a route that streams its progress and reports each step as it starts. Throws ApiProblem. */
 export async function callWithProgress<R extends Route>(
   session: Session,
   route: R,

@@ -2,12 +2,12 @@ import type { Credentials, Session } from './session.ts'
 
 type Said = { readonly asks: true } | { readonly has: Credentials } | { readonly ended: string }
 
-/** As long as a person would not notice. Who answers later is still heard. */
+/** Short enough not to be noticed. A later reply is still accepted. */
 const waitMilliseconds = 150
 
 /**
- * A link that is opened in a new tab leads to the page, not to its door: the new tab asks the others of this browser. Nothing is kept
- * anywhere else, so the session still ends with the last tab.
+ * A new tab asks the other tabs of this browser for the session. Nothing is stored elsewhere, so the session still
+ * ends with the last tab.
  */
 export function shareSession(session: Session, channel: BroadcastChannel): Promise<void> {
   const say = (said: Said) => channel.postMessage(said)

@@ -1,6 +1,6 @@
 /**
- * On a system without a locale, Chromium names a language that `Intl` refuses (`en-US@posix`). The library that draws charts believes it
- * when it is loaded, and the page that wants a chart would not come up.
+ * Without a system locale, Chromium reports a language that `Intl` rejects (`en-US@posix`). The chart library passes
+ * it on when it loads and would throw.
  */
 export function fixNavigatorLanguage(): void {
   try {

@@ -158,7 +158,7 @@ const tree = root.addChildren([
   ]),
 ])
 
-/** The router reads JSON in the address by itself. */
+/** The router parses JSON in search parameters. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 export function createAppRouter(context: RouterContext) {
@@ -183,7 +183,7 @@ declare module '@tanstack/react-router' {
   }
 }
 
-/** Outside the frame there is no place for the content but this. */
+/** Outside the shell there is no main landmark, so this adds one. */
 function Lost() {
   return (
     <Box component="main">

@@ -21,12 +21,12 @@ interface Props {
   onChange: (filters: Record<string, unknown>) => void
 }
 
-/** Who belongs to the cohort: built from filters and groups, or written as JSON. */
+/** The cohort's definition: built from filters and groups, or written as JSON. */
 export function CohortFilters({ projectId, cohortId, filters, problems, onChange }: Props) {
   const t = useMessages()
   const project = useProject(projectId)
   const cohorts = useCohorts(projectId)
-  // Drawn from its own state, since the wire form says less: a group with one filter is a filter there.
+  // Keeps its own state: on the wire a group with one filter collapses into that filter.
   const [tree, setTree] = useState(() => readTree(filters))
   const [isJsonOpen, json] = useDisclosure(tree === undefined)
   const seen = usePersonPropertyNames(projectId)
@@ -106,7 +106,7 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What speaks against these filters, found by the engine that will have to evaluate them. */
+/** Validates the filters with the engine that will evaluate them. */
 export function cohortProblems(
   filters: Record<string, unknown>,
   cohortId: number | undefined,

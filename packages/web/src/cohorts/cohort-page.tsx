@@ -13,7 +13,7 @@ import { CohortPeople } from './cohort-people.tsx'
 
 const pollMilliseconds = 1000
 
-/** Counting happens in the background, a little after a cohort has been saved. */
+/** Counting runs in the background after a cohort is saved. */
 const isUnfinished = (cohort: Cohort | undefined): boolean =>
   cohort !== undefined && (cohort.is_calculating || (!cohort.is_static && cohort.count === null))
 

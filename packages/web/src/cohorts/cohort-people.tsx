@@ -15,7 +15,7 @@ import { readIds } from './read-ids.ts'
 const pageSize = 50
 const idsAtOnce = 1000
 
-/** Who is in the cohort; for a static one, putting people in. */
+/** The members of a cohort; a static cohort also gets a form to add some. */
 export function CohortPeople({ projectId, cohort }: { projectId: string; cohort: Cohort }) {
   const t = useMessages()
   const call = useCall()
@@ -109,7 +109,7 @@ function AddPeople({ projectId, cohort }: { projectId: string; cohort: Cohort })
   )
 }
 
-/** A long list goes in parts, so that it shows how far it is and can be stopped. */
+/** A long list is sent in chunks, so that it shows progress and can be canceled. */
 function useAdding(projectId: string, cohort: Cohort) {
   const call = useCall()
   const queries = useQueryClient()

@@ -9,17 +9,17 @@ import { type FilterMember, type FilterTree, isTree, memberPath } from './cohort
 interface Props {
   tree: FilterTree
   path: string
-  /** How this group is called: `1`, `1.2`, … The outermost has no name. */
+  /** The group's name: `1`, `1.2`, … The root has none. */
   name?: string
   depth?: number
   onChange: (tree: FilterTree) => void
   onRemove?: () => void
 }
 
-/** Deeper than this nobody can follow; the wire allows more. */
+/** Deeper nesting is unreadable; the API allows more. */
 const depthMax = 4
 
-/** Filters and groups that must all hold, or of which one must; groups within groups. */
+/** A nested group of filters, combined with AND or OR. */
 export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemove }: Props) {
   const t = useMessages()
   const { type, members } = tree

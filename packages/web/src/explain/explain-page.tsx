@@ -11,7 +11,7 @@ import { Page } from '../ui/layout/page.tsx'
 
 const from = '/shell/project/$projectId/why' as const
 
-/** Why does this person get what they get? Every flag, with the trace behind its answer. */
+/** The debugger: every flag with its value for one person and the trace behind it. */
 export function ExplainPage() {
   const t = useMessages()
   const { projectId } = useParams({ from })
@@ -20,7 +20,7 @@ export function ExplainPage() {
   const project = useProject(projectId)
   const [distinctId, setDistinctId] = useState(id)
   const [groupKeys, setGroupKeys] = useState<Record<string, string>>(() => readGroups(groups))
-  // A link may lead from one person to another without leaving the page.
+  // A link may lead from one person to another on the same page.
   useEffect(() => setDistinctId(id), [id])
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -28,7 +28,7 @@ export function ExplainPage() {
     const search = { id: distinctId, ...(Object.keys(chosen).length > 0 && { groups: JSON.stringify(chosen) }) }
     return navigate({ to: '/project/$projectId/why', params: { projectId }, search })
   }
-  // The fields for groups are known with the project; showing the form before would make it jump.
+  // The group fields depend on the project; rendering the form earlier would shift the layout.
   if (!project) return <Page title={t.why.title} intro={t.why.intro} />
   return (
     <Page title={t.why.title} intro={t.why.intro}>

@@ -1,4 +1,4 @@
-/** The conditions of a flag as the page reads and edits them. Keys that it does not know are carried along untouched. */
+/** A flag's filters as the web app reads and edits them. Unknown keys are preserved. */
 export interface Property {
   readonly key: string
   readonly type: 'person' | 'group' | 'cohort' | 'flag'
@@ -27,7 +27,7 @@ export interface Filters {
   readonly variants: readonly Variant[]
   readonly payloads: Readonly<Record<string, unknown>>
   readonly groupTypeIndex: number | null
-  /** Everything, as it was stored. */
+  /** The stored object. */
   readonly raw: Readonly<Record<string, unknown>>
 }
 
@@ -35,7 +35,7 @@ type Bag = Record<string, unknown>
 const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
 const bagsOf = (value: unknown): Bag[] => (Array.isArray(value) ? value.filter(isBag) : [])
 
-/** Lenient: what is not there or has another form is read as absent. */
+/** Lenient: anything missing or of another shape is read as absent. */
 export function readFilters(raw: Readonly<Record<string, unknown>>): Filters {
   const multivariate = isBag(raw.multivariate) ? raw.multivariate : {}
   const index = raw.aggregation_group_type_index
@@ -73,7 +73,7 @@ const readVariant = (variant: Bag): Variant => ({
   rollout_percentage: typeof variant.rollout_percentage === 'number' ? variant.rollout_percentage : 0,
 })
 
-/** The opposite of `readFilters`. */
+/** The inverse of `readFilters`. */
 export function writeFilters({ raw, groups, variants, payloads, groupTypeIndex }: Filters): Record<string, unknown> {
   const { multivariate, payloads: _payloads, aggregation_group_type_index: index, ...rest } = raw
   const oldMultivariate = isBag(multivariate) ? multivariate : {}

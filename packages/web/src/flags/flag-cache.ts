@@ -14,7 +14,7 @@ export type FlagPages = InfiniteData<FlagPage>
 export const listKey = (projectId: string, kind: FlagKind) => ['flags', projectId, kind] as const
 export const flagKey = (projectId: string, flagId: number | string) => ['flag', projectId, String(flagId)] as const
 
-/** Puts a flag as it is now into every list that should hold it and takes it out of the others; nothing is fetched. */
+/** Updates a flag in every cached list that should hold it and removes it from the others; nothing is fetched. */
 export function cacheFlag(queries: QueryClient, projectId: string, flag: Flag): void {
   cacheFlags(queries, projectId, [flag])
 }
@@ -44,7 +44,7 @@ export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Flag[
     })
     return { ...page, results }
   })
-  // Only the server can say of another flag that it is stale.
+  // Only the server decides whether another flag is stale.
   const added = kind === 'stale' ? [] : [...changed.values()].filter(flag => belongs(flag, kind))
   return { ...data, pages: counted(added.reduce(insert, pages), added.length - gone) }
 }
@@ -52,7 +52,7 @@ export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Flag[
 const belongs = (flag: Flag, kind: FlagKind): boolean =>
   kind === 'deleted' ? flag.deleted : !flag.deleted && (kind === 'live' || flag.active)
 
-/** Lists are newest first. What is older than all that is loaded comes with the page that holds it. */
+/** Lists are sorted newest first. A flag older than all loaded ones arrives with its own page. */
 function insert(pages: FlagPage[], flag: Flag): FlagPage[] {
   const isBefore = (other: Flag) =>
     other.created_at < flag.created_at || (other.created_at === flag.created_at && other.id < flag.id)

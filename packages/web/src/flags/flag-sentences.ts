@@ -1,7 +1,7 @@
 import type { Messages } from '../i18n/en.ts'
 import { type Condition, type Filters, type Property, readFilters } from './filters.ts'
 
-/** What sentences about conditions need to know beside the conditions. */
+/** What sentences about conditions need besides the conditions. */
 export interface Wording {
   readonly t: Messages
   readonly percent: (value: number) => string
@@ -36,7 +36,7 @@ export function propertySentence(property: Property, { t, groupTypes, cohortName
   return `${subject} ${operator} ${valueText(property.value, w)}`
 }
 
-/** A value, or several of which one will do, as it stands in a sentence. */
+/** A value, or alternatives joined by "or", as part of a sentence. */
 export const valueText = (value: unknown, w: Messages['words']): string =>
   Array.isArray(value) ? value.map(item => valueText(item, w)).join(` ${w.or} `) : oneValue(value, w)
 
@@ -55,7 +55,7 @@ export function conditionSentence(condition: Condition, filters: Filters, wordin
   return (where === '' ? share : `${share} ${t.editor.where} ${where}`) + variant
 }
 
-/** Filters as lines that a person can compare. */
+/** Filters as lines of text, for diffs. */
 export function filterLines(raw: Readonly<Record<string, unknown>>, wording: Wording): string[] {
   const { t, percent } = wording
   const filters = readFilters(raw)

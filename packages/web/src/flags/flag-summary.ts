@@ -5,13 +5,13 @@ import { type Condition, readFilters } from './filters.ts'
 interface Wording {
   readonly t: Messages
   readonly percent: (value: number) => string
-  /** The name of each group type by its index. */
+  /** Group type names by index. */
   readonly groupTypes: Readonly<Record<string, string>>
 }
 
 export type StateColour = 'green' | 'gray' | 'red' | 'yellow'
 
-/** What a flag does at the moment, in a sentence. */
+/** The flag's current state in one sentence. */
 export function describeState(flag: Flag, { t, percent, groupTypes }: Wording): { text: string; colour: StateColour } {
   const words = t.flagState
   if (flag.deleted) return { text: words.deleted, colour: 'red' }

@@ -4,7 +4,7 @@ import { useMessages } from '../i18n/language.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
 import { usePatchFlag } from './use-flags.ts'
 
-/** Switches a flag with one click, and offers to undo it. */
+/** Toggles a flag with one click and offers undo. */
 export function useToggle(projectId: string) {
   const t = useMessages()
   const notify = useNotify()
@@ -23,7 +23,7 @@ export function useToggle(projectId: string) {
     [mutateAsync, notify],
   )
 
-  /** The newest word about a flag takes the place of the one before. */
+  /** Replaces the previous notification about the same flag. */
   const tell = useCallback(
     (flag: Flag, onUndo?: () => unknown) =>
       notify.tell({

@@ -1,4 +1,4 @@
-/** Word that something has changed, of this kind, there, with this id. */
+/** A change notification: what kind of object, where, and its id. */
 export interface Change {
   readonly topic: string
   readonly organization: string | null
@@ -6,7 +6,7 @@ export interface Change {
   readonly id: string
 }
 
-/** What a listener hears. After `open` anything may have changed that was read before; `refused` is the last word. */
+/** A message of the change stream. After `open`, anything read before may be stale; `refused` is final. */
 export type Word =
   | { readonly kind: 'open' }
   | { readonly kind: 'change'; readonly change: Change }
@@ -14,10 +14,13 @@ export type Word =
 
 const firstWaitMilliseconds = 500
 const waitMillisecondsMax = 10_000
-/** The server shows every 20 seconds that it is there. A connection that is silent for longer is dead, as after a night's sleep. */
+/**
+ * The server sends a heartbeat every 20 seconds. A connection that is silent for longer is dead, for example after
+ * sleep.
+ */
 const silenceMillisecondsMax = 45_000
 
-/** Listens with a key until `signal` ends it, and comes back whenever the connection is lost. */
+/** Follows the change stream until `signal` aborts, reconnecting with exponential backoff. */
 export async function followChangeStream(key: string, signal: AbortSignal, tell: (word: Word) => void): Promise<void> {
   let waitMilliseconds = firstWaitMilliseconds
   const tellAndTrust = (word: Word) => {
@@ -48,7 +51,7 @@ async function listenOnce(key: string, signal: AbortSignal, tell: (word: Word) =
     if (!response.ok || !response.body) return 'lost'
     await readFrames(response.body, hear, tell)
   } catch {
-    // Lost, whatever the reason: the next attempt finds out whether the server is there.
+    // Whatever the reason, the next attempt shows whether the server is reachable.
   } finally {
     clearTimeout(silence)
     signal.removeEventListener('abort', stop)

@@ -4,13 +4,13 @@ import { subscribeToChanges } from './subscribe-to-changes.ts'
 
 type Listener = (word: Word) => void
 
-/** What changes, for as long as somebody is signed in. */
+/** Change notifications for as long as the user is signed in. */
 export interface Live {
-  /** Returns how to stop listening. */
+  /** Returns the unsubscribe function. */
   subscribe(listener: Listener): () => void
 }
 
-/** Listens from the first moment, so that nothing is read before a change of it would be heard. */
+/** Connects immediately, so that no change is missed after the first read. */
 export function createLive(session: Session): Live {
   const listeners = new Set<Listener>()
   let key: string | undefined

@@ -8,7 +8,7 @@ interface Followed {
   isOpen: boolean
 }
 
-/** One stream for each key, however many listen; it ends with its last listener. */
+/** One stream per API key, shared by all subscribers; it closes with the last one. */
 export function createStreams() {
   const streams = new Map<string, Followed>()
 
@@ -24,11 +24,11 @@ export function createStreams() {
     return followed
   }
 
-  /** Returns how to stop listening. */
+  /** Returns the unsubscribe function. */
   return function listen(key: string, listener: Listener): () => void {
     const followed = streams.get(key) ?? begin(key)
     followed.listeners.add(listener)
-    // Who comes later has missed what was told before.
+    // A late subscriber has missed earlier messages.
     if (followed.isOpen) listener({ kind: 'open' })
     return () => {
       followed.listeners.delete(listener)

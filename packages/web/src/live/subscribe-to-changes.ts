@@ -3,7 +3,9 @@ import { createStreams } from './shared-streams.ts'
 
 type Listener = (word: Word) => void
 
-/** Listens with a key, together with the other tabs where the browser can. Returns how to stop. */
+/**
+ * Subscribes with an API key, through a shared worker where the browser has one. Returns the unsubscribe function.
+ */
 export function subscribeToChanges(key: string, listener: Listener): () => void {
   return typeof SharedWorker === 'undefined' ? createStreams()(key, listener) : listenTogether(key, listener)
 }
@@ -14,7 +16,7 @@ function listenTogether(key: string, listener: Listener): () => void {
   const leave = () => port.postMessage(null)
   port.onmessage = ({ data }: MessageEvent<Word>) => listener(data)
   follow()
-  // A tab that is closed cannot say so later; one that is brought back from the history goes on.
+  // A closing tab unsubscribes on pagehide; a tab restored from the back/forward cache subscribes again.
   const onShow = ({ persisted }: PageTransitionEvent) => persisted && follow()
   window.addEventListener('pagehide', leave)
   window.addEventListener('pageshow', onShow)

@@ -58,7 +58,7 @@ export function MembersPage() {
       <Loaded query={{ ...members, data: organizations && members.data }}>
         {({ results }) => {
           const owners = results.filter(each => each.level === ownerLevel).length
-          // The last owner cannot leave, so that is not offered.
+          // The last owner cannot leave, so the button is not offered.
           const mayGo = ({ isMe, theirs }: { isMe: boolean; theirs: number }) =>
             theirs === ownerLevel && owners === 1 ? false : isMe || (isAdmin && theirs <= level)
           return (

@@ -12,11 +12,11 @@ const pageSize = 20
 
 interface Props {
   organizationId: string
-  /** Only what happened to this one. */
+  /** Restricts the list to one plugin. */
   pluginId?: number
 }
 
-/** What happened to plugins: who did it, and what was before and after. */
+/** The activity of plugins with diffs. */
 export function ActivityList({ organizationId, pluginId }: Props) {
   const t = useMessages()
   const call = useCall()

@@ -11,7 +11,7 @@ const all = '1000'
 
 export const scope = (organizationId: string) => ({ parent_lookup_organization_id: organizationId })
 
-/** Only admins install, write and configure plugins. */
+/** Only admins can install, write and configure plugins. */
 export const useIsAdmin = (organizationId: string): boolean =>
   (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
 
@@ -24,7 +24,7 @@ export function usePlugins(organizationId: string) {
   })
 }
 
-/** The plugins of a project, in their order; none where there is no project. */
+/** The plugin configurations of a project in processing order; empty without a project. */
 export function useConfigs(projectId: string | undefined) {
   const call = useCall()
   return useQuery({

@@ -108,7 +108,7 @@ function Settings({ project }: { project: Project }) {
         </Group>
       </section>
       <SecretKeys project={project} isAdmin={isAdmin} />
-      {/* Not before its place is known. */}
+      {/* Rendered once its position is final. */}
       {isAdmin && !keys.isPending && (
         <section>
           <Title order={2}>{t.project.remove}</Title>

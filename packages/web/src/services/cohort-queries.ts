@@ -7,7 +7,7 @@ export type Cohort = AnswerOf<typeof routes.cohorts.get>
 const cohortsMax = '1000'
 const none: readonly Cohort[] = []
 
-/** The cohorts of a project, for pickers, for sentences and for previews. */
+/** The cohorts of a project, for pickers, sentences and previews. */
 export function useCohorts(projectId: string): readonly Cohort[] {
   const call = useCall()
   const { data } = useQuery({

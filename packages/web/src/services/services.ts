@@ -3,7 +3,7 @@ import type { Call } from '../api/client.ts'
 import type { Credentials, Session } from '../api/session.ts'
 import type { Live } from '../live/live.ts'
 
-/** What every part of the page is given once, by `main.tsx`. */
+/** The dependencies provided once by `main.tsx`. */
 export interface Services {
   readonly call: Call
   readonly session: Session

@@ -31,7 +31,7 @@ export function useProject(projectId: string) {
   return projects.data?.find(project => String(project.id) === projectId)
 }
 
-/** Asks who is here, where, and with which rights, while the code of the page is still on its way. Nothing waits for it. */
+/** Prefetches user, projects and organizations while the page's code is loading. Nothing waits for it. */
 export function prefetchSession(queries: QueryClient, call: Call): void {
   const lookLater = () => {}
   queries.ensureQueryData(meQuery(call)).catch(lookLater)
@@ -39,7 +39,7 @@ export function prefetchSession(queries: QueryClient, call: Call): void {
   queries.ensureQueryData(organizationsQuery(call)).catch(lookLater)
 }
 
-/** Whether that is known, or known not to come. Much of every page depends on it: shown before, it would have to move. */
+/** Whether the session queries have settled. Every page depends on them: rendering earlier would shift the layout. */
 export function useSessionReady(): boolean {
   const asked = [useMe(), useProjects(), useOrganizations()]
   return asked.every(({ isPending }) => !isPending)

@@ -2,7 +2,7 @@ import { Box, Center, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Logo } from '../shell/logo.tsx'
 
-/** The frame of the pages that one sees before being signed in. */
+/** The layout of the pages before sign-in. */
 export function AuthLayout({ children }: { children: ReactNode }) {
   return (
     <Center mih="100dvh" p="md" component="main" id="content">

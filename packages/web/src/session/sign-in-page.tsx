@@ -23,7 +23,7 @@ export function SignInPage() {
     document.title = `${t.signIn.title} · Halyard`
   }, [t])
 
-  // Whoever is signed in, here or a moment ago in another tab, is let through.
+  // A user who is already signed in, here or just now in another tab, is redirected.
   const isSignedIn = useCredentials() !== undefined
   useEffect(() => {
     if (isSignedIn) navigate({ to: localPath(next), replace: true })
@@ -103,5 +103,5 @@ export function SignInPage() {
   )
 }
 
-/** Only a path of this page is followed; anything else could lead away. */
+/** Only a local path is followed; anything else would be an open redirect. */
 const localPath = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/')

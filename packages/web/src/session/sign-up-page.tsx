@@ -10,7 +10,7 @@ import { useMe } from '../services/session-queries.ts'
 import { fieldProblem, Loaded, Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { AuthLayout } from './auth-layout.tsx'
 
-/** Where an invitation is accepted: with a new account, or with the one that is signed in. */
+/** Accepts an invitation: with a new account, or with the signed-in one. */
 export function SignUpPage() {
   const t = useMessages()
   const { call } = useServices()
@@ -21,7 +21,7 @@ export function SignUpPage() {
     queryFn: () => call(routes.session.readInvite, { params: { invite_id: inviteId } }),
     retry: false,
   })
-  // What stands in the middle of the window moves when it grows, so it is only shown as a whole.
+  // Centered content moves when it grows, so it is rendered once complete.
   if (invite.isPending) {
     return (
       <Center mih="100dvh" component="main">

@@ -8,18 +8,18 @@ import { useServices } from '../services/services.ts'
 import { useWhere } from './navigation.tsx'
 import { createQueryRefresher } from './refresh-queries.ts'
 
-/** Many changes in a row are looked up once. */
+/** Batches a burst of changes into one lookup. */
 const gatherMilliseconds = 50
-/** Beyond this many changed flags the lists are read anew. */
+/** Above this many changed flags the lists are fetched again. */
 const flagsLookedUpMax = 60
 const requestsAtOnceMax = 6
-/** The lists may have been read this long before the stream was open. */
+/** The lists may have been read this long before the stream opened. */
 const overlapMilliseconds = 30_000
 
-/** The newest activity that the lists know of. It outlives a visit to another project, as the lists do. */
+/** The newest activity id that the lists include. It outlives a visit to another project, as the lists do. */
 const positionKey = (projectId: string) => ['live-position', projectId] as const
 
-/** Listens to what anybody changes anywhere, so that it shows up without a reload. */
+/** Applies changes from the stream to the cached queries, so that they appear without a reload. */
 export function useLiveUpdates(): void {
   const { projectId } = useWhere()
   const queries = useQueryClient()
@@ -27,7 +27,7 @@ export function useLiveUpdates(): void {
   useEffect(() => {
     const lists = createQueryRefresher(queries)
     const stopListening = live.subscribe(word => {
-      // Whose key no longer holds is told so by the next answer.
+      // An expired key is detected by the next response.
       if (word.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
       else lists.soon(word.kind === 'open' ? undefined : word.change)
     })
@@ -44,7 +44,7 @@ export function useLiveUpdates(): void {
   }, [live, projectId, queries, call])
 }
 
-/** A tab that nobody sees asks nothing, and makes up for it when it is seen again. */
+/** A hidden tab sends no requests and catches up when it becomes visible. */
 function whileSeen(work: { now(): void; stop(): void }, stopListening: () => void): () => void {
   document.addEventListener('visibilitychange', work.now)
   return () => {
@@ -57,7 +57,7 @@ function whileSeen(work: { now(): void; stop(): void }, stopListening: () => voi
 const isAboutFlags = ({ topic, project }: Change, projectId: string): boolean =>
   (topic === 'flag' || topic === 'cohort') && String(project) === projectId
 
-/** The stream only says that a flag has changed. The activity of the project says which and how, and only that is fetched. */
+/** The stream reports that a flag has changed; the project's activity says which one, and only that is fetched. */
 function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isRunning = false
@@ -80,7 +80,7 @@ function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
     try {
       await apply()
     } catch {
-      // The next word from the stream, or its reconnecting, is the next attempt.
+      // The next change, or a reconnect, retries.
     }
     isRunning = false
     if (isWanted) soon()
@@ -115,7 +115,7 @@ async function fetchFlags(call: Call, projectId: string, ids: readonly string[])
   return found
 }
 
-/** What is shown beside the flags themselves, when it is in sight. Nothing about flags has changed: then a cohort has. */
+/** Invalidates visible queries that depend on flags. Without changed flags, a cohort has changed. */
 function refresh(queries: QueryClient, projectId: string, flagIds: readonly string[]): Promise<void> {
   const kinds = flagIds.length > 0 ? ['flag-history', 'activity', 'why', 'schedules'] : ['cohorts', 'cohort', 'why']
   return queries.invalidateQueries({

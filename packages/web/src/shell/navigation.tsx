@@ -22,7 +22,7 @@ interface Entry {
   readonly Icon: ComponentType<{ size?: number }>
 }
 
-/** Where one can go from everywhere. */
+/** The main navigation. */
 export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
   const inProject: Entry[] = [
@@ -54,7 +54,7 @@ export function Navigation() {
   )
 }
 
-/** The project and organization of the address, or else those that the person used last. */
+/** The project and organization in the URL, or else those used last. */
 export function useWhere(): { projectId: string | undefined; organizationId: string | undefined } {
   const params = useParams({ strict: false }) as { projectId?: string; organizationId?: string }
   const me = useMe()

@@ -15,7 +15,7 @@ import classes from './shell.module.css'
 interface Target {
   readonly id: string
   readonly label: string
-  /** What kind of thing it is. */
+  /** The kind of result. */
   readonly kind: string
   go(): unknown
 }
@@ -25,7 +25,7 @@ const flagsMax = 8
 const flagsAskedMax = '50'
 const waitMilliseconds = 120
 
-/** A field and what fits it; the arrows choose, Enter goes there. */
+/** A search field with results; arrow keys choose, Enter opens. */
 export function JumpDialog({ onClose }: { onClose: () => void }) {
   const t = useMessages()
   const [text, setText] = useState('')
@@ -35,7 +35,7 @@ export function JumpDialog({ onClose }: { onClose: () => void }) {
   const at = Math.min(chosen, targets.length - 1)
   const optionId = (index: number) => `${list}-${index}`
   useEffect(() => {
-    // Newer browsers answer with a promise, which an effect must not return.
+    // Newer browsers return a promise, which an effect must not return.
     document.getElementById(`${list}-${at}`)?.scrollIntoView({ block: 'nearest' })
   }, [list, at])
   const go = (target: Target | undefined) => {
@@ -131,7 +131,7 @@ function useTargets(text: string): readonly Target[] {
         kind: t.shell.project,
         go: () => navigate({ to: `/project/${other}/flags` as never }),
       })),
-    // Whatever else it is, it may be a customer's id. It must not be in the way of a flag that is still on its way.
+    // Any text may be a distinct id. Listed last, so that it does not displace a flag that is still loading.
     ...(projectId === undefined || id === '' || !isSettled
       ? []
       : [
@@ -145,7 +145,7 @@ function useTargets(text: string): readonly Target[] {
   ]
 }
 
-/** Asked of the server, so that it is quick on every page and with any number of flags. */
+/** Searches on the server, so that it is quick on every page and with any number of flags. */
 function useFoundFlags(projectId: string | undefined, text: string) {
   const call = useCall()
   const [search] = useDebouncedValue(text.trim(), waitMilliseconds)
@@ -154,7 +154,7 @@ function useFoundFlags(projectId: string | undefined, text: string) {
     queryFn: ({ signal }) =>
       call(routes.flags.list, {
         params: { project_id: projectId ?? '' },
-        // By key, so that the one whose whole key was typed is among them.
+        // Sorted by key, so that an exact match is included.
         query: { search, order: 'key', limit: flagsAskedMax },
         signal,
       }),
@@ -167,7 +167,7 @@ function useFoundFlags(projectId: string | undefined, text: string) {
   }
 }
 
-/** The one that is called just this, then those that begin with it. */
+/** An exact match first, then prefixes. */
 function nearest<T extends { readonly key: string }>(flags: readonly T[], text: string): T[] {
   const wanted = text.toLowerCase()
   const distance = ({ key }: T) => (key.toLowerCase() === wanted ? 0 : key.toLowerCase().startsWith(wanted) ? 1 : 2)

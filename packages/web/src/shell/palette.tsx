@@ -7,7 +7,7 @@ import classes from './shell.module.css'
 
 const JumpDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).JumpDialog }))
 
-/** From everywhere to everywhere: a button, and Ctrl K or ⌘ K also while somebody types. */
+/** The command palette: a button, and Ctrl K or ⌘ K, also while typing. */
 export function Jump() {
   const t = useMessages()
   const [isOpen, setIsOpen] = useState(false)

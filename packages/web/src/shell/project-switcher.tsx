@@ -81,7 +81,7 @@ function useOpenProject() {
   const navigate = useNavigate()
   const queries = useQueryClient()
   return (project: Pick<Project, 'id'>) => {
-    // Remembered on the server, so that the next sign-in begins here; nothing waits for it.
+    // Stored on the server, so that the next sign-in starts here; nothing waits for it.
     call(routes.users.updateMe, { body: { set_current_team: project.id } })
       .then(me => queries.setQueryData(['me'], me))
       .catch(() => {})

@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Change } from '../live/change-stream.ts'
 
-/** Which lists a change may be in, by the first part of their keys; flags and cohorts themselves are caught up with one by one. */
+/** Which queries a change may affect, by the first part of their keys; flags and cohorts are updated one by one. */
 const kindsOf: Readonly<Record<string, readonly string[]>> = {
   flag: ['flag-copies'],
   project: ['projects', 'organizations', 'secret-keys', 'group-types'],
@@ -12,10 +12,10 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
 }
 const allKinds = new Set(Object.values(kindsOf).flat())
 
-/** Many changes in a row are one refresh. */
+/** Batches a burst of changes into one refresh. */
 const gatherMilliseconds = 50
 
-/** Reads the lists anew that a change may be in, if they are in sight. */
+/** Invalidates the visible queries that a change may affect. */
 export function createQueryRefresher(queries: QueryClient) {
   const stale = new Set<string>()
   let timer: ReturnType<typeof setTimeout> | undefined
@@ -30,7 +30,7 @@ export function createQueryRefresher(queries: QueryClient) {
     if (stale.size > 0 && !document.hidden) timer ??= setTimeout(run, gatherMilliseconds)
   }
   return {
-    /** Without a change: anything may have changed. */
+    /** Without a change: everything is invalidated. */
     soon(change: Change | undefined) {
       for (const kind of change ? (kindsOf[change.topic] ?? []) : allKinds) stale.add(kind)
       now()

@@ -14,7 +14,7 @@ import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
 
-/** The frame around every page: where one is on the left, the page on the right. */
+/** The layout of every signed-in page: navigation on the left, content on the right. */
 export function Shell() {
   const t = useMessages()
   const { pathname } = useLocation()
@@ -73,7 +73,7 @@ export function Shell() {
   )
 }
 
-/** On a phone the navigation covers the page. It is open for one page alone, and Escape closes it. */
+/** On a phone the navigation covers the page. Navigating or Escape closes it. */
 function useNarrowMenu(pathname: string) {
   const [openAt, setOpenAt] = useState<string>()
   const burger = useRef<HTMLButtonElement>(null)

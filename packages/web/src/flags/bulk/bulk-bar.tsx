@@ -7,7 +7,7 @@ import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
 import classes from './bulk-bar.module.css'
 import { useBulk } from './use-bulk.ts'
 
-// Fetched when somebody wants one: the first view of the list does without.
+// Loaded on demand: the first view of the list does not need them.
 const dialogs = () => import('./bulk-dialogs.tsx')
 const TagDialog = lazy(async () => ({ default: (await dialogs()).TagDialog }))
 const CopyDialog = lazy(async () => ({ default: (await dialogs()).CopyDialog }))
@@ -21,7 +21,7 @@ interface Props {
 
 type Asking = 'tag' | 'untag' | 'delete' | 'copy'
 
-/** What can be done with several flags at once. What did not work stays selected. */
+/** Bulk actions for the selected flags. Flags that failed stay selected. */
 export function BulkBar({ project, flags, onSelect }: Props) {
   const t = useMessages()
   const bulk = useBulk(String(project.id), onSelect)

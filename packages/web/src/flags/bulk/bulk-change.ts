@@ -1,7 +1,7 @@
 import { bulkFlagsMax, type Flag, routes } from '@halyard/contract'
 import type { Call } from '../../api/client.ts'
 
-/** What happened to several flags. `changed` are those that are different now, as they were before and as they are. */
+/** The result of a bulk operation: each changed flag before and after, and the failures. */
 export interface BulkOutcome {
   readonly changed: readonly { readonly before: Flag; readonly after: Flag }[]
   readonly failures: readonly BulkFailure[]
@@ -13,7 +13,7 @@ export interface BulkFailure {
   readonly reason: string
 }
 
-/** How far it is, and whether it is to stop before the next request. */
+/** Progress, and whether to stop before the next request. */
 export interface BulkRun {
   readonly signal: AbortSignal
   onProgress(done: number): void
@@ -26,7 +26,7 @@ export type BulkChange =
   | { readonly tags: string[]; readonly tags_action: 'add' | 'remove' }
   | { readonly deleted: true }
 
-/** As many flags a request as the server takes: usually one request, in which everything happens at once. */
+/** Sends as many flags per request as the server accepts; usually one request, applied atomically. */
 export function changing(call: Call, projectId: string, change: BulkChange): BulkJob {
   const params = { project_id: projectId }
   const send = async (flags: readonly Flag[]) => {
@@ -57,7 +57,10 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
 
 const requestsAtOnceMax = 6
 
-/** For what has no request for many: one each, a few at a time, so one that fails does not hold up the others. */
+/**
+ * For actions without a bulk endpoint: one request per flag, a few in parallel, so that one failure does not stop the
+ * rest.
+ */
 export function eachOf(work: (flag: Flag) => Promise<Flag>, reasonOf: (error: unknown) => string): BulkJob {
   return async (flags, { signal, onProgress }) => {
     const waiting = [...flags]
@@ -78,7 +81,7 @@ export function eachOf(work: (flag: Flag) => Promise<Flag>, reasonOf: (error: un
   }
 }
 
-/** The change that takes another back, and the flags that it had really changed. */
+/** The inverse change, and the flags that the original one really changed. */
 export function opposite(
   change: BulkChange,
   { changed }: BulkOutcome,

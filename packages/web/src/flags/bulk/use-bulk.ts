@@ -17,12 +17,12 @@ import {
 } from './bulk-change.ts'
 
 interface Told {
-  /** The sentence that tells of it. */
+  /** The success message. */
   readonly done: (count: number) => string
   readonly undo?: (outcome: BulkOutcome) => unknown
 }
 
-/** Does something with several flags: shows how far it is, can be stopped, offers one undo, and names what did not work. */
+/** Runs a bulk operation with progress, cancel, one undo and a list of failures. */
 export function useBulk(projectId: string, onDone: (failedIds: readonly number[]) => void) {
   const t = useMessages()
   const call = useCall()
@@ -69,7 +69,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
       },
     })
 
-  /** There is no request for many: restoring is rare. */
+  /** There is no bulk endpoint for restoring. */
   const restore = (flags: readonly Flag[]): Promise<void> =>
     run(
       flags,

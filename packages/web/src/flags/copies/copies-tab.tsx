@@ -20,7 +20,7 @@ import { elsewhereKey, type FlagElsewhere, useFlagElsewhere } from './flag-in-pr
 
 const represented = { prefer: 'return=representation' }
 
-/** The flag in each project of the organization, what differs, and copying it there. */
+/** The flag in each project of the organization, the differences, and copying it there. */
 export function CopiesTab(props: TabProps) {
   const { flag, project } = props
   const t = useMessages()

@@ -7,14 +7,14 @@ import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import type { Wording } from '../flag-sentences.ts'
 import { ChangeList, type FieldChange } from '../history/change-list.tsx'
 
-/** The flag in one other project, and what copying it there would change. */
+/** The flag in another project, and what copying would change there. */
 export interface Target {
   readonly project: Project
   readonly flag: Flag | undefined
   readonly wording: Wording
-  /** Between the two as they are. */
+  /** The current differences. */
   readonly differences: readonly FieldChange[]
-  /** What copying would do: the copy may start switched off. */
+  /** What copying would change: the copy may start turned off. */
   readonly changes: readonly FieldChange[]
 }
 
@@ -25,7 +25,7 @@ interface Props {
   onClose: () => void
 }
 
-/** What will be different in each project, line by line, before anything is copied. */
+/** A diff per target project, shown before anything is copied. */
 export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)

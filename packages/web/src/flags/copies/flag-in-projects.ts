@@ -4,7 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import type { Call } from '../../api/client.ts'
 import { useCall } from '../../services/services.ts'
 
-/** What has the flag's key in another project, with what is needed to say it in words there. */
+/** The flag with the same key in another project, with the names needed to describe it. */
 export interface FlagElsewhere {
   readonly flag: Flag | undefined
   readonly cohortNames: Readonly<Record<string, string>>

@@ -13,7 +13,7 @@ import type { TabProps } from '../flag-tabs.ts'
 
 type Grant = AnswerOf<typeof routes.roleAccess.get>
 
-/** Which roles may edit this flag, beside those who may edit every flag. */
+/** The roles that can edit this flag in addition to those that can edit every flag. */
 export function AccessTab({ flag, project }: TabProps) {
   const t = useMessages()
   const { day } = useFormats()

@@ -6,7 +6,7 @@ import type { TabProps } from '../flag-tabs.ts'
 import classes from './code-tab.module.css'
 import { snippets } from './snippets.ts'
 
-/** How a program asks for this flag, ready to paste: with this server's address and the project's own token. */
+/** Snippets that evaluate this flag, with this server's URL and the project's token. */
 export function CodeTab({ flag, project }: TabProps) {
   const t = useMessages()
   const all = snippets({ flag, host: window.location.origin, token: project.api_token })

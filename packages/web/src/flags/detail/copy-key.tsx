@@ -3,7 +3,6 @@ import { useMessages } from '../../i18n/language.tsx'
 import { Copied } from '../../ui/data/copy-button.tsx'
 import { CheckIcon, CopyIcon } from '../../ui/icons.tsx'
 
-/** The key is what goes into code and messages. */
 export function CopyKey({ flagKey }: { flagKey: string }) {
   const t = useMessages()
   return (

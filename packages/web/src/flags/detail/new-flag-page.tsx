@@ -13,7 +13,7 @@ import { FlagEditor } from '../editor/flag-editor.tsx'
 import { cacheFlag } from '../flag-cache.ts'
 import { useFlags } from '../use-flags.ts'
 
-/** An id that no flag has: the server gives the real one. */
+/** The id of an unsaved flag; the server assigns the real one. */
 const noId = 0
 
 export function NewFlagPage() {

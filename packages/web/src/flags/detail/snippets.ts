@@ -3,7 +3,7 @@ import { readFilters } from '../filters.ts'
 
 export interface Snippet {
   readonly name: string
-  /** What to run first. */
+  /** The install command. */
   readonly install?: string
   readonly code: string
 }
@@ -14,7 +14,7 @@ interface Given {
   readonly token: string
 }
 
-/** In the quotes of the rest, where that says the same in JavaScript and in Python. */
+/** Single quotes where the literal means the same in JavaScript and in Python. */
 const quoted = (text: string): string => (/['\\\\]/.test(text) ? JSON.stringify(text) : `'${text}'`)
 
 export function snippets({ flag, host, token }: Given): Snippet[] {
@@ -31,7 +31,7 @@ const client = new PostHog('${token}', { host: '${host}' })
 
 const value = await client.getFeatureFlag(${key}, 'user-1')
 if (${isOn('value', '===')}) {
-  // what the flag switches on
+  // runs when the flag is on
 }
 
 await client.shutdown()`,
@@ -45,7 +45,7 @@ posthog.init('${token}', { api_host: '${host}' })
 
 posthog.onFeatureFlags(() => {
   if (${isOn(`posthog.getFeatureFlag(${key})`, '===')}) {
-    // what the flag switches on
+    // runs when the flag is on
   }
 })`,
     },
@@ -58,7 +58,7 @@ client = Posthog('${token}', host='${host}')
 
 value = client.get_feature_flag(${key}, 'user-1')
 if ${isOn('value', '==')}:
-    ...  # what the flag switches on`,
+    ...  # runs when the flag is on`,
     },
     {
       name: 'OpenFeature',

@@ -23,7 +23,7 @@ export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {
   const queries = useQueryClient()
   const projectId = String(project.id)
   const params = { project_id: projectId, id: String(flag.id) }
-  // The form starts from the flag as it was opened; a newer version comes in only when the form is unchanged or saved.
+  // The form starts from the version that was opened; a newer one is loaded only when the form is unchanged or saved.
   const [opened, setOpened] = useState(flag)
   const original = useMemo(() => draftOf(opened), [opened])
   const [reviewed, setReviewed] = useState<Draft>()

@@ -15,7 +15,7 @@ interface Props {
   label: string
 }
 
-/** Lines on a canvas. Those who cannot see them find the same numbers in the table beside it. */
+/** A canvas line chart. The table next to it holds the same numbers for screen readers. */
 export function UsageChart({ days, series, label, isHourly = false }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
@@ -34,7 +34,7 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
       {
         width: target.clientWidth,
         height: heightPixels,
-        // The numbers are in the table; a legend that follows the pointer would be read out as dashes.
+        // The numbers are in the table; a live legend would be announced as dashes.
         legend: { live: false },
         series: [
           {},
@@ -50,7 +50,7 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
           { ...axis, size: 60 },
         ],
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
-        // Days are those of UTC; hours are the reader's own.
+        // Days are UTC; hours are in the local time zone.
         ...(!isHourly && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
       },
       [

@@ -9,7 +9,7 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { UsageChart } from './usage-chart.tsx'
 
-/** Who asked for the flag, day by day, and what they got. */
+/** Evaluations per day and value. */
 export function UsageTab({ flag, project }: TabProps) {
   const t = useMessages()
   const { moment } = useFormats()

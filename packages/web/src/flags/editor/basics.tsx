@@ -6,14 +6,14 @@ import type { Draft } from './draft.ts'
 interface Props {
   draft: Draft
   isNew: boolean
-  /** As it is saved; programs ask for it. */
+  /** The stored key, which code still uses. */
   savedKey: string
   error: unknown
   keyProblem: string | undefined
   onChange: (change: Partial<Draft>) => void
 }
 
-/** What the flag is called and what it is for. */
+/** Key, description and tags. */
 export function Basics({ draft, isNew, savedKey, error, keyProblem, onChange }: Props) {
   const t = useMessages()
   return (

@@ -35,7 +35,7 @@ export const draftDefinition = (draft: Draft, id: number): FlagDefinition => ({
   bucketingIdentifier: draft.bucketing_identifier,
 })
 
-/** The draft and what it depends on: all that the engine needs to decide about it. */
+/** The draft and its dependencies: everything that the engine needs to evaluate it. */
 export function definitionsFor(
   draft: FlagDefinition,
   flags: readonly Flag[],

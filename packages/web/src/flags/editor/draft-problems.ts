@@ -10,13 +10,13 @@ export interface DraftProblem {
   readonly message: string
 }
 
-/** The engine speaks English. */
+/** Translates an issue of the engine, which reports in English. */
 export const inWords = (t: Messages, { code, path, message }: Issue): DraftProblem => ({
   path,
   message: t.issues[code] ?? message,
 })
 
-/** What the engine finds here, and what the server said of the filters: `path: sentence`. */
+/** The issues that the engine finds, plus the server's rejection of the filters (`path: sentence`). */
 export function problemsOf(
   t: Messages,
   definition: FlagDefinition,
@@ -29,7 +29,7 @@ export function problemsOf(
   return found.some(issue => issue.path === path) ? found : [...found, { path, message }]
 }
 
-/** Filters that were begun and not filled in. They can be evaluated, and let nobody in: hardly what is wanted. */
+/** Filters that were added and left empty. They evaluate to no match, which is rarely intended. */
 export const unfilledOf = (t: Messages, { groups }: Filters): DraftProblem[] =>
   groups.flatMap(({ properties }, group) => unfilledAt(t, properties, `filters.groups[${group}].properties`))
 
@@ -46,7 +46,7 @@ function missingIn(t: Messages, { type, key, operator, value }: Property) {
   return isUnfilled(operator, value) ? { field: 'value', message: t.editor.valueMissing } : undefined
 }
 
-/** Limits, dates and versions that are missing the engine finds itself. */
+/** The engine itself reports missing limits, dates and versions. */
 const isUnfilled = (operator: string, value: unknown): boolean =>
   ['list', 'text', 'pattern', 'number'].includes(valueKind(operator)) &&
   (Array.isArray(value) ? value.length === 0 : value === '' || value === null || value === undefined)

@@ -6,20 +6,20 @@ export interface CohortChoice {
   readonly name: string
 }
 
-/** What the parts of the editor know of the project around the flag. */
+/** What the parts of the editor know about the project. */
 export interface Editing {
-  /** Whether it is the filters of a cohort that are edited, where a filter can be turned round. */
+  /** Whether the filters belong to a cohort, where a filter can be inverted. */
   readonly isCohort: boolean
   readonly flagId: number
   readonly flags: readonly Flag[]
   readonly cohorts: readonly CohortChoice[]
-  /** The name of each group type by its index. */
+  /** Group type names by index. */
   readonly groupTypes: Readonly<Record<string, string>>
   readonly variantKeys: readonly string[]
   readonly groupTypeIndex: number | null
-  /** Names that filters of this project use already. */
+  /** Property names used in this project, for suggestions. */
   readonly propertyNames: readonly string[]
-  /** What is wrong at a path such as `filters.groups[0]`, or below it. */
+  /** The validation messages at a path such as `filters.groups[0]`, or below it. */
   problemsAt(path: string): readonly string[]
 }
 

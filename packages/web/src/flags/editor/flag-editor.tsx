@@ -37,7 +37,7 @@ interface Props {
   isReadOnly: boolean
   error: unknown
   isSaving: boolean
-  /** Asked to save: for a new flag at once, for an old one after a review. */
+  /** Called on save: immediately for a new flag, before the review for an existing one. */
   onSave: (draft: Draft) => void
 }
 
@@ -72,7 +72,7 @@ export function FlagEditor(props: Props) {
     return [...unfilledOf(t, draft.filters), ...notJson]
   }, [t, draft.filters, isBroken])
   const problems = useMemo(
-    // The page says what is missing in plainer words than the engine, which finds it as well.
+    // Missing input has clearer messages here than in the engine, which reports it too.
     () => [...unfilled, ...unsound.filter(({ path }) => unfilled.every(other => other.path !== path))],
     [unsound, unfilled],
   )
@@ -90,7 +90,7 @@ export function FlagEditor(props: Props) {
 
   const save = () => {
     setAttempts(count => count + 1)
-    // What the server refused last time may have been mended since; what the engine finds here has not.
+    // A rejection by the server may be fixed by now; the engine's issues are current.
     const isFaulty = issuesOf(definition, definitions).length + unfilled.length > 0
     if (draft.key.trim() === '' || isFaulty || props.isReadOnly) return
     props.onSave(draft)

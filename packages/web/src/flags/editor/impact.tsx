@@ -8,18 +8,18 @@ import { type Draft, draftToWire } from './draft.ts'
 
 interface Props {
   projectId: string
-  /** Undefined for a new flag: there is nothing to compare with. */
+  /** Undefined for a new flag, which has nothing to compare with. */
   flagId: number | undefined
   draft: Draft
   isSound: boolean
 }
 
 const waitMilliseconds = 300
-/** As tall as what usually stands there, so that the answer moves nothing below. */
+/** The usual height of the result, so that it does not shift the content below. */
 const place = '3.85rem'
 const placeWithVariants = '4.9rem'
 
-/** Whom the flag would reach as it stands in the form, and who would gain or lose it by saving. */
+/** How many people or groups the draft would match, and who would gain or lose the flag on save. */
 export function Impact({ projectId, flagId, draft, isSound }: Props) {
   const t = useMessages()
   const call = useCall()
@@ -34,7 +34,7 @@ export function Impact({ projectId, flagId, draft, isSound }: Props) {
         body,
         signal,
       }),
-    // What was asked a moment ago may be what is no longer sound.
+    // The debounced draft may already be invalid.
     enabled: isSound && asked === draft,
     placeholderData: keepPreviousData,
     retry: false,

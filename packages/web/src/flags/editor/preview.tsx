@@ -12,7 +12,7 @@ interface Props {
   definitions: Definitions
 }
 
-/** What one person would get from the flag as it stands in the form: the engine that serves runs here as well. */
+/** Evaluates the draft for one person with the engine that the server uses. */
 export function Preview({ draft, filters, definitions }: Props) {
   const t = useMessages()
   const [distinctId, setDistinctId] = useState('user-1')
@@ -103,7 +103,7 @@ interface AskedProperty {
   readonly of: string
 }
 
-/** The properties that the conditions look at; others would change nothing. */
+/** The properties that the conditions read; others have no effect. */
 function propertiesOf(filters: Filters): AskedProperty[] {
   const found = filters.groups
     .flatMap(group => group.properties)

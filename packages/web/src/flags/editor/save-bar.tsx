@@ -10,7 +10,7 @@ interface Props {
   onSave: () => void
 }
 
-/** In sight as long as something is not saved. */
+/** Visible while there are unsaved changes. */
 export function SaveBar({ isNew, isSaving, status, onDiscard, onSave }: Props) {
   const t = useMessages()
   return (

@@ -2,7 +2,7 @@ import type { Messages } from '../../i18n/en.ts'
 import { valueText } from '../flag-sentences.ts'
 import type { WireFilter } from './trace.ts'
 
-/** What a filter wanted and what was there. */
+/** What the filter expected and what it found. */
 export function filterSentence(t: Messages, filter: WireFilter): string {
   if (filter.kind === 'cohort') {
     const isIn = (filter.operator !== 'not_in') === filter.matched

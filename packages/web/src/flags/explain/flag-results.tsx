@@ -14,15 +14,15 @@ import { UnknownPerson, useAlike } from './unknown-person.tsx'
 
 interface Props {
   projectId: string
-  /** The distinct id of the person. */
+  /** The person's distinct id. */
   id: string
-  /** JSON: the key of the group by its type. */
+  /** JSON object of group keys by group type. */
   groups?: string
-  /** The level of the headings that name the flags. */
+  /** The heading level of the flag names. */
   headingOrder?: 2 | 3
 }
 
-/** Every flag, its answer for somebody, and the trace behind it. */
+/** Every flag with its value for one person and the trace behind it. */
 export function FlagResults({ projectId, id, groups = '', headingOrder = 2 }: Props) {
   const t = useMessages()
   const call = useCall()
@@ -72,7 +72,7 @@ export function FlagResults({ projectId, id, groups = '', headingOrder = 2 }: Pr
   )
 }
 
-/** Beyond this, searching is quicker than scrolling. */
+/** Above this count searching is quicker than scrolling. */
 const answersShownMax = 200
 
 function Answer({ name, reason, projectId }: { name: string; reason: EvaluationReason; projectId: string }) {

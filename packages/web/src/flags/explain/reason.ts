@@ -5,11 +5,11 @@ import type { WireTrace } from './trace.ts'
 
 interface Decision {
   readonly code: string
-  /** Of the condition that decided, if one did. */
+  /** The index of the deciding condition, if there is one. */
   readonly conditionIndex: number | null | undefined
 }
 
-/** Why a flag answers what it answers, in a sentence; undefined for a reason that has no words yet. */
+/** Why a flag has its value, as a sentence; undefined for an unknown reason code. */
 export function reasonSentence(t: Messages, { code, conditionIndex }: Decision): string | undefined {
   const atCondition: Record<string, (condition: string) => string> = t.reasonsAt
   const sentences: Record<string, string> = t.reasons
@@ -17,7 +17,7 @@ export function reasonSentence(t: Messages, { code, conditionIndex }: Decision):
   return at ? at(t.editor.condition((conditionIndex as number) + 1)) : sentences[code]
 }
 
-/** The same where the whole trace is at hand: what a single condition missed is the answer that one looks for. */
+/** Uses the whole trace: with a single condition, the filter that did not match is the useful explanation. */
 export function answerSentence(
   t: Messages,
   { reason: code, condition_index: conditionIndex, description }: EvaluationReason['evaluation'],

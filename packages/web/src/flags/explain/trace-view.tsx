@@ -6,7 +6,7 @@ import type { WireCondition, WireTrace } from './trace.ts'
 
 const colours = { matched: 'green', out_of_rollout: 'yellow', not_matched: 'gray', no_group: 'gray', failed: 'red' }
 
-/** Condition by condition, filter by filter: what was wanted, what was there. */
+/** The trace condition by condition: expected and actual values. */
 export function TraceView({ trace }: { trace: WireTrace }) {
   const t = useMessages()
   return (

@@ -1,4 +1,4 @@
-/** The trace of an answer as the server sends it: what each condition and filter saw. */
+/** The evaluation trace as the server sends it. */
 export interface WireTrace {
   readonly flag_id: number
   readonly conditions: readonly WireCondition[]
@@ -29,7 +29,7 @@ export interface WireFilter {
   readonly source?: string
 }
 
-/** The shape is checked at the border; something else is simply not shown. */
+/** Checks the shape at the boundary; anything else is not shown. */
 export function readTrace(trace: Readonly<Record<string, unknown>> | undefined): WireTrace | undefined {
   return trace && Array.isArray(trace.conditions) ? (trace as unknown as WireTrace) : undefined
 }

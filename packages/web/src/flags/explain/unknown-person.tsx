@@ -9,7 +9,10 @@ const suggestionsMax = '5'
 
 type Alike = Pick<Person, 'uuid' | 'name' | 'distinct_ids'>
 
-/** Says that nothing is known of this distinct id: then no condition on a property can match. Often it was a name or an e-mail. */
+/**
+ * Says that no events from this distinct id are known, so that property conditions cannot match, and suggests similar
+ * people.
+ */
 export function UnknownPerson({ id, projectId, alike }: { id: string; projectId: string; alike: readonly Alike[] }) {
   const t = useMessages()
   return (
@@ -32,7 +35,10 @@ export function UnknownPerson({ id, projectId, alike }: { id: string; projectId:
   )
 }
 
-/** Undefined for somebody who is known; otherwise whom it may have been meant for. Asked with the answers, so that nothing moves later. */
+/**
+ * Undefined for a known person, otherwise similar people. Loaded together with the results, so that the layout does
+ * not shift.
+ */
 export function useAlike(projectId: string, id: string) {
   const exact = usePeople(projectId, { distinct_id: id }, true)
   const isUnknown = exact.data?.results.length === 0

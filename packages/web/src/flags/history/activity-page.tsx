@@ -14,7 +14,7 @@ import { Entry } from './history-tab.tsx'
 
 const pageSize = 30
 
-/** What happened to the flags of the project. */
+/** The activity of all flags in the project. */
 export function ActivityPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/activity' })

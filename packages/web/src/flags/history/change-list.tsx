@@ -14,11 +14,11 @@ export interface FieldChange {
 interface Props {
   changes: readonly FieldChange[]
   wording: Wording
-  /** When what was before comes from another project. */
+  /** For a previous value from another project. */
   wordingBefore?: Wording
 }
 
-/** Field by field what changed, conditions as sentences. */
+/** A diff per field, with conditions as sentences. */
 export function ChangeList({ changes, wording, wordingBefore = wording }: Props) {
   const t = useMessages()
   const names: Record<string, string> = t.fields

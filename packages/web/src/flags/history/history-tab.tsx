@@ -51,13 +51,13 @@ function Changes(props: TabProps) {
   return <LoadMoreList query={history}>{entry => <Entry entry={entry} wording={wording} />}</LoadMoreList>
 }
 
-/** Fields that follow from others and only make noise. */
+/** Derived fields that add only noise. */
 const quietFields = new Set(['version', 'rollout_percentage', 'is_simple_flag', 'updated_at'])
 
 interface EntryProps {
   entry: ActivityEntry
   wording: Wording
-  /** Given where entries of several flags stand together: then each leads to its flag. */
+  /** Set where entries of several flags are listed: each links to its flag. */
   projectId?: string
 }
 

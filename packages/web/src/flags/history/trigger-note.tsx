@@ -13,7 +13,7 @@ interface Props {
 
 type Formats = Pick<ReturnType<typeof useFormats>, 'moment' | 'percent' | 'count'>
 
-/** What was planned, or what made the flag change by itself. */
+/** What was scheduled, or what triggered an automatic change. */
 export function TriggerNote({ entry, wording }: Props) {
   const t = useMessages()
   const note = noteOf(entry, t, useFormats(), wording)

@@ -14,7 +14,7 @@ import { ChangeList, type FieldChange } from './change-list.tsx'
 
 const versionsMax = '200'
 
-/** Every state that the flag has had: compare any two, put any back. */
+/** All versions of the flag: compare any two, restore any. */
 export function Versions(props: TabProps) {
   const { flag, project } = props
   const call = useCall()
@@ -45,7 +45,7 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
         query: { compare_to: String(from) },
         signal,
       }),
-    // What is below stays where it is while another pair is looked up.
+    // The content below keeps its position while another pair loads.
     placeholderData: keepPreviousData,
   })
   const restore = useMutation({

@@ -2,7 +2,7 @@ import { Badge, Tooltip } from '@mantine/core'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import type { FlagNotices } from './use-flag-notices.ts'
 
-/** That a flag will change by itself, or may have outlived its purpose. */
+/** Badges for a scheduled change and for a stale flag. */
 export function FlagBadges({ flagId, notes }: { flagId: number; notes: FlagNotices }) {
   const t = useMessages()
   const { moment } = useFormats()

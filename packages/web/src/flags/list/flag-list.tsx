@@ -17,16 +17,16 @@ interface Props {
   onSelectAll: (isOn: boolean) => void
   onToggle: (flag: Flag) => void
   notes: FlagNotices
-  /** The row that the keyboard is at, or -1. */
+  /** The row with the keyboard cursor, or -1. */
   cursor: number
 }
 
 const rowPixels = 60
-/** Where a sentence may take two lines; as the style sheet has it. */
+/** The breakpoint at which the summary wraps; must match the style sheet. */
 const narrowRowPixels = 76
 const narrow = '(width < 48em)'
 
-/** Only the rows that are in sight exist; ten thousand flags scroll like ten. */
+/** Virtualized: only visible rows are rendered. */
 export function FlagList({ flags, cursor, selected, onSelectAll, ...rest }: Props) {
   const t = useMessages()
   const scroller = useRef<HTMLDivElement>(null)
@@ -43,7 +43,7 @@ export function FlagList({ flags, cursor, selected, onSelectAll, ...rest }: Prop
   useEffect(() => {
     if (cursor < 0) return
     rows.scrollToIndex(cursor)
-    // The row may not exist before the scrolling has been drawn.
+    // The row may not exist until the scroll position has been rendered.
     const frame = requestAnimationFrame(() =>
       scroller.current?.querySelector<HTMLElement>(`[data-index="${cursor}"] a`)?.focus(),
     )

@@ -1,6 +1,6 @@
 import type { Flag } from '@halyard/contract'
 
-/** What the list shows, as it stands in the address: a filtered list can be sent to somebody. */
+/** The list's filters as URL search parameters, so that a filtered list can be shared. */
 export interface FlagSearch {
   readonly q?: string
   readonly state?: 'on' | 'off' | 'stale' | 'deleted'
@@ -33,11 +33,11 @@ export const withoutText = ({ q: _q, ...rest }: FlagSearch): FlagSearch => rest
 
 export const tagsOf = (flag: Flag): string[] => flag.tags.filter(tag => typeof tag === 'string')
 
-/** What can be searched for in each flag, put together once and not with every letter that is typed. */
+/** The searchable text of each flag, built once instead of on every keystroke. */
 export const searchTexts = (flags: readonly Flag[]): string[] =>
   flags.map(flag => [flag.key, flag.name, ...tagsOf(flag)].join('\n').toLowerCase())
 
-/** The flags that the search leaves, sorted. `flags` come newest first. Stale ones have been picked by the server. */
+/** The matching flags, sorted. `flags` are newest first; stale ones have been selected by the server. */
 export function selectFlags(flags: readonly Flag[], texts: readonly string[], search: FlagSearch): readonly Flag[] {
   const words = (search.q ?? '').toLowerCase().split(/\s+/).filter(Boolean)
   const found = flags.filter((flag, index) => words.every(word => texts[index]?.includes(word)) && fits(flag, search))

@@ -15,14 +15,14 @@ interface Props {
   onType: (text: string) => void
   flags: readonly Flag[]
   fieldRef: RefObject<HTMLInputElement | null>
-  /** From the field into the list. */
+  /** Moves the focus from the field into the list. */
   onLeave: () => void
   onHelp: () => void
 }
 
 export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, fieldRef, onLeave, onHelp }: Props) {
   const t = useMessages()
-  // On a phone the filters would push the flags out of sight; they wait behind a button.
+  // On a phone the filters are collapsed behind a button, so that they do not push the flags off screen.
   const [isOpen, { toggle }] = useDisclosure(isFiltered(search))
   const tags = useMemo(() => [...new Set(flags.flatMap(tagsOf))].sort(), [flags])
   const owners = useMemo(
@@ -40,7 +40,7 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
       value={String(search[name] ?? '')}
       onChange={event => set(name, event.currentTarget.value)}
       data={options}
-      // As wide as the place allows, not as the longest tag: that comes later and would move everything.
+      // A fixed basis: sizing by the longest tag would shift the layout when tags load.
       flex="1 1 8.5rem"
       miw={0}
       maw={180}

@@ -54,7 +54,7 @@ export function FlagsPage() {
   const texts = useMemo(() => searchTexts(flags ?? []), [flags])
   const shown = useMemo(() => selectFlags(flags ?? [], texts, { ...search, q: wanted }), [flags, texts, search, wanted])
 
-  // Where there is nothing to filter, the filters would only be in the way of the first flag.
+  // An empty project shows no filters.
   const isBare = flags?.length === 0 && !isFiltered(search) && typed === ''
   const project = useProject(projectId)
   const notes = useFlagNotices(projectId)
@@ -63,7 +63,7 @@ export function FlagsPage() {
   const searchField = useRef<HTMLInputElement>(null)
   const { toggle, undo } = useToggle(projectId)
   const select = useCallback((flag: Flag) => setSelected(previous => toggled(previous, flag.id)), [])
-  /** Also when the keyboard was at the first row before. */
+  /** Also when the cursor was already on the first row. */
   const enterList = () => {
     setCursor(-1)
     requestAnimationFrame(() => setCursor(0))
@@ -142,7 +142,7 @@ export function FlagsPage() {
   )
 }
 
-/** Newest first, as all lists are: what is found behind the loaded ones is older. */
+/** Search results that are not loaded yet are older, so they go last. */
 function withFound(loaded: readonly Flag[], found: readonly Flag[]): readonly Flag[] {
   if (found.length === 0) return loaded
   const known = new Set(loaded.map(flag => flag.id))

@@ -3,10 +3,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { useCall } from '../../services/services.ts'
 
-/** What is to be said of flags beside their conditions. */
+/** Per-flag notices besides the conditions. */
 export interface FlagNotices {
   readonly stale: ReadonlySet<number>
-  /** When the flag is going to change by itself next. */
+  /** When the next scheduled change is due. */
   readonly nextChange: ReadonlyMap<number, string>
 }
 
@@ -42,7 +42,7 @@ export function useFlagNotices(projectId: string): FlagNotices {
       return soonestOf(results)
     },
   })
-  // The same as long as nothing is different: every row of the list looks at it.
+  // Referentially stable: every row depends on it.
   return useMemo(
     () => ({ stale: stale.data ?? nothing.stale, nextChange: scheduled.data ?? nothing.nextChange }),
     [stale.data, scheduled.data],

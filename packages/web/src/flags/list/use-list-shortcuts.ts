@@ -14,14 +14,13 @@ interface ListKeys {
   onClear(): void
 }
 
-/** One-letter shortcuts of the list. They rest while somebody types or a dialog is open. */
+/** Single-key shortcuts of the list. They are inactive while a field has the focus or a dialog is open. */
 export function useListShortcuts(keys: ListKeys): void {
   const latest = useRef(keys)
   useEffect(() => {
     latest.current = keys
   })
-  // Before anybody else, dialogs that are mounted with the list included: the Escape that closes one is not for the list, and the dialog is gone
-  // a moment later.
+  // Registered in the capture phase before open dialogs: the Escape that closes a dialog must not reach the list.
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isBusyElsewhere(event.target)) return
@@ -39,7 +38,7 @@ export function useListShortcuts(keys: ListKeys): void {
         '?': on.onHelp,
         Escape: on.onClear,
       }
-      // On a link of the list the browser does this by itself.
+      // On a link the browser handles Enter.
       if (event.key === 'Enter' && event.target === document.body && cursor >= 0) on.onOpen(cursor)
       const action = Object.hasOwn(actions, event.key) ? actions[event.key] : undefined
       if (!action) return

@@ -3,7 +3,10 @@ import { type FlagSearch, withoutText } from './flag-search.ts'
 
 const restMilliseconds = 300
 
-/** The text of the search as it is typed. The address follows when the typing rests: changing it with every letter would be slow. */
+/**
+ * The search text while typing. The URL is updated after a pause, because navigating on every keystroke would be
+ * slow.
+ */
 export function useSearchText(search: FlagSearch, setSearch: (search: FlagSearch) => void) {
   const [typed, setTyped] = useState(search.q ?? '')
   const written = useRef(search.q ?? '')
@@ -12,7 +15,7 @@ export function useSearchText(search: FlagSearch, setSearch: (search: FlagSearch
   useEffect(() => {
     latest.current = { search, setSearch }
   })
-  // Another address (back, a link, cleared filters) brings another text.
+  // The URL changed from outside: back, a link, cleared filters.
   useEffect(() => {
     const text = search.q ?? ''
     if (text === written.current) return

@@ -9,12 +9,12 @@ import type { Property } from '../filters.ts'
 
 interface Props {
   properties: readonly Property[]
-  /** What is wrong, at `[0].key` and the like. */
+  /** Validation messages by path, such as `[0].key`. */
   problems: readonly DraftProblem[]
   onChange: (properties: readonly Property[]) => void
 }
 
-/** Filters of an event need nothing of what is around a flag. */
+/** Event filters need no flag context. */
 const nothingAround = {
   isCohort: false,
   flagId: 0,
@@ -26,7 +26,7 @@ const nothingAround = {
   propertyNames: [],
 }
 
-/** Which events count: those whose properties fit. */
+/** Restricts which events count by their properties. */
 export function EventFilters({ properties, problems, onChange }: Props) {
   const t = useMessages()
   const editing = useMemo(

@@ -15,7 +15,7 @@ import { AutomationSection } from './automation-section.tsx'
 import { readRollbackCondition, rollbackSentence, writeRollbackCondition } from './rollback-condition.ts'
 import { NewRollbackCondition } from './rollback-form.tsx'
 
-/** When the flag is to be switched off by itself, and what its conditions measure now. */
+/** The automatic rollback conditions with their current measurements. */
 export function RollbackConditions(props: TabProps) {
   const { flag, project } = props
   const t = useMessages()
@@ -32,7 +32,7 @@ export function RollbackConditions(props: TabProps) {
     enabled: known.length > 0,
     refetchInterval: 5000,
   })
-  // The first report comes with the conditions, so that it pushes nothing away.
+  // Waits for the first report, so that it does not shift the list.
   const isOpening = useIsOpening(known.length > 0 && report.isPending)
   const save = async (next: readonly unknown[], done: string) => {
     const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }

@@ -42,7 +42,7 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
       setCondition(usualCondition)
       setAttempts(0)
     } catch {
-      // Told above the list; what was filled in stays.
+      // The error is shown above the list; the form keeps its input.
     }
   }
   const number = (name: 'threshold' | 'windowMinutes' | 'minimumSamples', label: string, limits: object) => (

@@ -5,10 +5,10 @@ import { type PlannedChange, plannedIn, stepsOf } from './scheduled-change.ts'
 
 interface Props {
   isOn: boolean
-  /** The present share of each condition. */
+  /** The current rollout percentage of each condition. */
   shares: readonly number[]
   isSaving: boolean
-  /** What speaks against the time that was chosen. */
+  /** The validation message for the chosen time. */
   timeProblem: string | undefined
   onCreate: (planned: PlannedChange) => void
 }

@@ -3,10 +3,10 @@ import type { Messages } from '../../i18n/en.ts'
 
 const hourMilliseconds = 60 * 60 * 1000
 
-/** What the form holds. */
+/** The state of the schedule form. */
 export interface PlannedChange {
   readonly kind: 'on' | 'off' | 'ramp' | 'condition'
-  /** Local time, as a date field of the browser writes it. */
+  /** Local time, in the format of a datetime-local input. */
   readonly at: string
   readonly condition: number
   readonly to: number
@@ -23,7 +23,7 @@ export const plannedIn = (milliseconds: number, kind: PlannedChange['kind']): Pl
   hours: 24,
 })
 
-/** As the server takes it. `from` is the present share of the condition. */
+/** The request body. `from` is the condition's current rollout percentage. */
 export function plannedToWire(planned: PlannedChange, from: number) {
   const start = new Date(planned.at)
   const scheduled_at = start.toISOString()
@@ -48,7 +48,7 @@ export function plannedToWire(planned: PlannedChange, from: number) {
   }
 }
 
-/** Even steps from the present share to the wanted one. */
+/** Even steps from the current to the target rollout percentage. */
 export const stepsOf = (start: Date, from: number, { to, steps, hours }: PlannedChange) =>
   Array.from({ length: steps }, (_, index) => ({
     at: new Date(start.getTime() + index * hours * hourMilliseconds).toISOString(),

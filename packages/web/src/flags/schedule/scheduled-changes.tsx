@@ -15,11 +15,11 @@ import { changeSentence, type PlannedChange, plannedToWire } from './scheduled-c
 
 const colours: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
-/** When it will be tried, or was done. */
+/** The due time, or the time of execution. */
 const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
   next_attempt_at ?? executed_at ?? scheduled_at
 
-/** All changes of a flag that have a time, past ones included. */
+/** All scheduled changes of a flag, including past ones. */
 export function useScheduledChanges({ flag, project }: TabProps) {
   const call = useCall()
   const params = { project_id: String(project.id) }

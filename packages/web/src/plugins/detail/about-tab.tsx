@@ -15,7 +15,7 @@ import { PluginChanges } from '../plugin-changes.tsx'
 import { hasUpdate, scope } from '../plugin-queries.ts'
 import type { PluginProps } from '../plugin-tabs.ts'
 
-/** What the plugin does, where it comes from, which version it is, and how to be rid of it. */
+/** What the plugin does, its origin, its version, and uninstalling. */
 export function AboutTab(props: PluginProps) {
   const { plugin, isWritable } = props
   const t = useMessages()

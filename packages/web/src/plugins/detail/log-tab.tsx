@@ -23,7 +23,7 @@ const colours: Readonly<Record<PluginLogEntry['type'], string>> = {
   ERROR: 'red',
 }
 
-/** What the plugin said, and what Halyard has to say about it. */
+/** The plugin's console output and Halyard's own entries about it. */
 export function LogTab({ config, projectId }: ConfiguredProps) {
   const t = useMessages()
   const call = useCall()

@@ -16,7 +16,7 @@ const hourMilliseconds = 60 * 60 * 1000
 const hoursShown = 24
 const refetchMilliseconds = 10_000
 
-/** How the plugin did in the last day: in numbers, in a picture, and as a table. */
+/** The plugin's metrics of the last 24 hours: totals, chart and table. */
 export function MetricsTab({ config, projectId }: ConfiguredProps) {
   const t = useMessages()
   const call = useCall()
@@ -115,7 +115,7 @@ function Hours({ hours }: { hours: readonly Hour[] }) {
   )
 }
 
-/** The last day hour by hour, quiet ones included. */
+/** The last 24 hours, including hours without calls. */
 function everyHour(hours: readonly Hour[]): Hour[] {
   const known = new Map(hours.map(each => [Date.parse(each.hour), each]))
   const last = Math.floor(Date.now() / hourMilliseconds) * hourMilliseconds

@@ -11,7 +11,7 @@ import { scope } from '../plugin-queries.ts'
 import { InstallSteps } from './install-steps.tsx'
 import { useProgress } from './use-install-progress.ts'
 
-/** By an address, step by step; or with one's own code. */
+/** Installs a plugin from a URL, or creates one to write here. */
 export function InstallForm({ organizationId }: { organizationId: string }) {
   const t = useMessages()
   const call = useCall()

@@ -7,7 +7,7 @@ import type { Progress } from './use-install-progress.ts'
 const order = ['look_up', 'download', 'unpack', 'compile', 'load', 'store'] as const
 type Step = (typeof order)[number]
 
-/** How far an installation has come, step by step, with a button that stops it. */
+/** The progress of an installation, with a cancel button. */
 export function InstallSteps({
   progress,
   what,
@@ -20,7 +20,7 @@ export function InstallSteps({
   if (!isRunning && !isStopped && !error) return null
   const reached = steps.at(-1) as Step | undefined
   if (!reached && !isRunning) return null
-  // A folder of the server is neither looked up nor downloaded, and a version that was named is not looked up.
+  // A local folder is neither looked up nor downloaded, and an explicit version is not looked up.
   const shown = order.slice(Math.max(0, order.indexOf((steps[0] ?? 'look_up') as Step)))
   const place = reached ? shown.indexOf(reached) : -1
   return (

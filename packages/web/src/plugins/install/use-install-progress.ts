@@ -6,7 +6,7 @@ import { useServices } from '../../services/services.ts'
 
 export type ProgressCall = Omit<ProgressInput, 'signal'>
 
-/** Work of the server that tells its steps and can be stopped. It goes on when its page is left. */
+/** Runs a request that streams its progress and can be canceled. It continues when the page is left. */
 export function useProgress<R extends Route>(route: R, onDone: (answer: AnswerOf<R>) => unknown) {
   const { session } = useServices()
   const [steps, setSteps] = useState<readonly string[]>([])
@@ -24,7 +24,7 @@ export function useProgress<R extends Route>(route: R, onDone: (answer: AnswerOf
   })
   const isStopped = (work.error as Error | null)?.name === 'AbortError'
   return {
-    /** Begun so far; the last one is under way, or is the one that failed. */
+    /** The steps started so far; the last one is running, or has failed. */
     steps,
     isRunning: work.isPending,
     isStopped,

@@ -3,7 +3,7 @@ import { isJson, type SettingFault } from '../settings/setting-rules.ts'
 
 export type JobFieldType = 'string' | 'boolean' | 'json' | 'number' | 'date' | 'daterange'
 
-/** A field of the payload that a public job asks for. */
+/** A payload field of a public job. */
 export interface JobField {
   readonly key: string
   readonly type: JobFieldType
@@ -17,7 +17,7 @@ export interface PublicJob {
   readonly fields: readonly JobField[]
 }
 
-/** What is typed: texts, booleans, and pairs of days. */
+/** The raw input: text, booleans and date ranges. */
 export type JobValue = string | boolean | readonly [from: string, to: string]
 export type JobValues = Readonly<Record<string, JobValue>>
 
@@ -27,7 +27,7 @@ type Loose = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Loose =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The public jobs that the code really has. */
+/** The public jobs that the code implements. */
 export function readJobs({ public_jobs, capabilities }: Pick<Plugin, 'public_jobs' | 'capabilities'>): PublicJob[] {
   const offered = Array.isArray(capabilities.jobs) ? capabilities.jobs : []
   return Object.entries(public_jobs)
@@ -72,7 +72,7 @@ export function findPayloadFaults(job: PublicJob, values: JobValues): ReadonlyMa
   return faults
 }
 
-/** What is sent: what was left empty is left out, JSON and numbers are values. */
+/** The request payload: empty fields are omitted, JSON and numbers are parsed. */
 export function payloadOf(job: PublicJob, values: JobValues): Record<string, unknown> {
   const filled = job.fields.filter(({ key }) => !isEmpty(values[key]))
   return Object.fromEntries(

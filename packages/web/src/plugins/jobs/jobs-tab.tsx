@@ -13,7 +13,7 @@ import { findPayloadFaults, type JobField, type PublicJob, payloadOf, readJobs, 
 
 const refetchMilliseconds = 2000
 
-/** Work that a person can start, and work that waits for its time. */
+/** Jobs that a user can start, and the queue. */
 export function JobsTab(props: ConfiguredProps) {
   const t = useMessages()
   const jobs = readJobs(props.plugin)

@@ -18,7 +18,7 @@ interface Props {
   isAdmin: boolean
 }
 
-/** Plugins that are known to work here. */
+/** Plugins that are known to work with Halyard. */
 export function Catalog(props: Props) {
   const t = useMessages()
   const call = useCall()
@@ -73,7 +73,7 @@ export function Catalog(props: Props) {
 const wordsOf = ({ name, description, type, url }: CatalogueEntry, kinds: Readonly<Record<string, string>>): string =>
   `${name} ${description} ${kinds[type] ?? type} ${url}`.toLowerCase()
 
-/** The server describes what it offers in English. */
+/** The server describes the catalog in English. */
 const inWords = (entry: CatalogueEntry, { catalogueTexts }: Messages['plugins']): CatalogueEntry => ({
   ...entry,
   ...catalogueTexts[entry.url],

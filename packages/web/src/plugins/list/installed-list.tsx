@@ -30,7 +30,7 @@ export function InstalledList(props: Props) {
   )
 }
 
-/** What plugins are for, where there are none. */
+/** What plugins can do, shown when there are none. */
 function Nothing() {
   const t = useMessages()
   return (

@@ -16,7 +16,7 @@ interface Props {
   isAdmin: boolean
 }
 
-/** The way of an event through the plugins of the project. */
+/** The order in which plugins process an event. */
 export function OrderList({ organizationId, projectId, isAdmin }: Props) {
   const t = useMessages()
   const asked = together({ plugins: usePlugins(organizationId), configs: useConfigs(projectId) })
@@ -102,7 +102,7 @@ function Chain({ plugins, configs, projectId, isAdmin }: ChainProps) {
   )
 }
 
-/** At an end of the list it stays reachable, so that the focus is not lost by moving there. */
+/** Stays focusable at the ends of the list, so that moving there does not lose the focus. */
 function Mover(props: { label: string; isEnd: boolean; onMove: () => void; children: React.ReactNode }) {
   return (
     <ActionIcon
@@ -125,7 +125,7 @@ function roleOf(plugin: Plugin | undefined, words: Readonly<Record<ChainRole, st
   return methods.includes('onEvent') || methods.includes('composeWebhook') ? words.sees : words.neither
 }
 
-/** Shown at once; put back when the server refuses. */
+/** Applied optimistically; reverted if the server rejects it. */
 function useRearrange(projectId: string) {
   const call = useCall()
   const queries = useQueryClient()

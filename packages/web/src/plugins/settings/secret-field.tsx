@@ -3,13 +3,13 @@ import { useMessages } from '../../i18n/language.tsx'
 import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import type { Setting } from './setting-rules.ts'
 
-/** A secret that the server has is only told to be there. */
+/** A stored secret is never sent to the browser, only that it exists. */
 export type SecretValue = { readonly kind: 'kept' } | { readonly kind: 'new'; readonly text: string }
 
 interface Props {
   setting: Setting
   isNeeded: boolean
-  /** Whether the server has one. */
+  /** Whether the server has a value. */
   isStored: boolean
   value: SecretValue
   error: string | undefined

@@ -1,4 +1,4 @@
-/** What a plugin's `config_schema` says, read leniently: a client may have written anything into it. */
+/** Reads a plugin's `config_schema` leniently: a client may have stored anything in it. */
 
 export type SettingType = 'string' | 'json' | 'choice' | 'attachment'
 
@@ -21,14 +21,14 @@ export interface TextBlock {
   readonly markdown: string
 }
 
-/** Another setting and the value that it must have; without a value, any that is not empty. */
+/** Another setting and its required value; without a value, any that is not empty. */
 export type Condition = readonly [key: string, value?: unknown]
 
 type Schema = Readonly<Record<string, unknown>>
 
 const types: readonly SettingType[] = ['string', 'json', 'choice', 'attachment']
 
-/** In the order in which they are to be shown. */
+/** In display order. */
 export function readSchema(schema: Schema): (Setting | TextBlock)[] {
   const entries = Object.entries(schema).filter((entry): entry is [string, Schema] => isObject(entry[1]))
   const placed = entries.map(([key, field], index) => ({ key, field, place: placeOf(field), index }))
@@ -71,7 +71,7 @@ function readConditions(conditions: unknown): Condition[] {
   return conditions.filter(condition => Array.isArray(condition) && typeof condition[0] === 'string')
 }
 
-/** Values by setting; of a secret that is kept and of a file only that there is one. */
+/** Values by setting; for stored secrets and files only that they exist. */
 export type Values = Readonly<Record<string, unknown>>
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ''
@@ -87,7 +87,7 @@ export const isNeeded = (setting: Setting, values: Values): boolean =>
 
 export type SettingFault = 'required' | 'json'
 
-/** The settings that cannot be saved like this, as the server would find them. */
+/** Validates the settings like the server. */
 export function findFaults(settings: readonly Setting[], values: Values): ReadonlyMap<string, SettingFault> {
   const faults = new Map<string, SettingFault>()
   for (const setting of settings) {

@@ -4,10 +4,10 @@ import type { Attachment } from './attachment-field.tsx'
 import type { SecretValue } from './secret-field.tsx'
 import { isVisible, type Setting, type Values } from './setting-rules.ts'
 
-/** A configuration while it is being edited. */
+/** A plugin configuration while it is being edited. */
 export interface SettingsDraft {
   readonly isOn: boolean
-  /** Texts of the settings that are neither secret nor files. */
+  /** The settings that are neither secret nor files. */
   readonly texts: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, SecretValue>>
   readonly files: Readonly<Record<string, Attachment | undefined>>
@@ -39,11 +39,11 @@ export function draftOf(settings: readonly Setting[], config: PluginConfig | und
 const fromEntries = <T>(settings: readonly Setting[], make: (setting: Setting) => T): Record<string, T> =>
   Object.fromEntries(settings.map(setting => [setting.key, make(setting)]))
 
-/** A JSON setting may have been stored as a value; people see and edit its text. */
+/** A JSON setting may be stored as a value; the form edits its text. */
 const textOf = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 
-/** What conditions and checks look at: texts as they are, of everything else whether it is there. */
+/** What conditions and validation read: text as it is, for everything else whether it exists. */
 export function valuesOf({ texts, secrets, files }: SettingsDraft): Values {
   const there = '(there)'
   return {
@@ -56,7 +56,7 @@ export function valuesOf({ texts, secrets, files }: SettingsDraft): Values {
 const mapValues = <T, U>(object: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]))
 
-/** What is sent: a secret that is kept is left out, a file only when it is another one. */
+/** The request body: a stored secret is omitted, a file is sent only when it changed. */
 export function bodyOf(
   settings: readonly Setting[],
   draft: SettingsDraft,

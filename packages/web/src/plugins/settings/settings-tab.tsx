@@ -19,7 +19,7 @@ import { SettingField } from './setting-field.tsx'
 import { findFaults, isNeeded, isSetting, isVisible, readSchema, type Setting } from './setting-rules.ts'
 import { bodyOf, draftOf, isFile, isSecretText, isStored, type SettingsDraft, valuesOf } from './settings-draft.ts'
 
-/** The plugin in this project: whether it runs, its settings from its own schema, and whom it may reach. */
+/** The plugin in this project: enabled, settings from its schema, and allowed hosts. */
 export function SettingsTab(props: ProjectPluginProps) {
   const call = useCall()
   const source = useQuery(sourceQuery(call, props.organizationId, props.plugin))
@@ -49,7 +49,9 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
   const items = readSchema(plugin.config_schema)
   const settings = items.filter(isSetting)
   const [hasTried, setHasTried] = useState(false)
-  /** What the draft began from; a newer one takes its place at once only where nothing has been typed. */
+  /**
+   * The configuration the draft started from; a newer one replaces it immediately only while nothing has been typed.
+   */
   const [config, setConfig] = useState(newest)
   const [draft, setDraft] = useState(() => draftOf(settings, newest))
   const begin = (from: PluginConfig | undefined) => {
@@ -150,7 +152,7 @@ function stateHint({ plugins: t }: Messages, isOn: boolean, isRunning: boolean):
   return isRunning ? t.willStopHint : t.offHint
 }
 
-/** A problem that one of the shown fields tells by itself. */
+/** Whether a visible field shows this problem itself. */
 function isAtField(error: unknown, settings: readonly Setting[]): boolean {
   if (!isProblem(error) || error.field === null) return false
   return error.field === 'allowed_hosts' || settings.some(({ key }) => error.field === `config__${key}`)

@@ -11,18 +11,18 @@ interface Props {
   fileName: string
   text: string
   label: string
-  /** The element that says how to leave the editor by keyboard. */
+  /** The element that explains how to leave the editor by keyboard. */
   describedBy: string
   isReadOnly: boolean
-  /** What is wrong in this file. */
+  /** The compile error in this file. */
   fault: CompileFault | undefined
-  /** Puts the cursor at the fault when it becomes another one. */
+  /** Moves the cursor to a new compile error. */
   faultVisit: number
   onChange: (text: string) => void
   onSave: () => void
 }
 
-/** One file with its highlighting. Another file is another element: give it the name as its key. */
+/** An editor for one file. Use the file name as the React key. */
 export default function CodeEditor(props: Props) {
   const { fileName, label, describedBy, isReadOnly, fault, faultVisit } = props
   const box = useRef<HTMLDivElement>(null)
@@ -69,7 +69,7 @@ export default function CodeEditor(props: Props) {
   return <div ref={box} className={classes.editor} />
 }
 
-/** From the column to the end of the line, or to the end of the one before when there is nothing behind it. */
+/** From the column to the end of the line, or the end of the previous line when nothing follows. */
 function diagnosticOf({ doc }: EditorState, { line, column, message }: CompileFault) {
   const { from: start, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
   const from = Math.min(start + column - 1, to)

@@ -1,6 +1,6 @@
 import { isProblem } from '../../api/problem.ts'
 
-/** Where the server found the source wrong. Lines and columns are counted from 1. */
+/** A compile error's position. Lines and columns start at 1. */
 export interface CompileFault {
   readonly file: string
   readonly line: number
@@ -8,7 +8,7 @@ export interface CompileFault {
   readonly message: string
 }
 
-/** The place that an answer names, as in `index.ts:3:7: Expected ";".`; undefined for a problem without one. */
+/** Parses a position such as `index.ts:3:7: Expected ";".`; undefined for a problem without one. */
 export function readFault(error: unknown, files: readonly string[]): CompileFault | undefined {
   if (!isProblem(error) || error.field === null || !files.includes(error.field)) return undefined
   const file = error.field

@@ -11,7 +11,7 @@ interface Props {
   stored: Files
   edited: Files
   shown: string
-  /** The file with an error in it. */
+  /** The file with a compile error. */
   faulty: string | undefined
   isEditable: boolean
   onShow: (name: string) => void
@@ -22,7 +22,7 @@ interface Props {
 
 type Asked = { readonly kind: 'add' } | { readonly kind: 'rename' | 'remove'; readonly name: string }
 
-/** The files of a plugin, with what has become of them since they were stored. */
+/** The files of a plugin with their state relative to the stored version. */
 export function FileList(props: Props) {
   const t = useMessages()
   const [asked, setAsked] = useState<Asked>()

@@ -19,7 +19,7 @@ import classes from './source-tab.module.css'
 
 const CodeEditor = lazy(() => import('./code-editor.tsx'))
 
-/** The files of a plugin. The server compiles what is changed before it keeps it. */
+/** The source files of a plugin. The server compiles changes before it stores them. */
 export function SourceTab(props: PluginProps) {
   const call = useCall()
   const source = useQuery(sourceQuery(call, props.organizationId, props.plugin))
@@ -44,7 +44,7 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
   const [stored, setStored] = useState<Files>(initial)
   const [edited, setEdited] = useState<Files>(() => (isStarting ? starter(plugin.name) : initial))
   const [shown, setShown] = useState(() => firstOf(edited))
-  /** Raised to make the editor anew, with what is stored. */
+  /** Incremented to recreate the editor with the stored files. */
   const [revision, setRevision] = useState(0)
   const [faultVisit, setFaultVisit] = useState(0)
   const [isComparing, setIsComparing] = useState(false)
@@ -58,10 +58,10 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
     if (isWritable && changedCount > 0 && !save.isPending) save.mutate(changes)
   }
   useHotkeys([['mod+S', saveNow]], [])
-  // What was only offered as a start is no loss.
+  // An untouched template is no unsaved change.
   const isOwnWork = changedCount > 0 && !(isStarting && sameFiles(edited, starter(plugin.name)))
   const leaving = useBlocker({
-    // The tabs of a plugin are one address with another search.
+    // The tabs of a plugin share a path and differ in the search parameter.
     shouldBlockFn: ({ current, next }) =>
       isOwnWork && (current.pathname !== next.pathname || tabOf(current.search) !== tabOf(next.search)),
     enableBeforeUnload: () => isOwnWork,
@@ -202,7 +202,7 @@ function useSave(organizationId: string, plugin: Plugin, onSaved: (source: Files
     mutationFn: (changes: Readonly<Record<string, string | null>>) =>
       call(routes.plugins.updateSource, {
         params: { ...scope(organizationId), id: String(plugin.id) },
-        // File names are keys beside the fields of a plugin.
+        // File names are keys next to the fields of a plugin.
         body: changes as PluginWrite,
       }),
     onSuccess: async ({ source }) => {

@@ -4,19 +4,19 @@ import type { ReactNode } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { RelativeTime } from './relative-time.tsx'
 
-/** Of the key that signing in to this page gives: who did it is said already. */
+/** The label of the key that signing in creates; the user's name is already shown. */
 const signInLabel = 'Sign-in'
 
 interface Props {
   entry: ActivityEntry
-  /** What was done, after the name of who did it. */
+  /** The action, after the user's name. */
   deed: ReactNode
   badge?: ReactNode
-  /** What was before and after, if there is something to show. */
+  /** The diff, if there is one. */
   children?: ReactNode
 }
 
-/** One entry of an activity: who did what, when and with which key. */
+/** One activity entry: who did what, when and with which key. */
 export function ActivityCard({ entry, deed, badge, children }: Props) {
   const t = useMessages()
   const { first_name: name, is_system: isSystem } = entry.user as { first_name?: string; is_system?: boolean }

@@ -3,13 +3,13 @@ import { useMessages } from '../../i18n/language.tsx'
 
 interface Props {
   value: string
-  /** What the button says; usually that it copies. */
+  /** The label; "Copy" by default. */
   label?: string
-  /** What is copied, where many such buttons stand below each other. */
+  /** What is copied, for screen readers where several such buttons are listed. */
   of?: string
 }
 
-/** Puts a text into the clipboard, and says so to those who cannot see the button change as well. */
+/** Copies text to the clipboard and announces it to screen readers. */
 export function CopyTextButton({ value, label, of }: Props) {
   const t = useMessages()
   return (
@@ -27,7 +27,7 @@ export function CopyTextButton({ value, label, of }: Props) {
   )
 }
 
-/** For buttons that show a picture only. */
+/** The announcement alone, for icon buttons. */
 export function Copied({ isSaid }: { isSaid: boolean }) {
   const t = useMessages()
   return <VisuallyHidden role="status">{isSaid ? t.common.copied : ''}</VisuallyHidden>

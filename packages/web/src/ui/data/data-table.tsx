@@ -8,7 +8,7 @@ interface Props {
   rows: readonly { readonly key: string | number; readonly cells: readonly ReactNode[] }[]
 }
 
-/** A table that becomes a list of cards on a phone. The first cell names its row. The roles hold when it is no table to the eye. */
+/** A table that becomes a list of cards on a phone. Explicit roles keep it a table for screen readers. */
 export function DataTable({ label, head, rows }: Props) {
   return (
     <Table aria-label={label} verticalSpacing="xs" className={classes.table} role="table">

@@ -3,7 +3,7 @@ import { Fragment, type ReactNode } from 'react'
 
 const pattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s)]*[^\s).,;:])/g
 
-/** The little of Markdown that plugins use in hints: code, bold and links. Everything else is shown as it is. */
+/** The subset of Markdown that plugins use in hints: code, bold and links. Everything else is shown verbatim. */
 export function InlineMarkdown({ text }: { text: string }) {
   const parts: ReactNode[] = []
   let end = 0

@@ -10,12 +10,12 @@ interface Entry {
 
 interface Props<T extends Entry> {
   query: UseInfiniteQueryResult<InfiniteData<{ readonly results: readonly T[] }>>
-  /** What stands here while there is nothing. */
+  /** Shown when the list is empty. */
   empty?: ReactNode
   children: (entry: T) => ReactNode
 }
 
-/** Entries page by page, the newest first; earlier ones are a button away. */
+/** A paginated list, newest first, with a "load more" button. */
 export function LoadMoreList<T extends Entry>({ query, empty, children }: Props<T>) {
   const t = useMessages()
   return (

@@ -2,7 +2,7 @@ import { Alert, Code, Group, Text } from '@mantine/core'
 import { useMessages } from '../../i18n/language.tsx'
 import { CopyTextButton } from './copy-button.tsx'
 
-/** A secret at the only moment when it can be read. */
+/** A secret, shown once after it was created. */
 export function OneTimeSecret({ value, label }: { value: string; label: string }) {
   const t = useMessages()
   return (

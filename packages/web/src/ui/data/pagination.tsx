@@ -1,7 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useMessages } from '../../i18n/language.tsx'
 
-/** Forward and back through a long list. */
 export function Pagination(props: { count: number; offset: number; pageSize: number; onChange: (offset: number) => void }) {
   const t = useMessages()
   const { count, offset, pageSize } = props

@@ -3,7 +3,7 @@ import { useFormats } from '../../i18n/language.tsx'
 
 const tickMilliseconds = 30_000
 
-/** How long ago something was, which says more at a glance than a date; the exact time is there on hovering. */
+/** A relative time with the exact time as a tooltip. */
 export function RelativeTime({ instant }: { instant: string }) {
   const { moment, ago } = useFormats()
   const [now, setNow] = useState(Date.now)

@@ -5,18 +5,18 @@ import { useNotify } from '../feedback/notify.ts'
 import { ConfirmDialog } from './confirm-dialog.tsx'
 
 interface Props extends ButtonProps {
-  /** What will happen, as a question. */
+  /** The confirmation question. */
   question: string
   label: string
-  /** Whom or what it is about, where many such buttons stand below each other. */
+  /** The subject, for screen readers where several such buttons are listed. */
   of?: string
   children?: ReactNode
-  /** Told when it has been done, since what was there is gone then. */
+  /** The success message. */
   done: string
   onConfirm: () => Promise<unknown>
 }
 
-/** A button for what cannot be undone: it asks first. */
+/** A button for an irreversible action: it asks for confirmation. */
 export function ConfirmButton({ question, label, of, children, done, onConfirm, ...button }: Props) {
   const notify = useNotify()
   const confirm = async () => {

@@ -6,9 +6,9 @@ import { Dialog } from './dialog.tsx'
 
 interface Props {
   title: string
-  /** What will happen, as a question. */
+  /** The confirmation question. */
   question: ReactNode
-  /** What the button that does it says; the title when absent. */
+  /** The confirm button's label; the title by default. */
   label?: string
   cancelLabel?: string
   isOpen?: boolean
@@ -16,7 +16,7 @@ interface Props {
   onClose: () => void
 }
 
-/** Asks before what is hard to take back. It stays open while that is under way, and shows why it did not work. */
+/** Asks for confirmation. It stays open while the action runs and shows its error. */
 export function ConfirmDialog({ title, question, label = title, cancelLabel, isOpen, onConfirm, onClose }: Props) {
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)

@@ -9,8 +9,8 @@ interface Props extends Pick<ModalProps, 'size' | 'children'> {
 }
 
 /**
- * Something that must be settled before the page goes on: the focus stays inside, Escape closes, and afterwards the focus is
- * where it was. Mount it when it is wanted, or keep it with `isOpen`.
+ * A modal dialog: it traps the focus, closes on Escape and restores the focus. Mount it on demand, or control it with
+ * `isOpen`.
  */
 export function Dialog({ title, isOpen = true, onClose, size, children }: Props) {
   const t = useMessages()
@@ -18,7 +18,7 @@ export function Dialog({ title, isOpen = true, onClose, size, children }: Props)
   return (
     <Modal.Root opened={isOpen} onClose={onClose} returnFocus={false} size={size ?? 'md'}>
       <Modal.Overlay />
-      {/* Its title becomes its name only after it has been drawn; a screen reader is there before. */}
+      {/* Mantine sets the accessible name only after the first render, which is too late for screen readers. */}
       <Modal.Content aria-label={title}>
         <Modal.Header>
           <Modal.Title>{title}</Modal.Title>
@@ -30,7 +30,9 @@ export function Dialog({ title, isOpen = true, onClose, size, children }: Props)
   )
 }
 
-/** The opener is looked up while it is drawn: the item of a menu is gone a moment later, and its button stands in for it. */
+/**
+ * The opener is captured during render: a menu item is unmounted right after, so its menu button stands in for it.
+ */
 function useFocusReturn(isOpen: boolean): void {
   const opener = useMemo(() => (isOpen ? openerOf(document.activeElement) : null), [isOpen])
   useEffect(() => () => opener?.focus({ preventScroll: true }), [opener])

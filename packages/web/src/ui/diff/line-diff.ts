@@ -3,7 +3,7 @@ export interface DiffLine {
   readonly text: string
 }
 
-/** The shortest way from one list of lines to another, by their longest common subsequence. */
+/** The shortest edit script between two lists of lines, by longest common subsequence. */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   const lengths = commonLengths(before, after)
   const lines: DiffLine[] = []

@@ -6,7 +6,7 @@ interface Props {
   onAct: () => void
 }
 
-/** What was done, with what one may want to do next: take it back, or go on. */
+/** A notification with one action, such as undo. */
 export function ActionNotice({ text, label, onAct }: Props) {
   return (
     <Group justify="space-between" wrap="nowrap">

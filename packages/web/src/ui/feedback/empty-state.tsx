@@ -3,14 +3,14 @@ import type { ReactNode } from 'react'
 
 interface Props {
   title: string
-  /** What this is for, and how there comes to be something here. */
+  /** What the list is for, and how to fill it. */
   text: string
-  /** Ready to paste. */
+  /** A snippet to paste. */
   code?: string
   children?: ReactNode
 }
 
-/** In place of an empty list: says what would be in it and what to do first. */
+/** Replaces an empty list: what it would hold and what to do first. */
 export function EmptyState({ title, text, code, children }: Props) {
   return (
     <Center mih={220} py="xl">

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { useMessages } from '../../i18n/language.tsx'
 import { Page } from '../layout/page.tsx'
 
-/** Where an address leads nowhere, or to something that is gone or belongs to others. */
+/** For an unknown URL, a deleted object, or one in a project the user cannot access. */
 export function NotFound() {
   const t = useMessages()
   return (

@@ -5,28 +5,27 @@ import { ActionNotice } from './action-notice.tsx'
 import { problemText } from './problems.tsx'
 
 interface Notice {
-  /** What it is about, where that is not its words: the next notice about the same takes its place. */
+  /** Deduplication key; a newer notification with the same key replaces the older one. Defaults to the message. */
   readonly id?: string
   readonly color?: 'green' | 'gray'
   readonly message: string
-  /** Offers to take back what the notice tells of. */
+  /** Offers undo. */
   readonly onUndo?: () => unknown
-  /** Offers what to do next. */
+  /** Offers a next step. */
   readonly next?: { readonly label: string; go(): unknown }
 }
 
-/** A way back, or on, must not be gone before it is found. */
+/** An action needs more time to be noticed. */
 const actionMilliseconds = 30_000
 
 const mark = ' at '
 
-/** The newest word takes the place of the one before. */
 function hideAllAbout(subject: string): void {
   for (const { id } of notificationsStore.getState().notifications)
     if (id?.startsWith(subject + mark)) notifications.hide(id)
 }
 
-/** Short notices at the edge of the page. They are read out and go away by themselves. */
+/** Toast notifications. They are announced and close automatically. */
 export function useNotify() {
   const t = useMessages()
   return useMemo(() => {
@@ -34,7 +33,7 @@ export function useNotify() {
     return {
       tell: ({ message: text, onUndo, next, id: subject = text, color = 'green' }: Notice) => {
         hideAllAbout(subject)
-        // A new notice each time: one that stays with the same words is not read out again.
+        // A new id each time: a toast that is updated in place is not announced again.
         const id = `${subject}${mark}${performance.now()}`
         const action = onUndo ? { label: t.common.undo, go: onUndo } : next
         const onAct = () => {

@@ -10,13 +10,13 @@ export function problemText(t: Messages, error: unknown): string {
   return error instanceof Error ? error.message : t.common.somethingWrong
 }
 
-/** The server speaks English. What its code and field say as well is said in the reader's language. */
+/** The server's messages are English. A translation is looked up by code and field. */
 function translated(t: Messages, { code, field, message }: ApiProblem): string {
   const say = t.problems[`${code} ${field}`] ?? t.problems[code]
   return say ? say(message) : message
 }
 
-/** The message for one field of a form, if that field is at fault. */
+/** The message for one form field, if the error is about it. */
 export const fieldProblem = (t: Messages, error: unknown, field: string): string | undefined =>
   isProblem(error) && error.field === field ? translated(t, error) : undefined
 
@@ -47,7 +47,7 @@ type FlagResults<T extends Readonly<Record<string, Asked<unknown>>>> = {
   [Name in keyof T]: NonNullable<T[Name]['data']>
 }
 
-/** Several questions as one, for what can only be drawn when all are answered: drawn earlier, it would move. */
+/** Combines queries for content that needs all of them: rendering it earlier would shift the layout. */
 export function together<T extends Readonly<Record<string, Asked<unknown>>>>(questions: T): Asked<FlagResults<T>> {
   const all = Object.values(questions)
   const data = Object.fromEntries(
@@ -65,7 +65,6 @@ interface LoadedProps<T> {
   children: (data: T) => ReactNode
 }
 
-/** That something is on its way. */
 export function Loading() {
   const t = useMessages()
   return (
@@ -75,7 +74,7 @@ export function Loading() {
   )
 }
 
-/** Shows what was asked for, or that it is on its way, or why it did not come. */
+/** Renders the query's data, a loader, or its error. */
 export function Loaded<T>({ query, children }: LoadedProps<T>) {
   if (query.data !== undefined) return children(query.data)
   if (isProblem(query.error) && query.error.status === 404) return <NotFound />

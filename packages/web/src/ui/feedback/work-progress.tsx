@@ -7,7 +7,7 @@ interface Props {
   onCancel: () => void
 }
 
-/** How far long work is, and a way to stop it. */
+/** The progress of a long operation, with a cancel button. */
 export function WorkProgress({ done, total, onCancel }: Props) {
   const t = useMessages()
   return (

@@ -7,7 +7,7 @@ interface Props {
   onToggle: () => void
 }
 
-/** Opens what follows it; in line with the text around it. */
+/** Toggles the content after it; aligned with the surrounding text. */
 export function DisclosureButton({ label, isOpen, onToggle }: Props) {
   return (
     <Button

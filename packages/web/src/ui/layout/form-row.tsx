@@ -2,7 +2,7 @@ import { Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import classes from './form-row.module.css'
 
-/** Fields side by side with the button that sends them, which stays at their height when a message appears below one. */
+/** Fields in a row with the submit button, which stays aligned when an error appears below a field. */
 export function FormRow({ children }: { children: ReactNode }) {
   return <Group className={classes.row}>{children}</Group>
 }

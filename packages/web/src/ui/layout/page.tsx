@@ -5,16 +5,16 @@ import { VisibilityContext } from './visibility-context.ts'
 
 interface PageProps {
   title: string
-  /** In place of the plain title. */
+  /** Replaces the title in the heading. */
   heading?: ReactNode
   intro?: ReactNode
   actions?: ReactNode
-  /** Lists use the whole width. */
+  /** Lists use the full width. */
   wide?: boolean
   children?: ReactNode
 }
 
-/** One page: its title in the window and as the heading that gets the focus after navigating. */
+/** A route's page: sets the document title and focuses the heading after navigation. */
 export function Page({ title, heading, intro, actions, wide, children }: PageProps) {
   const ref = useRef<HTMLHeadingElement>(null)
   const isShown = useContext(VisibilityContext)
@@ -22,7 +22,7 @@ export function Page({ title, heading, intro, actions, wide, children }: PagePro
     document.title = `${title} · Halyard`
     if (isShown && document.activeElement === document.body) ref.current?.focus({ preventScroll: true })
   }, [title, isShown])
-  // Whoever came here through the navigation goes on in the page, and hears where they are.
+  // Coming from the navigation, the focus moves to the heading, which announces the page.
   useEffect(() => {
     const isOnTheWay = document.activeElement?.closest('nav, [data-skip]') != null
     if (isOnTheWay && ref.current && !ref.current.closest('[aria-hidden]')) ref.current.focus({ preventScroll: true })

@@ -1,4 +1,4 @@
-/** Where something was: itself, and at each level above it its place among its siblings. */
+/** An element's position: its index among its siblings at each level. */
 interface Place {
   readonly element: HTMLElement
   readonly levels: readonly { readonly parent: Element; readonly index: number }[]
@@ -7,23 +7,23 @@ interface Place {
 const passing = '[role="dialog"], [role="menu"], [role="listbox"], [role="alert"]'
 const tabbable =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), summary, [tabindex="0"]'
-/** Dialogs and menus that close give the focus back by themselves; they get the time. */
+/** Closing dialogs and menus restore the focus themselves; this gives them time. */
 const patienceMilliseconds = 60
 
 /**
- * Whoever works with the keyboard must not fall out of the page because the row, the dialog or the button that they were on is gone: the focus goes to
- * what is there instead. Returns how to stop.
+ * When the focused row, dialog or button is removed, moves the focus to its nearest replacement, so that keyboard
+ * users keep their place. Returns a stop function.
  */
 export function restoreLostFocus(main: HTMLElement): () => void {
   let last: Place | undefined
-  /** What had the focus before nothing had, unless somebody clicked beside everything. */
+  /** The last focused element, unless the user clicked on empty space. */
   let latest: Element | undefined
   let timer: ReturnType<typeof setTimeout> | undefined
 
   const onFocus = ({ target }: FocusEvent) => {
     if (!(target instanceof HTMLElement)) return
     latest = target
-    // What is open for a moment is no place to come back to.
+    // Transient popups are no place to return to.
     if (main.contains(target) && !target.closest(passing)) last = placeOf(target, main)
   }
   const onPointer = () => {
@@ -51,7 +51,7 @@ export function restoreLostFocus(main: HTMLElement): () => void {
   }
 }
 
-/** A button that has begun something is off until that is done; then it is the place to be again. */
+/** A loading button is disabled for a moment and then gets the focus back. */
 const isBusy = (element: Element): boolean => element.isConnected && element.matches('[data-loading]')
 
 const isUsable = (element: Element): boolean => element.isConnected && !element.matches(':disabled')
@@ -67,7 +67,7 @@ function placeOf(element: HTMLElement, main: HTMLElement): Place {
   return { element, levels }
 }
 
-/** The thing itself, else what has taken its place or follows it, else what was before it, looked for further and further around. */
+/** The element itself, else its replacement or successor, else its predecessor, searching outward. */
 function nearest({ element, levels }: Place): HTMLElement | undefined {
   if (isUsable(element)) return element
   for (const { parent, index } of levels) {

@@ -3,7 +3,7 @@ import { type ReactNode, useEffect, useRef } from 'react'
 import classes from './tabs.module.css'
 
 interface Props<Name extends string> {
-  /** What the tabs are of. */
+  /** The accessible name of the tab list. */
   label: string
   names: readonly Name[]
   tabs: Record<Name, { readonly label: string; readonly content: () => ReactNode }>
@@ -11,13 +11,13 @@ interface Props<Name extends string> {
   onChange: (name: Name) => void
 }
 
-/** The tabs of a page in one row, which scrolls where it is too narrow for all; only the chosen one is there. */
+/** A page's tabs in one scrollable row; only the selected panel is mounted. */
 export function PageTabs<Name extends string>({ label, names, tabs, value, onChange }: Props<Name>) {
   const row = useRef<HTMLDivElement>(null)
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is another one to bring into sight.
   useEffect(() => {
     const chosen = row.current?.querySelector<HTMLElement>('[aria-selected="true"]')
-    // Only sideways: the page itself stays where it is.
+    // Horizontal only: the page keeps its scroll position.
     if (row.current && chosen) row.current.scrollLeft = chosen.offsetLeft - row.current.clientWidth / 3
   }, [value])
   return (

@@ -1,11 +1,11 @@
 import { createContext, useContext, useState } from 'react'
 
-/** Whether what is inside can be seen yet. Before that nothing in it can take the focus. */
+/** Whether the content is visible yet. Before that, nothing in it can take the focus. */
 export const VisibilityContext = createContext(true)
 
 /**
- * Whether this has never been ready to be seen as a whole. Once it was, it stays, with everything that somebody has typed: what is asked for again
- * later finds its place.
+ * Whether the content has not been rendered completely yet. Once rendered it stays mounted, with everything typed
+ * into it, while data is fetched again.
  */
 export function useIsOpening(isPending: boolean): boolean {
   const isShown = useContext(VisibilityContext)

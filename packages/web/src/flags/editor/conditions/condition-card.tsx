@@ -24,7 +24,7 @@ interface Props {
   condition: Condition
   index: number
   count: number
-  /** It has just been moved up or down to here. */
+  /** Just moved here, so it takes the focus. */
   moved: -1 | 1 | undefined
   onChange: (condition: Condition) => void
   onMove: (step: -1 | 1) => void

@@ -11,12 +11,12 @@ interface Props {
   groupTypes: Readonly<Record<string, string>>
 }
 
-/** The conditions in their order, and whether they are about people or groups. */
+/** The conditions in order, and whether they match people or groups. */
 export function Conditions({ filters, onChange, groupTypes }: Props) {
   const t = useMessages()
   const { groups } = filters
   const [said, setSaid] = useState('')
-  /** Its card has the focus, so that whoever moves a condition by keyboard can go on moving it. */
+  /** The moved card keeps the focus, so that it can be moved again by keyboard. */
   const [movedTo, setMovedTo] = useState<{ index: number; step: -1 | 1 }>()
   const set = (next: readonly Condition[]) => onChange({ ...filters, groups: next })
   const replace = (index: number, ...next: Condition[]) =>
@@ -39,7 +39,7 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
           value={String(filters.groupTypeIndex ?? '')}
           onChange={event => {
             const { value } = event.currentTarget
-            // Filters of people say nothing about groups, and the other way round.
+            // Person filters do not apply to groups, and the other way round.
             const cleared = groups.map(group => ({ ...group, properties: [] }))
             onChange({ ...filters, groups: cleared, groupTypeIndex: value === '' ? null : Number(value) })
           }}

@@ -1,4 +1,4 @@
-/** What is asked of the person who picks an operator. */
+/** The input that an operator needs. */
 export type ValueKind = 'nothing' | 'list' | 'text' | 'number' | 'range' | 'date' | 'version' | 'pattern'
 
 const kinds: Readonly<Record<string, ValueKind>> = {
@@ -24,10 +24,10 @@ const kinds: Readonly<Record<string, ValueKind>> = {
 export const valueKind = (operator: string): ValueKind =>
   kinds[operator] ?? (operator.startsWith('semver_') ? 'version' : 'text')
 
-/** The value, in the form that another operator wants it. */
+/** Converts the value to the shape that another operator expects. */
 export function valueFor(operator: string, value: unknown): unknown {
   const given = Array.isArray(value) ? value : value === undefined || value === null || value === '' ? [] : [value]
-  // Operators without a value carry their own name as one.
+  // Operators without a value store their own name as the value.
   const list = given.filter(item => item !== 'is_set' && item !== 'is_not_set')
   switch (valueKind(operator)) {
     case 'nothing':

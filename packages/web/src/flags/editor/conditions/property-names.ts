@@ -1,6 +1,6 @@
 import type { Flag } from '@halyard/contract'
 
-/** Names that the conditions of these flags use, for the fields that ask for a name. */
+/** Property names used by the conditions of these flags, for suggestions. */
 export function propertyNames(flags: readonly Flag[]): string[] {
   const keys = new Set<string>()
   for (const { filters } of flags) {

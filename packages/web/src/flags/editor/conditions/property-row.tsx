@@ -14,15 +14,15 @@ import { CohortFields, type Faults, type FieldsProps, FlagFields } from './refer
 interface Props {
   property: Property
   path: string
-  /** The word in front: where, and, or. */
+  /** The leading word: where, and, or. */
   joint: string
-  /** Just added: whoever did it goes on here. */
+  /** Just added, so it takes the focus. */
   isNew?: boolean
   onChange: (property: Property) => void
   onRemove: () => void
 }
 
-/** One filter of a condition, read from left to right like a sentence. */
+/** One filter of a condition, laid out like a sentence. */
 export function PropertyRow({ property, path, joint, isNew = false, onChange, onRemove }: Props) {
   const t = useMessages()
   const row = useRef<HTMLDivElement>(null)
@@ -71,7 +71,7 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
   )
 }
 
-/** Many filters stand below each other with fields of the same names. */
+/** Filters repeat the same field names, so each one is a labeled group. */
 function nameOf({ type, key }: Property, t: Messages): string {
   if (type === 'cohort') return t.editor.cohort
   return type === 'flag' ? t.editor.otherFlag : t.editor.filterOf(key)

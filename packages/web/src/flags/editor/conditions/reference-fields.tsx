@@ -5,7 +5,7 @@ import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
 import { negated } from './negation.ts'
 
-/** What is wrong, at the field where it is. */
+/** The validation message of this field. */
 export interface Faults {
   readonly key: string | undefined
   readonly operator: string | undefined
@@ -60,7 +60,7 @@ export function CohortFields({ property, faults, onChange }: FieldsProps) {
   )
 }
 
-/** Many projects have thousands of flags; a list of that length helps nobody. */
+/** A project can have thousands of flags, so the list is limited. */
 const optionsMax = 50
 
 export function FlagFields({ property, faults, onChange }: FieldsProps) {

@@ -6,7 +6,7 @@ import { useCall } from '../../../services/services.ts'
 const peopleMax = '100'
 const none: readonly string[] = []
 
-/** Names of properties that some people of the project have, so that they can be picked and need not be remembered. */
+/** Property names of some people in the project, for suggestions. */
 export function usePersonPropertyNames(projectId: string): readonly string[] {
   const call = useCall()
   const people = useQuery({

@@ -2,7 +2,7 @@ import { JsonInput, Stack } from '@mantine/core'
 import { useMessages } from '../../../i18n/language.tsx'
 import type { Filters } from '../../filters.ts'
 
-/** What was typed and is not JSON yet, by the value that it is to go with. */
+/** Text that is not valid JSON yet, by flag value. */
 export type BrokenPayloads = Readonly<Record<string, string>>
 
 interface Props {
@@ -12,7 +12,7 @@ interface Props {
   onBroken: (broken: BrokenPayloads) => void
 }
 
-/** A payload is JSON that an SDK hands to the program along with the value. */
+/** The JSON payload that SDKs return with a flag value. */
 export function PayloadEditor({ filters, broken, onChange, onBroken }: Props) {
   const t = useMessages()
   const set = (key: string, text: string) => {
@@ -21,7 +21,7 @@ export function PayloadEditor({ filters, broken, onChange, onBroken }: Props) {
     onBroken(isJson ? otherBroken : { ...otherBroken, [key]: text })
     if (!isJson) return
     const { [key]: _old, ...rest } = filters.payloads
-    // Kept as text, as SDKs expect it.
+    // Stored as text, as SDKs expect it.
     onChange({ ...filters, payloads: text.trim() === '' ? rest : { ...rest, [key]: text } })
   }
   return (
@@ -47,7 +47,7 @@ export function PayloadEditor({ filters, broken, onChange, onBroken }: Props) {
 const payloadKeys = ({ variants }: Filters): string[] =>
   variants.length > 0 ? variants.map(({ key }) => key) : ['true']
 
-/** Whether there is a text in sight that would be lost by saving. */
+/** Whether saving would lose visible text that is not valid JSON. */
 export const hasBrokenPayload = (filters: Filters, broken: BrokenPayloads): boolean =>
   payloadKeys(filters).some(key => broken[key] !== undefined)
 

@@ -124,7 +124,7 @@ function Bar({ variants }: { variants: readonly Variant[] }) {
   )
 }
 
-/** Overrides and payloads of variants that are gone would be refused, so they go as well. */
+/** Overrides and payloads of removed variants would be rejected, so they are removed too. */
 function withVariants(filters: Filters, variants: readonly Variant[]): Filters {
   const keys = new Set(variants.map(({ key }) => key))
   const isKept = (key: string) => (variants.length === 0 ? key === 'true' : keys.has(key))

@@ -3,7 +3,7 @@ import type { Variant } from '../../filters.ts'
 const total = 100
 const hundredths = (value: number): number => Math.round(value * 100) / 100
 
-/** Gives one variant a weight; the others keep their proportions and everything still adds up to 100. */
+/** Sets the weight of one variant and scales the others so that the sum stays 100. */
 export function withWeight(variants: readonly Variant[], index: number, weight: number): Variant[] {
   const wanted = hundredths(Math.max(0, Math.min(total, weight)))
   if (variants.length === 1) return variants.map(variant => ({ ...variant, rollout_percentage: total }))
@@ -25,7 +25,7 @@ export function evenly(variants: readonly Variant[]): Variant[] {
   )
 }
 
-/** What rounding left over goes to the last variant that was not set by hand. */
+/** The rounding remainder goes to the last variant that was not set explicitly. */
 function settle(variants: readonly Variant[], weights: number[], fixed: number): Variant[] {
   const rest = hundredths(total - weights.reduce((sum, weight) => sum + weight, 0))
   const last = fixed === variants.length - 1 ? variants.length - 2 : variants.length - 1
@@ -35,7 +35,7 @@ function settle(variants: readonly Variant[], weights: number[], fixed: number):
   }))
 }
 
-/** A new variant takes an even share, and the others give it up in proportion. */
+/** A new variant gets an even share, taken from the others. */
 export function addVariant(variants: readonly Variant[]): Variant[] {
   const taken = new Set(variants.map(({ key }) => key))
   let number = variants.length + 1
