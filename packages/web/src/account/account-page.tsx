@@ -46,7 +46,7 @@ function Profile({ user }: { user: User }) {
       queries.setQueryData(['me'], me)
       setCurrent('')
       setPassword('')
-      notify.tell({ message: t.editor.saved })
+      notify.success({ message: t.editor.saved })
     },
   })
   const submit = (event: FormEvent) => {
@@ -119,7 +119,7 @@ function Keys() {
         {all => (
           <DataTable
             label={t.account.keys}
-            head={[t.account.label, t.account.scopes, t.account.lastUsed, t.account.ends, '']}
+            head={[t.account.label, t.account.scopes, t.account.lastUsed, t.account.expires, '']}
             rows={all.map(key => ({
               key: key.id,
               cells: [
@@ -132,7 +132,7 @@ function Keys() {
                 <Group key="scopes" gap={4}>
                   {key.scopes.map(scope => (
                     <Badge key={scope} variant="light" color="gray" size="sm">
-                      {scope === '*' ? t.account.everything : scope}
+                      {scope === '*' ? t.account.fullAccess : scope}
                     </Badge>
                   ))}
                 </Group>,

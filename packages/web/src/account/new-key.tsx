@@ -52,7 +52,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
           />
           <MultiSelect
             label={t.account.scopes}
-            placeholder={scopes.length === 0 ? t.account.everything : ''}
+            placeholder={scopes.length === 0 ? t.account.fullAccess : ''}
             data={allScopes}
             value={scopes}
             onChange={setScopes}
@@ -61,7 +61,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             maw={420}
           />
           <NativeSelect
-            label={t.account.ends}
+            label={t.account.expires}
             value={days}
             onChange={event => setDays(event.currentTarget.value)}
             data={[

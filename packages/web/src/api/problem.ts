@@ -8,7 +8,7 @@ export class ApiProblem extends Error {
   readonly field: string | null
 
   constructor(status: number, body: Partial<ProblemBody>) {
-    super(body.detail ?? `The server answered ${status}.`)
+    super(body.detail ?? `The server responded with status ${status}.`)
     this.status = status
     this.code = body.code ?? 'error'
     this.field = body.attr ?? null

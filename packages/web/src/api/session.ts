@@ -26,7 +26,7 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
   let timer: ReturnType<typeof setTimeout> | undefined
   const listeners = new Set<() => void>()
 
-  const tell = () => {
+  const notifyListeners = () => {
     for (const listener of listeners) listener()
   }
   const end = (reason: EndReason, key?: string) => {
@@ -36,7 +36,7 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
     ended = reason
     storage.removeItem(storageName)
     storage.setItem(endedName, reason)
-    tell()
+    notifyListeners()
   }
   const watchExpiry = () => {
     clearTimeout(timer)
@@ -55,7 +55,7 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
       storage.setItem(storageName, JSON.stringify(next))
       storage.removeItem(endedName)
       watchExpiry()
-      tell()
+      notifyListeners()
     },
     end,
     subscribe(listener) {

@@ -23,7 +23,7 @@ interface RouterContext extends Services {
   readonly queries: QueryClient
 }
 
-const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: Lost })
+const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFoundOutsideShell })
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -79,9 +79,9 @@ const activity = createRoute({
   path: '/activity',
   component: lazyRouteComponent(() => import('../flags/history/activity-page.tsx'), 'ActivityPage'),
 })
-const why = createRoute({
+const explain = createRoute({
   getParentRoute: () => project,
-  path: '/why',
+  path: '/debugger',
   validateSearch: (search): { id?: string; groups?: string } => ({
     ...(search.id !== undefined && { id: String(search.id) }),
     ...(search.groups !== undefined && { groups: textOf(search.groups) }),
@@ -153,7 +153,7 @@ const tree = root.addChildren([
   shell.addChildren([
     home,
     account,
-    project.addChildren([flags, newFlag, flag, activity, why, persons, person, groups, cohorts, cohort, settings]),
+    project.addChildren([flags, newFlag, flag, activity, explain, persons, person, groups, cohorts, cohort, settings]),
     organization.addChildren([members, roles, plugins, plugin]),
   ]),
 ])
@@ -173,7 +173,7 @@ export function createAppRouter(context: RouterContext) {
         <ProblemAlert error={error} onRetry={reset} />
       </Stack>
     ),
-    defaultNotFoundComponent: Lost,
+    defaultNotFoundComponent: NotFoundOutsideShell,
   })
 }
 
@@ -184,7 +184,7 @@ declare module '@tanstack/react-router' {
 }
 
 /** Outside the shell there is no main landmark, so this adds one. */
-function Lost() {
+function NotFoundOutsideShell() {
   return (
     <Box component="main">
       <NotFound />

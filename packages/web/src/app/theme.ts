@@ -1,6 +1,6 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
-const colours = ['indigo', 'green', 'red', 'yellow', 'gray', 'grape', 'teal'] as const
+const textColors = ['indigo', 'green', 'red', 'yellow', 'gray', 'grape', 'teal'] as const
 
 export const theme = createTheme({
   primaryColor: 'indigo',
@@ -59,7 +59,7 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-soft': '#f7f8fa',
       '--halyard-hover': '#f1f3f6',
       ...Object.fromEntries(
-        colours.map(name => [
+        textColors.map(name => [
           `--mantine-color-${name}-light-color`,
           name === 'yellow' ? '#7a4a00' : name === 'green' ? '#1b6e2d' : name === 'teal' ? '#066649' : shade(name, 9),
         ]),
@@ -73,7 +73,7 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-line': '#2c2e33',
       '--halyard-soft': '#1c1d21',
       '--halyard-hover': '#222429',
-      ...Object.fromEntries(colours.map(name => [`--mantine-color-${name}-light-color`, shade(name, 2)])),
+      ...Object.fromEntries(textColors.map(name => [`--mantine-color-${name}-light-color`, shade(name, 2)])),
     },
   }
 }

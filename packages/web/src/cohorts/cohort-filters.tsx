@@ -4,11 +4,12 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMemo, useState } from 'react'
 import { usePersonPropertyNames } from '../flags/editor/conditions/use-person-properties.ts'
 import { regex } from '../flags/editor/draft-definitions.ts'
-import { inWords } from '../flags/editor/draft-problems.ts'
+import { translateIssue } from '../flags/editor/draft-problems.ts'
 import { type Editing, EditingContext } from '../flags/editor/editor-context.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { type Cohort, useCohorts } from '../services/cohort-queries.ts'
 import { useProject } from '../services/session-queries.ts'
+import { jsonErrorPosition } from '../ui/data/json-error.ts'
 import { DisclosureButton } from '../ui/layout/disclosure-button.tsx'
 import { type FilterTree, isTree, readTree, rootPath, writeTree } from './cohort-tree.ts'
 import { FilterGroup } from './filter-group.tsx'
@@ -41,7 +42,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
       groupTypeIndex: null,
       propertyNames: [...new Set([...propertyNames(cohorts), ...seen])].sort(),
       problemsAt: path =>
-        problems.filter(problem => problem.path.startsWith(path)).map(problem => inWords(t, problem).message),
+        problems.filter(problem => problem.path.startsWith(path)).map(problem => translateIssue(t, problem).message),
     }),
     [t, cohorts, cohortId, project, seen, problems],
   )
@@ -57,11 +58,11 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
   return (
     <EditingContext.Provider value={editing}>
       <Stack gap="xs">
-        <Title order={2}>{t.cohorts.who}</Title>
+        <Title order={2}>{t.cohorts.definition}</Title>
         {tree && <FilterGroup tree={tree} path={rootPath(tree)} onChange={build} />}
         {stray.length > 0 && (
           <Alert color="red" role="alert">
-            {stray.map(problem => inWords(t, problem).message).join(' ')}
+            {stray.map(problem => translateIssue(t, problem).message).join(' ')}
           </Alert>
         )}
         <div>
@@ -76,6 +77,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
 function JsonFilters({ filters, onChange }: Pick<Props, 'filters' | 'onChange'>) {
   const t = useMessages()
   const [typed, setTyped] = useState<string>()
+  const position = jsonErrorPosition(typed ?? '{}')
   return (
     <JsonInput
       aria-label={t.cohorts.asJson}
@@ -84,7 +86,7 @@ function JsonFilters({ filters, onChange }: Pick<Props, 'filters' | 'onChange'>)
       maxRows={24}
       mt="xs"
       value={typed ?? JSON.stringify(filters, null, 2)}
-      validationError={t.editor.notJson}
+      {...(position && { validationError: t.editor.invalidJson(position.line, position.column) })}
       onBlur={() => setTyped(undefined)}
       onChange={text => {
         setTyped(text)

@@ -34,7 +34,7 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
     onSuccess: async saved => {
       queries.setQueryData(['cohort', projectId, String(saved.id)], saved)
       await queries.invalidateQueries({ queryKey: ['cohorts', projectId] })
-      notify.tell({ message: t.editor.saved })
+      notify.success({ message: t.editor.saved })
       await navigate({ to: '/project/$projectId/cohorts/$cohortId', params: { projectId, cohortId: String(saved.id) } })
     },
   })
@@ -107,7 +107,7 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
           </Button>
           {hasTried && problems.length > 0 && (
             <Text size="sm" role="status">
-              {t.editor.problems(problems.length)}
+              {t.editor.issues(problems.length)}
             </Text>
           )}
         </Group>

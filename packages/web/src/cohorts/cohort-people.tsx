@@ -34,7 +34,7 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
       <Loaded query={people}>
         {({ results, next }) =>
           results.length === 0 ? (
-            <Text size="sm">{t.cohorts.nobody}</Text>
+            <Text size="sm">{t.cohorts.noMembers}</Text>
           ) : (
             <>
               <DataTable

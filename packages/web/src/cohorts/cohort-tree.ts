@@ -12,13 +12,14 @@ export const isTree = (member: FilterMember): member is FilterTree => 'members' 
 
 export const emptyTree: FilterTree = { type: 'AND', members: [] }
 
-type Bag = Record<string, unknown>
-const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
+type JsonObject = Record<string, unknown>
+const isRecord = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Undefined for an unknown shape, which can still be edited as JSON. */
 export function readTree(filters: Readonly<Record<string, unknown>>): FilterTree | undefined {
   const root = Object.hasOwn(filters, 'properties') ? filters.properties : filters
-  if (root === null || (isBag(root) && root.values === undefined)) return emptyTree
+  if (root === null || (isRecord(root) && root.values === undefined)) return emptyTree
   const tree = readGroup(root)
   // The usual wrapper: a single group inside a group.
   const [only] = tree?.members ?? []
@@ -26,13 +27,13 @@ export function readTree(filters: Readonly<Record<string, unknown>>): FilterTree
 }
 
 function readGroup(value: unknown): FilterTree | undefined {
-  if (!isBag(value) || !Array.isArray(value.values) || !value.values.every(isBag)) return undefined
+  if (!isRecord(value) || !Array.isArray(value.values) || !value.values.every(isRecord)) return undefined
   const members = value.values.map(readMember)
   if (members.some(member => member === undefined)) return undefined
   return { type: value.type === 'OR' ? 'OR' : 'AND', members: members as FilterMember[] }
 }
 
-function readMember(value: Bag): FilterMember | undefined {
+function readMember(value: JsonObject): FilterMember | undefined {
   if (value.values === undefined) return readFilters({ groups: [{ properties: [value] }] }).groups[0]?.properties[0]
   return readGroup(value)
 }
@@ -46,7 +47,7 @@ export function writeTree(tree: FilterTree): Record<string, unknown> {
   return { properties: { type: 'OR', values: [writeGroup(tree)] } }
 }
 
-function writeGroup({ type, members }: FilterTree): Bag {
+function writeGroup({ type, members }: FilterTree): JsonObject {
   if (!members.some(isTree)) return { type, values: members.map(member => ({ ...member })) }
   return {
     type,

@@ -31,7 +31,7 @@ export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemo
     onChange({ ...tree, members: [...members, member] })
   }
   const joint = type === 'AND' ? t.editor.and : t.words.or
-  const label = name === '' ? t.cohorts.who : t.cohorts.group(name)
+  const label = name === '' ? t.cohorts.definition : t.cohorts.group(name)
   const body = (
     <Stack gap="sm">
       <Group justify="space-between">
@@ -66,7 +66,7 @@ export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemo
       </Group>
       {members.length === 0 && (
         <Text size="sm" c="dimmed">
-          {depth === 0 ? t.cohorts.everybody : t.cohorts.emptyGroup}
+          {depth === 0 ? t.cohorts.matchesEveryone : t.cohorts.emptyGroup}
         </Text>
       )}
       {members.map((member, index) =>

@@ -9,7 +9,7 @@ import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { SearchIcon } from '../ui/icons.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
-const from = '/shell/project/$projectId/why' as const
+const from = '/shell/project/$projectId/debugger' as const
 
 /** The debugger: every flag with its value for one person and the trace behind it. */
 export function ExplainPage() {
@@ -26,12 +26,12 @@ export function ExplainPage() {
     event.preventDefault()
     const chosen = Object.fromEntries(Object.entries(groupKeys).filter(([, key]) => key !== ''))
     const search = { id: distinctId, ...(Object.keys(chosen).length > 0 && { groups: JSON.stringify(chosen) }) }
-    return navigate({ to: '/project/$projectId/why', params: { projectId }, search })
+    return navigate({ to: '/project/$projectId/debugger', params: { projectId }, search })
   }
   // The group fields depend on the project; rendering the form earlier would shift the layout.
-  if (!project) return <Page title={t.why.title} intro={t.why.intro} />
+  if (!project) return <Page title={t.explain.title} intro={t.explain.intro} />
   return (
-    <Page title={t.why.title} intro={t.why.intro}>
+    <Page title={t.explain.title} intro={t.explain.intro}>
       <form onSubmit={submit}>
         <Group align="flex-end" mb="lg">
           <PersonPicker projectId={projectId} value={distinctId} onChange={setDistinctId} />
@@ -47,12 +47,12 @@ export function ExplainPage() {
             />
           ))}
           <Button type="submit" leftSection={<SearchIcon size={16} />} disabled={distinctId === ''}>
-            {t.why.ask}
+            {t.explain.evaluate}
           </Button>
         </Group>
       </form>
       {id === '' ? (
-        <EmptyState title={t.why.nobodyTitle} text={t.why.nobodyText} />
+        <EmptyState title={t.explain.emptyTitle} text={t.explain.emptyText} />
       ) : (
         <FlagResults projectId={projectId} id={id} groups={groups} />
       )}

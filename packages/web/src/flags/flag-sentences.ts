@@ -45,14 +45,14 @@ const oneValue = (value: unknown, { quoted }: Messages['words']): string =>
 
 export function conditionSentence(condition: Condition, filters: Filters, wording: Wording): string {
   const { t, percent, groupTypes } = wording
-  const whom =
+  const audience =
     filters.groupTypeIndex === null
       ? t.flagState.people
       : t.flagState.groups(groupTypes[filters.groupTypeIndex] ?? String(filters.groupTypeIndex))
-  const share = t.words.shareOf(percent(condition.rollout_percentage ?? 100), whom)
+  const rollout = t.words.percentOf(percent(condition.rollout_percentage ?? 100), audience)
   const where = condition.properties.map(property => propertySentence(property, wording)).join(` ${t.editor.and} `)
   const variant = condition.variant ? ` → ${condition.variant}` : ''
-  return (where === '' ? share : `${share} ${t.editor.where} ${where}`) + variant
+  return (where === '' ? rollout : `${rollout} ${t.editor.where} ${where}`) + variant
 }
 
 /** Filters as lines of text, for diffs. */

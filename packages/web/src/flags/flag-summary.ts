@@ -9,47 +9,54 @@ interface Wording {
   readonly groupTypes: Readonly<Record<string, string>>
 }
 
-export type StateColour = 'green' | 'gray' | 'red' | 'yellow'
+export type StateColor = 'green' | 'gray' | 'red' | 'yellow'
 
 /** The flag's current state in one sentence. */
-export function describeState(flag: Flag, { t, percent, groupTypes }: Wording): { text: string; colour: StateColour } {
+export function describeState(flag: Flag, { t, percent, groupTypes }: Wording): { text: string; color: StateColor } {
   const words = t.flagState
-  if (flag.deleted) return { text: words.deleted, colour: 'red' }
+  if (flag.deleted) return { text: words.deleted, color: 'red' }
   if (!flag.active) {
-    return flag.performed_rollback ? { text: words.rolledBack, colour: 'red' } : { text: words.off, colour: 'gray' }
+    return flag.performed_rollback ? { text: words.rolledBack, color: 'red' } : { text: words.off, color: 'gray' }
   }
   const { groups, variants, groupTypeIndex } = readFilters(flag.filters)
-  const whom =
+  const audience =
     groupTypeIndex === null ? words.people : words.groups(groupTypes[groupTypeIndex] ?? String(groupTypeIndex))
-  const reach = reachOf(groups)
+  const coverage = coverageOf(groups)
   const suffix = variants.length > 0 ? ` · ${words.variants(variants.length)}` : ''
-  if (reach.kind === 'nobody') return { text: words.nobody, colour: 'yellow' }
-  const colour = 'green' as const
-  if (reach.kind === 'everyone') return { text: words.everyone(whom) + suffix, colour }
-  if (reach.kind === 'share') return { text: words.share(percent(reach.percent), whom) + suffix, colour }
-  const text =
-    reach.from === 100
-      ? words.conditions(reach.count, whom)
-      : words.shareInConditions(range(reach, percent), reach.count, whom)
-  return { text: text + suffix, colour }
+  const color = 'green' as const
+  switch (coverage.kind) {
+    case 'no-one':
+      return { text: words.noOne, color: 'yellow' }
+    case 'everyone':
+      return { text: words.everyone(audience) + suffix, color }
+    case 'rollout':
+      return { text: words.rollout(percent(coverage.percent), audience) + suffix, color }
+    case 'conditions': {
+      const text =
+        coverage.from === 100
+          ? words.conditions(coverage.count, audience)
+          : words.rolloutInConditions(range(coverage, percent), coverage.count, audience)
+      return { text: text + suffix, color }
+    }
+  }
 }
 
 const range = ({ from, to }: { from: number; to: number }, percent: (value: number) => string): string =>
   from === to ? percent(from) : `${percent(from).replace(/\s?%/, '')}–${percent(to)}`
 
-type Reach =
-  | { readonly kind: 'nobody' }
+type Coverage =
+  | { readonly kind: 'no-one' }
   | { readonly kind: 'everyone' }
-  | { readonly kind: 'share'; readonly percent: number }
+  | { readonly kind: 'rollout'; readonly percent: number }
   | { readonly kind: 'conditions'; readonly count: number; readonly from: number; readonly to: number }
 
-function reachOf(groups: readonly Condition[]): Reach {
-  const open = groups.filter(group => shareOf(group) > 0)
-  if (open.length === 0) return { kind: 'nobody' }
-  if (open.some(group => group.properties.length === 0 && shareOf(group) === 100)) return { kind: 'everyone' }
-  if (open.length === 1 && open[0]?.properties.length === 0) return { kind: 'share', percent: shareOf(open[0]) }
-  const shares = open.map(shareOf)
-  return { kind: 'conditions', count: open.length, from: Math.min(...shares), to: Math.max(...shares) }
+function coverageOf(groups: readonly Condition[]): Coverage {
+  const open = groups.filter(group => rolloutOf(group) > 0)
+  if (open.length === 0) return { kind: 'no-one' }
+  if (open.some(group => group.properties.length === 0 && rolloutOf(group) === 100)) return { kind: 'everyone' }
+  if (open.length === 1 && open[0]?.properties.length === 0) return { kind: 'rollout', percent: rolloutOf(open[0]) }
+  const rollouts = open.map(rolloutOf)
+  return { kind: 'conditions', count: open.length, from: Math.min(...rollouts), to: Math.max(...rollouts) }
 }
 
-const shareOf = (group: Condition): number => group.rollout_percentage ?? 100
+const rolloutOf = (group: Condition): number => group.rollout_percentage ?? 100

@@ -2,7 +2,7 @@ import { type Flag, type FlagWrite, routes } from '@halyard/contract'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useCall } from '../services/services.ts'
-import { cacheFlag, type FlagKind, type FlagPage, type FlagPages, listKey } from './flag-cache.ts'
+import { applyPatch, type FlagKind, type FlagPage, type FlagPages, listKey, settlePatch } from './flag-cache.ts'
 
 /** The first page is small, so that rows appear quickly; the rest follows in one batch. */
 const firstPageSize = 100
@@ -101,8 +101,8 @@ export function usePatchFlag(projectId: string) {
   return useMutation({
     mutationFn: ({ flag, patch }: { flag: Flag; patch: FlagWrite }) =>
       call(routes.flags.update, { params: { project_id: projectId, id: String(flag.id) }, body: patch }),
-    onMutate: ({ flag, patch }) => cacheFlag(queries, projectId, { ...flag, ...patch } as Flag),
-    onSuccess: flag => cacheFlag(queries, projectId, flag),
-    onError: (_error, { flag }) => cacheFlag(queries, projectId, flag),
+    onMutate: ({ flag, patch }) => applyPatch(queries, projectId, flag, patch),
+    onSuccess: (updated, { patch }) => settlePatch(queries, projectId, updated.id, patch, updated),
+    onError: (_error, { flag, patch }) => settlePatch(queries, projectId, flag.id, patch),
   })
 }

@@ -24,12 +24,12 @@ export function useToggle(projectId: string) {
   )
 
   /** Replaces the previous notification about the same flag. */
-  const tell = useCallback(
+  const showResult = useCallback(
     (flag: Flag, onUndo?: () => unknown) =>
-      notify.tell({
+      notify.success({
         id: `toggle-${flag.id}`,
         color: flag.active ? 'green' : 'gray',
-        message: flag.active ? t.flags.switchedOn(flag.key) : t.flags.switchedOff(flag.key),
+        message: flag.active ? t.flags.turnedOn(flag.key) : t.flags.turnedOff(flag.key),
         ...(onUndo && { onUndo }),
       }),
     [notify, t],
@@ -39,17 +39,17 @@ export function useToggle(projectId: string) {
     const flag = last.current
     last.current = undefined
     const undone = flag && (await set(flag, !flag.active))
-    if (undone) tell(undone)
-  }, [set, tell])
+    if (undone) showResult(undone)
+  }, [set, showResult])
 
   const toggle = useCallback(
     async (flag: Flag) => {
       const changed = await set(flag, !flag.active)
       if (!changed) return
       last.current = changed
-      tell(changed, undo)
+      showResult(changed, undo)
     },
-    [set, undo, tell],
+    [set, undo, showResult],
   )
   return { toggle, undo }
 }

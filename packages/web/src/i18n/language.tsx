@@ -1,11 +1,10 @@
 import { createContext, type ReactNode, useContext, useEffect, useMemo, useState } from 'react'
+import { chooseLanguage, type Language } from './choose-language.ts'
 import { en, type Messages } from './en.ts'
+import { createFormats, type Formats } from './formats.ts'
 
-const languages = ['en', 'de'] as const
-export type Language = (typeof languages)[number]
-
-/** A language other than English is fetched when somebody wants it. */
-const catalogues: Record<Language, () => Promise<Messages>> = {
+/** English is in the main bundle; other languages are loaded on demand. */
+const loaders: Record<Language, () => Promise<Messages>> = {
   en: async () => en,
   de: async () => (await import('./de.ts')).de,
 }
@@ -19,12 +18,10 @@ interface LanguageChoice {
 const LanguageContext = createContext<LanguageChoice>({ language: 'en', messages: en, choose: () => {} })
 const storageName = 'halyard.language'
 
-export function preferredLanguage(): Language {
-  const wanted = localStorage.getItem(storageName) ?? navigator.language.slice(0, 2)
-  return languages.find(language => language === wanted) ?? 'en'
-}
+export const preferredLanguage = (): Language =>
+  chooseLanguage(localStorage.getItem(storageName), navigator.languages ?? [navigator.language])
 
-export const loadMessages = (language: Language): Promise<Messages> => catalogues[language]()
+export const loadMessages = (language: Language): Promise<Messages> => loaders[language]()
 
 export function LanguageProvider(props: {
   initial: Pick<LanguageChoice, 'language' | 'messages'>
@@ -50,46 +47,7 @@ export function LanguageProvider(props: {
 export const useMessages = (): Messages => useContext(LanguageContext).messages
 export const useLanguage = (): LanguageChoice => useContext(LanguageContext)
 
-export const languageNames: Record<Language, string> = { en: 'English', de: 'Deutsch' }
-
-const minuteSeconds = 60
-const hourSeconds = 60 * minuteSeconds
-const daySeconds = 24 * hourSeconds
-/** Counting seconds would only be restless: below a minute it is now. */
-const units = [
-  { name: 'second', seconds: 1, below: 45 },
-  { name: 'minute', seconds: minuteSeconds, below: 59.5 * minuteSeconds },
-  { name: 'hour', seconds: hourSeconds, below: 23.5 * hourSeconds },
-  { name: 'day', seconds: daySeconds, below: 45 * daySeconds },
-] as const
-
-/** Numbers and dates as the language writes them. */
-export function useFormats() {
+export function useFormats(): Formats {
   const { language } = useLanguage()
-  return useMemo(() => {
-    const day = new Intl.DateTimeFormat(language, { dateStyle: 'medium' })
-    const moment = new Intl.DateTimeFormat(language, { dateStyle: 'medium', timeStyle: 'short' })
-    const precise = new Intl.DateTimeFormat(language, { dateStyle: 'short', timeStyle: 'medium' })
-    const share = new Intl.NumberFormat(language, { style: 'percent', maximumFractionDigits: 2 })
-    const count = new Intl.NumberFormat(language)
-    const distance = new Intl.RelativeTimeFormat(language, { numeric: 'auto' })
-    const exactDistance = new Intl.RelativeTimeFormat(language)
-    return {
-      day: (instant: string) => day.format(new Date(instant)),
-      moment: (instant: string) => moment.format(new Date(instant)),
-      /** How far away it is, until that says less than the day itself. */
-      ago(instant: string, now: number) {
-        const seconds = (Date.parse(instant) - now) / 1000
-        const unit = units.find(each => Math.abs(seconds) < each.below)
-        if (!unit) return day.format(new Date(instant))
-        const away = Math.round(seconds / unit.seconds)
-        return unit.name === 'second' ? distance.format(0, 'second') : exactDistance.format(away, unit.name)
-      },
-      /** To the second, for logs. */
-      precise: (instant: string) => precise.format(new Date(instant)),
-      /** From 0 to 100. */
-      percent: (value: number) => share.format(value / 100),
-      count: (value: number) => count.format(value),
-    }
-  }, [language])
+  return useMemo(() => createFormats(language), [language])
 }

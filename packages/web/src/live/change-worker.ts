@@ -9,6 +9,6 @@ scope.onconnect = ({ ports: [port] }) => {
   let stop = () => {}
   port.onmessage = ({ data: key }: MessageEvent<string | null>) => {
     stop()
-    stop = key === null ? () => {} : listen(key, word => port.postMessage(word))
+    stop = key === null ? () => {} : listen(key, message => port.postMessage(message))
   }
 }

@@ -1,8 +1,8 @@
 import type { Session } from '../api/session.ts'
-import type { Word } from './change-stream.ts'
+import type { ChangeMessage } from './change-stream.ts'
 import { subscribeToChanges } from './subscribe-to-changes.ts'
 
-type Listener = (word: Word) => void
+type Listener = (message: ChangeMessage) => void
 
 /** Change notifications for as long as the user is signed in. */
 export interface Live {
@@ -23,8 +23,8 @@ export function createLive(session: Session): Live {
     stop =
       current === undefined
         ? () => {}
-        : subscribeToChanges(current, word => {
-            for (const listener of listeners) listener(word)
+        : subscribeToChanges(current, message => {
+            for (const listener of listeners) listener(message)
           })
   }
   session.subscribe(follow)

@@ -1,8 +1,8 @@
-import { followChangeStream, type Word } from './change-stream.ts'
+import { type ChangeMessage, followChangeStream } from './change-stream.ts'
 
-type Listener = (word: Word) => void
+type Listener = (message: ChangeMessage) => void
 
-interface Followed {
+interface SharedStream {
   readonly listeners: Set<Listener>
   readonly stop: () => void
   isOpen: boolean
@@ -10,31 +10,31 @@ interface Followed {
 
 /** One stream per API key, shared by all subscribers; it closes with the last one. */
 export function createStreams() {
-  const streams = new Map<string, Followed>()
+  const streams = new Map<string, SharedStream>()
 
-  function begin(key: string): Followed {
+  function begin(key: string): SharedStream {
     const end = new AbortController()
-    const followed: Followed = { listeners: new Set(), stop: () => end.abort(), isOpen: false }
-    streams.set(key, followed)
-    followChangeStream(key, end.signal, word => {
-      if (word.kind === 'open') followed.isOpen = true
-      if (word.kind === 'refused') streams.delete(key)
-      for (const listener of followed.listeners) listener(word)
+    const stream: SharedStream = { listeners: new Set(), stop: () => end.abort(), isOpen: false }
+    streams.set(key, stream)
+    followChangeStream(key, end.signal, message => {
+      if (message.kind === 'open') stream.isOpen = true
+      if (message.kind === 'refused') streams.delete(key)
+      for (const listener of stream.listeners) listener(message)
     })
-    return followed
+    return stream
   }
 
   /** Returns the unsubscribe function. */
   return function listen(key: string, listener: Listener): () => void {
-    const followed = streams.get(key) ?? begin(key)
-    followed.listeners.add(listener)
+    const stream = streams.get(key) ?? begin(key)
+    stream.listeners.add(listener)
     // A late subscriber has missed earlier messages.
-    if (followed.isOpen) listener({ kind: 'open' })
+    if (stream.isOpen) listener({ kind: 'open' })
     return () => {
-      followed.listeners.delete(listener)
-      if (followed.listeners.size > 0) return
-      followed.stop()
-      if (streams.get(key) === followed) streams.delete(key)
+      stream.listeners.delete(listener)
+      if (stream.listeners.size > 0) return
+      stream.stop()
+      if (streams.get(key) === stream) streams.delete(key)
     }
   }
 }

@@ -1,7 +1,7 @@
-import type { Word } from './change-stream.ts'
+import type { ChangeMessage } from './change-stream.ts'
 import { createStreams } from './shared-streams.ts'
 
-type Listener = (word: Word) => void
+type Listener = (message: ChangeMessage) => void
 
 /**
  * Subscribes with an API key, through a shared worker where the browser has one. Returns the unsubscribe function.
@@ -14,7 +14,7 @@ function listenTogether(key: string, listener: Listener): () => void {
   const { port } = new SharedWorker(new URL('./change-worker.ts', import.meta.url), { type: 'module' })
   const follow = () => port.postMessage(key)
   const leave = () => port.postMessage(null)
-  port.onmessage = ({ data }: MessageEvent<Word>) => listener(data)
+  port.onmessage = ({ data }: MessageEvent<ChangeMessage>) => listener(data)
   follow()
   // A closing tab unsubscribes on pagehide; a tab restored from the back/forward cache subscribes again.
   const onShow = ({ persisted }: PageTransitionEvent) => persisted && follow()

@@ -4,8 +4,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
+import { assignableLevels, canChangeLevel, canRemoveMember, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
-import { useMe, useOrganizations } from '../services/session-queries.ts'
+import { useMe, useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
 import { CopyTextButton } from '../ui/data/copy-button.tsx'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
@@ -14,8 +15,6 @@ import { fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
-const adminLevel = 8
-const ownerLevel = 15
 const membersMax = '1000'
 
 export function MembersPage() {
@@ -27,8 +26,7 @@ export function MembersPage() {
   const notify = useNotify()
   const me = useMe().data
   const organizations = useOrganizations().data
-  const level = organizations?.find(({ id }) => id === organizationId)?.membership_level ?? 0
-  const isAdmin = level >= adminLevel
+  const viewer = { level: useMembershipLevel(organizationId), uuid: me?.uuid }
   const params = { parent_lookup_organization_id: organizationId }
   const members = useQuery({
     queryKey: ['members', organizationId],
@@ -45,7 +43,7 @@ export function MembersPage() {
     mutationFn: ({ uuid, to }: { uuid: string; to: number }) =>
       call(routes.organizations.updateMember, { params: { ...params, user_uuid: uuid }, body: { level: to } }),
     onSuccess: ({ user, level: now }) =>
-      notify.tell({ message: t.members.levelSet(user.first_name || user.email, levelName(now)) }),
+      notify.success({ message: t.members.levelSet(user.first_name || user.email, levelName(now)) }),
     onSettled: refresh,
   })
   const remove = async (uuid: string) => {
@@ -57,53 +55,54 @@ export function MembersPage() {
       <ProblemAlert error={setLevel.error} />
       <Loaded query={{ ...members, data: organizations && members.data }}>
         {({ results }) => {
-          const owners = results.filter(each => each.level === ownerLevel).length
-          // The last owner cannot leave, so the button is not offered.
-          const mayGo = ({ isMe, theirs }: { isMe: boolean; theirs: number }) =>
-            theirs === ownerLevel && owners === 1 ? false : isMe || (isAdmin && theirs <= level)
           return (
             <>
               <DataTable
                 label={t.shell.members}
                 head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
-                rows={results.map(({ id, user, level: theirs, joined_at }) => ({
-                  key: id,
-                  cells: [
-                    user.first_name,
-                    user.email,
-                    isAdmin && theirs <= level && user.uuid !== me?.uuid ? (
-                      <NativeSelect
-                        key="level"
-                        size="xs"
-                        aria-label={t.members.levelOf(user.first_name)}
-                        value={String(theirs)}
-                        onChange={event => setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })}
-                        data={levels.filter(({ value }) => Number(value) <= level)}
-                      />
-                    ) : (
-                      <Badge key="level" variant="light" color="gray">
-                        {levelName(theirs)}
-                      </Badge>
-                    ),
-                    day(joined_at),
-                    mayGo({ isMe: user.uuid === me?.uuid, theirs }) ? (
-                      <ConfirmButton
-                        key="remove"
-                        of={user.first_name || user.email}
-                        label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
-                        question={
-                          user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
-                        }
-                        done={t.members.removed(user.first_name || user.email)}
-                        onConfirm={() => remove(user.uuid)}
-                      />
-                    ) : (
-                      ''
-                    ),
-                  ],
-                }))}
+                rows={results.map(member => {
+                  const { id, user, level, joined_at } = member
+                  return {
+                    key: id,
+                    cells: [
+                      user.first_name,
+                      user.email,
+                      canChangeLevel(viewer, member) ? (
+                        <NativeSelect
+                          key="level"
+                          size="xs"
+                          aria-label={t.members.levelOf(user.first_name)}
+                          value={String(level)}
+                          onChange={event =>
+                            setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })
+                          }
+                          data={levels.filter(({ value }) => assignableLevels(viewer).includes(Number(value)))}
+                        />
+                      ) : (
+                        <Badge key="level" variant="light" color="gray">
+                          {levelName(level)}
+                        </Badge>
+                      ),
+                      day(joined_at),
+                      canRemoveMember(viewer, member, results) ? (
+                        <ConfirmButton
+                          key="remove"
+                          of={user.first_name || user.email}
+                          label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
+                          question={
+                            user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
+                          }
+                          done={t.members.removed(user.first_name || user.email)}
+                          onConfirm={() => remove(user.uuid)}
+                        />
+                      ) : (
+                        ''
+                      ),
+                    ],
+                  }
+                })}
               />
-              {isAdmin && <Invitations organizationId={organizationId} />}
+              {isAdmin(viewer.level) && <Invitations organizationId={organizationId} />}
             </>
           )
         }}

@@ -4,24 +4,23 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
+import { canEditAllFlags, editFlagsLevel, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
-import { useOrganizations } from '../services/session-queries.ts'
+import { useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
-import { fieldProblem, Loaded, ProblemAlert, together } from '../ui/feedback/problems.tsx'
+import { combineQueries, fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
-
-const adminLevel = 8
 
 export function RolesPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/roles' })
   const call = useCall()
   const organizations = useOrganizations().data
-  const isAdmin = (organizations?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+  const canManage = isAdmin(useMembershipLevel(organizationId))
   const params = { parent_lookup_organization_id: organizationId }
   const roles = useQuery({
     queryKey: ['roles', organizationId],
@@ -32,7 +31,7 @@ export function RolesPage() {
       <Loaded query={{ ...roles, data: organizations && roles.data }}>
         {({ results }) => (
           <>
-            {isAdmin && <NewRole organizationId={organizationId} />}
+            {canManage && <NewRole organizationId={organizationId} />}
             {results.length === 0 ? (
               <EmptyState title={t.roles.none} text={t.roles.noneText} />
             ) : (
@@ -44,13 +43,13 @@ export function RolesPage() {
                         <Text fw={600} size="sm">
                           {role.name}
                         </Text>
-                        <Badge variant="light" color={role.feature_flags_access_level >= 37 ? 'green' : 'gray'}>
-                          {role.feature_flags_access_level >= 37 ? t.roles.mayEdit : t.roles.mayView}
+                        <Badge variant="light" color={canEditAllFlags(role) ? 'green' : 'gray'}>
+                          {canEditAllFlags(role) ? t.roles.canEdit : t.roles.canView}
                         </Badge>
                       </Group>
                     </Accordion.Control>
                     <Accordion.Panel>
-                      <RoleDetails role={role} organizationId={organizationId} isAdmin={isAdmin} />
+                      <RoleDetails role={role} organizationId={organizationId} canManage={canManage} />
                     </Accordion.Panel>
                   </Accordion.Item>
                 ))}
@@ -66,8 +65,8 @@ export function RolesPage() {
 function useLevels() {
   const t = useMessages()
   return [
-    { value: '21', label: t.roles.mayView },
-    { value: '37', label: t.roles.mayEdit },
+    { value: '21', label: t.roles.canView },
+    { value: String(editFlagsLevel), label: t.roles.canEdit },
   ]
 }
 
@@ -78,7 +77,7 @@ function NewRole({ organizationId }: { organizationId: string }) {
   const notify = useNotify()
   const levels = useLevels()
   const [name, setName] = useState('')
-  const [level, setLevel] = useState('37')
+  const [level, setLevel] = useState(String(editFlagsLevel))
   const create = useMutation({
     mutationFn: () =>
       call(routes.roles.create, {
@@ -86,7 +85,7 @@ function NewRole({ organizationId }: { organizationId: string }) {
         body: { name, feature_flags_access_level: Number(level) },
       }),
     onSuccess: () => {
-      notify.tell({ message: t.roles.created(name) })
+      notify.success({ message: t.roles.created(name) })
       setName('')
       return queries.invalidateQueries({ queryKey: ['roles', organizationId] })
     },
@@ -123,7 +122,7 @@ function NewRole({ organizationId }: { organizationId: string }) {
   )
 }
 
-function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizationId: string; isAdmin: boolean }) {
+function RoleDetails({ role, organizationId, canManage }: { role: Role; organizationId: string; canManage: boolean }) {
   const t = useMessages()
   const call = useCall()
   const queries = useQueryClient()
@@ -148,7 +147,7 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
   const add = useMutation({
     mutationFn: (uuid: string) => call(routes.roles.createMembership, { params, body: { user_uuid: uuid } }),
     onSuccess: ({ user }) => {
-      notify.tell({ message: t.roles.added(user.first_name || user.email, role.name) })
+      notify.success({ message: t.roles.memberAdded(user.first_name || user.email, role.name) })
       return refresh()
     },
   })
@@ -156,7 +155,9 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
     mutationFn: (level: string) =>
       call(routes.roles.update, { params, body: { feature_flags_access_level: Number(level) } }),
     onSuccess: (_, level) => {
-      notify.tell({ message: t.roles.changed(role.name, levels.find(({ value }) => value === level)?.label ?? level) })
+      notify.success({
+        message: t.roles.changed(role.name, levels.find(({ value }) => value === level)?.label ?? level),
+      })
       return refresh()
     },
   })
@@ -169,14 +170,14 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
     await refresh()
   }
   return (
-    <Loaded query={together({ memberships, members })}>
+    <Loaded query={combineQueries({ memberships, members })}>
       {known => {
         const inside = known.memberships.results
         const outside = known.members.results.filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
         return (
           <Stack>
             <ProblemAlert error={add.error ?? setLevel.error} />
-            {isAdmin && (
+            {canManage && (
               <Group>
                 <NativeSelect
                   label={t.roles.flags}
@@ -185,18 +186,18 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
                   data={levels}
                 />
                 <NativeSelect
-                  label={t.roles.add}
+                  label={t.roles.addMember}
                   value=""
                   onChange={event => event.currentTarget.value !== '' && add.mutate(event.currentTarget.value)}
                   data={[
-                    { value: '', label: t.roles.pick },
+                    { value: '', label: t.roles.selectMember },
                     ...outside.map(({ user }) => ({ value: user.uuid, label: user.first_name })),
                   ]}
                 />
               </Group>
             )}
             {inside.length === 0 ? (
-              <Text size="sm">{t.roles.nobody}</Text>
+              <Text size="sm">{t.roles.noMembers}</Text>
             ) : (
               <DataTable
                 label={t.roles.membersOf(role.name)}
@@ -206,13 +207,13 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
                   cells: [
                     user.first_name,
                     user.email,
-                    isAdmin ? (
+                    canManage ? (
                       <ConfirmButton
                         key="out"
-                        label={t.roles.takeOut}
+                        label={t.roles.removeMember}
                         of={user.first_name || user.email}
-                        question={t.roles.takeOutQuestion(user.first_name, role.name)}
-                        done={t.roles.takenOut(user.first_name, role.name)}
+                        question={t.roles.removeMemberQuestion(user.first_name, role.name)}
+                        done={t.roles.memberRemoved(user.first_name, role.name)}
                         onConfirm={() => takeOut(id)}
                       />
                     ) : (
@@ -223,7 +224,7 @@ function RoleDetails({ role, organizationId, isAdmin }: { role: Role; organizati
               />
             )}
             {role.associated_flags !== '' && <Text size="sm">{t.roles.extraFlags(role.associated_flags)}</Text>}
-            {isAdmin && (
+            {canManage && (
               <Group justify="flex-end">
                 <ConfirmButton
                   label={t.roles.remove}

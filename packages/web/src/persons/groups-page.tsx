@@ -90,7 +90,7 @@ function GroupsOfTypes({ projectId, types }: { projectId: string; types: readonl
       <Loaded query={groups}>
         {({ results, count }) => (
           <>
-            {results.length === 0 && <Text>{t.persons.nothingFound}</Text>}
+            {results.length === 0 && <Text>{t.persons.noMatches}</Text>}
             <Accordion variant="separated" order={2}>
               {results.map(({ group_key, group_properties }) => (
                 <Accordion.Item key={group_key} value={group_key}>

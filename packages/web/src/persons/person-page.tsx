@@ -32,12 +32,12 @@ export function PersonPage() {
       {({ name, distinct_ids, properties, created_at }) => (
         <Page
           title={name}
-          intro={t.persons.seenFirst(moment(created_at))}
+          intro={t.persons.firstSeen(moment(created_at))}
           actions={
             <ConfirmButton
-              label={t.persons.forget}
-              question={t.persons.forgetQuestion(name)}
-              done={t.persons.forgotten(name)}
+              label={t.persons.remove}
+              question={t.persons.removeQuestion(name)}
+              done={t.persons.removed(name)}
               onConfirm={forget}
             />
           }
@@ -53,10 +53,10 @@ export function PersonPage() {
               <Title order={2}>{t.shell.flags}</Title>
               <Anchor
                 component={Link}
-                to={`/project/${projectId}/why?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`}
+                to={`/project/${projectId}/debugger?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`}
                 size="sm"
               >
-                {t.persons.whyOf(name)}
+                {t.persons.debugFlags(name)}
               </Anchor>
             </Group>
             {distinct_ids[0] !== undefined && (

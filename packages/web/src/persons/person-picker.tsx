@@ -30,8 +30,8 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
   )
   return (
     <Autocomplete
-      label={t.why.person}
-      placeholder={t.why.personHint}
+      label={t.explain.person}
+      placeholder={t.explain.personHint}
       miw={280}
       flex="1 1 280px"
       data={[...names.keys()]}

@@ -58,7 +58,7 @@ export function PersonsPage() {
             search === '' ? (
               <EmptyState title={t.persons.none} text={t.persons.noneText} code={identifyExample(project?.api_token)} />
             ) : (
-              <Text>{t.persons.nothingFound}</Text>
+              <Text>{t.persons.noMatches}</Text>
             )
           ) : (
             <Stack>
@@ -72,13 +72,13 @@ export function PersonsPage() {
                     person.distinct_ids.slice(0, 2).join(', '),
                     day(person.created_at),
                     <Link
-                      key="why"
-                      to="/project/$projectId/why"
+                      key="debugger"
+                      to="/project/$projectId/debugger"
                       params={{ projectId }}
                       search={{ id: person.distinct_ids[0] ?? '' }}
-                      aria-label={t.persons.whyOf(person.name)}
+                      aria-label={t.persons.debugFlags(person.name)}
                     >
-                      {t.shell.why}
+                      {t.shell.debugger}
                     </Link>,
                   ],
                 }))}

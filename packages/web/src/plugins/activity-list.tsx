@@ -47,9 +47,9 @@ function Entry({ entry }: { entry: ActivityEntry }) {
   const verbs: Record<string, (plugin: string) => string> = t.plugins.verbs
   const { job_type: job } = (entry.detail.trigger ?? {}) as { job_type?: string }
   const changes = entry.detail.changes ?? []
-  const deed = (verbs[entry.activity] ?? (() => `${entry.activity} ${entry.detail.name}`))(entry.detail.name)
+  const action = (verbs[entry.activity] ?? (() => `${entry.activity} ${entry.detail.name}`))(entry.detail.name)
   return (
-    <ActivityCard entry={entry} deed={job ? `${deed}: ${job}` : deed}>
+    <ActivityCard entry={entry} action={job ? `${action}: ${job}` : action}>
       {changes.length > 0 && <PluginChanges changes={changes} />}
     </ActivityCard>
   )

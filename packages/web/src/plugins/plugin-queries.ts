@@ -1,19 +1,18 @@
 import { type AnswerOf, type Plugin, routes } from '@halyard/contract'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Call } from '../api/client.ts'
+import { isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
-import { useOrganizations } from '../services/session-queries.ts'
+import { useMembershipLevel } from '../services/session-queries.ts'
 
 export type PluginConfig = AnswerOf<typeof routes.pluginConfigs.get>
 
-const adminLevel = 8
 const all = '1000'
 
 export const scope = (organizationId: string) => ({ parent_lookup_organization_id: organizationId })
 
 /** Only admins can install, write and configure plugins. */
-export const useIsAdmin = (organizationId: string): boolean =>
-  (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+export const useIsPluginAdmin = (organizationId: string): boolean => isAdmin(useMembershipLevel(organizationId))
 
 export function usePlugins(organizationId: string) {
   const call = useCall()

@@ -9,7 +9,7 @@ export const readPluginTab = (search: Record<string, unknown>): { tab?: PluginTa
   tab: pluginTabs.find(name => name === search.tab),
 })
 
-export const pluginListTabs = ['installed', 'order', 'catalogue', 'activity'] as const
+export const pluginListTabs = ['installed', 'order', 'catalog', 'activity'] as const
 export type PluginListTab = (typeof pluginListTabs)[number]
 
 export const readPluginListTab = (search: Record<string, unknown>): { tab?: PluginListTab | undefined } => ({

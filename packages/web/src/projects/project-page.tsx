@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
+import { isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
 import { CopyTextButton } from '../ui/data/copy-button.tsx'
@@ -14,8 +15,6 @@ import { useNotify } from '../ui/feedback/notify.ts'
 import { fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
-
-const adminLevel = 8
 
 export function ProjectPage() {
   const t = useMessages()
@@ -43,7 +42,7 @@ function Settings({ project }: { project: Project }) {
   const queries = useQueryClient()
   const notify = useNotify()
   const navigate = useNavigate()
-  const isAdmin = project.effective_membership_level >= adminLevel
+  const canEdit = isAdmin(project.effective_membership_level)
   const params = { project_id: String(project.id) }
   const keys = useSecretKeys(project)
   const [name, setName] = useState(project.name)
@@ -52,7 +51,7 @@ function Settings({ project }: { project: Project }) {
     mutationFn: () => call(routes.projects.update, { params, body: { name } }),
     onSuccess: async () => {
       await refresh()
-      notify.tell({ message: t.editor.saved })
+      notify.success({ message: t.editor.saved })
     },
   })
   const reset = async () => {
@@ -74,7 +73,7 @@ function Settings({ project }: { project: Project }) {
         <FormRow>
           <TextInput
             label={t.shell.projectName}
-            readOnly={!isAdmin}
+            readOnly={!canEdit}
             maxLength={200}
             value={name}
             error={fieldProblem(t, rename.error, 'name')}
@@ -82,7 +81,7 @@ function Settings({ project }: { project: Project }) {
             flex="1 1 220px"
             maw={360}
           />
-          {isAdmin && (
+          {canEdit && (
             <Button type="submit" variant="default" loading={rename.isPending}>
               {t.common.save}
             </Button>
@@ -97,19 +96,19 @@ function Settings({ project }: { project: Project }) {
         <Group gap="xs">
           <Code>{project.api_token}</Code>
           <CopyTextButton value={project.api_token} of={t.project.token} />
-          {isAdmin && (
+          {canEdit && (
             <ConfirmButton
-              label={t.project.resetToken}
-              question={t.project.resetTokenQuestion}
-              done={t.project.tokenReplaced}
+              label={t.project.rotateToken}
+              question={t.project.rotateTokenQuestion}
+              done={t.project.tokenRotated}
               onConfirm={reset}
             />
           )}
         </Group>
       </section>
-      <SecretKeys project={project} isAdmin={isAdmin} />
+      <SecretKeys project={project} canEdit={canEdit} />
       {/* Rendered once its position is final. */}
-      {isAdmin && !keys.isPending && (
+      {canEdit && !keys.isPending && (
         <section>
           <Title order={2}>{t.project.remove}</Title>
           <Text size="sm" c="dimmed" mb="xs">
@@ -128,7 +127,7 @@ function Settings({ project }: { project: Project }) {
   )
 }
 
-function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }) {
+function SecretKeys({ project, canEdit }: { project: Project; canEdit: boolean }) {
   const t = useMessages()
   const { day } = useFormats()
   const call = useCall()
@@ -159,7 +158,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
         {t.project.secretKeysIntro}
       </Text>
       <Stack>
-        {isAdmin && (
+        {canEdit && (
           <form onSubmit={submit}>
             <FormRow>
               <TextInput
@@ -192,7 +191,7 @@ function SecretKeys({ project, isAdmin }: { project: Project; isAdmin: boolean }
                   cells: [
                     `${key.label} ${key.mask_value}`,
                     day(key.created_at),
-                    isAdmin ? (
+                    canEdit ? (
                       <ConfirmButton
                         key="revoke"
                         label={t.account.revoke}

@@ -31,12 +31,16 @@ export function useProject(projectId: string) {
   return projects.data?.find(project => String(project.id) === projectId)
 }
 
+/** The user's membership level in an organization; 0 until it is known. */
+export const useMembershipLevel = (organizationId: string | undefined): number =>
+  useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0
+
 /** Prefetches user, projects and organizations while the page's code is loading. Nothing waits for it. */
 export function prefetchSession(queries: QueryClient, call: Call): void {
-  const lookLater = () => {}
-  queries.ensureQueryData(meQuery(call)).catch(lookLater)
-  queries.ensureQueryData(projectsQuery(call)).catch(lookLater)
-  queries.ensureQueryData(organizationsQuery(call)).catch(lookLater)
+  const ignoreFailure = () => {}
+  queries.ensureQueryData(meQuery(call)).catch(ignoreFailure)
+  queries.ensureQueryData(projectsQuery(call)).catch(ignoreFailure)
+  queries.ensureQueryData(organizationsQuery(call)).catch(ignoreFailure)
 }
 
 /** Whether the session queries have settled. Every page depends on them: rendering earlier would shift the layout. */

@@ -4,8 +4,8 @@ import { useEffect } from 'react'
 import type { Call } from '../api/client.ts'
 import { cacheFlags, invalidateFlagLists } from '../flags/flag-cache.ts'
 import type { Change } from '../live/change-stream.ts'
+import { useCurrentScope } from '../services/current-scope.ts'
 import { useServices } from '../services/services.ts'
-import { useWhere } from './navigation.tsx'
 import { createQueryRefresher } from './refresh-queries.ts'
 
 /** Batches a burst of changes into one lookup. */
@@ -21,15 +21,15 @@ const positionKey = (projectId: string) => ['live-position', projectId] as const
 
 /** Applies changes from the stream to the cached queries, so that they appear without a reload. */
 export function useLiveUpdates(): void {
-  const { projectId } = useWhere()
+  const { projectId } = useCurrentScope()
   const queries = useQueryClient()
   const { call, live } = useServices()
   useEffect(() => {
     const lists = createQueryRefresher(queries)
-    const stopListening = live.subscribe(word => {
+    const stopListening = live.subscribe(message => {
       // An expired key is detected by the next response.
-      if (word.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
-      else lists.soon(word.kind === 'open' ? undefined : word.change)
+      if (message.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
+      else lists.soon(message.kind === 'open' ? undefined : message.change)
     })
     return whileSeen(lists, stopListening)
   }, [live, queries])
@@ -37,8 +37,9 @@ export function useLiveUpdates(): void {
     if (projectId === undefined) return
     const flags = createCatchUp(call, queries, projectId)
     flags.soon()
-    const stopListening = live.subscribe(word => {
-      if (word.kind === 'open' || (word.kind === 'change' && isAboutFlags(word.change, projectId))) flags.soon()
+    const stopListening = live.subscribe(message => {
+      if (message.kind === 'open' || (message.kind === 'change' && isAboutFlags(message.change, projectId)))
+        flags.soon()
     })
     return whileSeen(flags, stopListening)
   }, [live, projectId, queries, call])
@@ -117,7 +118,8 @@ async function fetchFlags(call: Call, projectId: string, ids: readonly string[])
 
 /** Invalidates visible queries that depend on flags. Without changed flags, a cohort has changed. */
 function refresh(queries: QueryClient, projectId: string, flagIds: readonly string[]): Promise<void> {
-  const kinds = flagIds.length > 0 ? ['flag-history', 'activity', 'why', 'schedules'] : ['cohorts', 'cohort', 'why']
+  const kinds =
+    flagIds.length > 0 ? ['flag-history', 'activity', 'explain', 'schedules'] : ['cohorts', 'cohort', 'explain']
   return queries.invalidateQueries({
     predicate: ({ queryKey: [kind, of, flagId] }) =>
       of === projectId && kinds.includes(String(kind)) && (kind !== 'flag-history' || flagIds.includes(String(flagId))),

@@ -1,7 +1,7 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { type ComponentType, useId } from 'react'
 import { useMessages } from '../i18n/language.tsx'
-import { useMe, useProject } from '../services/session-queries.ts'
+import { useCurrentScope } from '../services/current-scope.ts'
 import {
   BuildingIcon,
   CircleIcon,
@@ -27,7 +27,7 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
-    { to: '/project/$projectId/why', label: t.shell.why, Icon: QuestionIcon },
+    { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
     { to: '/project/$projectId/cohorts', label: t.shell.cohorts, Icon: CircleIcon },
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },
@@ -44,7 +44,7 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
 
 export function Navigation() {
   const t = useMessages()
-  const { projectId, organizationId } = useWhere()
+  const { projectId, organizationId } = useCurrentScope()
   const { inProject, inOrganization } = useEntries()
   return (
     <div>
@@ -52,17 +52,6 @@ export function Navigation() {
       {organizationId && <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />}
     </div>
   )
-}
-
-/** The project and organization in the URL, or else those used last. */
-export function useWhere(): { projectId: string | undefined; organizationId: string | undefined } {
-  const params = useParams({ strict: false }) as { projectId?: string; organizationId?: string }
-  const me = useMe()
-  const current = (me.data?.team as { id?: number } | null)?.id
-  const projectId = params.projectId ?? (current === undefined ? undefined : String(current))
-  const project = useProject(projectId ?? '')
-  const currentOrganization = (me.data?.organization as { id?: string } | null)?.id
-  return { projectId, organizationId: params.organizationId ?? project?.organization ?? currentOrganization }
 }
 
 function Section(props: { title: string; entries: Entry[]; params: Record<string, string> }) {

@@ -5,11 +5,12 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, useEffect, useId, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
+import { useCurrentScope } from '../services/current-scope.ts'
 import { useCall } from '../services/services.ts'
 import { useProjects } from '../services/session-queries.ts'
 import { Dialog } from '../ui/dialog/dialog.tsx'
 import { SearchIcon } from '../ui/icons.tsx'
-import { useEntries, useWhere } from './navigation.tsx'
+import { useEntries } from './navigation.tsx'
 import classes from './shell.module.css'
 
 interface Target {
@@ -20,13 +21,13 @@ interface Target {
   go(): unknown
 }
 
-const whyId = 'why'
+const debuggerId = 'debugger'
 const flagsMax = 8
 const flagsAskedMax = '50'
 const waitMilliseconds = 120
 
 /** A search field with results; arrow keys choose, Enter opens. */
-export function JumpDialog({ onClose }: { onClose: () => void }) {
+export function PaletteDialog({ onClose }: { onClose: () => void }) {
   const t = useMessages()
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
@@ -50,16 +51,16 @@ export function JumpDialog({ onClose }: { onClose: () => void }) {
     if (step !== 0 || event.key === 'Enter') event.preventDefault()
   }
   return (
-    <Dialog title={t.jump.title} onClose={onClose} size="lg">
+    <Dialog title={t.palette.title} onClose={onClose} size="lg">
       <TextInput
         data-autofocus
         role="combobox"
-        aria-label={t.jump.title}
+        aria-label={t.palette.title}
         aria-expanded={targets.length > 0}
         aria-controls={list}
         aria-autocomplete="list"
         {...(targets.length > 0 && { 'aria-activedescendant': optionId(at) })}
-        placeholder={t.jump.hint}
+        placeholder={t.palette.hint}
         leftSection={<SearchIcon size={16} />}
         value={text}
         onChange={event => {
@@ -68,7 +69,7 @@ export function JumpDialog({ onClose }: { onClose: () => void }) {
         }}
         onKeyDown={onKeyDown}
       />
-      <div id={list} role="listbox" aria-label={t.jump.title} className={classes.targets}>
+      <div id={list} role="listbox" aria-label={t.palette.title} className={classes.targets}>
         {targets.map((target, index) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys.
           <div
@@ -87,7 +88,7 @@ export function JumpDialog({ onClose }: { onClose: () => void }) {
         ))}
       </div>
       <Text size="sm" c="dimmed" role="status" mt="xs">
-        {text !== '' && targets.every(({ id }) => id === whyId) ? t.jump.nothing : ''}
+        {text !== '' && targets.every(({ id }) => id === debuggerId) ? t.palette.noResults : ''}
       </Text>
     </Dialog>
   )
@@ -96,7 +97,7 @@ export function JumpDialog({ onClose }: { onClose: () => void }) {
 function useTargets(text: string): readonly Target[] {
   const t = useMessages()
   const navigate = useNavigate()
-  const { projectId, organizationId } = useWhere()
+  const { projectId, organizationId } = useCurrentScope()
   const { inProject, inOrganization } = useEntries()
   const projects = useProjects().data ?? []
   const { flags, isSettled } = useFoundFlags(projectId, text)
@@ -111,7 +112,7 @@ function useTargets(text: string): readonly Target[] {
     ...flags.map(({ id: flagId, key }) => ({
       id: `flag ${flagId}`,
       label: key,
-      kind: t.jump.flag,
+      kind: t.palette.flag,
       go: () => navigate({ to: `/project/${projectId}/flags/${flagId}` as never }),
     })),
     ...pages
@@ -119,7 +120,7 @@ function useTargets(text: string): readonly Target[] {
       .map(({ to, label, params }) => ({
         id: to,
         label,
-        kind: t.jump.page,
+        kind: t.palette.page,
         go: () => navigate({ to: to as never, params: params as never }),
       })),
     ...projects
@@ -136,10 +137,10 @@ function useTargets(text: string): readonly Target[] {
       ? []
       : [
           {
-            id: whyId,
-            label: t.jump.whyOf(id),
-            kind: t.shell.why,
-            go: () => navigate({ to: '/project/$projectId/why', params: { projectId }, search: { id } }),
+            id: debuggerId,
+            label: t.palette.debug(id),
+            kind: t.shell.debugger,
+            go: () => navigate({ to: '/project/$projectId/debugger', params: { projectId }, search: { id } }),
           },
         ]),
   ]
@@ -150,7 +151,7 @@ function useFoundFlags(projectId: string | undefined, text: string) {
   const call = useCall()
   const [search] = useDebouncedValue(text.trim(), waitMilliseconds)
   const found = useQuery({
-    queryKey: ['flags-found', projectId, 'jump', search],
+    queryKey: ['flags-found', projectId, 'palette', search],
     queryFn: ({ signal }) =>
       call(routes.flags.list, {
         params: { project_id: projectId ?? '' },

@@ -4,25 +4,26 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
+import { useCurrentScope } from '../services/current-scope.ts'
+import { isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useOrganizations, useProjects } from '../services/session-queries.ts'
 import { Dialog } from '../ui/dialog/dialog.tsx'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { CheckIcon, PlusIcon, SwitchIcon } from '../ui/icons.tsx'
 import { Logo } from './logo.tsx'
-import { useWhere } from './navigation.tsx'
 import classes from './shell.module.css'
 
 export function ProjectSwitcher() {
   const t = useMessages()
-  const { projectId, organizationId } = useWhere()
+  const { projectId, organizationId } = useCurrentScope()
   const projects = useProjects().data ?? []
   const organizations = useOrganizations().data ?? []
   const open = useOpenProject()
   const [making, setMaking] = useState<'project' | 'organization'>()
   const project = projects.find(({ id }) => String(id) === projectId)
   const organization = organizations.find(({ id }) => id === organizationId)
-  const isAdmin = (organization?.membership_level ?? 0) >= 8
+  const canCreate = isAdmin(organization?.membership_level)
   const title = project?.name ?? organization?.name ?? 'Halyard'
 
   return (
@@ -61,7 +62,7 @@ export function ProjectSwitcher() {
             </div>
           ))}
           <Menu.Divider />
-          {isAdmin && (
+          {canCreate && (
             <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
               {t.shell.newProject}
             </Menu.Item>

@@ -9,7 +9,7 @@ import { VisibilityContext } from '../ui/layout/visibility-context.ts'
 import { useLiveUpdates } from './live-updates.ts'
 import { Logo } from './logo.tsx'
 import { Navigation } from './navigation.tsx'
-import { Jump } from './palette.tsx'
+import { PaletteButton } from './palette.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
@@ -50,7 +50,7 @@ export function Shell() {
       <AppShell.Navbar className={classes.navbar} data-closed={!isOpen || undefined} aria-label={t.shell.navigation}>
         <AppShell.Section p="xs">
           <ProjectSwitcher />
-          <Jump />
+          <PaletteButton />
         </AppShell.Section>
         <AppShell.Section grow component={ScrollArea} px="xs">
           <Navigation />

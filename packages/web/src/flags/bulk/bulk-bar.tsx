@@ -27,7 +27,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
   const bulk = useBulk(String(project.id), onSelect)
   const [asking, setAsking] = useState<Asking>()
   const close = () => setAsking(undefined)
-  const ask = (what: Asking, label: string) => (
+  const dialogButton = (what: Asking, label: string) => (
     <Button size="xs" variant="default" onClick={() => setAsking(what)}>
       {label}
     </Button>
@@ -66,9 +66,9 @@ export function BulkBar({ project, flags, onSelect }: Props) {
                   <Button size="xs" variant="default" onClick={() => bulk.change(flags, { active: false })}>
                     {t.flags.bulkOff}
                   </Button>
-                  {ask('tag', t.flags.bulkTag)}
-                  {ask('untag', t.bulk.untag)}
-                  {ask('copy', t.bulk.copy)}
+                  {dialogButton('tag', t.flags.bulkTag)}
+                  {dialogButton('untag', t.bulk.untag)}
+                  {dialogButton('copy', t.bulk.copy)}
                   <Button size="xs" variant="light" color="red" onClick={() => setAsking('delete')}>
                     {t.flags.bulkDelete}
                   </Button>

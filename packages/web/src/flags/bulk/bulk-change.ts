@@ -33,10 +33,10 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
     const ids = flags.map(({ id }) => id)
     if ('deleted' in change) {
       const { deleted, errors } = await call(routes.flagBulk.remove, { params, body: { ids } })
-      return { answers: deleted.map(({ id }) => ({ id, deleted: true })), errors }
+      return { results: deleted.map(({ id }) => ({ id, deleted: true })), errors }
     }
     const { updated, errors } = await call(routes.flagBulk.update, { params, body: { ids, ...change } })
-    return { answers: updated, errors }
+    return { results: updated, errors }
   }
   return async (flags, { signal, onProgress }) => {
     const byId = new Map(flags.map(flag => [flag.id, flag]))
@@ -44,10 +44,10 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
     const failures: BulkFailure[] = []
     for (let done = 0; done < flags.length && !signal.aborted; done += bulkFlagsMax) {
       onProgress(done)
-      const { answers, errors } = await send(flags.slice(done, done + bulkFlagsMax))
-      for (const answer of answers) {
-        const before = byId.get(answer.id)
-        if (before) changed.push({ before, after: { ...before, ...answer } })
+      const { results, errors } = await send(flags.slice(done, done + bulkFlagsMax))
+      for (const result of results) {
+        const before = byId.get(result.id)
+        if (before) changed.push({ before, after: { ...before, ...result } })
       }
       for (const { id, reason } of errors) failures.push({ id, key: byId.get(id)?.key ?? `#${id}`, reason })
     }

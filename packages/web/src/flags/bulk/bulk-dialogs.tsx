@@ -59,7 +59,7 @@ export function CopyDialog({ project, count, onClose, onCopy }: CopyProps) {
   return (
     <Dialog onClose={onClose} title={t.bulk.copy}>
       {others.length === 0 ? (
-        <Text>{t.copies.alone}</Text>
+        <Text>{t.copies.noOtherProjects}</Text>
       ) : (
         <Stack>
           <Text size="sm">{t.bulk.copyIntro(count)}</Text>

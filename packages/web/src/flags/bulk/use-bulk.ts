@@ -16,7 +16,7 @@ import {
   opposite,
 } from './bulk-change.ts'
 
-interface Told {
+interface BulkReport {
   /** The success message. */
   readonly done: (count: number) => string
   readonly undo?: (outcome: BulkOutcome) => unknown
@@ -32,7 +32,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
   const [failures, setFailures] = useState<readonly BulkFailure[]>([])
   const stop = useRef<AbortController>(undefined)
 
-  const run = async (flags: readonly Flag[], job: BulkJob, { done, undo }: Told) => {
+  const run = async (flags: readonly Flag[], job: BulkJob, { done, undo }: BulkReport) => {
     const controller = new AbortController()
     stop.current = controller
     setProgress({ done: 0, total: flags.length })
@@ -48,7 +48,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
         changed.map(({ after }) => after),
       )
       if (changed.length > 0) {
-        notify.tell({ id: 'bulk', message: done(changed.length), ...(undo && { onUndo: () => undo(outcome) }) })
+        notify.success({ id: 'bulk', message: done(changed.length), ...(undo && { onUndo: () => undo(outcome) }) })
       }
       setFailures(outcome.failures)
       onDone(outcome.failures.map(({ id }) => id))

@@ -31,9 +31,9 @@ export function differencesOf(theirs: Side, mine: Side): FieldChange[] {
 }
 
 /** The fields that a project without this flag receives. */
-export const everythingOf = (mine: Flag): FieldChange[] =>
+export const copiedValues = (mine: Flag): FieldChange[] =>
   copiedFields.flatMap(field => {
     const after = mine[field]
-    const isPlain = after === null || after === '' || after === false || (Array.isArray(after) && after.length === 0)
-    return isPlain && field !== 'active' ? [] : [{ field, before: undefined, after }]
+    const isDefault = after === null || after === '' || after === false || (Array.isArray(after) && after.length === 0)
+    return isDefault && field !== 'active' ? [] : [{ field, before: undefined, after }]
   })

@@ -50,7 +50,7 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
             <Title order={3}>{target.project.name}</Title>
             <Text size="sm" c="dimmed" mb="xs">
               {target.flag === undefined
-                ? t.copies.willAppear
+                ? t.copies.willCreate
                 : target.changes.length === 0
                   ? t.copies.same
                   : t.copies.willChange}

@@ -5,24 +5,24 @@ import type { Call } from '../../api/client.ts'
 import { useCall } from '../../services/services.ts'
 
 /** The flag with the same key in another project, with the names needed to describe it. */
-export interface FlagElsewhere {
+export interface FlagInProject {
   readonly flag: Flag | undefined
   readonly cohortNames: Readonly<Record<string, string>>
   readonly flagKeys: Readonly<Record<string, string>>
 }
 
-export const elsewhereKey = ['flag-copies'] as const
+export const flagInProjectsKey = ['flag-copies'] as const
 
-export function useFlagElsewhere(key: string, projects: readonly Project[]) {
+export function useFlagInProjects(key: string, projects: readonly Project[]) {
   const call = useCall()
   return useQuery({
-    queryKey: [...elsewhereKey, key, projects.map(({ id }) => id).join()],
+    queryKey: [...flagInProjectsKey, key, projects.map(({ id }) => id).join()],
     queryFn: async () =>
-      new Map(await Promise.all(projects.map(async ({ id }) => [id, await look(call, String(id), key)] as const))),
+      new Map(await Promise.all(projects.map(async ({ id }) => [id, await loadFlag(call, String(id), key)] as const))),
   })
 }
 
-async function look(call: Call, projectId: string, key: string): Promise<FlagElsewhere> {
+async function loadFlag(call: Call, projectId: string, key: string): Promise<FlagInProject> {
   const params = { project_id: projectId }
   const { results } = await call(routes.flags.list, { params, query: { search: key, limit: '1000' } })
   const flag = results.find(each => each.key === key)

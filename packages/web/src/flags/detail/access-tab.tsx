@@ -33,7 +33,7 @@ export function AccessTab({ flag, project }: TabProps) {
   const letIn = useMutation({
     mutationFn: () => call(routes.roleAccess.create, { params, body: { role_id: roleId } }),
     onSuccess: ({ role }) => {
-      notify.tell({ message: t.access.granted(role.name) })
+      notify.success({ message: t.access.granted(role.name) })
       setRoleId('')
       return refresh()
     },
@@ -41,7 +41,7 @@ export function AccessTab({ flag, project }: TabProps) {
   const revoke = useMutation({
     mutationFn: ({ id }: Grant) => call(routes.roleAccess.remove, { params: { ...params, id: String(id) } }),
     onSuccess: (_, { role }) => {
-      notify.tell({ message: t.access.revoked(role.name) })
+      notify.success({ message: t.access.revoked(role.name) })
       return refresh()
     },
   })
@@ -102,13 +102,13 @@ export function AccessTab({ flag, project }: TabProps) {
             {flag.can_edit && roles.data?.results.length !== 0 && (
               <Group align="flex-end" component="form" onSubmit={submit}>
                 <NativeSelect
-                  label={t.access.letRole}
+                  label={t.access.grantLabel}
                   required
                   withAsterisk={false}
                   value={roleId}
                   onChange={event => setRoleId(event.currentTarget.value)}
                   data={[
-                    { value: '', label: t.access.pickRole },
+                    { value: '', label: t.access.selectRole },
                     ...free.map(({ id, name }) => ({ value: id, label: name })),
                   ]}
                 />

@@ -54,7 +54,7 @@ function Snippet({ code, label }: { code: string; label: string }) {
                 {copied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
               </ActionIcon>
             </Tooltip>
-            <Copied isSaid={copied} />
+            <Copied isCopied={copied} />
           </>
         )}
       </CopyButton>

@@ -20,7 +20,7 @@ export function CopyKey({ flagKey }: { flagKey: string }) {
               {copied ? <CheckIcon size={16} /> : <CopyIcon size={16} />}
             </ActionIcon>
           </Tooltip>
-          <Copied isSaid={copied} />
+          <Copied isCopied={copied} />
         </>
       )}
     </CopyButton>

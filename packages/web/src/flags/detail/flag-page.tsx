@@ -88,7 +88,7 @@ function FlagWithTabs(props: TabProps) {
               {t.flagState.deleted}
             </Badge>
           ) : (
-            <Tooltip label={t.flags.mayNotEdit} disabled={flag.can_edit}>
+            <Tooltip label={t.flags.readOnly} disabled={flag.can_edit}>
               <Switch
                 size="md"
                 color="green"
@@ -117,7 +117,7 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
   const [isAsking, setIsAsking] = useState(false)
   const setDeleted = async (deleted: boolean): Promise<void> => {
     await patch.mutateAsync({ flag, patch: { deleted } })
-    notify.tell({
+    notify.success({
       id: `delete-${flag.id}`,
       message: deleted ? t.bulk.deleted(1) : t.bulk.restored(1),
       ...(deleted && { onUndo: restore }),

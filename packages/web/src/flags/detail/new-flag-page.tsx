@@ -33,7 +33,7 @@ export function NewFlagPage() {
       cacheFlag(queries, projectId, flag)
       const there = { to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } } as const
       await navigate({ ...there, ignoreBlocker: true })
-      notify.tell({
+      notify.success({
         message: t.editor.created(flag.key),
         next: { label: t.editor.showCode, go: () => navigate({ ...there, search: { tab: 'code' } }) },
       })

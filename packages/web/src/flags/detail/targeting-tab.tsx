@@ -35,7 +35,7 @@ export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {
       queries.invalidateQueries({ queryKey: ['flag-history', projectId, String(saved.id)] })
       setReviewed(undefined)
       setOpened(saved)
-      notify.tell({ message: t.editor.saved })
+      notify.success({ message: t.editor.saved })
     },
     onError: error => {
       if (!isProblem(error) || error.status !== 409) setReviewed(undefined)
@@ -88,10 +88,10 @@ export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {
               {isConflict ? (
                 <>
                   <Button variant="default" onClick={takeTheirs} loading={latest.isPending}>
-                    {t.editor.takeTheirs}
+                    {t.editor.discardMine}
                   </Button>
                   <Button color="red" onClick={saveAnyway} loading={save.isPending}>
-                    {t.editor.saveAnyway}
+                    {t.editor.overwrite}
                   </Button>
                 </>
               ) : (
@@ -125,6 +125,6 @@ function Review({ draft, original, ...known }: TabProps & { draft: Draft; origin
     before: before[field],
     after,
   }))
-  if (changes.length === 0) return <Text>{t.editor.nothingChanged}</Text>
+  if (changes.length === 0) return <Text>{t.editor.noChanges}</Text>
   return <ChangeList changes={changes} wording={wording} />
 }

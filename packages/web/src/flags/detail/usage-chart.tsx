@@ -4,7 +4,7 @@ import uPlot from 'uplot'
 import { useLanguage } from '../../i18n/language.tsx'
 import 'uplot/dist/uPlot.min.css'
 
-const colours = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
+const colors = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
 const heightPixels = 220
 
 interface Props {
@@ -40,7 +40,7 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
           {},
           ...series.map((each, index) => ({
             label: each.label,
-            stroke: colours[index % colours.length] as string,
+            stroke: colors[index % colors.length] as string,
             width: 2,
             points: { show: days.length < 15 },
           })),

@@ -63,12 +63,12 @@ export function UsageTab({ flag, project }: TabProps) {
 
 function Tile({ tile }: { tile: DashboardTile }) {
   const t = useMessages()
-  const answers: Record<string, string> = t.usage.answers
+  const valueNames: Record<string, string> = t.usage.values
   const { count, day } = useFormats()
   const { metric, days, name } = tile.insight
   const series = useMemo(
-    () => tile.insight.series.map(each => ({ ...each, label: answers[each.label] ?? each.label })),
-    [tile, answers],
+    () => tile.insight.series.map(each => ({ ...each, label: valueNames[each.label] ?? each.label })),
+    [tile, valueNames],
   )
   const titles: Record<string, string> = t.usage.metrics
   const title = titles[metric] ?? name
@@ -80,7 +80,7 @@ function Tile({ tile }: { tile: DashboardTile }) {
       </Title>
       {total === 0 ? (
         <Text size="sm" c="dimmed">
-          {t.usage.nothing}
+          {t.usage.noData}
         </Text>
       ) : (
         <>

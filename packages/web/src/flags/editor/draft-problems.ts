@@ -11,7 +11,7 @@ export interface DraftProblem {
 }
 
 /** Translates an issue of the engine, which reports in English. */
-export const inWords = (t: Messages, { code, path, message }: Issue): DraftProblem => ({
+export const translateIssue = (t: Messages, { code, path, message }: Issue): DraftProblem => ({
   path,
   message: t.issues[code] ?? message,
 })
@@ -23,7 +23,7 @@ export function problemsOf(
   definitions: Definitions,
   error: unknown,
 ): DraftProblem[] {
-  const found: DraftProblem[] = issuesOf(definition, definitions).map(issue => inWords(t, issue))
+  const found: DraftProblem[] = issuesOf(definition, definitions).map(issue => translateIssue(t, issue))
   if (!isProblem(error) || error.field !== 'filters') return found
   const [, path = 'filters', message = error.message] = /^(filters[^\s:]*): (.*)$/s.exec(error.message) ?? []
   return found.some(issue => issue.path === path) ? found : [...found, { path, message }]

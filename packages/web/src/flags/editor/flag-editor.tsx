@@ -68,7 +68,7 @@ export function FlagEditor(props: Props) {
   )
   const unsound = useMemo(() => problemsOf(t, definition, definitions, error), [t, definition, definitions, error])
   const unfilled = useMemo(() => {
-    const notJson = isBroken ? [{ path: 'filters.payloads', message: t.editor.payloadNotJson }] : []
+    const notJson = isBroken ? [{ path: 'filters.payloads', message: t.editor.invalidPayload }] : []
     return [...unfilledOf(t, draft.filters), ...notJson]
   }, [t, draft.filters, isBroken])
   const problems = useMemo(
@@ -122,7 +122,7 @@ export function FlagEditor(props: Props) {
 
   const status =
     hasTried && problems.length > 0
-      ? t.editor.problems(problems.length)
+      ? t.editor.issues(problems.length)
       : isChanged && !props.isNew
         ? t.editor.unsaved
         : ''
@@ -134,7 +134,7 @@ export function FlagEditor(props: Props) {
           {!isAtField && error !== null && !(isProblem(error) && error.field === 'filters') && (
             <ProblemAlert error={error} />
           )}
-          {props.isReadOnly && <Alert color="gray">{t.flags.mayNotEdit}</Alert>}
+          {props.isReadOnly && <Alert color="gray">{t.flags.readOnly}</Alert>}
           <Basics
             draft={draft}
             isNew={props.isNew}
@@ -143,7 +143,7 @@ export function FlagEditor(props: Props) {
             keyProblem={keyMissing}
             onChange={set}
           />
-          <EditorSection title={t.editor.serves}>
+          <EditorSection title={t.editor.flagType}>
             <VariantsEditor filters={draft.filters} onChange={setFilters} />
           </EditorSection>
           <EditorSection title={t.editor.conditions} intro={t.editor.conditionsIntro}>

@@ -23,8 +23,8 @@ const placeWithVariants = '4.9rem'
 export function Impact({ projectId, flagId, draft, isSound }: Props) {
   const t = useMessages()
   const call = useCall()
-  const [asked] = useDebouncedValue(draft, waitMilliseconds)
-  const body = { ...draftToWire(asked), key: asked.key === '' ? 'new' : asked.key }
+  const [debounced] = useDebouncedValue(draft, waitMilliseconds)
+  const body = { ...draftToWire(debounced), key: debounced.key === '' ? 'new' : debounced.key }
   const impact = useQuery({
     queryKey: ['blast-radius', projectId, flagId, JSON.stringify(body)],
     queryFn: ({ signal }) =>
@@ -35,7 +35,7 @@ export function Impact({ projectId, flagId, draft, isSound }: Props) {
         signal,
       }),
     // The debounced draft may already be invalid.
-    enabled: isSound && asked === draft,
+    enabled: isSound && debounced === draft,
     placeholderData: keepPreviousData,
     retry: false,
     staleTime: 10_000,
@@ -43,14 +43,14 @@ export function Impact({ projectId, flagId, draft, isSound }: Props) {
   return (
     <Paper withBorder p="md" radius="lg" component="section">
       <Title order={2} mb={4}>
-        {t.reach.title}
+        {t.impact.title}
       </Title>
-      <Box role="status" mih={asked.filters.variants.length > 0 ? placeWithVariants : place}>
+      <Box role="status" mih={debounced.filters.variants.length > 0 ? placeWithVariants : place}>
         {impact.data ? (
-          <Counted impact={impact.data} whom={asked.filters.groupTypeIndex === null ? 'people' : 'groups'} />
+          <Counted impact={impact.data} audience={debounced.filters.groupTypeIndex === null ? 'people' : 'groups'} />
         ) : impact.error ? (
           <Text size="sm" c="dimmed">
-            {t.reach.unknown}
+            {t.impact.unknown}
           </Text>
         ) : (
           <Skeleton height={44} aria-hidden="true" />
@@ -60,26 +60,26 @@ export function Impact({ projectId, flagId, draft, isSound }: Props) {
   )
 }
 
-function Counted({ impact, whom }: { impact: BlastRadius; whom: 'people' | 'groups' }) {
+function Counted({ impact, audience }: { impact: BlastRadius; audience: 'people' | 'groups' }) {
   const t = useMessages()
   const { count, percent } = useFormats()
   const { would_be_on, total_users, users_affected, comparison, variants } = impact
   if (total_users === 0) {
     return (
       <Text size="sm" c="dimmed">
-        {t.reach.nobodyKnown}
+        {t.impact.noPeople}
       </Text>
     )
   }
   const on = would_be_on ?? users_affected
-  const total = `${count(total_users)} ${t.reach.counted[whom]}`
+  const total = `${count(total_users)} ${t.impact.counted[audience]}`
   const byVariant = Object.entries(variants)
   return (
     <>
       <Text size="sm" mb={6}>
-        {t.reach.on(count(on), total, percent((100 * on) / total_users))}
+        {t.impact.on(count(on), total, percent((100 * on) / total_users))}
       </Text>
-      <Progress value={(100 * on) / total_users} aria-label={t.reach.title} mb="xs" />
+      <Progress value={(100 * on) / total_users} aria-label={t.impact.title} mb="xs" />
       {byVariant.length > 0 && (
         <Text size="xs" c="dimmed">
           {byVariant.map(([key, people]) => `${key} ${count(people)}`).join(' · ')}
@@ -97,15 +97,15 @@ function Comparison({ comparison }: { comparison: NonNullable<BlastRadius['compa
   if (gains + losses + changes === 0) {
     return (
       <Text size="xs" c="dimmed">
-        {t.reach.nobodyChanges}
+        {t.impact.noChanges}
       </Text>
     )
   }
   return (
     <>
-      <Change text={t.reach.gain(count(gains))} colour="green" people={sample_gains} />
-      <Change text={t.reach.lose(count(losses))} colour="red" people={sample_losses} />
-      {changes > 0 && <Text size="sm">{t.reach.change(count(changes))}</Text>}
+      <Change text={t.impact.gain(count(gains))} color="green" people={sample_gains} />
+      <Change text={t.impact.lose(count(losses))} color="red" people={sample_losses} />
+      {changes > 0 && <Text size="sm">{t.impact.change(count(changes))}</Text>}
     </>
   )
 }
@@ -114,20 +114,20 @@ const namesMax = 3
 
 interface ChangeProps {
   text: string
-  colour: 'green' | 'red'
+  color: 'green' | 'red'
   people: readonly { readonly name: string }[]
 }
 
-function Change({ text, colour, people }: ChangeProps) {
+function Change({ text, color, people }: ChangeProps) {
   const t = useMessages()
   return (
     <Group gap={4} mt={4}>
-      <Text size="sm" c={people.length > 0 ? `var(--mantine-color-${colour}-light-color)` : 'dimmed'} fw={500}>
+      <Text size="sm" c={people.length > 0 ? `var(--mantine-color-${color}-light-color)` : 'dimmed'} fw={500}>
         {text}
       </Text>
       {people.length > 0 && (
         <Text size="xs" c="dimmed" w="100%" style={{ overflowWrap: 'anywhere' }}>
-          {t.reach.forExample}:{' '}
+          {t.impact.forExample}:{' '}
           {people
             .slice(0, namesMax)
             .map(({ name }) => name)

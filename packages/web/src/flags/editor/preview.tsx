@@ -75,7 +75,7 @@ export function Preview({ draft, filters, definitions }: Props) {
         {outcome && (
           <Stack gap={4} mt="md">
             <Group gap="xs">
-              <Text size="sm">{t.preview.gets}</Text>
+              <Text size="sm">{t.preview.result}</Text>
               <Badge color={outcome.enabled ? 'green' : 'gray'} variant="light" size="lg" radius="sm">
                 {outcome.value === true ? t.preview.on : outcome.value === false ? t.preview.off : outcome.value}
               </Badge>

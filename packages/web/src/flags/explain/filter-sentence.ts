@@ -7,14 +7,14 @@ export function filterSentence(t: Messages, filter: WireFilter): string {
   if (filter.kind === 'cohort') {
     const isIn = (filter.operator !== 'not_in') === filter.matched
     const name = filter.name ?? `#${filter.id}`
-    return isIn ? t.why.isInCohort(name) : t.why.isNotInCohort(name)
+    return isIn ? t.explain.isInCohort(name) : t.explain.isNotInCohort(name)
   }
   if (filter.kind === 'flag') {
     const seen = flagText(t, filter.seen)
     const key = filter.key ?? '?'
-    return filter.matched ? t.why.flagIs(key, seen) : t.why.flagShould(key, flagText(t, filter.expected), seen)
+    return filter.matched ? t.explain.flagIs(key, seen) : t.explain.flagShould(key, flagText(t, filter.expected), seen)
   }
-  const seen = filter.present ? t.why.saw(valueText(filter.seen, t.words)) : t.why.sawNothing
+  const seen = filter.present ? t.explain.actual(valueText(filter.seen, t.words)) : t.explain.notSet
   return `${wanted(t, filter)} – ${seen}`
 }
 

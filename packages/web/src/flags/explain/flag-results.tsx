@@ -7,10 +7,10 @@ import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
-import { answerSentence } from './reason.ts'
+import { resultSentence } from './reason.ts'
 import { readTrace } from './trace.ts'
 import { TraceView } from './trace-view.tsx'
-import { UnknownPerson, useAlike } from './unknown-person.tsx'
+import { UnknownPerson, useSimilarPeople } from './unknown-person.tsx'
 
 interface Props {
   projectId: string
@@ -28,22 +28,22 @@ export function FlagResults({ projectId, id, groups = '', headingOrder = 2 }: Pr
   const call = useCall()
   const [search, setSearch] = useState('')
   const query = { distinct_id: id, explain: 'true', ...(groups !== '' && { groups }) }
-  const answers = useQuery({
-    queryKey: ['why', projectId, id, groups],
+  const results = useQuery({
+    queryKey: ['explain', projectId, id, groups],
     queryFn: ({ signal }) => call(routes.flagEvaluation.reasons, { params: { project_id: projectId }, query, signal }),
     staleTime: 0,
   })
-  const { alike, isSettled } = useAlike(projectId, id)
+  const { similar, isSettled } = useSimilarPeople(projectId, id)
   return (
-    <Loaded query={{ ...answers, data: isSettled ? answers.data : undefined }}>
+    <Loaded query={{ ...results, data: isSettled ? results.data : undefined }}>
       {({ reasons, is_incomplete }) => {
         const shown = Object.entries(reasons)
           .filter(([key]) => key.toLowerCase().includes(search.toLowerCase()))
           .sort(([a], [b]) => (a < b ? -1 : 1))
         return (
           <Stack gap="sm">
-            {alike && <UnknownPerson projectId={projectId} id={id} alike={alike} />}
-            {is_incomplete && <Alert color="yellow">{t.why.incomplete}</Alert>}
+            {similar && <UnknownPerson projectId={projectId} id={id} similar={similar} />}
+            {is_incomplete && <Alert color="yellow">{t.explain.incomplete}</Alert>}
             <TextInput
               aria-label={t.flags.search}
               placeholder={t.flags.search}
@@ -53,7 +53,7 @@ export function FlagResults({ projectId, id, groups = '', headingOrder = 2 }: Pr
               onChange={event => setSearch(event.currentTarget.value)}
             />
             <Text size="sm" c="dimmed" role="status">
-              {t.why.answersFor(shown.length, id)}
+              {t.explain.resultsFor(shown.length, id)}
             </Text>
             <Accordion
               order={headingOrder}
@@ -78,7 +78,7 @@ const answersShownMax = 200
 function Answer({ name, reason, projectId }: { name: string; reason: EvaluationReason; projectId: string }) {
   const t = useMessages()
   const trace = useMemo(() => readTrace(reason.trace), [reason])
-  const sentence = answerSentence(t, reason.evaluation, trace)
+  const sentence = resultSentence(t, reason.evaluation, trace)
   const isGiven = reason.value !== false && reason.evaluation.reason !== 'holdout_condition_value'
   return (
     <Accordion.Item value={name}>
@@ -105,9 +105,9 @@ function Answer({ name, reason, projectId }: { name: string; reason: EvaluationR
               <Link
                 to="/project/$projectId/flags/$flagId"
                 params={{ projectId, flagId: String(trace.flag_id) }}
-                aria-label={t.why.openFlagNamed(name)}
+                aria-label={t.explain.openFlagNamed(name)}
               >
-                {t.why.openFlag}
+                {t.explain.openFlag}
               </Link>
             </Text>
           )}

@@ -18,14 +18,14 @@ export function reasonSentence(t: Messages, { code, conditionIndex }: Decision):
 }
 
 /** Uses the whole trace: with a single condition, the filter that did not match is the useful explanation. */
-export function answerSentence(
+export function resultSentence(
   t: Messages,
   { reason: code, condition_index: conditionIndex, description }: EvaluationReason['evaluation'],
   trace: WireTrace | undefined,
 ): string {
   const [only, second] = trace?.conditions ?? []
-  if (code === 'no_group_type' && only?.group_type) return t.why.groupMissing(only.group_type)
+  if (code === 'no_group_type' && only?.group_type) return t.explain.groupMissing(only.group_type)
   const missed = code === 'no_condition_match' && !second && only?.filters.find(filter => !filter.matched)
-  if (missed) return t.why.missed(filterSentence(t, missed))
+  if (missed) return t.explain.noMatch(filterSentence(t, missed))
   return reasonSentence(t, { code, conditionIndex }) ?? description
 }

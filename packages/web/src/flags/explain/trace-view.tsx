@@ -4,20 +4,22 @@ import { CheckIcon, CrossIcon } from '../../ui/icons.tsx'
 import { filterSentence } from './filter-sentence.ts'
 import type { WireCondition, WireTrace } from './trace.ts'
 
-const colours = { matched: 'green', out_of_rollout: 'yellow', not_matched: 'gray', no_group: 'gray', failed: 'red' }
+const colors = { matched: 'green', out_of_rollout: 'yellow', not_matched: 'gray', no_group: 'gray', failed: 'red' }
 
 /** The trace condition by condition: expected and actual values. */
 export function TraceView({ trace }: { trace: WireTrace }) {
   const t = useMessages()
   return (
     <Stack gap="sm">
-      {trace.holdout?.held_out && <Text size="sm">{t.why.heldOut}</Text>}
+      {trace.holdout?.held_out && <Text size="sm">{t.explain.heldOut}</Text>}
       {trace.conditions.map(condition => (
         <ConditionView key={condition.index} condition={condition} />
       ))}
       {trace.variant?.key && (
         <Text size="sm">
-          {trace.variant.forced ? t.why.variantForced(trace.variant.key) : t.why.variantByShare(trace.variant.key)}
+          {trace.variant.forced
+            ? t.explain.variantForced(trace.variant.key)
+            : t.explain.variantByWeight(trace.variant.key)}
         </Text>
       )}
     </Stack>
@@ -34,12 +36,12 @@ function ConditionView({ condition }: { condition: WireCondition }) {
         <Text size="sm" fw={600}>
           {t.editor.condition(condition.index + 1)}
         </Text>
-        <Badge size="sm" variant="light" color={colours[condition.result]}>
-          {t.why.results[condition.result]}
+        <Badge size="sm" variant="light" color={colors[condition.result]}>
+          {t.explain.results[condition.result]}
         </Badge>
         {!condition.reached && (
           <Text size="xs" c="dimmed">
-            {t.why.notReached}
+            {t.explain.notReached}
           </Text>
         )}
       </Group>
@@ -52,7 +54,7 @@ function ConditionView({ condition }: { condition: WireCondition }) {
         ))}
         {rollout && (
           <List.Item icon={<Mark isGood={rollout.inside} />}>
-            {t.why.rollout(
+            {t.explain.rollout(
               percent(Math.round(rollout.bucket * 10_000) / 100),
               percent(Math.round(rollout.threshold * 10_000) / 100),
             )}

@@ -39,7 +39,7 @@ export function ActivityPage() {
   })
   return (
     <Page title={t.shell.activity} intro={project?.name}>
-      <LoadMoreList query={activity} empty={<EmptyState title={t.history.nothing} text={t.history.nothingText} />}>
+      <LoadMoreList query={activity} empty={<EmptyState title={t.history.empty} text={t.history.emptyText} />}>
         {entry => <Entry entry={entry} wording={wording} projectId={projectId} />}
       </LoadMoreList>
     </Page>

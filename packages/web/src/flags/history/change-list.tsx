@@ -26,10 +26,18 @@ export function ChangeList({ changes, wording, wordingBefore = wording }: Props)
     <Stack gap="sm">
       {changes.map(({ field, before, after }) => (
         <div key={field}>
-          <Text size="sm" fw={600} mb={4}>
-            {names[field] ?? field}
-          </Text>
-          <Lines before={linesOf(field, before, wordingBefore)} after={linesOf(field, after, wording)} />
+          {field === 'active' && before === !after ? (
+            <Text size="sm" fw={600}>
+              {after ? t.history.turnedOn : t.history.turnedOff}
+            </Text>
+          ) : (
+            <>
+              <Text size="sm" fw={600} mb={4}>
+                {names[field] ?? field}
+              </Text>
+              <Lines before={linesOf(field, before, wordingBefore)} after={linesOf(field, after, wording)} />
+            </>
+          )}
         </div>
       ))}
     </Stack>

@@ -71,7 +71,7 @@ export function Entry({ entry, wording, projectId }: EntryProps) {
   return (
     <ActivityCard
       entry={entry}
-      deed={
+      action={
         <>
           {verbs[entry.activity] ?? entry.activity}{' '}
           {projectId === undefined ? (

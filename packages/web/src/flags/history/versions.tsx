@@ -52,7 +52,7 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
     mutationFn: (version: number) => call(routes.flagVersions.restore, { params, body: { version } }),
     onSuccess: async (restored, version) => {
       cacheFlag(queries, params.project_id, restored)
-      notify.tell({ message: t.versions.restored(version) })
+      notify.success({ message: t.versions.restored(version) })
       await queries.invalidateQueries({ queryKey: ['flag-history', params.project_id, params.id] })
     },
     onError: error => notify.fail(error, flag.key),

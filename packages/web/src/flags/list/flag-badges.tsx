@@ -3,10 +3,10 @@ import { useFormats, useMessages } from '../../i18n/language.tsx'
 import type { FlagNotices } from './use-flag-notices.ts'
 
 /** Badges for a scheduled change and for a stale flag. */
-export function FlagBadges({ flagId, notes }: { flagId: number; notes: FlagNotices }) {
+export function FlagBadges({ flagId, notices }: { flagId: number; notices: FlagNotices }) {
   const t = useMessages()
   const { moment } = useFormats()
-  const next = notes.nextChange.get(flagId)
+  const next = notices.nextChange.get(flagId)
   return (
     <>
       {next !== undefined && (
@@ -16,8 +16,8 @@ export function FlagBadges({ flagId, notes }: { flagId: number; notes: FlagNotic
           </Badge>
         </Tooltip>
       )}
-      {notes.stale.has(flagId) && (
-        <Tooltip label={t.flagState.staleWhy}>
+      {notices.stale.has(flagId) && (
+        <Tooltip label={t.flagState.staleHint}>
           <Badge size="sm" radius="sm" variant="light" color="yellow">
             {t.flagState.stale}
           </Badge>

@@ -16,7 +16,7 @@ interface Props {
   onSelect: (flag: Flag) => void
   onSelectAll: (isOn: boolean) => void
   onToggle: (flag: Flag) => void
-  notes: FlagNotices
+  notices: FlagNotices
   /** The row with the keyboard cursor, or -1. */
   cursor: number
 }

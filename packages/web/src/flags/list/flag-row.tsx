@@ -18,7 +18,7 @@ interface Props {
   isSelected: boolean
   onSelect: (flag: Flag) => void
   onToggle: (flag: Flag) => void
-  notes: FlagNotices
+  notices: FlagNotices
 }
 
 const tagsShownMax = 3
@@ -32,7 +32,7 @@ export const FlagRow = memo(function FlagRow({
   isSelected,
   onSelect,
   onToggle,
-  notes,
+  notices,
 }: Props) {
   const t = useMessages()
   const { percent, day } = useFormats()
@@ -65,11 +65,11 @@ export const FlagRow = memo(function FlagRow({
           >
             {flag.key}
           </Link>
-          <FlagBadges flagId={flag.id} notes={notes} />
+          <FlagBadges flagId={flag.id} notices={notices} />
           {flag.name !== '' && <span className={classes.name}>{flag.name}</span>}
         </span>
         <span className={classes.state}>
-          <span className={classes.dot} data-colour={state.colour} aria-hidden="true" />
+          <span className={classes.dot} data-color={state.color} aria-hidden="true" />
           {state.text}
         </span>
       </span>
@@ -92,11 +92,11 @@ export const FlagRow = memo(function FlagRow({
         {day(flag.created_at)}
       </span>
       <span role="cell">
-        <Tooltip label={t.flags.mayNotEdit} disabled={flag.can_edit}>
+        <Tooltip label={t.flags.readOnly} disabled={flag.can_edit}>
           <Switch
             size="sm"
             color="green"
-            aria-label={t.flags.switchFlag(flag.key)}
+            aria-label={t.flags.toggle(flag.key)}
             checked={flag.active && !flag.deleted}
             disabled={!flag.can_edit || flag.deleted}
             onChange={() => onToggle(flag)}

@@ -1,4 +1,5 @@
 import type { Flag } from '@halyard/contract'
+import type { FlagKind } from '../flag-cache.ts'
 
 /** The list's filters as URL search parameters, so that a filtered list can be shared. */
 export interface FlagSearch {
@@ -51,6 +52,16 @@ export function selectFlags(flags: readonly Flag[], texts: readonly string[], se
     default:
       return found
   }
+}
+
+/** The list that holds the flags with the wanted state. */
+export const listOf = ({ state }: FlagSearch): FlagKind => (state === 'deleted' || state === 'stale' ? state : 'live')
+
+/** Search results that are not loaded yet are older, so they go last. */
+export function appendMissing(loaded: readonly Flag[], found: readonly Flag[]): readonly Flag[] {
+  if (found.length === 0) return loaded
+  const known = new Set(loaded.map(flag => flag.id))
+  return [...loaded, ...found.filter(flag => !known.has(flag.id))]
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

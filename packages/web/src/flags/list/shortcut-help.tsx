@@ -5,21 +5,21 @@ import { Dialog } from '../../ui/dialog/dialog.tsx'
 export function ShortcutHelp({ onClose }: { onClose: () => void }) {
   const t = useMessages()
   const rows: [string, string][] = [
-    ['j', t.keys.next],
-    ['k', t.keys.previous],
-    ['e ↵', t.keys.open],
-    ['x', t.keys.select],
-    ['t', t.keys.toggle],
-    ['u', t.keys.undo],
-    ['/', t.keys.search],
-    ['n', t.keys.create],
+    ['j', t.shortcuts.next],
+    ['k', t.shortcuts.previous],
+    ['e ↵', t.shortcuts.open],
+    ['x', t.shortcuts.select],
+    ['t', t.shortcuts.toggle],
+    ['u', t.shortcuts.undo],
+    ['/', t.shortcuts.search],
+    ['n', t.shortcuts.create],
     ['Esc', t.flags.bulkClear],
-    ['?', t.keys.help],
-    ['Ctrl S', t.keys.save],
-    ['Ctrl K', t.keys.jump],
+    ['?', t.shortcuts.help],
+    ['Ctrl S', t.shortcuts.save],
+    ['Ctrl K', t.shortcuts.palette],
   ]
   return (
-    <Dialog onClose={onClose} title={t.keys.title}>
+    <Dialog onClose={onClose} title={t.shortcuts.title}>
       <Table withRowBorders={false}>
         <Table.Tbody>
           {rows.map(([key, does]) => (

@@ -3,6 +3,7 @@ import { ActionIcon, Badge, Group, List, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { pollMilliseconds } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loading } from '../../ui/feedback/problems.tsx'
@@ -30,14 +31,14 @@ export function RollbackConditions(props: TabProps) {
     queryKey: ['rollback', params.project_id, params.id, flag.version],
     queryFn: ({ signal }) => call(routes.rollback.report, { params, signal }),
     enabled: known.length > 0,
-    refetchInterval: 5000,
+    refetchInterval: pollMilliseconds,
   })
   // Waits for the first report, so that it does not shift the list.
   const isOpening = useIsOpening(known.length > 0 && report.isPending)
   const save = async (next: readonly unknown[], done: string) => {
     const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }
     await patch.mutateAsync({ flag, patch: { rollback_conditions } })
-    notify.tell({ message: done })
+    notify.success({ message: done })
   }
   const sentenceOf = (given: unknown) => {
     const condition = readRollbackCondition(given)
@@ -92,7 +93,7 @@ export function RollbackConditions(props: TabProps) {
   )
 }
 
-const colours: Record<string, string> = { watching: 'green', holds: 'red', inactive: 'gray' }
+const colors: Record<string, string> = { watching: 'green', holds: 'red', inactive: 'gray' }
 
 interface StandingProps {
   flag: Flag
@@ -106,11 +107,11 @@ function Standing({ flag, report }: StandingProps) {
   const states: Record<string, string> = t.rollback.states
   return (
     <>
-      <Badge variant="light" color={colours[report.status] ?? 'gray'}>
+      <Badge variant="light" color={colors[report.status] ?? 'gray'}>
         {states[report.status] ?? report.status}
       </Badge>
       <Text size="xs" c="dimmed" span>
-        {report.value === null ? t.rollback.nothingMeasured : t.rollback.now(count(report.value))}
+        {report.value === null ? t.rollback.noData : t.rollback.now(count(report.value))}
         {report.status === 'inactive' && ` · ${whyAsleep(t, flag) ?? report.reason}`}
       </Text>
     </>

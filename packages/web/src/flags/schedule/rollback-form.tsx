@@ -6,9 +6,9 @@ import { type DraftProblem, unfilledAt } from '../editor/draft-problems.ts'
 import { EventFilters } from './event-filters.tsx'
 import {
   comparisons,
+  defaultCondition,
   type RollbackCondition,
   sampleMaths,
-  usualCondition,
   windowMinutesMax,
 } from './rollback-condition.ts'
 import classes from './schedule.module.css'
@@ -23,7 +23,7 @@ const none: readonly DraftProblem[] = []
 export function NewRollbackCondition({ isSaving, onCreate }: Props) {
   const t = useMessages()
   const w = t.rollback
-  const [condition, setCondition] = useState(usualCondition)
+  const [condition, setCondition] = useState(defaultCondition)
   const set = (change: Partial<RollbackCondition>) => setCondition(old => ({ ...old, ...change }))
   const isEvents = condition.source === 'events'
   const problems = isEvents ? unfilledAt(t, condition.properties, '') : none
@@ -39,7 +39,7 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
     if (problems.length > 0) return
     try {
       await onCreate(condition)
-      setCondition(usualCondition)
+      setCondition(defaultCondition)
       setAttempts(0)
     } catch {
       // The error is shown above the list; the form keeps its input.

@@ -6,7 +6,7 @@ import { type PlannedChange, plannedIn, stepsOf } from './scheduled-change.ts'
 interface Props {
   isOn: boolean
   /** The current rollout percentage of each condition. */
-  shares: readonly number[]
+  rollouts: readonly number[]
   isSaving: boolean
   /** The validation message for the chosen time. */
   timeProblem: string | undefined
@@ -15,7 +15,7 @@ interface Props {
 
 const hourMilliseconds = 60 * 60 * 1000
 
-export function NewSchedule({ isOn, shares, isSaving, timeProblem, onCreate }: Props) {
+export function ScheduleForm({ isOn, rollouts, isSaving, timeProblem, onCreate }: Props) {
   const t = useMessages()
   const { percent, moment } = useFormats()
   const [planned, setPlanned] = useState(() => plannedIn(hourMilliseconds, isOn ? 'off' : 'on'))
@@ -39,7 +39,7 @@ export function NewSchedule({ isOn, shares, isSaving, timeProblem, onCreate }: P
   )
   const isRamp = planned.kind === 'ramp'
   const start = new Date(planned.at)
-  const steps = Number.isNaN(start.getTime()) ? [] : stepsOf(start, shares[planned.condition] ?? 100, planned)
+  const steps = Number.isNaN(start.getTime()) ? [] : stepsOf(start, rollouts[planned.condition] ?? 100, planned)
   return (
     <form onSubmit={submit}>
       <Group align="flex-end">
@@ -68,9 +68,9 @@ export function NewSchedule({ isOn, shares, isSaving, timeProblem, onCreate }: P
             label={t.fields.filters}
             value={String(planned.condition)}
             onChange={event => set({ condition: Number(event.currentTarget.value) })}
-            data={shares.map((share, index) => ({
+            data={rollouts.map((rollout, index) => ({
               value: String(index),
-              label: `${t.editor.condition(index + 1)} (${percent(share)})`,
+              label: `${t.editor.condition(index + 1)} (${percent(rollout)})`,
             }))}
           />
         )}

@@ -10,10 +10,10 @@ import { fieldProblem } from '../../ui/feedback/problems.tsx'
 import { readFilters } from '../filters.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { AutomationSection } from './automation-section.tsx'
-import { NewSchedule } from './schedule-form.tsx'
+import { ScheduleForm } from './schedule-form.tsx'
 import { changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
 
-const colours: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
+const colors: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
 /** The due time, or the time of execution. */
 const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
@@ -48,11 +48,11 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
       return call(routes.scheduledChanges.create, { params, body: { record_id: String(flag.id), ...body } })
     },
     onSuccess: change => {
-      notify.tell({ message: t.schedule.created(sentenceOf(change), moment(timeOf(change))) })
+      notify.success({ message: t.schedule.created(sentenceOf(change), moment(timeOf(change))) })
       return refresh()
     },
   })
-  const callOff = async (id: number) => {
+  const cancel = async (id: number) => {
     await call(routes.scheduledChanges.remove, { params: { ...params, id: String(id) } })
     await refresh()
   }
@@ -65,9 +65,9 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
       error={atTime ? null : create.error}
       form={
         flag.can_edit && (
-          <NewSchedule
+          <ScheduleForm
             isOn={flag.active}
-            shares={conditions.map(condition => condition.rollout_percentage ?? 100)}
+            rollouts={conditions.map(condition => condition.rollout_percentage ?? 100)}
             isSaving={create.isPending}
             timeProblem={atTime}
             onCreate={planned => create.mutate(planned)}
@@ -87,7 +87,7 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
               sentenceOf(change),
               moment(timeOf(change)),
               <span key="state">
-                <Badge variant="light" color={colours[change.status] ?? 'gray'}>
+                <Badge variant="light" color={colors[change.status] ?? 'gray'}>
                   {states[change.status] ?? change.status}
                 </Badge>
                 {change.failure_reason && (
@@ -98,12 +98,13 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
               </span>,
               flag.can_edit && change.status === 'pending' ? (
                 <ConfirmButton
-                  key="off"
-                  label={t.schedule.callOff}
+                  key="cancel"
+                  label={t.schedule.cancel}
+                  cancelLabel={t.schedule.keep}
                   of={`${sentenceOf(change)}, ${moment(timeOf(change))}`}
-                  question={t.schedule.callOffQuestion}
-                  done={t.schedule.calledOff(sentenceOf(change))}
-                  onConfirm={() => callOff(change.id)}
+                  question={t.schedule.cancelQuestion}
+                  done={t.schedule.canceled(sentenceOf(change))}
+                  onConfirm={() => cancel(change.id)}
                 />
               ) : (
                 ''

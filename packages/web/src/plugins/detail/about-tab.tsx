@@ -23,7 +23,7 @@ export function AboutTab(props: PluginProps) {
     <Stack gap="xl" maw={640}>
       <section>
         <Title order={2} mb="xs">
-          {t.plugins.does}
+          {t.plugins.capabilitiesTitle}
         </Title>
         <Abilities plugin={plugin} />
       </section>
@@ -50,12 +50,12 @@ export function AboutTab(props: PluginProps) {
 
 function Abilities({ plugin }: { plugin: Plugin }) {
   const t = useMessages()
-  const words: Record<string, string> = t.plugins.abilities
+  const words: Record<string, string> = t.plugins.capabilities
   const { methods, scheduled_tasks: tasks, jobs } = plugin.capabilities as Record<string, unknown>
   const named = [methods, tasks].flatMap(list => (Array.isArray(list) ? list : []))
   const known = named.filter(name => words[name] !== undefined)
   const jobNames = Array.isArray(jobs) ? jobs : []
-  if (known.length + jobNames.length === 0) return <Text size="sm">{t.plugins.doesNothing}</Text>
+  if (known.length + jobNames.length === 0) return <Text size="sm">{t.plugins.noCapabilities}</Text>
   return (
     <ul style={{ margin: 0, paddingInlineStart: '1.2rem' }}>
       {known.map(name => (
@@ -89,7 +89,7 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
       call(routes.plugins.previewUpgrade, { params, query: wanted === '' ? {} : { tag: wanted } }),
   })
   const upgrade = useProgress(routes.plugins.upgrade, async ({ tag: now }) => {
-    notify.tell({ message: t.plugins.upgraded(now ?? plugin.name) })
+    notify.success({ message: t.plugins.upgraded(now ?? plugin.name) })
     check.reset()
     preview.reset()
     await refresh()
@@ -113,7 +113,7 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
               ? t.plugins.localHint
               : plugin.tag
                 ? t.plugins.installedVersion(plugin.tag)
-                : t.plugins.neverFetched}
+                : t.plugins.notDownloaded}
           </Text>
           {isPinned && (
             <Badge variant="light" color="gray">
@@ -147,7 +147,7 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
               {t.plugins.fromTo(preview.data.from ?? '–', preview.data.to ?? '–')}
             </Text>
             {preview.data.changes.every(({ field }) => field === 'tag') ? (
-              <Text size="sm">{t.plugins.nothingChanges}</Text>
+              <Text size="sm">{t.plugins.noChanges}</Text>
             ) : (
               <PluginChanges isWhole changes={preview.data.changes.filter(({ field }) => field !== 'tag')} />
             )}
@@ -158,9 +158,9 @@ function Version({ plugin, organizationId, isWritable }: PluginProps) {
           {isWritable && (hasUpdate(plugin) || plugin.tag === null) && (
             <Button size="xs" loading={upgrade.isRunning} onClick={() => upgrade.start({ params, body: {} })}>
               {isLocal
-                ? t.plugins.readAgain
+                ? t.plugins.reload
                 : plugin.tag === null
-                  ? t.plugins.fetchNow
+                  ? t.plugins.download
                   : t.plugins.upgrade(plugin.latest_tag ?? '')}
             </Button>
           )}
@@ -219,7 +219,7 @@ function Sharing({ plugin, organizationId }: PluginProps) {
         body: { is_global },
       }),
     onSuccess: ({ is_global, name }) => {
-      notify.tell({ message: is_global ? t.plugins.shared(name) : t.plugins.unshared(name) })
+      notify.success({ message: is_global ? t.plugins.shared(name) : t.plugins.unshared(name) })
       return queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
     },
     onError: error => notify.fail(error, plugin.name),

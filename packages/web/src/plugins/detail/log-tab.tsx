@@ -4,6 +4,7 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useBackoffInterval } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 import { Pagination } from '../../ui/data/pagination.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
@@ -13,9 +14,8 @@ import classes from './log-tab.module.css'
 
 const levels = ['DEBUG', 'LOG', 'INFO', 'WARN', 'ERROR'] as const
 const pageSize = 100
-const followMilliseconds = 1000
 
-const colours: Readonly<Record<PluginLogEntry['type'], string>> = {
+const colors: Readonly<Record<PluginLogEntry['type'], string>> = {
   DEBUG: 'gray',
   LOG: 'gray',
   INFO: 'indigo',
@@ -32,6 +32,7 @@ export function LogTab({ config, projectId }: ConfiguredProps) {
   const [search] = useDebouncedValue(text, 250)
   const [isFollowing, setIsFollowing] = useState(true)
   const [offset, setOffset] = useState(0)
+  const backoff = useBackoffInterval(isFollowing)
   const query = {
     limit: String(pageSize),
     offset: String(offset),
@@ -42,7 +43,7 @@ export function LogTab({ config, projectId }: ConfiguredProps) {
     queryKey: ['plugin-logs', projectId, config.id, query],
     queryFn: ({ signal }) =>
       call(routes.pluginConfigs.logs, { params: { project_id: projectId, id: String(config.id) }, query, signal }),
-    refetchInterval: isFollowing && offset === 0 ? followMilliseconds : false,
+    refetchInterval: isFollowing && offset === 0 ? backoff : false,
     placeholderData: keepPreviousData,
   })
   const isFiltered = search !== '' || wanted.length > 0
@@ -107,7 +108,7 @@ function Lines({ entries, isLive }: { entries: readonly PluginLogEntry[]; isLive
             <time dateTime={entry.timestamp} className={classes.time}>
               {precise(entry.timestamp)}
             </time>
-            <Badge variant="light" color={colours[entry.type]} size="sm" className={classes.level as string}>
+            <Badge variant="light" color={colors[entry.type]} size="sm" className={classes.level as string}>
               {t.plugins.levelNames[entry.type]}
             </Badge>
             <span className={classes.message}>

@@ -4,6 +4,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { UsageChart } from '../../flags/detail/usage-chart.tsx'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { pollMilliseconds } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
@@ -14,7 +15,6 @@ type Hour = Metrics['hours'][number]
 
 const hourMilliseconds = 60 * 60 * 1000
 const hoursShown = 24
-const refetchMilliseconds = 10_000
 
 /** The plugin's metrics of the last 24 hours: totals, chart and table. */
 export function MetricsTab({ config, projectId }: ConfiguredProps) {
@@ -24,7 +24,7 @@ export function MetricsTab({ config, projectId }: ConfiguredProps) {
     queryKey: ['plugin-metrics', projectId, config.id],
     queryFn: ({ signal }) =>
       call(routes.pluginConfigs.metrics, { params: { project_id: projectId, id: String(config.id) }, signal }),
-    refetchInterval: refetchMilliseconds,
+    refetchInterval: pollMilliseconds,
   })
   return (
     <Stack>
@@ -50,7 +50,7 @@ function Totals({ metrics }: { metrics: Metrics }) {
   const facts = [
     [t.plugins.metrics.calls, count(calls)],
     [t.plugins.metrics.failures, count(failures)],
-    [t.plugins.metrics.well, well],
+    [t.plugins.metrics.succeeded, well],
     [t.plugins.metrics.dropped, count(dropped_events)],
     [t.plugins.metrics.perCall, each],
     [t.plugins.metrics.cpu, t.plugins.seconds(count(rounded(cpu_seconds)))],

@@ -4,15 +4,15 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
+import { useCurrentScope } from '../../services/current-scope.ts'
 import { useCall } from '../../services/services.ts'
-import { useWhere } from '../../shell/navigation.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageTabs } from '../../ui/layout/tabs.tsx'
 import { useIsOpening } from '../../ui/layout/visibility-context.ts'
 import { ActivityList } from '../activity-list.tsx'
 import { JobsTab } from '../jobs/jobs-tab.tsx'
-import { hasUpdate, type PluginConfig, scope, useConfigs, useIsAdmin } from '../plugin-queries.ts'
+import { hasUpdate, type PluginConfig, scope, useConfigs, useIsPluginAdmin } from '../plugin-queries.ts'
 import {
   type ConfiguredProps,
   type PluginProps,
@@ -29,8 +29,8 @@ import { MetricsTab } from './metrics-tab.tsx'
 export function PluginPage() {
   const { organizationId, pluginId } = useParams({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
   const call = useCall()
-  const isAdmin = useIsAdmin(organizationId)
-  const { projectId } = useWhere()
+  const isAdmin = useIsPluginAdmin(organizationId)
+  const { projectId } = useCurrentScope()
   const plugin = useQuery({
     queryKey: ['plugins', organizationId, pluginId],
     queryFn: ({ signal }) => call(routes.plugins.get, { params: { ...scope(organizationId), id: pluginId }, signal }),
@@ -77,7 +77,7 @@ function PluginWithTabs({ projectId, config, ...props }: TabsProps) {
     settings: { label: t.plugins.settings, content: () => inProject(known => <SettingsTab {...known} />) },
     source: { label: t.plugins.source, content: () => <SourceTab {...props} /> },
     log: { label: t.plugins.logs, content: () => configured(known => <LogTab {...known} />) },
-    metrics: { label: t.plugins.numbers, content: () => configured(known => <MetricsTab {...known} />) },
+    metrics: { label: t.plugins.metricsTab, content: () => configured(known => <MetricsTab {...known} />) },
     jobs: { label: t.plugins.jobs, content: () => configured(known => <JobsTab {...known} />) },
     activity: {
       label: t.shell.activity,

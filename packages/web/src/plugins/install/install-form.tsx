@@ -27,7 +27,7 @@ export function InstallForm({ organizationId }: { organizationId: string }) {
       search: { tab },
     })
   const install = useProgress(routes.plugins.install, async plugin => {
-    notify.tell({ message: t.plugins.installedNow(plugin.name) })
+    notify.success({ message: t.plugins.installSucceeded(plugin.name) })
     await refresh()
   })
   const write = useMutation({
@@ -51,8 +51,8 @@ export function InstallForm({ organizationId }: { organizationId: string }) {
     <Stack gap="sm" component="form" onSubmit={submit}>
       {!atField && <ProblemAlert error={install.error ?? write.error} />}
       <TextInput
-        label={t.plugins.address}
-        description={t.plugins.addressHint}
+        label={t.plugins.url}
+        description={t.plugins.urlHint}
         placeholder="https://www.npmjs.com/package/@posthog/taxonomy-plugin"
         required
         withAsterisk={false}

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { findPayloadFaults, payloadOf, readJobs, startOf } from './job-form.ts'
+import { payloadOf, readJobs, startOf, validatePayload } from './job-form.ts'
 
 const plugin = {
   capabilities: { jobs: ['Send', 'Bare'] },
@@ -11,7 +11,7 @@ const plugin = {
         data: { type: 'json', default: { a: 1 } },
         times: { type: 'number' },
         when: { type: 'daterange' },
-        odd: { type: 'colour' },
+        odd: { type: 'color' },
       },
     },
     Bare: {},
@@ -36,8 +36,8 @@ it('reads the jobs that the code has', () => {
 it('starts with defaults and sends values', () => {
   const start = startOf(send!)
   expect(start).toEqual({ text: '', loud: true, data: '{"a":1}', times: '', when: ['', ''] })
-  expect([...findPayloadFaults(send!, start)]).toEqual([['text', 'required']])
-  expect([...findPayloadFaults(send!, { ...start, text: 'x', data: '{' })]).toEqual([['data', 'json']])
+  expect([...validatePayload(send!, start)]).toEqual([['text', 'required']])
+  expect([...validatePayload(send!, { ...start, text: 'x', data: '{' })]).toEqual([['data', 'json']])
   const filled = { ...start, text: 'x', times: '3', when: ['2026-01-01', '2026-01-02'] as const }
   expect(payloadOf(send!, filled)).toEqual({
     text: 'x',

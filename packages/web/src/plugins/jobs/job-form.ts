@@ -1,5 +1,5 @@
 import type { Plugin } from '@halyard/contract'
-import { isJson, type SettingFault } from '../settings/setting-rules.ts'
+import { isJson, type SettingError } from '../settings/setting-rules.ts'
 
 export type JobFieldType = 'string' | 'boolean' | 'json' | 'number' | 'date' | 'daterange'
 
@@ -61,8 +61,8 @@ function startValue({ type, fallback }: JobField): JobValue {
 const isEmpty = (value: JobValue | undefined): boolean =>
   value === undefined || value === '' || (Array.isArray(value) && value.every(day => day === ''))
 
-export function findPayloadFaults(job: PublicJob, values: JobValues): ReadonlyMap<string, SettingFault> {
-  const faults = new Map<string, SettingFault>()
+export function validatePayload(job: PublicJob, values: JobValues): ReadonlyMap<string, SettingError> {
+  const faults = new Map<string, SettingError>()
   for (const { key, type, isRequired } of job.fields) {
     const value = values[key]
     if (isEmpty(value)) {

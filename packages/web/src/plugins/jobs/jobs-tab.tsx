@@ -3,15 +3,14 @@ import { Alert, Badge, Button, Group, Paper, Stack, Text, Title } from '@mantine
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { pollMilliseconds, useBackoffInterval } from '../../services/polling.ts'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import type { ConfiguredProps } from '../plugin-tabs.ts'
 import { JobFieldInput } from './job-field.tsx'
-import { findPayloadFaults, type JobField, type PublicJob, payloadOf, readJobs, startOf } from './job-form.ts'
-
-const refetchMilliseconds = 2000
+import { type JobField, type PublicJob, payloadOf, readJobs, startOf, validatePayload } from './job-form.ts'
 
 /** Jobs that a user can start, and the queue. */
 export function JobsTab(props: ConfiguredProps) {
@@ -36,9 +35,9 @@ export function JobsTab(props: ConfiguredProps) {
       </section>
       <section>
         <Title order={2} mb="sm">
-          {t.plugins.plannedJobs}
+          {t.plugins.queuedJobs}
         </Title>
-        <PlannedJobs {...props} />
+        <QueuedJobs {...props} />
       </section>
     </Stack>
   )
@@ -51,7 +50,7 @@ function JobForm({ job, config, projectId, plugin, isAdmin }: ConfiguredProps & 
   const notify = useNotify()
   const [values, setValues] = useState(() => startOf(job))
   const [hasTried, setHasTried] = useState(false)
-  const faults = findPayloadFaults(job, values)
+  const faults = validatePayload(job, values)
   const start = useMutation({
     mutationFn: () =>
       call(routes.pluginConfigs.job, {
@@ -59,7 +58,7 @@ function JobForm({ job, config, projectId, plugin, isAdmin }: ConfiguredProps & 
         body: { job: { type: job.name, payload: payloadOf(job, values) } },
       }),
     onSuccess: async () => {
-      notify.tell({ message: t.plugins.jobStarted(job.name) })
+      notify.success({ message: t.plugins.jobStarted(job.name) })
       setHasTried(false)
       await queries.invalidateQueries({ queryKey: ['plugin-jobs', projectId, config.id] })
     },
@@ -71,7 +70,7 @@ function JobForm({ job, config, projectId, plugin, isAdmin }: ConfiguredProps & 
   }
   const errorOf = ({ key }: JobField) => {
     const fault = hasTried ? faults.get(key) : undefined
-    return fault && t.plugins.settingFaults[fault]
+    return fault && t.plugins.settingErrors[fault]
   }
   return (
     <Paper withBorder p="md" radius="lg" component="form" onSubmit={submit} noValidate maw={560}>
@@ -103,28 +102,31 @@ function JobForm({ job, config, projectId, plugin, isAdmin }: ConfiguredProps & 
   )
 }
 
-function PlannedJobs({ config, projectId }: ConfiguredProps) {
+function QueuedJobs({ config, projectId }: ConfiguredProps) {
   const t = useMessages()
   const { moment, count } = useFormats()
   const call = useCall()
-  const planned = useQuery({
+  const [queued, setQueued] = useState(0)
+  const backoff = useBackoffInterval(queued)
+  const jobs = useQuery({
     queryKey: ['plugin-jobs', projectId, config.id],
     queryFn: ({ signal }) =>
       call(routes.pluginConfigs.jobs, { params: { project_id: projectId, id: String(config.id) }, signal }),
-    refetchInterval: refetchMilliseconds,
+    refetchInterval: query => (query.state.data?.count ? backoff() : pollMilliseconds),
   })
+  if (jobs.data && jobs.data.count !== queued) setQueued(jobs.data.count)
   return (
-    <Loaded query={planned}>
+    <Loaded query={jobs}>
       {({ results, count: total }) =>
         total === 0 ? (
-          <Text size="sm">{t.plugins.noPlannedJobs}</Text>
+          <Text size="sm">{t.plugins.noQueuedJobs}</Text>
         ) : (
           <Stack gap="xs">
             <Text size="sm" c="dimmed" role="status">
-              {t.plugins.plannedCount(count(total), total)}
+              {t.plugins.queuedCount(count(total), total)}
             </Text>
             <DataTable
-              label={t.plugins.plannedJobs}
+              label={t.plugins.queuedJobs}
               head={[t.plugins.job, t.plugins.state, t.plugins.due, t.plugins.attempts]}
               rows={results.map(job => ({
                 key: job.id,

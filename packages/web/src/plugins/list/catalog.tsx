@@ -7,7 +7,7 @@ import type { Messages } from '../../i18n/en.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { Loaded, ProblemAlert, together } from '../../ui/feedback/problems.tsx'
+import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
 import { InstallSteps } from '../install/install-steps.tsx'
 import { useProgress } from '../install/use-install-progress.ts'
@@ -24,16 +24,16 @@ export function Catalog(props: Props) {
   const call = useCall()
   const [text, setText] = useState('')
   const wanted = text.trim().toLowerCase()
-  const catalogue = useQuery({
-    queryKey: ['plugin-catalogue', props.organizationId],
+  const catalog = useQuery({
+    queryKey: ['plugin-catalog', props.organizationId],
     queryFn: async ({ signal }) =>
       (await call(routes.plugins.repository, { params: scope(props.organizationId), signal })).results,
   })
-  const asked = together({ entries: catalogue, plugins: usePlugins(props.organizationId) })
+  const queries = combineQueries({ entries: catalog, plugins: usePlugins(props.organizationId) })
   return (
     <Stack>
       <Text size="sm" c="dimmed">
-        {t.plugins.catalogueIntro}
+        {t.plugins.catalogIntro}
       </Text>
       <TextInput
         label={t.plugins.search}
@@ -42,11 +42,11 @@ export function Catalog(props: Props) {
         value={text}
         onChange={event => setText(event.currentTarget.value)}
       />
-      <Loaded query={asked}>
+      <Loaded query={queries}>
         {({ entries, plugins }) => {
           const shown = entries
-            .map(entry => inWords(entry, t.plugins))
-            .filter(entry => wordsOf(entry, t.plugins.kinds).includes(wanted))
+            .map(entry => translateEntry(entry, t.plugins))
+            .filter(entry => searchTextOf(entry, t.plugins.kinds).includes(wanted))
           return (
             <>
               <Text size="sm" c="dimmed" role="status">
@@ -70,13 +70,15 @@ export function Catalog(props: Props) {
   )
 }
 
-const wordsOf = ({ name, description, type, url }: CatalogueEntry, kinds: Readonly<Record<string, string>>): string =>
-  `${name} ${description} ${kinds[type] ?? type} ${url}`.toLowerCase()
+const searchTextOf = (
+  { name, description, type, url }: CatalogueEntry,
+  kinds: Readonly<Record<string, string>>,
+): string => `${name} ${description} ${kinds[type] ?? type} ${url}`.toLowerCase()
 
 /** The server describes the catalog in English. */
-const inWords = (entry: CatalogueEntry, { catalogueTexts }: Messages['plugins']): CatalogueEntry => ({
+const translateEntry = (entry: CatalogueEntry, { catalogTexts }: Messages['plugins']): CatalogueEntry => ({
   ...entry,
-  ...catalogueTexts[entry.url],
+  ...catalogTexts[entry.url],
 })
 
 interface EntryProps extends Props {
@@ -89,7 +91,7 @@ function Entry({ entry, installed, organizationId, isAdmin }: EntryProps) {
   const queries = useQueryClient()
   const notify = useNotify()
   const install = useProgress(routes.plugins.install, async plugin => {
-    notify.tell({ message: t.plugins.installedNow(plugin.name) })
+    notify.success({ message: t.plugins.installSucceeded(plugin.name) })
     await queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
   })
   const begin = () =>
@@ -112,7 +114,7 @@ function Entry({ entry, installed, organizationId, isAdmin }: EntryProps) {
         <Text size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
           {kinds[entry.type] ?? entry.type}
           {' · '}
-          {entry.url.startsWith('file:') ? t.plugins.comesWithHalyard : t.plugins.comesFrom(entry.url)}
+          {entry.url.startsWith('file:') ? t.plugins.builtIn : t.plugins.shortUrl(entry.url)}
         </Text>
         {entry.needs !== '' && (
           <Text size="xs">

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useProject } from '../../services/session-queries.ts'
 import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
-import { Loaded, together } from '../../ui/feedback/problems.tsx'
+import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
 import { InstallForm } from '../install/install-form.tsx'
 import { hasUpdate, type PluginConfig, useConfigs, usePlugins } from '../plugin-queries.ts'
@@ -19,7 +19,7 @@ interface Props {
 const searchFrom = 8
 
 export function InstalledList(props: Props) {
-  const asked = together({ plugins: usePlugins(props.organizationId), configs: useConfigs(props.projectId) })
+  const asked = combineQueries({ plugins: usePlugins(props.organizationId), configs: useConfigs(props.projectId) })
   return (
     <Stack gap="xl">
       {props.isAdmin && <InstallForm organizationId={props.organizationId} />}
@@ -74,7 +74,7 @@ function Found({ plugins, configs, organizationId, projectId }: FoundProps) {
           onChange={event => setText(event.currentTarget.value)}
         />
       )}
-      {shown.length === 0 && <Text size="sm">{t.plugins.nothingFound}</Text>}
+      {shown.length === 0 && <Text size="sm">{t.plugins.noMatches}</Text>}
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         {shown.map(plugin => (
           <PluginCard

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { Loaded, together } from '../../ui/feedback/problems.tsx'
+import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { DownIcon, UpIcon } from '../../ui/icons.tsx'
 import { type PluginConfig, useConfigs, usePlugins } from '../plugin-queries.ts'
 import classes from './order-list.module.css'
@@ -19,7 +19,7 @@ interface Props {
 /** The order in which plugins process an event. */
 export function OrderList({ organizationId, projectId, isAdmin }: Props) {
   const t = useMessages()
-  const asked = together({ plugins: usePlugins(organizationId), configs: useConfigs(projectId) })
+  const asked = combineQueries({ plugins: usePlugins(organizationId), configs: useConfigs(projectId) })
   return (
     <Stack>
       <Text size="sm" c="dimmed">
@@ -47,7 +47,7 @@ interface ChainProps {
 
 function Chain({ plugins, configs, projectId, isAdmin }: ChainProps) {
   const t = useMessages()
-  const [said, setSaid] = useState('')
+  const [announcement, announce] = useState('')
   const rearrange = useRearrange(projectId)
   const nameOf = (config: PluginConfig) => plugins.find(({ id }) => id === config.plugin)?.name ?? String(config.plugin)
   const move = (index: number, by: -1 | 1) => {
@@ -55,7 +55,7 @@ function Chain({ plugins, configs, projectId, isAdmin }: ChainProps) {
     const target = index + by
     if (!moved || target < 0 || target >= configs.length) return
     const next = configs.toSpliced(index, 1).toSpliced(target, 0, moved)
-    setSaid(t.plugins.movedTo(nameOf(moved), target + 1, configs.length))
+    announce(t.plugins.movedTo(nameOf(moved), target + 1, configs.length))
     rearrange.mutate(next)
   }
   return (
@@ -97,7 +97,7 @@ function Chain({ plugins, configs, projectId, isAdmin }: ChainProps) {
           </li>
         ))}
       </ol>
-      <VisuallyHidden role="status">{said}</VisuallyHidden>
+      <VisuallyHidden role="status">{announcement}</VisuallyHidden>
     </>
   )
 }

@@ -2,11 +2,11 @@ import { Text } from '@mantine/core'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { useWhere } from '../../shell/navigation.tsx'
+import { useCurrentScope } from '../../services/current-scope.ts'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageTabs } from '../../ui/layout/tabs.tsx'
 import { ActivityList } from '../activity-list.tsx'
-import { useIsAdmin } from '../plugin-queries.ts'
+import { useIsPluginAdmin } from '../plugin-queries.ts'
 import { type PluginListTab, pluginListTabs } from '../plugin-tabs.ts'
 import { Catalog } from './catalog.tsx'
 import { InstalledList } from './installed-list.tsx'
@@ -16,8 +16,8 @@ export function PluginsPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/plugins' })
   const { tab = 'installed' } = useSearch({ from: '/shell/organization/$organizationId/plugins' })
-  const { projectId } = useWhere()
-  const isAdmin = useIsAdmin(organizationId)
+  const { projectId } = useCurrentScope()
+  const isAdmin = useIsPluginAdmin(organizationId)
   const navigate = useNavigate()
   const open = (next: PluginListTab) =>
     navigate({
@@ -33,7 +33,7 @@ export function PluginsPage() {
       content: () =>
         projectId ? <OrderList {...where} projectId={projectId} /> : <Text size="sm">{t.plugins.noProject}</Text>,
     },
-    catalogue: { label: t.plugins.catalogue, content: () => <Catalog {...where} /> },
+    catalog: { label: t.plugins.catalog, content: () => <Catalog {...where} /> },
     activity: { label: t.shell.activity, content: () => <ActivityList organizationId={organizationId} /> },
   }
   return (

@@ -4,7 +4,7 @@ import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import type { Setting } from './setting-rules.ts'
 
 /** A stored secret is never sent to the browser, only that it exists. */
-export type SecretValue = { readonly kind: 'kept' } | { readonly kind: 'new'; readonly text: string }
+export type SecretValue = { readonly kind: 'stored' } | { readonly kind: 'new'; readonly text: string }
 
 interface Props {
   setting: Setting
@@ -19,11 +19,11 @@ interface Props {
 export function SecretField({ setting, isNeeded, isStored, value, error, onChange }: Props) {
   const t = useMessages()
   const described = { label: setting.label, required: isNeeded, withAsterisk: isNeeded, error }
-  if (value.kind === 'kept') {
+  if (value.kind === 'stored') {
     return (
       <Input.Wrapper {...described} labelElement="div" description={<InlineMarkdown text={setting.hint} />}>
         <Group gap="xs" mt={4}>
-          <Text size="sm">{t.plugins.secretKept}</Text>
+          <Text size="sm">{t.plugins.secretStored}</Text>
           <Button variant="default" size="xs" onClick={() => onChange({ kind: 'new', text: '' })}>
             {t.plugins.replaceSecret(setting.label)}
           </Button>
@@ -47,7 +47,7 @@ export function SecretField({ setting, isNeeded, isStored, value, error, onChang
         onChange={event => onChange({ kind: 'new', text: event.currentTarget.value })}
       />
       {isStored && (
-        <Button variant="subtle" color="gray" size="compact-xs" mt={4} onClick={() => onChange({ kind: 'kept' })}>
+        <Button variant="subtle" color="gray" size="compact-xs" mt={4} onClick={() => onChange({ kind: 'stored' })}>
           {t.plugins.keepSecret(setting.label)}
         </Button>
       )}

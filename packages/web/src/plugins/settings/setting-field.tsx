@@ -29,7 +29,7 @@ export function SettingField({ setting, isNeeded, value, error, onChange }: Prop
         {...field}
         onChange={event => onChange(event.currentTarget.value)}
         data={[
-          { value: '', label: t.plugins.nothingChosen },
+          { value: '', label: t.plugins.noChoice },
           ...setting.choices,
           ...(isForeign ? [{ value, label: value, disabled: true }] : []),
         ]}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { findFaults, isNeeded, isSetting, isVisible, readSchema, type Setting } from './setting-rules.ts'
+import { isNeeded, isSetting, isVisible, readSchema, type Setting, validateSettings } from './setting-rules.ts'
 
 const settingsOf = (schema: Record<string, unknown>): Setting[] => readSchema(schema).filter(isSetting)
 
@@ -39,7 +39,7 @@ describe('a schema', () => {
       c: { type: 'json' },
       d: { type: 'json' },
     })
-    const faults = findFaults(settings, { a: '', b: '{', c: '[1]', d: { an: 'object' } })
+    const faults = validateSettings(settings, { a: '', b: '{', c: '[1]', d: { an: 'object' } })
     expect([...faults]).toEqual([
       ['a', 'required'],
       ['b', 'json'],

@@ -85,11 +85,11 @@ export const isNeeded = (setting: Setting, values: Values): boolean =>
   isVisible(setting, values) &&
   (setting.isRequired || (setting.requiredIf.length > 0 && allHold(setting.requiredIf, values)))
 
-export type SettingFault = 'required' | 'json'
+export type SettingError = 'required' | 'json'
 
 /** Validates the settings like the server. */
-export function findFaults(settings: readonly Setting[], values: Values): ReadonlyMap<string, SettingFault> {
-  const faults = new Map<string, SettingFault>()
+export function validateSettings(settings: readonly Setting[], values: Values): ReadonlyMap<string, SettingError> {
+  const faults = new Map<string, SettingError>()
   for (const setting of settings) {
     const value = values[setting.key]
     if (isEmpty(value)) {

@@ -16,7 +16,7 @@ export interface SettingsDraft {
 
 export const isFile = ({ type }: Setting): boolean => type === 'attachment'
 export const isSecretText = (setting: Setting): boolean => setting.isSecret && !isFile(setting)
-const isPlain = (setting: Setting): boolean => !setting.isSecret && !isFile(setting)
+const isText = (setting: Setting): boolean => !setting.isSecret && !isFile(setting)
 
 export const isStored = (config: PluginConfig | undefined, key: string): boolean => {
   const value = config?.config[key]
@@ -27,9 +27,9 @@ export function draftOf(settings: readonly Setting[], config: PluginConfig | und
   const stored = config?.config
   return {
     isOn: config?.enabled ?? false,
-    texts: fromEntries(settings.filter(isPlain), setting => textOf(stored ? stored[setting.key] : setting.fallback)),
+    texts: fromEntries(settings.filter(isText), setting => textOf(stored ? stored[setting.key] : setting.fallback)),
     secrets: fromEntries(settings.filter(isSecretText), ({ key }) =>
-      isStored(config, key) ? { kind: 'kept' } : { kind: 'new', text: '' },
+      isStored(config, key) ? { kind: 'stored' } : { kind: 'new', text: '' },
     ),
     files: fromEntries(settings.filter(isFile), ({ key }) => stored?.[key] as Attachment | undefined),
     hosts: config?.allowed_hosts ?? [],
@@ -45,11 +45,11 @@ const textOf = (value: unknown): string =>
 
 /** What conditions and validation read: text as it is, for everything else whether it exists. */
 export function valuesOf({ texts, secrets, files }: SettingsDraft): Values {
-  const there = '(there)'
+  const storedMark = '(stored)'
   return {
     ...texts,
-    ...mapValues(secrets, secret => (secret?.kind === 'kept' ? there : secret?.text)),
-    ...mapValues(files, file => (file ? there : undefined)),
+    ...mapValues(secrets, secret => (secret?.kind === 'stored' ? storedMark : secret?.text)),
+    ...mapValues(files, file => (file ? storedMark : undefined)),
   }
 }
 
@@ -64,7 +64,7 @@ export function bodyOf(
 ): PluginConfigWrite {
   const values = valuesOf(draft)
   const shown = settings.filter(setting => isVisible(setting, values))
-  const texts = shown.filter(isPlain).map(({ key }) => [key, draft.texts[key] ?? ''])
+  const texts = shown.filter(isText).map(({ key }) => [key, draft.texts[key] ?? ''])
   const secrets = settings.filter(isSecretText).flatMap(({ key }) => {
     const secret = draft.secrets[key]
     return secret?.kind === 'new' && (secret.text !== '' || isStored(config, key)) ? [[key, secret.text]] : []

@@ -9,21 +9,21 @@ import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
 import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { fieldProblem, Loaded, ProblemAlert, together } from '../../ui/feedback/problems.tsx'
+import { combineQueries, fieldProblem, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { type PluginConfig, sourceQuery, useConfigs } from '../plugin-queries.ts'
 import type { ProjectPluginProps } from '../plugin-tabs.ts'
 import { AttachmentField } from './attachment-field.tsx'
 import { HostsField, wantedHosts } from './hosts-field.tsx'
 import { SecretField } from './secret-field.tsx'
 import { SettingField } from './setting-field.tsx'
-import { findFaults, isNeeded, isSetting, isVisible, readSchema, type Setting } from './setting-rules.ts'
+import { isNeeded, isSetting, isVisible, readSchema, type Setting, validateSettings } from './setting-rules.ts'
 import { bodyOf, draftOf, isFile, isSecretText, isStored, type SettingsDraft, valuesOf } from './settings-draft.ts'
 
 /** The plugin in this project: enabled, settings from its schema, and allowed hosts. */
 export function SettingsTab(props: ProjectPluginProps) {
   const call = useCall()
   const source = useQuery(sourceQuery(call, props.organizationId, props.plugin))
-  const asked = together({ configs: useConfigs(props.projectId), source })
+  const asked = combineQueries({ configs: useConfigs(props.projectId), source })
   return (
     <Loaded query={asked}>
       {({ configs, source: files }) => (
@@ -65,10 +65,10 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
   const set = (change: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...change }))
   const save = useSave(plugin, projectId, config, begin)
   const values = valuesOf(draft)
-  const faults = findFaults(settings, values)
+  const faults = validateSettings(settings, values)
   const errorAt = (key: string): string | undefined => {
     const fault = hasTried ? faults.get(key) : undefined
-    return fault ? t.plugins.settingFaults[fault] : fieldProblem(t, save.error, `config__${key}`)
+    return fault ? t.plugins.settingErrors[fault] : fieldProblem(t, save.error, `config__${key}`)
   }
   const submit = () => {
     setHasTried(true)
@@ -134,7 +134,7 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
         )}
         {hasTried && faults.size > 0 && (
           <Text size="sm" c="red" role="alert">
-            {t.plugins.settingsWrong(faults.size)}
+            {t.plugins.settingsInvalid(faults.size)}
           </Text>
         )}
         <Group>
@@ -164,7 +164,7 @@ function SwitchedOff({ config }: { config: PluginConfig | undefined }) {
   if (!config?.error) return null
   const { message, time } = config.error as { message?: string; time?: string }
   return (
-    <Alert color="red" title={t.plugins.switchedOff}>
+    <Alert color="red" title={t.plugins.disabledTitle}>
       {message ?? t.common.somethingWrong}
       {time && ` (${moment(time)})`}
     </Alert>
@@ -234,7 +234,7 @@ function useSave(
           : [...old, saved],
       )
       onSaved(saved)
-      notify.tell({ message: saved.enabled ? t.plugins.savedOn(plugin.name) : t.plugins.savedOff(plugin.name) })
+      notify.success({ message: saved.enabled ? t.plugins.savedOn(plugin.name) : t.plugins.savedOff(plugin.name) })
       await queries.invalidateQueries({ queryKey: ['plugin-configs', projectId] })
     },
   })

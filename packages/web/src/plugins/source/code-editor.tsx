@@ -4,7 +4,7 @@ import { EditorView } from '@codemirror/view'
 import { getNonce } from 'get-nonce'
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import classes from './code-editor.module.css'
-import type { CompileFault } from './compile-fault.ts'
+import type { CompileError } from './compile-error.ts'
 import { editorExtensions } from './editor-extensions.ts'
 
 interface Props {
@@ -15,7 +15,7 @@ interface Props {
   describedBy: string
   isReadOnly: boolean
   /** The compile error in this file. */
-  fault: CompileFault | undefined
+  fault: CompileError | undefined
   /** Moves the cursor to a new compile error. */
   faultVisit: number
   onChange: (text: string) => void
@@ -70,7 +70,7 @@ export default function CodeEditor(props: Props) {
 }
 
 /** From the column to the end of the line, or the end of the previous line when nothing follows. */
-function diagnosticOf({ doc }: EditorState, { line, column, message }: CompileFault) {
+function diagnosticOf({ doc }: EditorState, { line, column, message }: CompileError) {
   const { from: start, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
   const from = Math.min(start + column - 1, to)
   return { from, to: Math.max(from, Math.min(to, from + 1)), severity: 'error' as const, message }

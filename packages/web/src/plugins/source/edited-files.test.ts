@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { changesOf, nameFault, renamed, stateOf, without } from './edited-files.ts'
+import { changesOf, fileNameError, renamed, stateOf, without } from './edited-files.ts'
 
 const stored = { 'a.ts': '1', 'b.ts': '2' }
 
@@ -24,4 +24,4 @@ it.each([
   ['../c.ts', 'shape'],
   ['/c.ts', 'shape'],
   ['c d.ts', 'shape'],
-])('finds fault with the name %j: %s', (name, fault) => expect(nameFault(name, stored)).toBe(fault))
+])('finds fault with the name %j: %s', (name, fault) => expect(fileNameError(name, stored)).toBe(fault))

@@ -17,10 +17,10 @@ export function changesOf(stored: Files, edited: Files): Record<string, string |
 export type NameFault = 'shape' | 'taken'
 
 /** A file name needs an extension, by which the server distinguishes files from other fields. */
-export function nameFault(name: string, files: Files): NameFault | undefined {
-  const isPlain =
+export function fileNameError(name: string, files: Files): NameFault | undefined {
+  const hasValidShape =
     /^[\w.@-]+(\/[\w.@-]+)*\.[A-Za-z0-9]+$/.test(name) && !name.split('/').some(part => /^\.\.?$/.test(part))
-  if (!isPlain || name.length > 200) return 'shape'
+  if (!hasValidShape || name.length > 200) return 'shape'
   return files[name] === undefined ? undefined : 'taken'
 }
 

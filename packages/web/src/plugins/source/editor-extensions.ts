@@ -66,7 +66,7 @@ export const editorExtensions = (options: Options): Extension[] => [
     if (update.docChanged) options.onChange(update.state.doc.toString())
   }),
   languageOf(options.fileName),
-  syntaxHighlighting(colours),
+  syntaxHighlighting(colors),
   syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
   theme,
 ]
@@ -78,7 +78,7 @@ function languageOf(fileName: string): Extension {
 }
 
 /** Colors are CSS variables, so that they follow the color scheme without recreating the editor. */
-const colours = HighlightStyle.define([
+const colors = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: 'var(--code-keyword)' },
   { tag: [tags.string, tags.special(tags.string), tags.regexp], color: 'var(--code-string)' },
   { tag: [tags.number, tags.bool, tags.null, tags.atom], color: 'var(--code-number)' },

@@ -4,7 +4,7 @@ import { useMessages } from '../../i18n/language.tsx'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { DotsIcon, PlusIcon } from '../../ui/icons.tsx'
-import { type Files, nameFault, stateOf } from './edited-files.ts'
+import { type Files, fileNameError, stateOf } from './edited-files.ts'
 import classes from './file-list.module.css'
 
 interface Props {
@@ -128,7 +128,7 @@ function NameDialog({ title, initial, files, onName, onClose }: NameProps) {
   const t = useMessages()
   const [name, setName] = useState(initial)
   const [hasTried, setHasTried] = useState(false)
-  const fault = name === initial && initial !== '' ? undefined : nameFault(name, files)
+  const fault = name === initial && initial !== '' ? undefined : fileNameError(name, files)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setHasTried(true)
@@ -145,14 +145,14 @@ function NameDialog({ title, initial, files, onName, onClose }: NameProps) {
             description={t.plugins.fileNameHint}
             data-autofocus
             value={name}
-            error={hasTried && fault ? t.plugins.fileNameFaults[fault] : undefined}
+            error={hasTried && fault ? t.plugins.fileNameErrors[fault] : undefined}
             onChange={event => setName(event.currentTarget.value)}
           />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {t.common.cancel}
             </Button>
-            <Button type="submit">{t.plugins.takeName}</Button>
+            <Button type="submit">{t.plugins.applyName}</Button>
           </Group>
         </Stack>
       </form>

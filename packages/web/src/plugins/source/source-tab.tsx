@@ -12,7 +12,7 @@ import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { scope, sourceQuery } from '../plugin-queries.ts'
 import type { PluginProps } from '../plugin-tabs.ts'
 import { TextDiff } from '../text-diff.tsx'
-import { readFault } from './compile-fault.ts'
+import { readCompileError } from './compile-error.ts'
 import { changesOf, type Files, renamed, starter, without } from './edited-files.ts'
 import { FileList } from './file-list.tsx'
 import classes from './source-tab.module.css'
@@ -67,7 +67,7 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
     enableBeforeUnload: () => isOwnWork,
     withResolver: true,
   })
-  const fault = useMemo(() => readFault(save.error, Object.keys(edited)), [save.error, edited])
+  const fault = useMemo(() => readCompileError(save.error, Object.keys(edited)), [save.error, edited])
   const change = (files: Files, show = shown) => {
     setEdited(files)
     setShown(files[show] === undefined ? firstOf(files) : show)
@@ -92,9 +92,9 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
         </Text>
       )}
       {fault ? (
-        <Alert color="red" role="alert" title={t.plugins.doesNotCompile}>
+        <Alert color="red" role="alert" title={t.plugins.compileFailed}>
           <Anchor component="button" type="button" size="sm" underline="always" onClick={visitFault}>
-            {t.plugins.faultAt(fault.file, fault.line, fault.column)}
+            {t.plugins.errorAt(fault.file, fault.line, fault.column)}
           </Anchor>
           <Text size="sm">{fault.message}</Text>
         </Alert>
@@ -207,7 +207,7 @@ function useSave(organizationId: string, plugin: Plugin, onSaved: (source: Files
       }),
     onSuccess: async ({ source }) => {
       onSaved(source)
-      notify.tell({ message: t.plugins.compiled })
+      notify.success({ message: t.plugins.compiled })
       queries.setQueryData(sourceQuery(call, organizationId, plugin).queryKey, source)
       await queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
     },

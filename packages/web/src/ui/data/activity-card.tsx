@@ -10,14 +10,14 @@ const signInLabel = 'Sign-in'
 interface Props {
   entry: ActivityEntry
   /** The action, after the user's name. */
-  deed: ReactNode
+  action: ReactNode
   badge?: ReactNode
   /** The diff, if there is one. */
   children?: ReactNode
 }
 
 /** One activity entry: who did what, when and with which key. */
-export function ActivityCard({ entry, deed, badge, children }: Props) {
+export function ActivityCard({ entry, action, badge, children }: Props) {
   const t = useMessages()
   const { first_name: name, is_system: isSystem } = entry.user as { first_name?: string; is_system?: boolean }
   const who = isSystem || !name ? 'Halyard' : name
@@ -27,7 +27,7 @@ export function ActivityCard({ entry, deed, badge, children }: Props) {
         <Avatar size={28} radius="xl" color="initials" name={who} aria-hidden="true" />
         <div style={{ flex: 1, minWidth: 0 }}>
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
-            <b>{who}</b> {deed}
+            <b>{who}</b> {action}
           </Text>
           <Text size="xs" c="dimmed" mb={children ? 'sm' : 0}>
             <RelativeTime instant={entry.created_at} />

@@ -20,7 +20,7 @@ export function CopyTextButton({ value, label, of }: Props) {
             {copied ? t.common.copied : (label ?? t.common.copy)}
             {of && <VisuallyHidden>: {of}</VisuallyHidden>}
           </Button>
-          <Copied isSaid={copied} />
+          <Copied isCopied={copied} />
         </>
       )}
     </CopyButton>
@@ -28,7 +28,7 @@ export function CopyTextButton({ value, label, of }: Props) {
 }
 
 /** The announcement alone, for icon buttons. */
-export function Copied({ isSaid }: { isSaid: boolean }) {
+export function Copied({ isCopied }: { isCopied: boolean }) {
   const t = useMessages()
-  return <VisuallyHidden role="status">{isSaid ? t.common.copied : ''}</VisuallyHidden>
+  return <VisuallyHidden role="status">{isCopied ? t.common.copied : ''}</VisuallyHidden>
 }

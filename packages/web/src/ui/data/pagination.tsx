@@ -8,7 +8,7 @@ export function Pagination(props: { count: number; offset: number; pageSize: num
   return (
     <Group justify="space-between">
       <Text size="sm" c="dimmed" role="status">
-        {t.pages.range(offset + 1, Math.min(count, offset + pageSize), count)}
+        {t.pagination.range(offset + 1, Math.min(count, offset + pageSize), count)}
       </Text>
       <Group gap="xs">
         <Button
@@ -17,7 +17,7 @@ export function Pagination(props: { count: number; offset: number; pageSize: num
           disabled={offset === 0}
           onClick={() => props.onChange(Math.max(0, offset - pageSize))}
         >
-          {t.pages.previous}
+          {t.pagination.previous}
         </Button>
         <Button
           variant="default"
@@ -25,7 +25,7 @@ export function Pagination(props: { count: number; offset: number; pageSize: num
           disabled={offset + pageSize >= count}
           onClick={() => props.onChange(offset + pageSize)}
         >
-          {t.pages.next}
+          {t.pagination.next}
         </Button>
       </Group>
     </Group>

@@ -8,6 +8,7 @@ interface Props extends ButtonProps {
   /** The confirmation question. */
   question: string
   label: string
+  cancelLabel?: string
   /** The subject, for screen readers where several such buttons are listed. */
   of?: string
   children?: ReactNode
@@ -17,11 +18,11 @@ interface Props extends ButtonProps {
 }
 
 /** A button for an irreversible action: it asks for confirmation. */
-export function ConfirmButton({ question, label, of, children, done, onConfirm, ...button }: Props) {
+export function ConfirmButton({ question, label, cancelLabel, of, children, done, onConfirm, ...button }: Props) {
   const notify = useNotify()
   const confirm = async () => {
     await onConfirm()
-    notify.tell({ message: done })
+    notify.success({ message: done })
   }
   const [isOpen, { open, close }] = useDisclosure(false)
   return (
@@ -30,7 +31,14 @@ export function ConfirmButton({ question, label, of, children, done, onConfirm, 
         {children ?? label}
         {of && <VisuallyHidden>: {of}</VisuallyHidden>}
       </Button>
-      <ConfirmDialog title={label} question={question} isOpen={isOpen} onConfirm={confirm} onClose={close} />
+      <ConfirmDialog
+        title={label}
+        question={question}
+        {...(cancelLabel !== undefined && { cancelLabel })}
+        isOpen={isOpen}
+        onConfirm={confirm}
+        onClose={close}
+      />
     </>
   )
 }

@@ -31,7 +31,7 @@ export function useNotify() {
   return useMemo(() => {
     const closeButtonProps = { 'aria-label': t.common.close }
     return {
-      tell: ({ message: text, onUndo, next, id: subject = text, color = 'green' }: Notice) => {
+      success: ({ message: text, onUndo, next, id: subject = text, color = 'green' }: Notice) => {
         hideAllAbout(subject)
         // A new id each time: a toast that is updated in place is not announced again.
         const id = `${subject}${mark}${performance.now()}`

@@ -12,8 +12,8 @@ export function problemText(t: Messages, error: unknown): string {
 
 /** The server's messages are English. A translation is looked up by code and field. */
 function translated(t: Messages, { code, field, message }: ApiProblem): string {
-  const say = t.problems[`${code} ${field}`] ?? t.problems[code]
-  return say ? say(message) : message
+  const translate = t.problems[`${code} ${field}`] ?? t.problems[code]
+  return translate ? translate(message) : message
 }
 
 /** The message for one form field, if the error is about it. */
@@ -37,31 +37,31 @@ export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () 
   )
 }
 
-interface Asked<T> {
+interface QueryState<T> {
   readonly data: T | undefined
   readonly error: unknown
   refetch(): unknown
 }
 
-type FlagResults<T extends Readonly<Record<string, Asked<unknown>>>> = {
+type QueryData<T extends Readonly<Record<string, QueryState<unknown>>>> = {
   [Name in keyof T]: NonNullable<T[Name]['data']>
 }
 
 /** Combines queries for content that needs all of them: rendering it earlier would shift the layout. */
-export function together<T extends Readonly<Record<string, Asked<unknown>>>>(questions: T): Asked<FlagResults<T>> {
-  const all = Object.values(questions)
-  const data = Object.fromEntries(
-    Object.entries(questions).map(([name, asked]) => [name, asked.data]),
-  ) as FlagResults<T>
+export function combineQueries<T extends Readonly<Record<string, QueryState<unknown>>>>(
+  states: T,
+): QueryState<QueryData<T>> {
+  const all = Object.values(states)
+  const data = Object.fromEntries(Object.entries(states).map(([name, state]) => [name, state.data])) as QueryData<T>
   return {
-    data: all.every(asked => asked.data !== undefined) ? data : undefined,
-    error: all.find(asked => asked.data === undefined && asked.error)?.error,
-    refetch: () => Promise.all(all.filter(asked => asked.error).map(asked => asked.refetch())),
+    data: all.every(state => state.data !== undefined) ? data : undefined,
+    error: all.find(state => state.data === undefined && state.error)?.error,
+    refetch: () => Promise.all(all.filter(state => state.error).map(state => state.refetch())),
   }
 }
 
 interface LoadedProps<T> {
-  query: Asked<T>
+  query: QueryState<T>
   children: (data: T) => ReactNode
 }
 

@@ -79,7 +79,7 @@ export function ConditionCard(props: Props) {
       <Stack gap="xs">
         {condition.properties.length === 0 && (
           <Text size="sm" c="dimmed">
-            {t.editor.everybody}
+            {t.editor.matchesEveryone}
           </Text>
         )}
         {condition.properties.map((property, at) => (

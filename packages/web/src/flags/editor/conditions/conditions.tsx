@@ -15,7 +15,7 @@ interface Props {
 export function Conditions({ filters, onChange, groupTypes }: Props) {
   const t = useMessages()
   const { groups } = filters
-  const [said, setSaid] = useState('')
+  const [announcement, announce] = useState('')
   /** The moved card keeps the focus, so that it can be moved again by keyboard. */
   const [movedTo, setMovedTo] = useState<{ index: number; step: -1 | 1 }>()
   const set = (next: readonly Condition[]) => onChange({ ...filters, groups: next })
@@ -27,14 +27,14 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
     if (moved) next.splice(index + step, 0, moved)
     set(next)
     setMovedTo({ index: index + step, step })
-    setSaid(t.editor.conditionMoved(index + 1, index + step + 1))
+    announce(t.editor.conditionMoved(index + 1, index + step + 1))
   }
   return (
     <Stack>
       {(Object.keys(groupTypes).length > 0 || filters.groupTypeIndex !== null) && (
         <NativeSelect
-          label={t.editor.counts}
-          description={t.editor.countsHint}
+          label={t.editor.matchBy}
+          description={t.editor.matchByHint}
           styles={{ wrapper: { maxWidth: 320 } }}
           value={String(filters.groupTypeIndex ?? '')}
           onChange={event => {
@@ -62,11 +62,11 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
             moved={movedTo?.index === index ? movedTo.step : undefined}
             onDuplicate={() => {
               replace(index, condition, condition)
-              setSaid(t.editor.conditionAdded(index + 2))
+              announce(t.editor.conditionAdded(index + 2))
             }}
             onRemove={() => {
               replace(index)
-              setSaid(t.editor.conditionRemoved(index + 1))
+              announce(t.editor.conditionRemoved(index + 1))
             }}
           />
         </Fragment>
@@ -77,12 +77,12 @@ export function Conditions({ filters, onChange, groupTypes }: Props) {
         style={{ alignSelf: 'flex-start' }}
         onClick={() => {
           set([...groups, { properties: [], rollout_percentage: 0 }])
-          setSaid(t.editor.conditionAdded(groups.length + 1))
+          announce(t.editor.conditionAdded(groups.length + 1))
         }}
       >
         {t.editor.addCondition}
       </Button>
-      <VisuallyHidden role="status">{said}</VisuallyHidden>
+      <VisuallyHidden role="status">{announcement}</VisuallyHidden>
     </Stack>
   )
 }

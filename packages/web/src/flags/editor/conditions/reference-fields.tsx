@@ -22,7 +22,7 @@ export function CohortFields({ property, faults, onChange }: FieldsProps) {
   const t = useMessages()
   const { cohorts, isCohort } = useEditing()
   const isOut = property.operator === 'not_in' || property.negation === true
-  const turn = (out: boolean) =>
+  const setNegated = (out: boolean) =>
     onChange(
       isCohort ? negated({ ...property, operator: 'in' }, out) : { ...property, operator: out ? 'not_in' : 'in' },
     )
@@ -38,7 +38,7 @@ export function CohortFields({ property, faults, onChange }: FieldsProps) {
         aria-label={t.editor.operator}
         value={isOut ? 'not_in' : 'in'}
         error={faults.operator}
-        onChange={event => turn(event.currentTarget.value === 'not_in')}
+        onChange={event => setNegated(event.currentTarget.value === 'not_in')}
         data={[
           { value: 'in', label: t.editor.inCohort },
           { value: 'not_in', label: t.editor.notInCohort },
@@ -47,7 +47,7 @@ export function CohortFields({ property, faults, onChange }: FieldsProps) {
       />
       <Select
         aria-label={t.editor.cohort}
-        placeholder={t.editor.pickCohort}
+        placeholder={t.editor.selectCohort}
         searchable
         data={options}
         value={chosen === '' ? null : chosen}
@@ -79,7 +79,7 @@ export function FlagFields({ property, faults, onChange }: FieldsProps) {
       </Text>
       <Select
         aria-label={t.editor.flag}
-        placeholder={t.editor.pickFlag}
+        placeholder={t.editor.selectFlag}
         searchable
         limit={optionsMax}
         data={options}

@@ -15,7 +15,9 @@ export function usePersonPropertyNames(projectId: string): readonly string[] {
       const params = { project_id: projectId }
       return (await call(routes.persons.list, { params, query: { limit: peopleMax }, signal })).results
     },
-    staleTime: 60_000,
+    staleTime: 5 * 60_000,
+    refetchInterval: false,
+    refetchOnWindowFocus: false,
     retry: false,
   }).data
   return useMemo(

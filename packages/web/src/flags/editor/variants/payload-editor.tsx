@@ -1,5 +1,6 @@
 import { JsonInput, Stack } from '@mantine/core'
 import { useMessages } from '../../../i18n/language.tsx'
+import { jsonErrorPosition } from '../../../ui/data/json-error.ts'
 import type { Filters } from '../../filters.ts'
 
 /** Text that is not valid JSON yet, by flag value. */
@@ -24,19 +25,23 @@ export function PayloadEditor({ filters, broken, onChange, onBroken }: Props) {
     // Stored as text, as SDKs expect it.
     onChange({ ...filters, payloads: text.trim() === '' ? rest : { ...rest, [key]: text } })
   }
+  const jsonError = (text = '') => {
+    const position = text === '' ? undefined : jsonErrorPosition(text)
+    return position && t.editor.invalidJson(position.line, position.column)
+  }
   return (
     <Stack gap="sm">
       {payloadKeys(filters).map(key => (
         <JsonInput
           key={key}
           {...(key === 'true' ? { 'aria-label': t.editor.payload } : { label: t.editor.payloadOf(key) })}
-          placeholder='{"colour": "green"}'
+          placeholder='{"color": "green"}'
           autosize
           minRows={1}
           maxRows={12}
           formatOnBlur
           value={broken[key] ?? textOf(filters.payloads[key])}
-          error={broken[key] === undefined ? undefined : t.editor.notJson}
+          error={jsonError(broken[key])}
           onChange={text => set(key, text)}
         />
       ))}

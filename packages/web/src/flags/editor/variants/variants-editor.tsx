@@ -51,7 +51,7 @@ export function VariantsEditor({ filters, onChange }: Props) {
               {t.editor.addVariant}
             </Button>
             <Button variant="subtle" color="gray" size="compact-sm" onClick={() => set(evenly(variants))}>
-              {t.editor.evenly}
+              {t.editor.distributeEvenly}
             </Button>
           </Group>
         </Stack>
@@ -105,7 +105,7 @@ function VariantRow(props: {
   )
 }
 
-const colours = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
+const colors = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
 
 function Bar({ variants }: { variants: readonly Variant[] }) {
   const { percent } = useFormats()
@@ -114,7 +114,7 @@ function Bar({ variants }: { variants: readonly Variant[] }) {
       <div className={classes.bar} aria-hidden="true">
         {variants.map(({ rollout_percentage }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the key of a variant changes while it is typed.
-          <span key={index} style={{ width: `${rollout_percentage}%`, background: colours[index % colours.length] }} />
+          <span key={index} style={{ width: `${rollout_percentage}%`, background: colors[index % colors.length] }} />
         ))}
       </div>
       <Text size="xs" c="dimmed">

@@ -13,20 +13,20 @@ export function withWeight(variants: readonly Variant[], index: number, weight: 
     if (at === index) return wanted
     return hundredths(others === 0 ? left / (variants.length - 1) : (variant.rollout_percentage / others) * left)
   })
-  return settle(variants, scaled, index)
+  return distributeRemainder(variants, scaled, index)
 }
 
 export function evenly(variants: readonly Variant[]): Variant[] {
-  const share = Math.floor((total / variants.length) * 100) / 100
-  return settle(
+  const even = Math.floor((total / variants.length) * 100) / 100
+  return distributeRemainder(
     variants,
-    variants.map(() => share),
+    variants.map(() => even),
     -1,
   )
 }
 
 /** The rounding remainder goes to the last variant that was not set explicitly. */
-function settle(variants: readonly Variant[], weights: number[], fixed: number): Variant[] {
+function distributeRemainder(variants: readonly Variant[], weights: number[], fixed: number): Variant[] {
   const rest = hundredths(total - weights.reduce((sum, weight) => sum + weight, 0))
   const last = fixed === variants.length - 1 ? variants.length - 2 : variants.length - 1
   return variants.map((variant, at) => ({
@@ -35,7 +35,7 @@ function settle(variants: readonly Variant[], weights: number[], fixed: number):
   }))
 }
 
-/** A new variant gets an even share, taken from the others. */
+/** A new variant gets an even even, taken from the others. */
 export function addVariant(variants: readonly Variant[]): Variant[] {
   const taken = new Set(variants.map(({ key }) => key))
   let number = variants.length + 1

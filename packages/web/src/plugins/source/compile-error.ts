@@ -1,7 +1,7 @@
 import { isProblem } from '../../api/problem.ts'
 
 /** A compile error's position. Lines and columns start at 1. */
-export interface CompileFault {
+export interface CompileError {
   readonly file: string
   readonly line: number
   readonly column: number
@@ -9,7 +9,7 @@ export interface CompileFault {
 }
 
 /** Parses a position such as `index.ts:3:7: Expected ";".`; undefined for a problem without one. */
-export function readFault(error: unknown, files: readonly string[]): CompileFault | undefined {
+export function readCompileError(error: unknown, files: readonly string[]): CompileError | undefined {
   if (!isProblem(error) || error.field === null || !files.includes(error.field)) return undefined
   const file = error.field
   const rest = error.message.startsWith(`${file}:`) ? error.message.slice(file.length + 1) : ''

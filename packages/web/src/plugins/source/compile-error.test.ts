@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { ApiProblem } from '../../api/problem.ts'
-import { readFault } from './compile-fault.ts'
+import { readCompileError } from './compile-error.ts'
 
 const files = ['index.ts', 'lib/a.ts', 'plugin.json']
 const problem = (attr: string | null, detail: string) => new ApiProblem(400, { attr, detail, code: 'x', type: 'x' })
@@ -10,7 +10,7 @@ it.each([
   [problem('lib/a.ts', 'lib/a.ts:12:1: Two\nlines: here.'), ['lib/a.ts', 12, 1, 'Two\nlines: here.']],
   [problem('plugin.json', 'plugin.json cannot be used: no.'), ['plugin.json', 1, 1, 'plugin.json cannot be used: no.']],
 ])('%s has a place', (error, [file, line, column, message]) => {
-  expect(readFault(error, files)).toEqual({ file, line, column, message })
+  expect(readCompileError(error, files)).toEqual({ file, line, column, message })
 })
 
 it.each([
@@ -18,4 +18,4 @@ it.each([
   problem('name', 'May not be blank.'),
   new Error('x'),
   null,
-])('%s has none', error => expect(readFault(error, files)).toBeUndefined())
+])('%s has none', error => expect(readCompileError(error, files)).toBeUndefined())
