@@ -1,4 +1,4 @@
-import { createStreams } from './shared-streams.ts'
+import { createStreams } from './stream-per-key.ts'
 
 /** Shared by all tabs: over HTTP/1.1 a browser opens only six connections per host, and every stream occupies one. */
 const listen = createStreams()

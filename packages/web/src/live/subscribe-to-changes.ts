@@ -1,5 +1,5 @@
 import type { ChangeMessage } from './change-stream.ts'
-import { createStreams } from './shared-streams.ts'
+import { createStreams } from './stream-per-key.ts'
 
 type Listener = (message: ChangeMessage) => void
 
