@@ -45,6 +45,6 @@ export function prefetchSession(queries: QueryClient, call: Call): void {
 
 /** Whether the session queries have settled. Every page depends on them: rendering earlier would shift the layout. */
 export function useSessionReady(): boolean {
-  const asked = [useMe(), useProjects(), useOrganizations()]
-  return asked.every(({ isPending }) => !isPending)
+  const states = [useMe(), useProjects(), useOrganizations()]
+  return states.every(({ isPending }) => !isPending)
 }

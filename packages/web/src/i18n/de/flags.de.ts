@@ -31,7 +31,7 @@ export const flags: FlagsMessages = {
     typeVariants: 'Multivariat',
     tag: 'Tag',
     owner: 'Erstellt von',
-    anyOwner: 'Erstellt von: Alle',
+    anyOwner: 'Von: Allen',
     sort: 'Sortierung',
     sortNewest: 'Neueste zuerst',
     sortOldest: 'Älteste zuerst',

@@ -176,7 +176,7 @@ export const plugins: PluginsMessages = {
     removeFile: 'Löschen',
     removeFileQuestion: name => `${name} löschen? Das wird beim Speichern wirksam.`,
     fileActions: name => `Aktionen für ${name}`,
-    fileStates: { same: '', changed: 'geändert', added: 'neu', faulty: 'Fehler' },
+    fileStates: { same: '', changed: 'geändert', added: 'neu', error: 'Fehler' },
     fileName: 'Dateiname',
     fileNameHint: 'Mit Dateiendung, zum Beispiel lib/format.ts',
     fileNameErrors: {

@@ -29,7 +29,7 @@ export const flags = {
     typeVariants: 'Multivariate',
     tag: 'Tag',
     owner: 'Created by',
-    anyOwner: 'Created by: Anyone',
+    anyOwner: 'By: Anyone',
     sort: 'Sort',
     sortNewest: 'Newest first',
     sortOldest: 'Oldest first',

@@ -136,7 +136,7 @@ export const plugins = {
     removeFile: 'Delete',
     removeFileQuestion: (name: string) => `Delete ${name}? This takes effect when you save.`,
     fileActions: (name: string) => `Actions for ${name}`,
-    fileStates: { same: '', changed: 'modified', added: 'new', faulty: 'error' },
+    fileStates: { same: '', changed: 'modified', added: 'new', error: 'error' },
     fileName: 'File name',
     fileNameHint: 'With extension, for example lib/format.ts',
     fileNameErrors: {

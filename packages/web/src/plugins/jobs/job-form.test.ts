@@ -20,7 +20,7 @@ const plugin = {
 }
 const [send, bare] = readJobs(plugin)
 
-it('reads the jobs that the code has', () => {
+it('lists the public jobs that the code implements', () => {
   expect(readJobs(plugin).map(({ name }) => name)).toEqual(['Send', 'Bare'])
   expect(send?.fields.map(({ key, label }) => [key, label])).toEqual([
     ['text', 'Text'],
@@ -33,7 +33,7 @@ it('reads the jobs that the code has', () => {
   expect(readJobs({ capabilities: {}, public_jobs: { Send: {} } })).toEqual([])
 })
 
-it('starts with defaults and sends values', () => {
+it('starts with defaults and sends typed values', () => {
   const start = startOf(send!)
   expect(start).toEqual({ text: '', loud: true, data: '{"a":1}', times: '', when: ['', ''] })
   expect([...validatePayload(send!, start)]).toEqual([['text', 'required']])

@@ -62,14 +62,14 @@ const isEmpty = (value: JobValue | undefined): boolean =>
   value === undefined || value === '' || (Array.isArray(value) && value.every(day => day === ''))
 
 export function validatePayload(job: PublicJob, values: JobValues): ReadonlyMap<string, SettingError> {
-  const faults = new Map<string, SettingError>()
+  const errors = new Map<string, SettingError>()
   for (const { key, type, isRequired } of job.fields) {
     const value = values[key]
     if (isEmpty(value)) {
-      if (isRequired) faults.set(key, 'required')
-    } else if (type === 'json' && typeof value === 'string' && !isJson(value)) faults.set(key, 'json')
+      if (isRequired) errors.set(key, 'required')
+    } else if (type === 'json' && typeof value === 'string' && !isJson(value)) errors.set(key, 'json')
   }
-  return faults
+  return errors
 }
 
 /** The request payload: empty fields are omitted, JSON and numbers are parsed. */

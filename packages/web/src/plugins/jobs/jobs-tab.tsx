@@ -50,7 +50,7 @@ function JobForm({ job, config, projectId, plugin, isAdmin }: ConfiguredProps & 
   const notify = useNotify()
   const [values, setValues] = useState(() => startOf(job))
   const [hasTried, setHasTried] = useState(false)
-  const faults = validatePayload(job, values)
+  const errors = validatePayload(job, values)
   const start = useMutation({
     mutationFn: () =>
       call(routes.pluginConfigs.job, {
@@ -66,11 +66,11 @@ function JobForm({ job, config, projectId, plugin, isAdmin }: ConfiguredProps & 
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setHasTried(true)
-    if (faults.size === 0) start.mutate()
+    if (errors.size === 0) start.mutate()
   }
   const errorOf = ({ key }: JobField) => {
-    const fault = hasTried ? faults.get(key) : undefined
-    return fault && t.plugins.settingErrors[fault]
+    const error = hasTried ? errors.get(key) : undefined
+    return error && t.plugins.settingErrors[error]
   }
   return (
     <Paper withBorder p="md" radius="lg" component="form" onSubmit={submit} noValidate maw={560}>

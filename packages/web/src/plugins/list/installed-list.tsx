@@ -19,11 +19,11 @@ interface Props {
 const searchFrom = 8
 
 export function InstalledList(props: Props) {
-  const asked = combineQueries({ plugins: usePlugins(props.organizationId), configs: useConfigs(props.projectId) })
+  const query = combineQueries({ plugins: usePlugins(props.organizationId), configs: useConfigs(props.projectId) })
   return (
     <Stack gap="xl">
       {props.isAdmin && <InstallForm organizationId={props.organizationId} />}
-      <Loaded query={asked}>
+      <Loaded query={query}>
         {known => (known.plugins.length === 0 ? <Nothing /> : <Found {...props} {...known} />)}
       </Loaded>
     </Stack>

@@ -19,13 +19,13 @@ interface Props {
 /** The order in which plugins process an event. */
 export function OrderList({ organizationId, projectId, isAdmin }: Props) {
   const t = useMessages()
-  const asked = combineQueries({ plugins: usePlugins(organizationId), configs: useConfigs(projectId) })
+  const query = combineQueries({ plugins: usePlugins(organizationId), configs: useConfigs(projectId) })
   return (
     <Stack>
       <Text size="sm" c="dimmed">
         {t.plugins.orderIntro}
       </Text>
-      <Loaded query={asked}>
+      <Loaded query={query}>
         {known =>
           known.configs.length === 0 ? (
             <Text size="sm">{t.plugins.nothingToOrder}</Text>

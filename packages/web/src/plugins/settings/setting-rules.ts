@@ -89,14 +89,14 @@ export type SettingError = 'required' | 'json'
 
 /** Validates the settings like the server. */
 export function validateSettings(settings: readonly Setting[], values: Values): ReadonlyMap<string, SettingError> {
-  const faults = new Map<string, SettingError>()
+  const errors = new Map<string, SettingError>()
   for (const setting of settings) {
     const value = values[setting.key]
     if (isEmpty(value)) {
-      if (isNeeded(setting, values)) faults.set(setting.key, 'required')
-    } else if (setting.type === 'json' && typeof value === 'string' && !isJson(value)) faults.set(setting.key, 'json')
+      if (isNeeded(setting, values)) errors.set(setting.key, 'required')
+    } else if (setting.type === 'json' && typeof value === 'string' && !isJson(value)) errors.set(setting.key, 'json')
   }
-  return faults
+  return errors
 }
 
 export function isJson(text: string): boolean {

@@ -23,9 +23,9 @@ import { bodyOf, draftOf, isFile, isSecretText, isStored, type SettingsDraft, va
 export function SettingsTab(props: ProjectPluginProps) {
   const call = useCall()
   const source = useQuery(sourceQuery(call, props.organizationId, props.plugin))
-  const asked = combineQueries({ configs: useConfigs(props.projectId), source })
+  const query = combineQueries({ configs: useConfigs(props.projectId), source })
   return (
-    <Loaded query={asked}>
+    <Loaded query={query}>
       {({ configs, source: files }) => (
         <SettingsForm
           key={props.plugin.tag}
@@ -65,14 +65,14 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
   const set = (change: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...change }))
   const save = useSave(plugin, projectId, config, begin)
   const values = valuesOf(draft)
-  const faults = validateSettings(settings, values)
+  const errors = validateSettings(settings, values)
   const errorAt = (key: string): string | undefined => {
-    const fault = hasTried ? faults.get(key) : undefined
-    return fault ? t.plugins.settingErrors[fault] : fieldProblem(t, save.error, `config__${key}`)
+    const error = hasTried ? errors.get(key) : undefined
+    return error ? t.plugins.settingErrors[error] : fieldProblem(t, save.error, `config__${key}`)
   }
   const submit = () => {
     setHasTried(true)
-    if (faults.size === 0) save.mutate(bodyOf(settings, draft, config))
+    if (errors.size === 0) save.mutate(bodyOf(settings, draft, config))
   }
   return (
     <fieldset disabled={!isAdmin} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
@@ -132,9 +132,9 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
             {t.plugins.noHostGranted}
           </Text>
         )}
-        {hasTried && faults.size > 0 && (
+        {hasTried && errors.size > 0 && (
           <Text size="sm" c="red" role="alert">
-            {t.plugins.settingsInvalid(faults.size)}
+            {t.plugins.settingsInvalid(errors.size)}
           </Text>
         )}
         <Group>

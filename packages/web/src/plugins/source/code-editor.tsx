@@ -15,16 +15,16 @@ interface Props {
   describedBy: string
   isReadOnly: boolean
   /** The compile error in this file. */
-  fault: CompileError | undefined
+  compileError: CompileError | undefined
   /** Moves the cursor to a new compile error. */
-  faultVisit: number
+  errorVisit: number
   onChange: (text: string) => void
   onSave: () => void
 }
 
 /** An editor for one file. Use the file name as the React key. */
 export default function CodeEditor(props: Props) {
-  const { fileName, label, describedBy, isReadOnly, fault, faultVisit } = props
+  const { fileName, label, describedBy, isReadOnly, compileError, errorVisit } = props
   const box = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const latest = useRef(props)
@@ -55,16 +55,17 @@ export default function CodeEditor(props: Props) {
 
   useEffect(() => {
     const { current } = view
-    if (current) current.dispatch(setDiagnostics(current.state, fault ? [diagnosticOf(current.state, fault)] : []))
-  }, [fault])
+    if (current)
+      current.dispatch(setDiagnostics(current.state, compileError ? [diagnosticOf(current.state, compileError)] : []))
+  }, [compileError])
 
   useEffect(() => {
     const { current } = view
-    if (!current || !latest.current.fault || faultVisit === 0) return
-    const { from } = diagnosticOf(current.state, latest.current.fault)
+    if (!current || !latest.current.compileError || errorVisit === 0) return
+    const { from } = diagnosticOf(current.state, latest.current.compileError)
     current.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) })
     current.focus()
-  }, [faultVisit])
+  }, [errorVisit])
 
   return <div ref={box} className={classes.editor} />
 }

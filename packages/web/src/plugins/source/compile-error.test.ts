@@ -9,7 +9,7 @@ it.each([
   [problem('index.ts', 'index.ts:3:7: Expected ";" but found "x".'), ['index.ts', 3, 7, 'Expected ";" but found "x".']],
   [problem('lib/a.ts', 'lib/a.ts:12:1: Two\nlines: here.'), ['lib/a.ts', 12, 1, 'Two\nlines: here.']],
   [problem('plugin.json', 'plugin.json cannot be used: no.'), ['plugin.json', 1, 1, 'plugin.json cannot be used: no.']],
-])('%s has a place', (error, [file, line, column, message]) => {
+])('%s has a position', (error, [file, line, column, message]) => {
   expect(readCompileError(error, files)).toEqual({ file, line, column, message })
 })
 
@@ -18,4 +18,4 @@ it.each([
   problem('name', 'May not be blank.'),
   new Error('x'),
   null,
-])('%s has none', error => expect(readCompileError(error, files)).toBeUndefined())
+])('%s has no position', error => expect(readCompileError(error, files)).toBeUndefined())

@@ -46,7 +46,7 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
   const [shown, setShown] = useState(() => firstOf(edited))
   /** Incremented to recreate the editor with the stored files. */
   const [revision, setRevision] = useState(0)
-  const [faultVisit, setFaultVisit] = useState(0)
+  const [errorVisit, setErrorVisit] = useState(0)
   const [isComparing, setIsComparing] = useState(false)
   const changes = useMemo(() => changesOf(stored, edited), [stored, edited])
   const changedCount = Object.keys(changes).length
@@ -67,7 +67,7 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
     enableBeforeUnload: () => isOwnWork,
     withResolver: true,
   })
-  const fault = useMemo(() => readCompileError(save.error, Object.keys(edited)), [save.error, edited])
+  const compileError = useMemo(() => readCompileError(save.error, Object.keys(edited)), [save.error, edited])
   const change = (files: Files, show = shown) => {
     setEdited(files)
     setShown(files[show] === undefined ? firstOf(files) : show)
@@ -78,8 +78,8 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
     save.reset()
   }
   const visitFault = () => {
-    if (fault) setShown(fault.file)
-    setFaultVisit(old => old + 1)
+    if (compileError) setShown(compileError.file)
+    setErrorVisit(old => old + 1)
   }
 
   if (Object.keys(edited).length === 0 && !isWritable) return <Text size="sm">{t.plugins.noSource}</Text>
@@ -91,12 +91,12 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
           {t.plugins.editsEnd}
         </Text>
       )}
-      {fault ? (
+      {compileError ? (
         <Alert color="red" role="alert" title={t.plugins.compileFailed}>
           <Anchor component="button" type="button" size="sm" underline="always" onClick={visitFault}>
-            {t.plugins.errorAt(fault.file, fault.line, fault.column)}
+            {t.plugins.errorAt(compileError.file, compileError.line, compileError.column)}
           </Anchor>
-          <Text size="sm">{fault.message}</Text>
+          <Text size="sm">{compileError.message}</Text>
         </Alert>
       ) : (
         <ProblemAlert error={save.error} />
@@ -106,7 +106,7 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
           stored={stored}
           edited={edited}
           shown={shown}
-          faulty={fault?.file}
+          fileWithError={compileError?.file}
           isEditable={isWritable}
           onShow={setShown}
           onAdd={name => change({ ...edited, [name]: '' }, name)}
@@ -124,8 +124,8 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
                   label={t.plugins.sourceOf(shown)}
                   describedBy={help}
                   isReadOnly={!isWritable}
-                  fault={fault?.file === shown ? fault : undefined}
-                  faultVisit={faultVisit}
+                  compileError={compileError?.file === shown ? compileError : undefined}
+                  errorVisit={errorVisit}
                   onChange={text => setEdited(old => ({ ...old, [shown]: text }))}
                   onSave={saveNow}
                 />

@@ -7,7 +7,7 @@ const diff = (before: string, after: string) =>
     .map(({ kind, text }) => marks[kind] + text)
     .join('')
 
-it('keeps what is common and says what went and what came', () => {
+it('keeps common lines and lists removed and added ones', () => {
   expect(diff('abc', 'abc')).toBe(' a b c')
   expect(diff('abc', 'axc')).toBe(' a-b+x c')
   expect(diff('', 'ab')).toBe('+a+b')

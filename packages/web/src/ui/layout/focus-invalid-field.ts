@@ -1,6 +1,6 @@
 /** The invalid field may be off screen: moves the focus to the first one. */
 export function focusInvalidField(form: HTMLElement | null): void {
-  const fault = form?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')
-  if (fault?.role === 'alert') fault.scrollIntoView({ block: 'center' })
-  else fault?.focus()
+  const invalid = form?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')
+  if (invalid?.role === 'alert') invalid.scrollIntoView({ block: 'center' })
+  else invalid?.focus()
 }

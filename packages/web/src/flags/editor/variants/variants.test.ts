@@ -7,11 +7,11 @@ const weighing = (...weights: number[]): Variant[] =>
 const weights = (variants: Variant[]) => variants.map(variant => variant.rollout_percentage)
 const sum = (variants: Variant[]) => Math.round(weights(variants).reduce((a, b) => a + b, 0) * 100) / 100
 
-describe('weights of variants always add up', () => {
-  it('when one is set, the others keep their proportions', () => {
+describe('variant weights always add up to 100', () => {
+  it('when one changes, the others keep their proportions', () => {
     expect(weights(withWeight(weighing(50, 30, 20), 0, 0))).toEqual([0, 60, 40])
   })
-  it('when the one set had everything, the others share evenly', () => {
+  it('when one had 100%, the others get even weights', () => {
     expect(weights(withWeight(weighing(100, 0, 0), 0, 40))).toEqual([40, 30, 30])
   })
   it('for thirds and sevenths', () => {
@@ -23,7 +23,7 @@ describe('weights of variants always add up', () => {
       }
     }
   })
-  it('when one comes and when one goes', () => {
+  it('when a variant is added or removed', () => {
     expect(weights(addVariant(weighing(60, 40)))).toEqual([33.33, 33.33, 33.34])
     expect(weights(removeVariant(weighing(50, 25, 25), 0))).toEqual([50, 50])
     expect(sum(removeVariant(weighing(33.33, 33.33, 33.34), 1))).toBe(100)
