@@ -94,7 +94,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     expect(await page.getByRole('dialog').count()).toBe(0)
     await expectSound(page)
     await page.getByRole('textbox', { name: 'Payload of test' }).fill('{"price": 9}')
-    await page.getByText('Unsaved changes').waitFor()
+    await page.getByText('Unsaved changes', { exact: true }).waitFor()
     await expectSound(page)
     await page.keyboard.press('Control+s')
     const review = page.getByRole('dialog', { name: 'Review changes' })

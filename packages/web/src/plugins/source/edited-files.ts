@@ -33,13 +33,13 @@ export const without = (files: Files, name: string): Files =>
 
 /** The template for a plugin without files. */
 export const starter = (name: string): Files => ({
-  'index.ts': `// Called for every event of the project. What it returns goes on; returning nothing drops the event.
+  'index.ts': `// Called for every event of the project. Return the event to pass it on, or nothing to drop it.
 export function processEvent(event, { config }) {
-  event.properties.greeting = config.word
+  event.properties.greeting = config.greeting
   return event
 }
 
-// Called after a flag was changed.
+// Called after a flag has changed.
 export function onFlagChange(change) {
   console.log(change.action, change.key)
 }
@@ -48,7 +48,7 @@ export function onFlagChange(change) {
     {
       name,
       description: '',
-      config: [{ key: 'word', name: 'What to say', type: 'string', default: 'hello', required: true }],
+      config: [{ key: 'greeting', name: 'Greeting', type: 'string', default: 'hello', required: true }],
     },
     null,
     2,
