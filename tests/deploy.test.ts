@@ -76,6 +76,17 @@ const rendered = (overrides: Values, release?: string): Manifest[] =>
     .filter(object => object !== null && object !== undefined)
 const kindsOf = (objects: readonly Manifest[]): string[] => objects.map(({ kind }) => kind).sort()
 
+it('every file names the version of package.json', () => {
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(name =>
+    /Dockerfile$|\.yaml$/.test(name),
+  )
+  const versions = names.flatMap(name =>
+    [...read(name).matchAll(/\bhalyard:(\d[\w.-]*)|^ARG VERSION=(\S+)/gm)].map(([, tag, argument]) => tag ?? argument),
+  )
+  expect(versions.length).toBeGreaterThan(5)
+  expect(new Set(versions)).toEqual(new Set([version]))
+})
+
 describe('the image', () => {
   it('is built on the version of Node that .nvmrc names', () => {
     const [, base] = /^ARG NODE_IMAGE=(\S+)$/m.exec(dockerfile)!
