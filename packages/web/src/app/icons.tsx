@@ -2,7 +2,6 @@ import type { ReactNode } from 'react'
 
 /** Drawn here, so that nothing is fetched and only what is used is sent. Always beside a text or a label. */
 function icon(drawing: ReactNode) {
-  // biome-ignore lint/correctness/noComponentHookFactories: called once for each icon, when the module loads.
   return function Icon({ size = 18 }: { size?: number }) {
     return (
       <svg
