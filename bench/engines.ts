@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { EngineTurn } from './engines/engine.ts'
-import type { PeerName, Peers } from './peers.ts'
+import type { PeerName, WorkerBus } from './peers.ts'
 import { startProgram, stopProcess } from './processes.ts'
 
 export interface RunningEngine {
@@ -13,7 +13,7 @@ export type EngineName = 'halyard' | Extract<PeerName, 'posthog-node' | 'flagd-c
 
 /** Starts an engine under a Node; undefined when the engine or the Node is not there. */
 export async function startEngine(
-  peers: Peers,
+  peers: WorkerBus,
   name: EngineName,
   flagCount: number,
   node: string | undefined = process.execPath,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '../packages/server/src/config.ts'
-import { createHalyard, type Halyard } from '../packages/server/src/halyard.ts'
+import { createHalyard, type Halyard } from '../packages/server/src/main.ts'
 import type { Project } from '../packages/server/src/tenancy.ts'
 
 /**
@@ -46,7 +46,7 @@ async function run({ app, database, serving }: Halyard): Promise<void> {
     distinct_id: `user-${n}`,
     properties: { $set: { email: `user-${n}@example.com`, plan: n % 2 ? 'pro' : 'free', age: n % 90, country: 'NO' } },
   })
-  await timed(`learn ${personCount} persons`, personCount, () => inTurns(personCount, 500, identify, send))
+  await timed(`learn ${personCount} persons`, personCount, () => registerInSlices(personCount, 500, identify, send))
   if (!process.env.DATABASE_URL) console.log(`database file: ${Math.round(statSync(file).size / 2 ** 20)} MiB`)
 
   const ids = Array.from({ length: 2000 }, (_, n) => `user-${(n * 7919) % personCount}`)
@@ -67,15 +67,19 @@ async function run({ app, database, serving }: Halyard): Promise<void> {
     distinct_id: `user-${n % personCount}`,
     properties: { $feature_flag: 'bench', $feature_flag_response: true },
   })
-  await timed(`${eventCount} flag calls`, eventCount, () => inTurns(eventCount, eventsPerRequest, called, send))
-  await timed(`${eventCount} flag calls again`, eventCount, () => inTurns(eventCount, eventsPerRequest, called, send))
+  await timed(`${eventCount} flag calls`, eventCount, () =>
+    registerInSlices(eventCount, eventsPerRequest, called, send),
+  )
+  await timed(`${eventCount} flag calls again`, eventCount, () =>
+    registerInSlices(eventCount, eventsPerRequest, called, send),
+  )
   const today = new Date().toISOString().slice(0, 10)
   const range = { flagKey: 'bench', kind: 'called', from: today, to: today } as const
   console.log('usage', await database.read(tx => tx.usage.series(project.id, range)))
   if (serving.snapshots.size === 0) throw new Error('The project was not served from memory.')
 }
 
-async function inTurns(
+async function registerInSlices(
   count: number,
   size: number,
   make: (n: number) => object,

@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { migrations } from '../packages/server/src/storage/migrations.ts'
+import { migrations } from '../packages/server/src/storage/migrations/all-migrations.ts'
 import { ownerKey, type ServerProcess, startServer } from '../tests/faults/server-process.ts'
 import { mixedDefinitions } from './mix.ts'
 import { addPersons, populate } from './populate.ts'

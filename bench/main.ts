@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { createInstallations } from './installation.ts'
 import { startLoad } from './load.ts'
 import { type Figure, isAlarming, sizes } from './measure.ts'
-import { createPeers, noPeers } from './peers.ts'
+import { createPeers, noWorkerBus } from './peers.ts'
 import { publish, readBaseline, readRecords, recordsPath, writeBaseline, writeRecords } from './records.ts'
 import { lineOf, markdownOf, type RowRecord } from './report.ts'
 import type { Row } from './row.ts'
@@ -58,7 +58,7 @@ const kit = {
   say,
   installations: createInstallations(say),
   load: startLoad(),
-  peers: args.includes('--no-peers') ? noPeers : createPeers(say),
+  peers: args.includes('--no-peers') ? noWorkerBus : createPeers(say),
 }
 const baseline = readBaseline()
 const alarmsOf = (figures: readonly Figure[]) => figures.filter(figure => isAlarming(figure, baseline[figure.measure]))

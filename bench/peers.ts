@@ -7,7 +7,7 @@ import versions from './peers/versions.json' with { type: 'json' }
 export type PeerName = keyof typeof versions
 
 /** Other people's engines and servers, pinned in `peers/versions.json`. Nothing of the product depends on them. */
-export interface Peers {
+export interface WorkerBus {
   /** False when nobody asked for them; then it is not worth a word that they are not there. */
   readonly areWanted: boolean
   /** The folder that holds the peer's `node_modules`; undefined when it could not be installed, and then a line says so. */
@@ -19,10 +19,10 @@ export interface Peers {
 const cache = fileURLToPath(new URL('./peers/', import.meta.url))
 const installMillisecondsMax = 300_000
 
-export const noPeers: Peers = { areWanted: false, find: () => undefined, node22: () => undefined }
+export const noWorkerBus: WorkerBus = { areWanted: false, find: () => undefined, node22: () => undefined }
 
 /** Each is installed when it is first asked for, into a folder of its own in the cache, so that none stands in another's way. */
-export function createPeers(say: (line: string) => void): Peers {
+export function createPeers(say: (line: string) => void): WorkerBus {
   const found = new Map<PeerName, string | undefined>()
 
   function find(name: PeerName): string | undefined {

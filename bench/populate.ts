@@ -1,4 +1,4 @@
-import { openSqlite, type SqliteHandle } from '../packages/server/src/storage/sqlite-connection.ts'
+import { openSqlite, type SqliteHandle } from '../packages/server/src/storage/sqlite/sqlite-connection.ts'
 
 /**
  * Fills a database straight in its file: a million requests would measure something else and take an hour. Rows are copies of one that the

@@ -1,14 +1,14 @@
 import type { Installations } from './installation.ts'
 import type { LoadSource } from './load.ts'
 import type { Figure, Size } from './measure.ts'
-import type { Peers } from './peers.ts'
+import type { WorkerBus } from './peers.ts'
 
 /** What every row is given. */
 export interface Kit {
   readonly size: Size
   readonly installations: Installations
   readonly load: LoadSource
-  readonly peers: Peers
+  readonly peers: WorkerBus
   readonly say: (line: string) => void
 }
 

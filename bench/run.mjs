@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root } from '../scripts/prepare.mjs'
 
-ensureInstalled('test')
+await ensureInstalled('test')
 ensureBuilt()
 
 // Only now: before the first installation there is no bundler.

@@ -52,7 +52,7 @@ await build({
   entryPoints: {
     halyard: join(server, 'cli/launch.ts'),
     'load-program': join(server, 'cli/load-program.ts'),
-    'scan-worker': join(server, 'reach/scan-worker.ts'),
+    'scan-worker': join(server, 'features/impact/scan/scan-worker.ts'),
     'sandbox-worker': join(server, 'sandbox/sandbox-worker.ts'),
   },
   outdir: dist,

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { install } from './install.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -15,18 +16,21 @@ function workspaces() {
   return readdirSync(join(root, 'packages')).filter(name => existsSync(join(root, 'packages', name, 'package.json')))
 }
 
-/** `run`: what serving needs. `test`: that, and what only tests and checks need (PostgreSQL, a browser, other people's clients). */
-export function ensureInstalled(purpose) {
+/** `run`: what serving needs. `test`: also what only tests and checks need (PostgreSQL, a browser, client libraries). */
+export async function ensureInstalled(purpose) {
   const hash = hashOf(manifests)
   const installed = readJson(installStamp)
   if (installed?.hash === hash && (installed.purpose === purpose || installed.purpose === 'test')) return
   say(
     purpose === 'run'
-      ? 'Installing (once; about half a minute) …'
-      : 'Installing, with everything the tests need (once) …',
+      ? 'Installing packages (only once; about half a minute) …'
+      : 'Installing packages, with everything the tests need (only once) …',
   )
-  const omit = purpose === 'run' ? ['--omit=dev'] : ['--include=dev']
-  run('npm', ['ci', ...omit, '--no-audit', '--no-fund', '--loglevel=error'])
+  const failure = await install(root, purpose === 'run')
+  if (failure) {
+    say(`halyard: ${failure}`)
+    process.exit(1)
+  }
   writeJson(installStamp, { hash, purpose })
 }
 

@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, run } from './prepare.mjs'
 
-ensureInstalled('test')
+await ensureInstalled('test')
 ensureBuilt()
 const folder = join(root, 'docs', 'images')
 mkdirSync(folder, { recursive: true })

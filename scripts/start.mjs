@@ -9,6 +9,6 @@ if (major < 20 || (major === 20 && minor < 19)) {
   process.exit(1)
 }
 
-ensureInstalled('run')
+await ensureInstalled('run')
 ensureBuilt()
 await import(pathToFileURL(join(root, 'packages', 'server', 'dist', 'halyard.js')).href)

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, run, say } from './prepare.mjs'
 
-ensureInstalled('test')
+await ensureInstalled('test')
 ensureBuilt()
 
 const bin = name => join(root, 'node_modules', '.bin', name)

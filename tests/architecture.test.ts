@@ -42,11 +42,10 @@ const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, ta
     file.imports.filter(target => isOffence(file, target)).map(target => `${file.name} → ${target}`),
   )
 
-const technicalFolders = ['storage', 'http', 'sandbox', 'testing', 'cli', 'operations']
-const featureOf = (name: string): string | undefined => {
-  const [, folder, file] = /^server\/([^/]+)\/(.+)$/.exec(name) ?? []
-  return file && folder && !technicalFolders.includes(folder) ? folder : undefined
-}
+const isFeature = (name: string): boolean => /^server\/(features|evaluation|api|edge)\//.test(name)
+
+/** Folders that hold more than this are two folders. */
+const productionFilesMax = 15
 
 describe('who imports whom', () => {
   it('the engine imports nothing but itself', () => {
@@ -70,21 +69,23 @@ describe('who imports whom', () => {
     expect(offences(others, (_, target) => target === 'kysely')).toEqual([])
   })
 
-  it('only *-routes.ts, http/, operations/ and the composition see Fastify', () => {
+  it('only *-routes.ts, http/, observability/ and the composition see Fastify', () => {
     const others = production.filter(
-      file => !/-routes\.ts$|^server\/(http|operations)\/|^server\/(app|edge|halyard)\.ts$/.test(file.name),
+      file => !/-routes\.ts$|^server\/(http|observability)\/|^server\/(app|edge-main|main)\.ts$/.test(file.name),
     )
     expect(offences(others, (_, target) => target === 'fastify')).toEqual([])
   })
 
-  it('storage/, http/ and sandbox/ never import a feature', () => {
-    const technical = production.filter(file => /^server\/(storage|http|sandbox)\//.test(file.name))
-    expect(offences(technical, (_, target) => featureOf(target) !== undefined)).toEqual([])
+  it('technical folders never import a feature', () => {
+    const technical = production.filter(file =>
+      /^server\/(storage|http|sandbox|concurrency|overload|outgoing|jobs)\//.test(file.name),
+    )
+    expect(offences(technical, (_, target) => isFeature(target))).toEqual([])
   })
 
   it('the composition is imported by the command line alone', () => {
-    const others = production.filter(file => !/^server\/(cli\/|halyard\.ts$)/.test(file.name))
-    expect(offences(others, (_, target) => /^server\/(app|edge|halyard)\.ts$/.test(target))).toEqual([])
+    const others = production.filter(file => !/^server\/(cli\/|main\.ts$)/.test(file.name))
+    expect(offences(others, (_, target) => /^server\/(app|edge-main|main)\.ts$/.test(target))).toEqual([])
   })
 
   it('no test code in the product', () => {
@@ -97,6 +98,18 @@ describe('who imports whom', () => {
       names.filter(name => /(^|[/-])(utils?|helpers?|common|shared|manager|factory|base)([./-]|$)/.test(name)),
     ).toEqual([])
     expect(names.filter(name => /^[^/]+\/.+\/index\.ts$/.test(name))).toEqual([])
+  })
+
+  it('no folder is a drawer', () => {
+    const sizes = new Map<string, number>()
+    for (const { name } of production) {
+      const folder = dirname(name)
+      sizes.set(folder, (sizes.get(folder) ?? 0) + 1)
+    }
+    const large = [...sizes].filter(
+      ([folder, count]) => count > productionFilesMax && !/^(contract|engine|web)(\/|$)/.test(folder),
+    )
+    expect(large.map(([folder, count]) => `${folder}: ${count}`)).toEqual([])
   })
 
   it('no cycles', () => {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { TestProject } from 'vitest/node'
-import { migrate } from '../packages/server/src/storage/migrate.ts'
+import { migrate } from '../packages/server/src/storage/migrations/migrate.ts'
 import { openStorage } from '../packages/server/src/storage/open-storage.ts'
 import { startPostgres } from './postgres-server.ts'
 

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { allRoutes, sdkRoutes } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../packages/server/src/config.ts'
-import { openApiDocument } from '../packages/server/src/http/openapi.ts'
-import { problemTable } from '../packages/server/src/http/problem-response.ts'
+import { openApiDocument } from '../packages/server/src/http/routes/openapi.ts'
+import { problemTable } from '../packages/server/src/http/server/problem-response.ts'
 import { version } from '../packages/server/src/version.ts'
 
 /** docs/reference/ is made from the code: `npm run docs` writes it, and here it is held equal. */

@@ -1,9 +1,9 @@
 import { sql } from 'kysely'
 import { instantOf } from '../packages/server/src/instant.ts'
-import type { DialectName } from '../packages/server/src/storage/migration.ts'
+import type { DialectName } from '../packages/server/src/storage/migrations/migration.ts'
 import { openStorage } from '../packages/server/src/storage/open-storage.ts'
 import { tableShapes } from '../packages/server/src/storage/transfer/table-shapes.ts'
-import { makePeople } from '../packages/server/src/testing/people.ts'
+import { createPersons } from '../packages/server/src/testing/persons.ts'
 import { type Scenario, startScenario } from '../packages/server/src/testing/scenario.ts'
 import { seededRandom } from './faults/random.ts'
 
@@ -55,7 +55,7 @@ export async function stageProject(
   const secretKey = (await s.post(`${project}/secret_keys/`, { label: 'server' })).body.value
 
   const people = Array.from({ length: 40 }, (_, n) => `person-${n}`)
-  await makePeople(
+  await createPersons(
     s,
     made.id,
     Object.fromEntries(

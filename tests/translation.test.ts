@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { catalogue } from '../packages/server/src/plugins/catalogue.ts'
+import { catalogue } from '../packages/server/src/features/plugins/install/catalog.ts'
 import { de } from '../packages/web/src/i18n/de.ts'
 
 describe('the German web app', () => {

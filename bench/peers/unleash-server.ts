@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { startPostgres } from '../../tests/postgres-server.ts'
 import { mixedDefinitions } from '../mix.ts'
-import type { Peers } from '../peers.ts'
+import type { WorkerBus } from '../peers.ts'
 import { freePort, stopProcess } from '../processes.ts'
 import { unleashFeatures, unleashSegments } from './unleash-features.ts'
 
@@ -27,7 +27,7 @@ const unlimited = '1000000000'
  * Unleash with the mixed flags, on Node 22 and a PostgreSQL of its own with its word kept (fsync on). It tells nobody outside what it does, and
  * its limits to rates are out of the way. Undefined when it is not installed.
  */
-export async function startUnleash(peers: Peers, flagCount: number): Promise<UnleashServer | undefined> {
+export async function startUnleash(peers: WorkerBus, flagCount: number): Promise<UnleashServer | undefined> {
   const folder = peers.find('unleash-server')
   const node = peers.node22()
   if (folder === undefined || node === undefined) return undefined

@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest'
-import type { Change } from '../../packages/server/src/changes.ts'
+import type { Change } from '../../packages/server/src/storage/changes/changes.ts'
 import { createTestDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { describe, expect, it, vi } from 'vitest'
-import { openSqlite } from '../../packages/server/src/storage/sqlite-connection.ts'
+import { openSqlite } from '../../packages/server/src/storage/sqlite/sqlite-connection.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
 import { startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { freePort, launchServer } from './server-process.ts'

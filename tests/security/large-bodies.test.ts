@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => s.close())
 
-const held = () => s.halyard.serving.bodyRoom.heldBytes
+const held = () => s.halyard.serving.bodyMemory.heldBytes
 
 /** Begins a body and never ends it. */
 function dribble(bytes: number): { readonly socket: Socket; readonly status: () => string | undefined } {

@@ -1,12 +1,12 @@
 import type { FileChooser, Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type RegistryKit, startRegistryKit } from '../../packages/server/src/testing/registry-kit.ts'
+import { type RegistryServer, startRegistryServer } from '../../packages/server/src/testing/registry-server.ts'
 import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 
-let registry: RegistryKit
+let registry: RegistryServer
 let visit: Visit
 beforeAll(async () => {
-  registry = await startRegistryKit()
+  registry = await startRegistryServer()
   visit = await startVisit({ HALYARD_NPM_REGISTRY: registry.url, HALYARD_PLUGIN_DIR: 'examples/plugins' })
   const { scenario } = visit
   await scenario.post('/batch/', {

@@ -1,13 +1,17 @@
 import type { ServerResponse } from 'node:http'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { packFiles, type RegistryKit, startRegistryKit } from '../../packages/server/src/testing/registry-kit.ts'
+import {
+  packFiles,
+  type RegistryServer,
+  startRegistryServer,
+} from '../../packages/server/src/testing/registry-server.ts'
 import { expectSound, startVisit, type Visit } from './browser.ts'
 
-let registry: RegistryKit
+let registry: RegistryServer
 let visit: Visit
 beforeAll(async () => {
-  registry = await startRegistryKit()
+  registry = await startRegistryServer()
   visit = await startVisit({ HALYARD_NPM_REGISTRY: registry.url, HALYARD_PLUGIN_DIR: 'examples/plugins' })
 }, 120_000)
 afterAll(async () => {

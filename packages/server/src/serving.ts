@@ -1,38 +1,38 @@
-import type { ChangeFeed } from './changes.ts'
+import { createDefinitions, type Definitions } from './api/sdk/definitions.ts'
+import { createEvaluationCounts, type EvaluationCounts } from './api/sdk/evaluation-counts.ts'
+import { createSdkAccess, type SdkAccess } from './api/sdk/sdk-access.ts'
+import { createStreams, type Streams } from './api/streams/streams.ts'
 import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
-import type { StoredSubjects } from './evaluation/gather-subject.ts'
-import type { ProjectSource } from './evaluation/project-source.ts'
+import type { ProjectSource } from './evaluation/projects/project-source.ts'
+import { storedProjects } from './evaluation/projects/stored-projects.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
-import { storedProjects } from './evaluation/stored-projects.ts'
-import { storedSubjects } from './evaluation/stored-subjects.ts'
-import { type BodyRoom, createBodyRoom } from './http/body-room.ts'
-import { currentProject } from './identity/gate.ts'
-import type { IdentityStore } from './identity/identity-store.ts'
-import { createKnownActors, type KnownActors } from './identity/known-actors.ts'
+import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { storedSubjects } from './evaluation/subjects/stored-subjects.ts'
+import { createFastPath, type FastPath } from './fast-path/fast-path.ts'
+import { createRespondEvaluation, type RespondEvaluation } from './fast-path/respond-evaluation.ts'
+import { type ActorCache, createActorCache } from './features/identity/actor-cache.ts'
+import { currentProject } from './features/identity/authenticator.ts'
+import type { IdentityStore } from './features/identity/identity-store.ts'
 import type { Instant } from './instant.ts'
+import { type BodyMemoryBudget, createBodyMemoryBudget } from './overload/body-memory-budget.ts'
 import { missing } from './problem.ts'
-import { type AnswerEvaluation, createAnswerEvaluation } from './sdk/answer-evaluation.ts'
-import { createDefinitions, type Definitions } from './sdk/definitions.ts'
-import { createEvaluationCounts, type EvaluationCounts } from './sdk/evaluation-counts.ts'
-import { createFastLane, type FastLane } from './sdk/fast-lane.ts'
-import { createSdkAccess, type SdkAccess } from './sdk/sdk-access.ts'
+import type { ChangeFeed } from './storage/changes/changes.ts'
 import type { Database } from './stores.ts'
-import { createStreams, type Streams } from './streams/streams.ts'
 import type { Actor } from './tenancy.ts'
 
 /** Everything that answers evaluations from memory, put together. */
 export interface Serving {
   readonly snapshots: Snapshots
-  readonly actors: KnownActors
+  readonly actors: ActorCache
   readonly evaluator: Evaluator
-  readonly answerEvaluation: AnswerEvaluation
+  readonly answerEvaluation: RespondEvaluation
   readonly definitions: Definitions
   readonly access: SdkAccess
   readonly streams: Streams
   readonly counts: EvaluationCounts
-  readonly fastLane: FastLane
+  readonly fastPath: FastPath
   /** For large request bodies, whoever sends them. */
-  readonly bodyRoom: BodyRoom
+  readonly bodyMemory: BodyMemoryBudget
   /** From now on answers ask clients to open a new connection, elsewhere. */
   beginClosing(): void
   close(): void
@@ -80,17 +80,17 @@ export function createServing({ source, now, onError, limits, bodiesBytesMax }: 
     changes,
     ...(limits && { bytesMax: limits.servedBytesMax }),
   })
-  const actors = createKnownActors(source.findActor, changes, now)
+  const actors = createActorCache(source.findActor, changes, now)
   const counts = createEvaluationCounts()
   const evaluator = createEvaluator(source.subjects)
-  const answerEvaluation = createAnswerEvaluation({ snapshots, evaluator, counts })
+  const answerEvaluation = createRespondEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
   const access = createSdkAccess({ snapshots, actors, currentProjectOf })
   const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
-  const bodyRoom = createBodyRoom(bodiesBytesMax)
+  const bodyMemory = createBodyMemoryBudget(bodiesBytesMax)
   let isClosing = false
   return {
-    bodyRoom,
+    bodyMemory,
     snapshots,
     actors,
     evaluator,
@@ -99,14 +99,14 @@ export function createServing({ source, now, onError, limits, bodiesBytesMax }: 
     definitions,
     access,
     streams,
-    fastLane: createFastLane({
+    fastPath: createFastPath({
       answerEvaluation,
       knownDefinitions(key, token, withCohorts) {
         const served = access.knownToDefinitions(key, token)
         return served && definitions.bodyOf(served, withCohorts)
       },
       counts,
-      bodyRoom,
+      bodyMemory,
       isClosing: () => isClosing,
       onError,
     }),

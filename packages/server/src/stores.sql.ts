@@ -1,33 +1,33 @@
 import type { Kysely } from 'kysely'
-import { sqlResourceAccessStore } from './access/resource-access-store.sql.ts'
-import { sqlRoleAccessStore } from './access/role-access-store.sql.ts'
-import { sqlRoleStore } from './access/role-store.sql.ts'
-import { type ActivityCounts, createActivityCounts } from './activity/activity-counts.ts'
-import { sqlActivityStore } from './activity/activity-store.sql.ts'
-import { sqlCohortJobStore } from './cohorts/cohort-job-store.sql.ts'
-import { sqlCohortMemberStore } from './cohorts/cohort-member-store.sql.ts'
-import { sqlCohortStore } from './cohorts/cohort-store.sql.ts'
-import { sqlDashboardStore } from './dashboards/dashboard-store.sql.ts'
-import { sqlEventCounts } from './events/event-counts.sql.ts'
-import { sqlReceivedBatchStore } from './events/received-batch-store.sql.ts'
-import { sqlUsageStore } from './events/usage-store.sql.ts'
-import { createFlagCounts, type FlagCounts } from './flags/flag-counts.ts'
-import { sqlFlagStore } from './flags/flag-store.sql.ts'
-import type { FlagLimits } from './flags/flag-store.ts'
-import { createWrittenFlags, type WrittenFlags } from './flags/written-flags.ts'
-import { sqlIdentityStore } from './identity/identity-store.sql.ts'
-import { sqlSignInFailureStore } from './identity/sign-in-failure-store.sql.ts'
+import { sqlResourceAccessStore } from './features/access/resource-access-store.sql.ts'
+import { sqlRoleAccessStore } from './features/access/role-access-store.sql.ts'
+import { sqlRoleStore } from './features/access/role-store.sql.ts'
+import { type ActivityCounts, createActivityCounts } from './features/activity/activity-counts.ts'
+import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
+import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
+import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
+import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
+import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
+import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
+import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
+import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
+import { type CommittedFlags, createCommittedFlags } from './features/flags/committed-flags.ts'
+import { createFlagCounts, type FlagCounts } from './features/flags/flag-counts.ts'
+import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
+import type { FlagLimits } from './features/flags/flag-store.ts'
+import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
+import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
+import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
+import { sqlGroupStore } from './features/persons/group-store.sql.ts'
+import { sqlPersonStore } from './features/persons/person-store.sql.ts'
+import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
+import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
+import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
+import { sqlProjectStore } from './features/projects/project-store.sql.ts'
+import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
+import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
-import { sqlOrganizationStore } from './organizations/organization-store.sql.ts'
-import { sqlGroupStore } from './persons/group-store.sql.ts'
-import { sqlPersonStore } from './persons/person-store.sql.ts'
-import { sqlPluginConfigStore } from './plugins/configs/plugin-config-store.sql.ts'
-import { sqlPluginStore } from './plugins/plugin-store.sql.ts'
-import { sqlPluginWorkStore } from './plugins/runtime/plugin-work-store.sql.ts'
-import { sqlProjectStore } from './projects/project-store.sql.ts'
-import { sqlMetricStore } from './rollback/metric-store.sql.ts'
-import { sqlScheduleStore } from './schedules/schedule-store.sql.ts'
-import { sqlChangeLog } from './storage/change-log.sql.ts'
+import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import type { TransactionNotes } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
 import type { NamedStores, Stores } from './stores.ts'
@@ -36,13 +36,13 @@ import type { NamedStores, Stores } from './stores.ts'
 export interface StoreMemory {
   readonly activity: ActivityCounts
   readonly flagCounts: FlagCounts
-  readonly writtenFlags: WrittenFlags
+  readonly committedFlags: CommittedFlags
 }
 
 export const createStoreMemory = (): StoreMemory => ({
   activity: createActivityCounts(),
   flagCounts: createFlagCounts(),
-  writtenFlags: createWrittenFlags(),
+  committedFlags: createCommittedFlags(),
 })
 
 /** What stores are made of. */

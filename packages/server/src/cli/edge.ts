@@ -1,6 +1,6 @@
 import { type Config, ConfigError, readConfig } from '../config.ts'
 import { UpstreamError } from '../edge/upstream.ts'
-import { createEdge, type EdgeConfig } from '../edge.ts'
+import { createEdge, type EdgeConfig } from '../edge-main.ts'
 import { openLog } from './open-log.ts'
 import { addressOf, stopOnSignal } from './serve.ts'
 import { readOptions, UsageError } from './usage.ts'

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { sampleInput } from '../plugins/runtime/sample-input.ts'
-import { type Trial, type TrialInput, tryPlugin } from '../plugins/runtime/try-plugin.ts'
+import { sampleInput } from '../features/plugins/runtime/sample-input.ts'
+import { type Trial, type TrialInput, tryPlugin } from '../features/plugins/runtime/try-plugin.ts'
 import { createWorkerSandbox } from '../sandbox/worker-sandbox.ts'
 import { UsageError } from './usage.ts'
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:net'
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
 import { readConfig } from '../config.ts'
-import { createHalyard } from '../halyard.ts'
-import { openPort } from '../http/node-server.ts'
+import { openPort } from '../http/server/node-server.ts'
+import { createHalyard } from '../main.ts'
 import { startHalyard } from './start-halyard.ts'
 
 const log = pino({ level: 'silent' })

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as wait } from 'node:timers/promises'
-import { noPeers, type Peers } from '../peers.ts'
+import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
 
 /** What workers and their supervisor say to each other. */
 type Message =
@@ -162,12 +162,12 @@ export function watchPort(listener: (isNobodyServing: boolean) => void): void {
 }
 
 /** Seen from a worker: its siblings, through the supervisor. */
-export function siblings(): Peers {
-  if (!cluster.isWorker) return noPeers
+export function siblings(): WorkerBus {
+  if (!cluster.isWorker) return noWorkerBus
   return {
     ownName: String(cluster.worker?.id),
-    tellOfChanges: () => say('halyard:changed'),
-    onChangesTold(listener) {
+    broadcastChanges: () => say('halyard:changed'),
+    onChanges(listener) {
       process.on('message', message => {
         if (message === 'halyard:changed') listener()
       })

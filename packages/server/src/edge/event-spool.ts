@@ -2,8 +2,8 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from 'node:
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { type EdgeBatch, type EdgeEvent, edgeBatchEventsMax } from '@halyard/contract'
-import { createIngestQueue } from '../events/ingest-queue.ts'
-import { newUuid } from '../identity/secret.ts'
+import { createIngestQueue } from '../features/events/ingest/ingest-queue.ts'
+import { newUuid } from '../features/identity/secret.ts'
 import { Problem } from '../problem.ts'
 import { syncFolder } from './state-file.ts'
 

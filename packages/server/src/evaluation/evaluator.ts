@@ -1,8 +1,9 @@
 import type { CompiledFlag, Subject } from '@halyard/engine'
-import { steadyNow } from '../steady-clock.ts'
+import { monotonicNow } from '../concurrency/monotonic-clock.ts'
 import { type EligibleFlags, type EligibleOptions, eligibleFlags } from './eligible-flags.ts'
-import type { EvaluationRequest } from './evaluation-request.ts'
-import { type FlagsInDoubt, flagsInDoubt } from './flags-in-doubt.ts'
+import type { Outcomes } from './outcomes.ts'
+import type { ServedProject } from './projects/served-project.ts'
+import type { EvaluationRequest } from './subjects/evaluation-request.ts'
 import {
   type Asking,
   type StoredSubject,
@@ -10,9 +11,8 @@ import {
   subjectOf,
   type WantedSubject,
   wantedSubject,
-} from './gather-subject.ts'
-import type { Outcomes } from './outcomes.ts'
-import type { ServedProject } from './served-project.ts'
+} from './subjects/gather-subject.ts'
+import { type UnresolvableFlags, unresolvableFlags } from './unresolvable-flags.ts'
 
 /** What was found out for one request. */
 export interface Evaluation {
@@ -35,7 +35,7 @@ export interface Evaluator {
 /** What is worked out once for a project as it is served. */
 interface View {
   readonly eligible: EligibleFlags
-  inDoubt: FlagsInDoubt | undefined
+  inDoubt: UnresolvableFlags | undefined
 }
 
 const lookUpMillisecondsMax = 1000
@@ -62,7 +62,7 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
   /** Flags that hang on what could not be looked up are told as failed: no answer is better than a wrong one. */
   function withoutLookUp(served: ServedProject, asking: Asking, eligible: readonly number[]): Evaluation {
     const view = viewOf(served)
-    view.inDoubt ??= flagsInDoubt(served)
+    view.inDoubt ??= unresolvableFlags(served)
     const isInDoubt = view.inDoubt(asking)
     const subject = subjectOf(asking, undefined)
     const known = run(served, asking, subject)
@@ -93,9 +93,9 @@ export function createEvaluator(subjects: StoredSubjects, now: () => number = Da
       }
       const wanted = wantedSubject(served, asking)
       if (!wanted) return complete(undefined)
-      if (steadyNow() < pausedUntil) return withoutLookUp(served, asking, eligible)
+      if (monotonicNow() < pausedUntil) return withoutLookUp(served, asking, eligible)
       return lookUp(served, wanted).then(complete, () => {
-        pausedUntil = steadyNow() + pauseMilliseconds
+        pausedUntil = monotonicNow() + pauseMilliseconds
         return withoutLookUp(served, asking, eligible)
       })
     },

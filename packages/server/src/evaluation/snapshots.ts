@@ -1,7 +1,7 @@
-import type { Change, ChangeFeed } from '../changes.ts'
-import type { ProjectSource } from './project-source.ts'
-import { type ServedProject, servedProject, withFlags } from './served-project.ts'
-import { createTokenIndex } from './token-index.ts'
+import type { Change, ChangeFeed } from '../storage/changes/changes.ts'
+import type { ProjectSource } from './projects/project-source.ts'
+import { type ServedProject, servedProject, withFlags } from './projects/served-project.ts'
+import { createTokenIndex } from './projects/token-index.ts'
 
 /** What is held in memory to answer evaluations, kept up to date by the change feed. */
 export interface Snapshots {

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../instant.ts'
-import { inParts } from '../storage/in-parts.ts'
+import { inParts } from '../storage/in-batches.ts'
 import { onEachDatabase } from '../testing/databases.ts'
 import { edgeKey, flagsAt, type RunningEdge, removeEdgeFolder, startEdge } from '../testing/edges.ts'
 import { type OpenStream, openStream } from '../testing/event-source.ts'

@@ -1,5 +1,5 @@
-import type { Change } from '../changes.ts'
 import { type Instant, plusMilliseconds } from '../instant.ts'
+import type { Change } from '../storage/changes/changes.ts'
 import type { Job } from './job-runner.ts'
 
 /** A node that sleeps no longer than this reads what it missed; one that sleeps longer starts anew. */

@@ -1,11 +1,11 @@
 import { type Dialect, Kysely, sql } from 'kysely'
 import type pg from 'pg'
-import type { DialectName } from './migration.ts'
-import { postgresDialect } from './postgres-driver.ts'
-import { openPostgresPool, poolConnectionsMax } from './postgres-pool.ts'
-import { openSqlite, type SqliteHandle } from './sqlite-connection.ts'
-import { sqliteDialect, sqliteWriterDialect } from './sqlite-driver.ts'
-import { openSqliteFile } from './sqlite-file.ts'
+import type { DialectName } from './migrations/migration.ts'
+import { postgresDialect } from './postgres/postgres-driver.ts'
+import { openPostgresPool, poolConnectionsMax } from './postgres/postgres-pool.ts'
+import { openSqlite, type SqliteHandle } from './sqlite/sqlite-connection.ts'
+import { sqliteDialect, sqliteWriterDialect } from './sqlite/sqlite-driver.ts'
+import { openSqliteFile } from './sqlite/sqlite-file.ts'
 import type { Tables } from './tables.ts'
 
 export interface Storage {

@@ -2,10 +2,10 @@ import { CompiledQuery, Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sqlStores } from '../stores.sql.ts'
 import type { Stores } from '../stores.ts'
-import { migrate } from './migrate.ts'
+import { migrate } from './migrations/migrate.ts'
 import { noNotes } from './sql-database.ts'
-import { openSqlite } from './sqlite-connection.ts'
-import { sqliteDialect } from './sqlite-driver.ts'
+import { openSqlite } from './sqlite/sqlite-connection.ts'
+import { sqliteDialect } from './sqlite/sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
 /** Looking up a few rows must not read all rows of their project, which only a large project would show. */

@@ -1,5 +1,5 @@
 import type { SelectQueryBuilder, Simplify } from 'kysely'
-import type { PageOf, Window } from '../page.ts'
+import type { PageOf, Window } from '../pagination.ts'
 
 /**
  * One window of an ordered query, and how many rows it has in all: two queries, to be run in one transaction. Where rows can be counted more

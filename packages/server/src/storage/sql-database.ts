@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Kysely } from 'kysely'
+import { createSemaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
 import { StaleWrite } from '../stores.ts'
 import { databaseProblem, isNameLost, isRaceLost } from './driver-error.ts'
-import { createPlaces } from './places.ts'
 import type { Tables } from './tables.ts'
 
 const attemptsMillisecondsMax = 10_000
@@ -35,7 +35,7 @@ export function createSqlDatabase<Stores>(
   /** Writers that wait for each other must not keep those who only read from the database. */
   writersMax = Number.POSITIVE_INFINITY,
 ) {
-  const places = createPlaces(writersMax, placeMillisecondsMax)
+  const places = createSemaphore(writersMax, placeMillisecondsMax)
 
   async function attempt<T>(work: (stores: Stores) => Promise<T>): Promise<{ result: T; hasChanges: boolean }> {
     const start = performance.now()
@@ -90,7 +90,7 @@ export function createSqlDatabase<Stores>(
         throw databaseProblem(error)
       }
     },
-    async glance<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+    async query<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
       try {
         return await work(storesOn(reader, noNotes))
       } catch (error) {

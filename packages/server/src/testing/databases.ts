@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
 import { describe, inject } from 'vitest'
-import type { DialectName } from '../storage/migration.ts'
+import type { DialectName } from '../storage/migrations/migration.ts'
 
 export interface TestDatabase {
   readonly url: string

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { readConfig } from '../config.ts'
-import { createEdge, type Edge } from '../edge.ts'
+import { createEdge, type Edge } from '../edge-main.ts'
 import { type Client, clientOf, type Scenario } from './scenario.ts'
 
 /** An edge that runs in this process. */

@@ -80,10 +80,9 @@ describe('messages', () => {
     )
   })
 
-  it('use US spelling and standard terms', () => {
-    const banned =
-      /\b(colour|catalogue|e-mail|cancelled|behaviour|licence|some|any|every|no)(body)\b|colour|catalogue|e-mail|cancelled|behaviour|\banew\b|\bby itself\b|\bmend\b|\bcall off\b|\blet in\b/i
-    expect(all.filter(([, text]) => banned.test(text))).toEqual([])
+  it('use US spelling', () => {
+    const british = /e-mail|cancelled|behaviour|\blicence\b|\w+isation\b/i
+    expect(all.filter(([, text]) => british.test(text))).toEqual([])
   })
 
   it('use curly apostrophes and no straight quotes', () => {

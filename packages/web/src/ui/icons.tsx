@@ -2,7 +2,6 @@ import type { ReactNode } from 'react'
 
 /** Inline icons: nothing is fetched and unused ones are dropped. Always next to text or a label. */
 function icon(drawing: ReactNode) {
-  // biome-ignore lint/correctness/noComponentHookFactories: called once for each icon, when the module loads.
   return function Icon({ size = 18 }: { size?: number }) {
     return (
       <svg

@@ -1,7 +1,12 @@
 import { Button, Group, Text } from '@mantine/core'
 import { useMessages } from '../../i18n/language.tsx'
 
-export function Pagination(props: { count: number; offset: number; pageSize: number; onChange: (offset: number) => void }) {
+export function Pagination(props: {
+  count: number
+  offset: number
+  pageSize: number
+  onChange: (offset: number) => void
+}) {
   const t = useMessages()
   const { count, offset, pageSize } = props
   if (count <= pageSize) return null

@@ -1,17 +1,17 @@
 import type { Variant } from '../../filters.ts'
 
 const total = 100
-const hundredths = (value: number): number => Math.round(value * 100) / 100
+const toTwoDecimals = (value: number): number => Math.round(value * 100) / 100
 
 /** Sets the weight of one variant and scales the others so that the sum stays 100. */
 export function withWeight(variants: readonly Variant[], index: number, weight: number): Variant[] {
-  const wanted = hundredths(Math.max(0, Math.min(total, weight)))
+  const wanted = toTwoDecimals(Math.max(0, Math.min(total, weight)))
   if (variants.length === 1) return variants.map(variant => ({ ...variant, rollout_percentage: total }))
   const others = variants.reduce((sum, variant, at) => (at === index ? sum : sum + variant.rollout_percentage), 0)
   const left = total - wanted
   const scaled = variants.map((variant, at) => {
     if (at === index) return wanted
-    return hundredths(others === 0 ? left / (variants.length - 1) : (variant.rollout_percentage / others) * left)
+    return toTwoDecimals(others === 0 ? left / (variants.length - 1) : (variant.rollout_percentage / others) * left)
   })
   return distributeRemainder(variants, scaled, index)
 }
@@ -27,11 +27,11 @@ export function evenly(variants: readonly Variant[]): Variant[] {
 
 /** The rounding remainder goes to the last variant that was not set explicitly. */
 function distributeRemainder(variants: readonly Variant[], weights: number[], fixed: number): Variant[] {
-  const rest = hundredths(total - weights.reduce((sum, weight) => sum + weight, 0))
+  const rest = toTwoDecimals(total - weights.reduce((sum, weight) => sum + weight, 0))
   const last = fixed === variants.length - 1 ? variants.length - 2 : variants.length - 1
   return variants.map((variant, at) => ({
     ...variant,
-    rollout_percentage: hundredths((weights[at] ?? 0) + (at === last ? rest : 0)),
+    rollout_percentage: toTwoDecimals((weights[at] ?? 0) + (at === last ? rest : 0)),
   }))
 }
 

@@ -1,0 +1,60 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { plusMilliseconds } from '../../instant.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { createActivityCounts } from './activity-counts.ts'
+
+it('remembers counts, and forgets the one that was not asked for longest', () => {
+  const counts = createActivityCounts()
+  expect(counts.find('new')).toEqual({ upTo: 0, count: 0 })
+  for (let n = 0; n < 1000; n++) counts.keep(`asked ${n}`, { upTo: n, count: n })
+  expect(counts.find('asked 0').count).toBe(0)
+  counts.find('asked 1')
+  counts.keep('one more', { upTo: 1, count: 1 })
+  counts.keep('and one more', { upTo: 1, count: 1 })
+  expect(counts.find('asked 1').count).toBe(1)
+  expect(counts.find('asked 3').count).toBe(0)
+  expect(counts.find('asked 4').count).toBe(4)
+})
+
+onEachDatabase('the number of entries', dialect => {
+  let s: Scenario
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+  })
+  afterAll(() => s.close())
+
+  const first = '2024-01-01T00:00:00.000000Z'
+  const append = (from: number, count: number) =>
+    s.halyard.database.transaction(async tx => {
+      const project = (await tx.projects.find(s.projectId))!
+      for (let n = from; n < from + count; n++) {
+        await tx.activity.append({
+          organizationId: project.organizationId,
+          projectId: project.id,
+          scope: 'FeatureFlag',
+          itemId: String(n % 2),
+          activity: 'updated',
+          user: null,
+          keyLabel: null,
+          detail: { name: 'many', changes: [], trigger: null },
+          createdAt: plusMilliseconds(first, n * 1000),
+        })
+      }
+    })
+  const count = async () => {
+    const reply = await s.get(`/api/projects/${s.projectId}/feature_flags/activity/?limit=1`)
+    return (reply.body as { count: number }).count
+  }
+
+  it('is right before, while and after most of them are counted once and for all', async () => {
+    const before = await count()
+    // Ten minutes and more of a change a second: the last five minutes are never taken for settled.
+    await append(0, 700)
+    expect(await count()).toBe(before + 700)
+    expect(await count()).toBe(before + 700)
+    await append(700, 600)
+    expect(await count()).toBe(before + 1300)
+    expect(await count()).toBe(before + 1300)
+  })
+})

@@ -1,0 +1,82 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { BulkError } from '@halyard/contract'
+import type { Instant } from '../../instant.ts'
+import { Problem } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import type { Actor, Project } from '../../tenancy.ts'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor } from '../access/grants.ts'
+import type { Flag, FlagPatch } from '../flags/flag.ts'
+import { updateFlag } from '../flags/update-flag.ts'
+
+export interface BulkResult {
+  readonly changed: readonly Flag[]
+  readonly errors: readonly BulkError[]
+}
+
+/**
+ * Changes many flags in one transaction. What cannot be changed (no such flag, no right, still needed by another flag) is named
+ * and left alone; flags that stand in each other's way are tried again after the others.
+ */
+export async function bulkChange(
+  tx: Stores,
+  actor: Actor,
+  project: Project,
+  { ids, patchOf }: { readonly ids: readonly number[]; readonly patchOf: (flag: Flag) => FlagPatch },
+  now: Instant,
+): Promise<BulkResult> {
+  const live = new Map((await tx.flags.findLive(project.id, ids)).map(flag => [flag.id, flag]))
+  const grants = await grantsFor(tx, actor, project)
+  const changed: Flag[] = []
+  const errors: BulkError[] = []
+  let waiting: Flag[] = []
+  for (const id of new Set(ids)) {
+    const flag = live.get(id)
+    if (!flag) errors.push({ id, reason: 'Flag not found.' })
+    else if (!canEditFlag(grants, flag)) errors.push({ id, key: flag.key, reason: 'You may not edit this flag.' })
+    else waiting.push(flag)
+  }
+  for (let isProgress = true; isProgress && waiting.length > 0; ) {
+    const refused: Flag[] = []
+    for (const flag of waiting) {
+      const result = await attempt(tx, actor, project, flag, patchOf(flag), now)
+      if (result instanceof Problem) refused.push(flag)
+      else changed.push(result)
+    }
+    isProgress = refused.length < waiting.length
+    waiting = refused
+  }
+  for (const flag of waiting) {
+    const problem = await attempt(tx, actor, project, flag, patchOf(flag), now)
+    if (problem instanceof Problem) errors.push({ id: flag.id, key: flag.key, reason: problem.message })
+  }
+  return { changed, errors }
+}
+
+async function attempt(
+  tx: Stores,
+  actor: Actor,
+  project: Project,
+  flag: Flag,
+  patch: FlagPatch,
+  now: Instant,
+): Promise<Flag | Problem> {
+  try {
+    return await updateFlag(tx, actor, project, { flagId: flag.id, patch, decidedOn: flag }, now)
+  } catch (error) {
+    // A refusal comes before anything is written, so the transaction can go on with the next flag.
+    if (error instanceof Problem && error.kind === 'invalid') return error
+    throw error
+  }
+}
+
+export function changeTags(
+  tags: readonly unknown[],
+  action: 'add' | 'remove' | 'set',
+  given: readonly unknown[],
+): readonly unknown[] {
+  if (action === 'set') return given
+  const isIn = (list: readonly unknown[], tag: unknown) => list.some(other => isDeepStrictEqual(other, tag))
+  if (action === 'remove') return tags.filter(tag => !isIn(given, tag))
+  return [...tags, ...given.filter((tag, n) => !isIn(tags, tag) && !isIn(given.slice(0, n), tag))]
+}

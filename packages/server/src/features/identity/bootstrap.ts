@@ -1,0 +1,58 @@
+import { randomBytes } from 'node:crypto'
+import type { Instant } from '../../instant.ts'
+import { Problem } from '../../problem.ts'
+import type { Database } from '../../stores.ts'
+import { createOrganization } from '../organizations/create-organization.ts'
+import { storeNewKey } from './create-key.ts'
+import { newSecret, newUuid } from './secret.ts'
+import { hashPassword } from './sign-in/password.ts'
+
+export interface FirstOwner {
+  readonly email: string
+  readonly password: string
+  readonly key: string
+  readonly projectId: number
+  readonly projectToken: string
+}
+
+const ownerEmail = 'owner@halyard.local'
+
+/** On an empty database: an organization, a project and an owner with a key. Undefined when somebody is there already. */
+export async function bootstrap(
+  database: Database,
+  givenKey: string | undefined,
+  now: Instant,
+): Promise<FirstOwner | undefined> {
+  if ((await database.read(tx => tx.identity.countAccounts())) > 0) return undefined
+  const password = randomBytes(12).toString('base64url')
+  const passwordHash = await hashPassword(password)
+  try {
+    return await database.transaction(async tx => {
+      const owner = await tx.identity.createAccount({
+        uuid: newUuid(),
+        distinctId: newUuid(),
+        firstName: 'Owner',
+        email: ownerEmail,
+        isEmailVerified: true,
+        passwordHash,
+        isActive: true,
+        currentOrganizationId: null,
+        currentProjectId: null,
+        dateJoined: now,
+      })
+      const { project } = await createOrganization(
+        tx,
+        owner.id,
+        { organization: 'My organization', project: 'Default project' },
+        now,
+      )
+      const fields = { label: 'First key', scopes: ['*'], projectIds: [], organizationIds: [], expiresAt: null }
+      const { value } = await storeNewKey(tx, owner.id, fields, now, givenKey ?? newSecret('phx_'))
+      return { email: owner.email, password, key: value, projectId: project.id, projectToken: project.apiToken }
+    })
+  } catch (error) {
+    // Two nodes that start at once on one empty database: the other one was quicker.
+    if (error instanceof Problem && error.code === 'unique') return undefined
+    throw error
+  }
+}
