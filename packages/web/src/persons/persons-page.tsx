@@ -78,7 +78,7 @@ export function PersonsPage() {
                       search={{ id: person.distinct_ids[0] ?? '' }}
                       aria-label={t.persons.debugFlags(person.name)}
                     >
-                      {t.shell.debugger}
+                      {t.persons.debug}
                     </Link>,
                   ],
                 }))}

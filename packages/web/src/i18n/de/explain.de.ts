@@ -28,7 +28,7 @@ export const explain: ExplainMessages = {
     emptyText: 'Wähle eine Person oder gib eine Distinct-ID ein, um den Wert jedes Flags und den Grund zu sehen.',
     incomplete: 'Einige gespeicherte Daten zu dieser Person konnten nicht geladen werden.',
     openFlag: 'Flag öffnen',
-    openFlagNamed: key => `Flag ${key} öffnen`,
+    openFlagNamed: key => `Flag öffnen: ${key}`,
     unknown: id =>
       `Noch keine Events von ${id}. Flags werden trotzdem ausgewertet, aber Bedingungen mit Eigenschaften treffen nicht zu.`,
     didYouMean: 'Meintest du:',

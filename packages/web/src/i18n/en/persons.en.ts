@@ -9,6 +9,7 @@ export const persons = {
     name: 'Name',
     distinctIds: 'Distinct IDs',
     since: 'First seen',
+    debug: 'Debug flags',
     debugFlags: (name: string) => `Debug flags for ${name}`,
     firstSeen: (time: string) => `First seen ${time}`,
     properties: 'Properties',
