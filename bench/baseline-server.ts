@@ -2,12 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /**
- * The least that a Node server can do: take the body, parse it, and send a constant answer of a given size; without a size, the
- * answer that nothing has changed.
+ * A minimal `node:http` server: reads and parses the body and sends a constant response of a given size, or a 304 without a size.
  */
 const bytes = Number(process.argv[2] ?? 0)
-const answer = Buffer.alloc(Math.max(bytes - 11, 0), 'x')
-const body = Buffer.concat([Buffer.from('{"answer":"'), answer]).subarray(0, bytes)
+const padding = Buffer.alloc(Math.max(bytes - 12, 0), 'x')
+const body = Buffer.concat([Buffer.from('{"padding":"'), padding]).subarray(0, bytes)
 const headers = ['content-type', 'application/json; charset=utf-8', 'content-length', String(body.length)]
 let read = 0
 
@@ -22,5 +21,5 @@ const server = createServer((request, response) => {
 })
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))
 process.on('SIGTERM', () => process.exit(read >= 0 ? 0 : 1))
-// Goes with the one who has started it.
+// Exits with its parent process.
 process.on('disconnect', () => process.exit())

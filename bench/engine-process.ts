@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Engine, EngineTurn } from './engines/engine.ts'
+import type { Engine, EngineRound } from './engines/engine.ts'
 import { flagdEngine } from './engines/flagd-core.ts'
 import { halyardEngine } from './engines/halyard.ts'
 import { postHogEngine } from './engines/posthog-node.ts'
@@ -8,8 +8,8 @@ import { unleashEngine } from './engines/unleash-client.ts'
 import { mixedDefinitions, people } from './mix.ts'
 
 /**
- * One engine in a process of its own: `engine-contestant <name> <flags> <folder of the package>`. Told the name of a work, it does it
- * for a moment and tells what one call has cost. BENCH_CLOCK=wall counts the time on the wall instead of what the process had.
+ * Runs one engine in its own process: `engine-process <name> <flags> <folder of the package>`. Receives the name of a task, runs it for
+ * one round and sends the cost per call. BENCH_CLOCK=wall measures wall-clock time instead of CPU time.
  */
 const [name = '', flagCount = '100', folder = ''] = process.argv.slice(2)
 const definitions = mixedDefinitions(Number(flagCount))
@@ -22,27 +22,27 @@ const makers: Readonly<Record<string, () => Engine | Promise<Engine>>> = {
   'flagd-core': () => flagdEngine(load('@openfeature/flagd-core'), definitions, subjects),
   'unleash-client': () => unleashEngine(load('unleash-client'), definitions, subjects),
 }
-const works = await makers[name]!()
+const tasks = await makers[name]!()
 
-/** Nanoseconds that this process has had, so that neighbours on the machine do not count. */
+/** CPU time of this process in nanoseconds, so that other processes on the machine do not count. */
 function clock(): number {
   if (process.env.BENCH_CLOCK === 'wall') return Number(process.hrtime.bigint())
   const { user, system } = process.cpuUsage()
   return (user + system) * 1000
 }
 
-/** In a shorter turn, what others have left in the caches of the processor would be half of what is measured. */
-const turnNanosecondsMin = 25e6
+/** In a shorter round, cold CPU caches would dominate the measurement. */
+const roundNanosecondsMin = 25e6
 
-process.on('message', async (work: string) => {
-  const begun = clock()
+process.on('message', async (task: string) => {
+  const startedAt = clock()
   let calls = 0
   let spent: number
   do {
-    calls += await works[work]!()
-    spent = clock() - begun
-  } while (spent < turnNanosecondsMin)
-  process.send?.({ nanoseconds: spent / calls } satisfies EngineTurn)
+    calls += await tasks[task]!()
+    spent = clock() - startedAt
+  } while (spent < roundNanosecondsMin)
+  process.send?.({ nanoseconds: spent / calls } satisfies EngineRound)
 })
 process.on('disconnect', () => process.exit())
 process.send?.('ready')

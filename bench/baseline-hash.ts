@@ -1,7 +1,7 @@
-/** SHA-1 of a short ASCII text, as one writes it by hand: pack, expand, 80 rounds. The yardstick of the engine's bench. */
+/** SHA-1 of a short ASCII string in straightforward JavaScript. The baseline of the engine benchmark. */
 const words = new Int32Array(80)
 
-export function floorHash(text: string): number {
+export function baselineHash(text: string): number {
   const length = text.length
   const blocks = ((length + 8) >> 6) + 1
   let h0 = 0x67452301
