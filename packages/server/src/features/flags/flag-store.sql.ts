@@ -4,9 +4,9 @@ import { sqlChangeLog } from '../../storage/changes/change-log.sql.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
+import { requireSaved } from '../../storage/save-row.ts'
 import type { TransactionNotes } from '../../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
-import { StaleWrite } from '../../stores.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
 import type { CommittedFlags } from './committed-flags.ts'
 import type { Flag } from './flag.ts'
@@ -120,7 +120,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
       try {
         const row = { ...fromFlag(flag), id: flag.id }
         const saved = await updateFlag(db, { ...row, stored: flag.version - 1 })
-        if (saved.numAffectedRows === 0n) throw new StaleWrite()
+        requireSaved(saved.numAffectedRows)
         remember(flag, row)
       } catch (error) {
         throw takenKey(error, flag.key)

@@ -1,5 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { containing } from '../../storage/containing.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { GroupRow, Tables } from '../../storage/tables.ts'
 import { StaleWrite } from '../../stores.ts'
 import { type Group, groupTypesPerProjectMax } from './group.ts'
@@ -63,13 +64,7 @@ export function sqlGroupStore(db: Kysely<Tables>): GroupStore {
         return
       }
       if (properties === known.properties || isTooLarge) return
-      const result = await db
-        .updateTable('groups')
-        .set({ properties: text, version: known.version + 1 })
-        .where('id', '=', known.id)
-        .where('version', '=', known.version)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      await saveVersioned(db, 'groups', known.id, { properties: text, version: known.version + 1 })
     },
     async remove(projectId, { typeIndex, key }) {
       const result = await db

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { ProjectRow, SecretKeyRow, Tables } from '../../storage/tables.ts'
 import type { Project } from '../../tenancy.ts'
 import type { ProjectStore, SecretKey } from './project-store.ts'
@@ -37,9 +38,14 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
         .executeTakeFirstOrThrow()
       return { ...project, id, groupTypes: {} }
     },
-    async update(project) {
-      await db.updateTable('projects').set(fromProject(project)).where('id', '=', project.id).execute()
-    },
+    update: (projectId, patch) =>
+      updateSent(db, 'projects', projectId, {
+        name: patch.name,
+        api_token: patch.apiToken,
+        timezone: patch.timezone,
+        property_matching_version: patch.propertyMatchingVersion,
+        updated_at: patch.updatedAt,
+      }),
     async remove(projectId) {
       await db.deleteFrom('projects').where('id', '=', projectId).execute()
     },

@@ -11,9 +11,19 @@ export interface SecretKey {
   readonly createdAt: Instant
 }
 
+/** What is written; a field that is undefined keeps its stored value. */
+export interface ProjectPatch {
+  readonly name?: string | undefined
+  readonly timezone?: string | undefined
+  readonly propertyMatchingVersion?: 1 | 2 | undefined
+  /** Only a reset of the token sends it. */
+  readonly apiToken?: string | undefined
+  readonly updatedAt: Instant
+}
+
 export interface ProjectStore {
   create(project: Omit<Project, 'id' | 'groupTypes'>): Promise<Project>
-  update(project: Project): Promise<void>
+  update(projectId: number, patch: ProjectPatch): Promise<void>
   /** With everything in it. */
   remove(projectId: number): Promise<void>
   find(projectId: number): Promise<Project | undefined>
