@@ -28,7 +28,7 @@ import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
-import type { TransactionNotes } from './storage/sql-database.ts'
+import type { TransactionEnd } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
 import type { NamedStores, Stores } from './stores.ts'
 
@@ -48,7 +48,7 @@ export const createStoreMemory = (): StoreMemory => ({
 /** What stores are made of. */
 interface Ground {
   readonly db: Kysely<Tables>
-  readonly notes: TransactionNotes
+  readonly end: TransactionEnd
   readonly memory: StoreMemory
   readonly limits: FlagLimits | undefined
 }
@@ -58,7 +58,7 @@ const makers: { readonly [Name in keyof NamedStores]: (ground: Ground) => NamedS
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
   activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
-  changes: ({ db, notes }) => sqlChangeLog(db, notes.changed),
+  changes: ({ db, end }) => sqlChangeLog(db, end.append),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
@@ -107,7 +107,7 @@ for (const [name, make] of Object.entries(makers)) {
 
 export const sqlStores = (
   db: Kysely<Tables>,
-  notes: TransactionNotes,
+  end: TransactionEnd,
   memory: StoreMemory = createStoreMemory(),
   limits?: FlagLimits,
-): Stores => new StoresWhenNeeded({ db, notes, memory, limits }, {}) as unknown as Stores
+): Stores => new StoresWhenNeeded({ db, end, memory, limits }, {}) as unknown as Stores

@@ -3,6 +3,8 @@ import type { Kysely } from 'kysely'
 import { createSemaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
 import { StaleWrite } from '../stores.ts'
+import { appendChanges } from './changes/change-log.sql.ts'
+import type { NewChange } from './changes/changes.ts'
 import { databaseProblem, isNameLost, isRaceLost } from './driver-error.ts'
 import type { Tables } from './tables.ts'
 
@@ -16,20 +18,20 @@ const crowded = (cause: unknown): Problem =>
     retryAfterSeconds: 1,
   })
 
-/** What the stores of a transaction tell about it; it counts when the transaction has committed. */
-export interface TransactionNotes {
-  /** Something was appended to the change log. */
-  changed(): void
+/** What the stores of a transaction leave for its end. */
+export interface TransactionEnd {
+  /** Retains a change; all of them are written with one statement, directly before the commit. */
+  readonly append: ((change: NewChange) => void) | undefined
   afterCommit(work: () => void): void
 }
 
-/** For who only reads. */
-export const noNotes: TransactionNotes = { changed() {}, afterCommit() {} }
+/** For reads. */
+export const readOnlyEnd: TransactionEnd = { append: undefined, afterCommit() {} }
 
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
   { kysely, reader }: { readonly kysely: Kysely<Tables>; readonly reader: Kysely<Tables> },
-  storesOn: (db: Kysely<Tables>, notes: TransactionNotes) => Stores,
+  storesOn: (db: Kysely<Tables>, end: TransactionEnd) => Stores,
   /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
   announce: () => Promise<void>,
   /** Writers that wait for each other must not keep those who only read from the database. */
@@ -40,23 +42,22 @@ export function createSqlDatabase<Stores>(
   async function attempt<T>(work: (stores: Stores) => Promise<T>): Promise<{ result: T; hasChanges: boolean }> {
     const start = performance.now()
     for (let n = 1; ; n++) {
-      let hasChanges = false
       let isCommitting = false
+      const changes: NewChange[] = []
       const whenCommitted: (() => void)[] = []
-      const notes: TransactionNotes = {
-        changed() {
-          hasChanges = true
-        },
+      const end: TransactionEnd = {
+        append: change => changes.push(change),
         afterCommit: doing => whenCommitted.push(doing),
       }
       try {
         const result = await kysely.transaction().execute(async tx => {
-          const done = await work(storesOn(tx, notes))
+          const done = await work(storesOn(tx, end))
+          await appendChanges(tx, changes)
           isCommitting = true
           return done
         })
         for (const doing of whenCommitted) doing()
-        return { result, hasChanges }
+        return { result, hasChanges: changes.length > 0 }
       } catch (error) {
         if (!(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error, isCommitting)
         if (performance.now() - start > attemptsMillisecondsMax) throw crowded(error)
@@ -79,7 +80,7 @@ export function createSqlDatabase<Stores>(
           .transaction()
           .setAccessMode('read only')
           .setIsolationLevel('repeatable read')
-          .execute(tx => work(storesOn(tx, noNotes)))
+          .execute(tx => work(storesOn(tx, readOnlyEnd)))
       try {
         return await reading().catch(error => {
           // The next attempt names nothing.
@@ -92,7 +93,7 @@ export function createSqlDatabase<Stores>(
     },
     async query<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
       try {
-        return await work(storesOn(reader, noNotes))
+        return await work(storesOn(reader, readOnlyEnd))
       } catch (error) {
         throw databaseProblem(error)
       }

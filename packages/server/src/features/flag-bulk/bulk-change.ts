@@ -7,7 +7,7 @@ import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
 import type { Flag, FlagPatch } from '../flags/flag.ts'
-import { updateFlag } from '../flags/update-flag.ts'
+import { touchesReferences, updateFlag } from '../flags/update-flag.ts'
 
 export interface BulkResult {
   readonly changed: readonly Flag[]
@@ -15,8 +15,8 @@ export interface BulkResult {
 }
 
 /**
- * Changes many flags in one transaction. What cannot be changed (no such flag, no right, still needed by another flag) is named
- * and left alone; flags that stand in each other's way are tried again after the others.
+ * Changes many flags in one transaction. A flag that cannot be changed (unknown, not permitted, still needed by another flag) is reported
+ * with the reason; flags that block each other are tried again after the others.
  */
 export async function bulkChange(
   tx: Stores,
@@ -30,28 +30,32 @@ export async function bulkChange(
   const changed: Flag[] = []
   const errors: BulkError[] = []
   let waiting: Flag[] = []
-  for (const id of new Set(ids)) {
+  for (const id of ascending(ids)) {
     const flag = live.get(id)
     if (!flag) errors.push({ id, reason: 'Flag not found.' })
-    else if (!canEditFlag(grants, flag)) errors.push({ id, key: flag.key, reason: 'You may not edit this flag.' })
+    else if (!canEditFlag(grants, flag)) errors.push({ id, key: flag.key, reason: 'You cannot edit this flag.' })
     else waiting.push(flag)
   }
+  // Every writer locks the project before its flags, and flags in ascending order: no two writers can wait for each other.
+  if (waiting.some(flag => touchesReferences(flag, patchOf(flag)))) await tx.projects.holdReferences(project.id)
+  let refusals: BulkError[] = []
   for (let isProgress = true; isProgress && waiting.length > 0; ) {
     const refused: Flag[] = []
+    refusals = []
     for (const flag of waiting) {
       const result = await attempt(tx, actor, project, flag, patchOf(flag), now)
-      if (result instanceof Problem) refused.push(flag)
-      else changed.push(result)
+      if (result instanceof Problem) {
+        refused.push(flag)
+        refusals.push({ id: flag.id, key: flag.key, reason: result.message })
+      } else changed.push(result)
     }
     isProgress = refused.length < waiting.length
     waiting = refused
   }
-  for (const flag of waiting) {
-    const problem = await attempt(tx, actor, project, flag, patchOf(flag), now)
-    if (problem instanceof Problem) errors.push({ id: flag.id, key: flag.key, reason: problem.message })
-  }
-  return { changed, errors }
+  return { changed, errors: [...errors, ...refusals] }
 }
+
+const ascending = (ids: readonly number[]): readonly number[] => [...new Set(ids)].sort((a, b) => a - b)
 
 async function attempt(
   tx: Stores,

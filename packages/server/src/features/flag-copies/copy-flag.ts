@@ -42,7 +42,8 @@ export async function copyFlag(
   const source = await findSource(tx, actor, organization, copy)
   const copies: Flag[] = []
   const failures: string[] = []
-  for (const id of new Set(copy.targetProjectIds)) {
+  // In ascending order, as every writer that locks several projects.
+  for (const id of [...new Set(copy.targetProjectIds)].sort((a, b) => a - b)) {
     try {
       const target = await findProject(tx, actor, organization, id)
       if (!target) throw invalid(null, 'does_not_exist', 'There is no such project in this organization.')

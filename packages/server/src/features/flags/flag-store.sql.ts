@@ -5,7 +5,7 @@ import { alreadyTaken } from '../../storage/driver-error.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
 import { requireSaved } from '../../storage/save-row.ts'
-import type { TransactionNotes } from '../../storage/sql-database.ts'
+import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
 import type { CommittedFlags } from './committed-flags.ts'
@@ -50,12 +50,12 @@ const peopleOf = (row: { created_by_id: number; last_modified_by_id: number | nu
 const isLive = sql<boolean>`flags.deleted = 0`
 
 interface FlagStoreContext {
-  readonly notes: TransactionNotes
+  readonly end: TransactionEnd
   readonly memory: { readonly flagCounts: FlagCounts; readonly committedFlags: CommittedFlags }
   readonly limits: FlagLimits | undefined
 }
 
-export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: FlagStoreContext): FlagStore {
+export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagStoreContext): FlagStore {
   const { flagCounts: counts, committedFlags } = memory
   const flags = () => flagsIn(db)
 
@@ -81,7 +81,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
 
   /** As it will be read: what is remembered of a flag must not differ from what is stored. */
   function remember({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
-    notes.afterCommit(() =>
+    end.afterCommit(() =>
       committedFlags.keep({
         id: row.id,
         version: row.version,

@@ -50,7 +50,7 @@ export async function updateFlag(
     lastModifiedBy: author?.user ?? null,
     activeSince: content.active && !stored.active ? now : stored.activeSince,
   }
-  if (flag.deleted !== stored.deleted || refersToOthers(flag.filters)) await tx.projects.holdReferences(project.id)
+  if (touchesReferences(stored, content)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, flag, stored)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
   const isBack = stored.deleted && !flag.deleted
@@ -61,6 +61,10 @@ export async function updateFlag(
   await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger: update.trigger ?? null }, now)
   return flag
 }
+
+/** The change adds or removes something that other flags refer to, or refers to others itself. */
+export const touchesReferences = (stored: FlagContent, patch: FlagPatch): boolean =>
+  (patch.deleted ?? stored.deleted) !== stored.deleted || refersToOthers(patch.filters ?? stored.filters)
 
 /**
  * What the writer meant, on top of what others have saved since: fields that the writer did not touch are left out, so that they

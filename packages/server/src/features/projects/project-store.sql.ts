@@ -1,11 +1,18 @@
 import type { Kysely, Selectable } from 'kysely'
+import { isSqlite, preparedQuery } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { ProjectRow, SecretKeyRow, Tables } from '../../storage/tables.ts'
 import type { Project } from '../../tenancy.ts'
 import type { ProjectStore, SecretKey } from './project-store.ts'
 
+const lockProject = preparedQuery((db, { projectId }: { projectId: number }) =>
+  db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate(),
+)
+
 export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
+  const heldProjectIds = new Set<number>()
+
   async function withGroupTypes(rows: readonly Selectable<ProjectRow>[]): Promise<readonly Project[]> {
     if (rows.length === 0) return []
     const groupTypes = await db
@@ -66,12 +73,10 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
           .executeTakeFirst(),
       ),
     async holdReferences(projectId) {
-      // Writing the row locks it on PostgreSQL; SQLite has only one writer anyway.
-      await db
-        .updateTable('projects')
-        .set(({ ref }) => ({ name: ref('name') }))
-        .where('id', '=', projectId)
-        .execute()
+      // SQLite has one writer; on PostgreSQL the row is locked once for each transaction.
+      if (isSqlite(db) || heldProjectIds.has(projectId)) return
+      heldProjectIds.add(projectId)
+      await lockProject(db, { projectId })
     },
     async list({ organizationIds, projectIds }, window) {
       if (organizationIds.length === 0) return { count: 0, items: [] }

@@ -38,7 +38,10 @@ export interface ProjectStore {
     window: Window,
   ): Promise<PageOf<Project>>
 
-  /** From here to the end of the transaction nobody else adds or removes what flags and cohorts of the project refer to. */
+  /**
+   * Until the transaction ends, no other one adds or removes what flags and cohorts of the project refer to. To be called before a flag or
+   * cohort of the project is written, so that all writers take their locks in one order.
+   */
   holdReferences(projectId: number): Promise<void>
   /** The projects that have live flags, those first whose flags were changed last. */
   listLastChanged(limit: number): Promise<readonly Pick<Project, 'id' | 'apiToken'>[]>

@@ -18,7 +18,7 @@ export interface Change {
 export type NewChange = Omit<Change, 'sequence'>
 
 export interface ChangeLog {
-  /** Appends in commit order: the sequence of a change that commits later is always greater. */
+  /** Written directly before the commit, in commit order: the sequence of a change that commits later is always greater. */
   append(change: NewChange): Promise<void>
   /** Changes after a sequence, oldest first, at most `limit`. */
   listAfter(sequence: number, limit: number): Promise<readonly Change[]>
