@@ -14,7 +14,6 @@ import { trimEvents } from './features/events/trim-events.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
-import { type FlagGuard, guardFlagSaves } from './features/plugins/guard-flag-saves.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
@@ -97,11 +96,12 @@ export async function createHalyard(
       peers.broadcastChanges()
       await changes.catchUp()
     }
-    let flagGuard: FlagGuard | undefined
     const memory = createStoreMemory()
-    const database: Database = guardFlagSaves(
-      createSqlDatabase(storage, (db, notes) => sqlStores(db, notes, memory, config), announce, storage.writersMax),
-      () => flagGuard,
+    const database: Database = createSqlDatabase(
+      storage,
+      (db, end) => sqlStores(db, end, memory, config),
+      announce,
+      storage.writersMax,
     )
     const source = storedSource(database, changes)
     const serving = createServing({
@@ -130,7 +130,6 @@ export async function createHalyard(
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
     await plugins.runtime.start()
-    flagGuard = plugins.guard
 
     let isDraining = false
     const readiness = {

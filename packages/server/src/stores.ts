@@ -24,13 +24,8 @@ import type { ScheduleStore } from './features/schedules/schedule-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { ChangeLog } from './storage/changes/changes.ts'
 
-/** Everything that is kept, as seen from inside one transaction. */
-export interface Stores extends NamedStores {
-  /** The same with some stores replaced. */
-  with(parts: Partial<NamedStores>): Stores
-}
-
-export interface NamedStores {
+/** Everything that is stored, as seen from inside one transaction. */
+export interface Stores {
   readonly roles: RoleStore
   readonly roleAccess: RoleAccessStore
   readonly resourceAccess: ResourceAccessStore

@@ -7,7 +7,8 @@ import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
 import type { Flag, FlagPatch } from '../flags/flag.ts'
-import { touchesReferences, updateFlag } from '../flags/update-flag.ts'
+import type { ApproveSave } from '../flags/flag-approval.ts'
+import { type FlagUpdate, touchesReferences, updateFlag } from '../flags/update-flag.ts'
 
 export interface BulkResult {
   readonly changed: readonly Flag[]
@@ -24,6 +25,7 @@ export async function bulkChange(
   project: Project,
   { ids, patchOf }: { readonly ids: readonly number[]; readonly patchOf: (flag: Flag) => FlagPatch },
   now: Instant,
+  approve: ApproveSave,
 ): Promise<BulkResult> {
   const live = new Map((await tx.flags.findLive(project.id, ids)).map(flag => [flag.id, flag]))
   const grants = await grantsFor(tx, actor, project)
@@ -43,7 +45,7 @@ export async function bulkChange(
     const refused: Flag[] = []
     refusals = []
     for (const flag of waiting) {
-      const result = await attempt(tx, actor, project, flag, patchOf(flag), now)
+      const result = await attempt(tx, actor, project, { stored: flag, patch: patchOf(flag) }, now, approve)
       if (result instanceof Problem) {
         refused.push(flag)
         refusals.push({ id: flag.id, key: flag.key, reason: result.message })
@@ -61,12 +63,12 @@ async function attempt(
   tx: Stores,
   actor: Actor,
   project: Project,
-  flag: Flag,
-  patch: FlagPatch,
+  update: FlagUpdate,
   now: Instant,
+  approve: ApproveSave,
 ): Promise<Flag | Problem> {
   try {
-    return await updateFlag(tx, actor, project, { flagId: flag.id, patch, decidedOn: flag }, now)
+    return await updateFlag(tx, actor, project, update, now, approve)
   } catch (error) {
     // A refusal comes before anything is written, so the transaction can go on with the next flag.
     if (error instanceof Problem && error.kind === 'invalid') return error

@@ -78,10 +78,9 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
 
   serve(r.update, async request => {
     const plugin = await getWritable(request)
-    const { actor, organization, body } = request
-    const update = database.transaction(tx =>
-      updatePlugin(tx, actor, organization, plugin.id, patchFromWire(body), now()),
-    )
+    const { actor, organization } = request
+    const patch = patchFromWire(request.body)
+    const update = database.transaction(tx => updatePlugin(tx, actor, organization, plugin.id, patch, now()))
     return pluginToWire(await update)
   })
 

@@ -16,8 +16,8 @@ export interface RouteRequest<R extends Route> {
   /** Text as sent; a repeated parameter counts once, the last time. */
   readonly query: QueryOf<R>
   /**
-   * Read and checked when it is first asked for: a handler that looks up its object first answers 404 for an unknown id,
-   * whatever the body.
+   * Parsed and validated before the handler runs. Raises its problem on access, so that a handler which looks up its object first
+   * responds 404 for an unknown id, whatever the body.
    */
   readonly body: BodyOf<R>
   /** The bytes as they came, for the few routes that take files as well. */
@@ -82,12 +82,14 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
       },
       async handler(request, reply) {
         if (areParamsRight && !areParamsRight(request.params)) return reply.callNotFound()
+        // Parsed once, before the handler opens a transaction; a problem is raised when the handler asks for the body.
+        const body = outcomeOf(() => checkedBody(request, route, checkBody))
         const given = {
           ...request.getDecorator<Admitted>('access'),
           params: request.params,
           query: queryOf(request),
           get body() {
-            return checkedBody(request, route, checkBody)
+            return body()
           },
           raw: request.body as Buffer | undefined,
           get url() {
@@ -154,6 +156,18 @@ function checkedBody(request: FastifyRequest, route: Route, check: ((body: unkno
   const value = body === undefined ? {} : body
   if (body !== undefined || !route.bodyOptional) check(value)
   return value
+}
+
+/** Runs the work now; its result, or what it threw, is delivered at each call. */
+function outcomeOf<T>(work: () => T): () => T {
+  try {
+    const result = work()
+    return () => result
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
 }
 
 /** Fastify's own signal fires as soon as the body has been read; this one when the connection closes before the answer is out. */
