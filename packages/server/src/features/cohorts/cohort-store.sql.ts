@@ -1,8 +1,8 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { containing } from '../../storage/containing.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
 import type { CohortRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { type Cohort, notCalculated } from './cohort.ts'
@@ -108,7 +108,7 @@ const matching = (projectId: number, filter: CohortFilter) => () => {
   const conditions = [sql<boolean>`cohorts.project_id = ${projectId}`, sql`cohorts.deleted = ${Number(filter.deleted)}`]
   if (filter.isStatic !== undefined) conditions.push(sql`cohorts.is_static = ${Number(filter.isStatic)}`)
   if (filter.search) {
-    conditions.push(sql`lower(cohorts.name) like ${containing(filter.search)} escape '\\'`)
+    conditions.push(contains('cohorts.name', filter.search))
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }

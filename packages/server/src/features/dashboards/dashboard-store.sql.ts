@@ -1,9 +1,9 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import { containing } from '../../storage/containing.ts'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import { pipelinedWrite, preparedInsert } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
 import { updateSent } from '../../storage/save-row.ts'
 import type { DashboardRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
@@ -39,7 +39,7 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
     },
     list(projectId, { search }, window) {
       let live = dashboards().where('dashboards.project_id', '=', projectId).where('dashboards.deleted', '=', 0)
-      if (search) live = live.where(sql<boolean>`lower(dashboards.name) like ${containing(search)} escape '\\'`)
+      if (search) live = live.where(contains('dashboards.name', search))
       return readPage(live.orderBy('dashboards.name').orderBy('dashboards.id'), window, toDashboard)
     },
     async existing(projectId, ids) {

@@ -7,6 +7,7 @@ import { countRows, readPage } from '../../storage/read-page.ts'
 import { requireSaved } from '../../storage/save-row.ts'
 import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
 import type { CommittedFlags } from './committed-flags.ts'
 import type { Flag } from './flag.ts'
@@ -238,18 +239,15 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
   }
   if (filter.createdById !== undefined) conditions.push(sql`flags.created_by_id = ${filter.createdById}`)
   if (filter.search) {
-    const part = containing(filter.search)
-    conditions.push(sql`(lower(flags.key) like ${part} escape '\\' or lower(flags.name) like ${part} escape '\\')`)
+    conditions.push(sql`(${contains('flags.key', filter.search)} or ${contains('flags.name', filter.search)})`)
   }
   if (filter.tags) {
     // A tag stands in the stored JSON as its own JSON text, whatever its type.
-    const any = filter.tags.map(tag => sql`lower(flags.tags) like ${containing(JSON.stringify(tag))} escape '\\'`)
+    const any = filter.tags.map(tag => contains('flags.tags', JSON.stringify(tag)))
     conditions.push(any.length > 0 ? sql`(${sql.join(any, sql` or `)})` : sql`1 = 0`)
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
-
-const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
 
 const tooManyFlags = (max: number) =>
   invalid(

@@ -1,12 +1,16 @@
 import { createRequire } from 'node:module'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
+import { foldCase, foldFunction } from '../fold-case.ts'
 
 /** The part of `node:sqlite` that we use; `@photostructure/sqlite` offers the same on Node 20. */
 export interface SqliteHandle {
   exec(sql: string): void
   prepare(sql: string): SqliteStatement
   close(): void
+}
+interface SqliteFunctions {
+  function(name: string, options: { deterministic: boolean }, compute: (value: unknown) => unknown): void
 }
 interface SqliteStatement {
   all(...parameters: unknown[]): unknown[]
@@ -26,8 +30,9 @@ const logPagesMax = 4000
 /** Opens a SQLite file so that an acknowledged write survives `kill -9` and a power cut. */
 export function openSqlite(path: string, options: { readOnly?: boolean } = {}): SqliteHandle {
   const { DatabaseSync } = sqliteModule()
-  const handle = new DatabaseSync(path, { readOnly: options.readOnly ?? false }) as SqliteHandle
+  const handle = new DatabaseSync(path, { readOnly: options.readOnly ?? false }) as SqliteHandle & SqliteFunctions
   try {
+    handle.function(foldFunction, { deterministic: true }, text => (typeof text === 'string' ? foldCase(text) : text))
     handle.exec(`pragma busy_timeout = ${openTimeoutMilliseconds}`)
     if (!options.readOnly) handle.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = ${logPagesMax}`)
     handle.exec(

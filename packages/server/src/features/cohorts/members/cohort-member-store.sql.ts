@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
-import { containing } from '../../../storage/containing.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.ts'
+import { contains } from '../../../storage/text-search.ts'
 import { unindexed } from '../../../storage/unindexed.ts'
 import type { CohortMemberStore } from './cohort-member-store.ts'
 
@@ -101,10 +101,9 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
         .innerJoin('persons', 'persons.id', 'cohort_people.person_id')
         .where('cohort_people.cohort_id', '=', cohortId)
       if (search) {
-        const part = containing(search)
         members = members.where(
-          sql<boolean>`(lower(persons.properties) like ${part} escape '\\' or exists (
-            select 1 from person_distinct_ids d where d.person_id = persons.id and lower(d.distinct_id) like ${part} escape '\\'
+          sql<boolean>`(${contains('persons.properties', search)} or exists (
+            select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', search)}
           ))`,
         )
       }

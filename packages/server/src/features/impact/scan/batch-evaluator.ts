@@ -37,7 +37,7 @@ export class BatchEvaluator {
   readonly #values: (string | undefined)[]
   readonly #remembered: Branch = new Map()
   #rememberedCount = 0
-  /** How often memoizeByKey has paid off. */
+  /** How often memoization has paid off. */
   #recalled = 0
   readonly #byOutcomes = new Map<string, Joint>()
 
