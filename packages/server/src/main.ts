@@ -38,7 +38,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage/open-s
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/wait-for-database.ts'
-import { createStoreMemory, sqlStores } from './stores.sql.ts'
+import { clearStoreMemory, createStoreMemory, sqlStores } from './stores.sql.ts'
 import type { Database } from './stores.ts'
 import { noWorkerBus, type WorkerBus } from './worker-bus.ts'
 
@@ -92,11 +92,15 @@ export async function createHalyard(
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
     const announce = async () => {
-      if (isNotifying && storage.pool && !channel?.tell()) notifyChanges(storage.pool).catch(() => {})
+      if (isNotifying && storage.pool && !channel?.notify()) notifyChanges(storage.pool).catch(() => {})
       peers.broadcastChanges()
       await changes.catchUp()
     }
     const memory = createStoreMemory()
+    changes.subscribe(
+      () => {},
+      () => clearStoreMemory(memory),
+    )
     const database: Database = createSqlDatabase(
       storage,
       (db, end) => sqlStores(db, end, memory, config),

@@ -45,6 +45,13 @@ export const createStoreMemory = (): StoreMemory => ({
   committedFlags: createCommittedFlags(),
 })
 
+/** To be called when the change feed resets: another database may have taken over. */
+export function clearStoreMemory({ activity, flagCounts, committedFlags }: StoreMemory): void {
+  activity.clear()
+  flagCounts.clear()
+  committedFlags.clear()
+}
+
 /** What stores are created from. */
 interface StoreContext {
   readonly db: Kysely<Tables>

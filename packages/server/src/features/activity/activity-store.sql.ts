@@ -9,7 +9,7 @@ import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
 import type { ActivityCounts, SettledCount } from './activity-counts.ts'
 import type { ActivityFilter, ActivityStore } from './activity-store.ts'
 
-/** So many are counted each time before it is worth memoizeByKey how many there are. */
+/** So many are counted each time before it is worth caching how many there are. */
 const newerMax = 500
 /** No transaction takes as long, so whatever is older than the newest entry by this much has all its predecessors. */
 const settledSeconds = 300

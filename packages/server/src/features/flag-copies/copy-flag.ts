@@ -48,12 +48,12 @@ export async function copyFlag(
   for (const id of [...new Set(copy.targetProjectIds)].sort((a, b) => a - b)) {
     try {
       const target = await findProject(tx, actor, organization, id)
-      if (!target) throw invalid(null, 'does_not_exist', 'There is no such project in this organization.')
-      if (target.id === source.project.id) throw invalid(null, 'invalid_input', 'The flag is there already.')
+      if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
+      if (target.id === source.project.id) throw invalid(null, 'invalid_input', 'The flag exists there already.')
       copies.push(await copyInto(tx, actor, source, target, copy, now, approve))
     } catch (error) {
       if (!(error instanceof Problem) || (error.kind !== 'invalid' && error.kind !== 'forbidden')) throw error
-      // The key was free a moment ago: somebody made the flag meanwhile, and it is found the next time.
+      // The key was free a moment ago: another request created the flag, which is found in the next run.
       if (error.code === 'unique') throw new StaleWrite()
       failures.push(`Project ${id}: ${error.message}`)
     }

@@ -18,7 +18,7 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** Contract 4.1. The status is the answer; a client that asks for it gets PostHog's JSON as well. */
+/** Contract 4.1. The status is the result; a client that prefers it gets PostHog's JSON as well. */
 export function serveOrganizationFlags(serve: ServeRoute, { database, guard, now }: Deps): void {
   const r = routes.organizationFlags
 

@@ -18,7 +18,7 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** Every earlier state of a flag: read, compared, put back. */
+/** Every earlier version of a flag: read, compared, restored. */
 export function serveFlagVersions(serve: ServeRoute, { database, guard, now }: Deps): void {
   const r = routes.flagVersions
 
@@ -26,7 +26,7 @@ export function serveFlagVersions(serve: ServeRoute, { database, guard, now }: D
     database.read(async tx => {
       const flag = await getFlag(tx, project, params.id)
       const window = readWindow(query)
-      // One more than asked for, so that the oldest on the page has something to be compared to.
+      // One more than requested, so that the oldest on the page can be compared.
       const page = await tx.flags.listVersions(flag.id, { ...window, limit: window.limit + 1 })
       const shown = { count: page.count, items: page.items.slice(0, window.limit).map((item, n) => ({ item, n })) }
       return pageBody(shown, window, url, ({ item, n }) => versionToWire(flag, item, page.items[n + 1]))

@@ -29,7 +29,7 @@ export async function createFlag(
   const content = applyPatch(newFlagContent(patch.key, now), patch)
   if (refersToOthers(content.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
-  await tx.flags.checkRoom(project.id, { flags: 1, filters: content.filters })
+  await tx.flags.checkLimits(project.id, { flags: 1, filters: content.filters })
   const createdBy: User = author.user
   const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)
   const created: Omit<Flag, 'id'> = {

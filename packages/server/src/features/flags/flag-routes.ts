@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { createInvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+import { createProjectCache } from '../../concurrency/invalidated-cache.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -36,7 +36,7 @@ interface ListPage {
 /** Contract 4.2, the flags themselves and what happened to them. */
 export function serveFlags(serve: ServeRoute, { database, changes, guard, now }: Deps): void {
   const r = routes.flags
-  const pages = createInvalidatedCache<ListPage>({
+  const pages = createProjectCache<ListPage>({
     changes,
     isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
     projectOf: page => page.projectId,
@@ -55,7 +55,7 @@ export function serveFlags(serve: ServeRoute, { database, changes, guard, now }:
       })
       return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
     }
-    // What others see depends on their roles, and what is stale on the time: neither is told of as a change.
+    // What members see depends on their roles, and staleness on the time: neither is in the change feed.
     const isLasting = isAdmin(actor, project) && filter.staleSince === undefined
     const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
     return answer({ status: 200, body: page?.bytes })
@@ -116,7 +116,7 @@ export function serveFlags(serve: ServeRoute, { database, changes, guard, now }:
   )
 }
 
-/** Admins may edit every flag: all of them see the same list. */
+/** Admins can edit every flag: all of them see the same list. */
 const isAdmin = (actor: Actor, { organizationId }: Project): boolean =>
   (actor.levels.get(organizationId) ?? 0) >= adminLevel
 

@@ -80,8 +80,8 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
     if (count + added > max) throw tooManyFlags(max)
   }
 
-  /** As it will be read: what is remembered of a flag must not differ from what is stored. */
-  function remember({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
+  /** As it will be read: the cached flag must not differ from the stored one. */
+  function cacheAfterCommit({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
     end.afterCommit(() =>
       committedFlags.keep({
         id: row.id,
@@ -92,8 +92,8 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
     )
   }
 
-  /** Of those that were written here, the database need only say that nobody has written them since. */
-  async function findFlagsOrTakeWritten(flagIds: readonly number[]): Promise<Flag[]> {
+  /** For flags that were written here, it is enough to check that their version is still the same. */
+  async function findFlagsOrCommitted(flagIds: readonly number[]): Promise<Flag[]> {
     const written = flagIds.filter(committedFlags.has)
     const others = flagIds.filter(id => !committedFlags.has(id))
     const found: Flag[] = []
@@ -111,7 +111,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
       try {
         const row = fromFlag(flag)
         const id = await insertFlag(db, row)
-        remember(flag, { ...row, id })
+        cacheAfterCommit(flag, { ...row, id })
         return { ...flag, id }
       } catch (error) {
         throw takenKey(error, flag.key)
@@ -122,7 +122,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
         const row = { ...fromFlag(flag), id: flag.id }
         const saved = await updateFlag(db, { ...row, stored: flag.version - 1 })
         requireSaved(saved.numAffectedRows)
-        remember(flag, row)
+        cacheAfterCommit(flag, row)
       } catch (error) {
         throw takenKey(error, flag.key)
       }
@@ -151,7 +151,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
     },
     async findLive(projectId, flagIds) {
       if (flagIds.length === 0) return []
-      const found = await findFlagsOrTakeWritten(flagIds)
+      const found = await findFlagsOrCommitted(flagIds)
       return found.filter(flag => flag.projectId === projectId && !flag.deleted)
     },
     list(projectId, filter, window) {
@@ -200,7 +200,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
       return rows.map(toFlag)
     },
 
-    async checkRoom(projectId, { flags: added, filters }) {
+    async checkLimits(projectId, { flags: added, filters }) {
       if (!limits) return
       if (added > 0) await checkCount(projectId, added, limits.flagsPerProjectMax)
       const bytes = Buffer.byteLength(JSON.stringify(filters))
@@ -253,7 +253,7 @@ const tooManyFlags = (max: number) =>
   invalid(
     null,
     'limit_reached',
-    `A project may have at most ${max} flags (HALYARD_FLAGS_PER_PROJECT_MAX). Delete some that are no longer used.`,
+    `A project can have at most ${max} flags (HALYARD_FLAGS_PER_PROJECT_MAX). Delete unused ones.`,
   )
 
 const tooManyBytes = (max: number) =>

@@ -54,7 +54,7 @@ export async function updateFlag(
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
   const isBack = stored.deleted && !flag.deleted
   if (isBack || (patch.filters && !flag.deleted)) {
-    await tx.flags.checkRoom(project.id, { flags: Number(isBack), filters: flag.filters })
+    await tx.flags.checkLimits(project.id, { flags: Number(isBack), filters: flag.filters })
   }
   approve({ projectId: project.id, stored, flag, filtersFrom })
   await tx.flags.save(flag)

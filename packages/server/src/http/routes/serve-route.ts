@@ -29,7 +29,7 @@ export interface RouteRequest<R extends Route> {
   readonly url: URL
   readonly clientAddress: string
   readonly headers: FastifyRequest['headers']
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -37,7 +37,7 @@ export interface Answer<R extends Route> {
   readonly status: keyof R['answers'] & number
   readonly body?: AnswerOf<R> | Buffer | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Answers by itself, for as long as it likes, with these headers and its own. */
+  /** Writes the response itself, with these headers and its own. */
   readonly takeOver?: (response: ServerResponse, headers: OutgoingHttpHeaders) => void
 }
 
@@ -52,7 +52,7 @@ export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonl
 })
 const isAnswer = Symbol('answer')
 
-/** Does the work, and tells its steps to a client that asked for `application/x-ndjson`. */
+/** Does the work, and streams its steps to a client that accepts `application/x-ndjson`. */
 export async function withProgress<Body>(
   headers: FastifyRequest['headers'],
   work: Work<Body>,
@@ -82,7 +82,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
       },
       async handler(request, reply) {
         if (areParamsRight && !areParamsRight(request.params)) return reply.callNotFound()
-        // Parsed once, before the handler opens a transaction; a problem is raised when the handler asks for the body.
+        // Parsed once, before the handler opens a transaction; a problem is raised when the handler reads the body.
         const body = outcomeOf(() => checkedBody(request, route, checkBody))
         const given = {
           ...request.getDecorator<Admitted>('access'),
