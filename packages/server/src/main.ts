@@ -107,7 +107,6 @@ export async function createHalyard(
     const serving = createServing({
       source,
       now,
-      onError: error => log.error({ err: error }, 'request failed'),
       limits: config,
       bodiesBytesMax: config.bodiesBytesMax,
     })

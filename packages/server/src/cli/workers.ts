@@ -38,6 +38,8 @@ export const isSupervisor = (workers: number): boolean => workers > 1 && cluster
  * date and welcomes the first owner; if it cannot start, neither can the others, and the exit code is its own.
  */
 export async function supervise(count: number, log: Log): Promise<void> {
+  // Workers accept from one listening socket. Handing connections over would take a round trip for each, which starves new clients.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   let isStopping = false
   let delay = restartMillisecondsMin
   const servingWorkers = new Set<Worker>()
@@ -65,9 +67,8 @@ export async function supervise(count: number, log: Log): Promise<void> {
   function fork(): Worker {
     const worker = cluster.fork()
     log.info({ worker: worker.process.pid }, 'a worker starts')
-    // Said to one that was killed a moment ago. Its end is seen below; the message, or the connection, is lost with it.
+    // A message to a worker that was killed a moment ago is lost. Its exit is handled below.
     worker.on('error', error => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be told'))
-    worker.once('exit', watchHandOver(worker))
     worker.once('exit', () => {
       waitingWorkers.delete(worker)
       if (servingWorkers.delete(worker)) tellWaiting()
@@ -131,20 +132,6 @@ const serving = (worker: Worker): Promise<'serving'> =>
 
 const ended = (worker: Worker): Promise<{ code: number | null; signal: string | null }> =>
   new Promise(resolve => worker.once('exit', (code, signal) => resolve({ code, signal })))
-
-/**
- * Connections are handed over one at a time. One whose worker is killed before it takes it belongs to nobody, and `node:cluster` keeps it open:
- * its client would wait for ever. Answers how to end it; one that was taken has been closed here before, and closing it again does nothing.
- */
-function watchHandOver({ process: child }: Worker): () => void {
-  const send = child.send.bind(child) as (message: unknown, handle?: unknown, ...rest: unknown[]) => boolean
-  let handedOver: { close(): void } | undefined
-  child.send = (message: unknown, handle?: unknown, ...rest: unknown[]) => {
-    if (handle) handedOver = handle as { close(): void }
-    return send(message, handle, ...rest)
-  }
-  return () => handedOver?.close()
-}
 
 /**
  * Says, from now on and whenever it changes, whether nobody serves the port: then somebody who waits for a database has to answer. A process by
