@@ -113,7 +113,9 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
   let isDraining = false
   const readiness = {
     check: async () => ({
-      isReady: hasState,
+      canEvaluate: hasState,
+      // Events are spooled on disk while the upstream is away.
+      canWrite: hasState,
       details: { state: hasState ? 'ok' : 'none', upstream: following.connection },
     }),
     isDraining: () => isDraining,

@@ -26,6 +26,7 @@ import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
+import { createFailureCounters } from './observability/failure-metrics.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
@@ -51,21 +52,21 @@ export interface Halyard {
   readonly serving: Serving
   readonly jobs: JobRunner
   readonly plugins: PluginSystem
-  /** Resolves when what is served is in memory, or has been waited for long enough. */
+  /** Resolves when the projects are in memory, or after a bounded time. */
   warm(): Promise<void>
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
-  /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
+  /** From now on `/_readyz` responds 503, so that load balancers choose another node. */
   drain(): void
   close(): Promise<void>
 }
 
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
-  /** Processes beside this one on the same machine. */
+  /** The sibling workers of this process. */
   readonly peers?: WorkerBus
 }
 
-/** By how nodes hear of changes: behind LISTEN/NOTIFY, asking only makes up for what was lost. */
+/** With LISTEN/NOTIFY, polling only makes up for lost notifications. */
 const changePollMilliseconds = { notify: 1000, poll: 25 }
 
 /** Composition root: builds everything in order; `close` undoes it in reverse. */
@@ -92,10 +93,21 @@ export async function createHalyard(
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
+    const metrics = createMetrics(peers.ownName)
+    const failures = createFailureCounters(metrics.registry)
+    const publishChanges = async () => {
+      if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
+    }
+    /** Resolves when this process and its sibling workers have applied the changes. */
     const announce = async () => {
-      if (isNotifying && storage.pool && !channel?.tell()) notifyChanges(storage.pool).catch(() => {})
-      peers.broadcastChanges()
-      await changes.catchUp()
+      if (isNotifying && storage.pool && !channel?.tell()) {
+        notifyChanges(storage.pool).catch(() => failures.count('change_notify'))
+      }
+      const applied = [changes.catchUp(), publishChanges()]
+      await Promise.all(applied).catch(error => {
+        failures.count('change_announce')
+        throw error
+      })
     }
     let flagGuard: FlagGuard | undefined
     const memory = createStoreMemory()
@@ -108,12 +120,12 @@ export async function createHalyard(
       source,
       now,
       limits: config,
+      onRefreshFailed: () => failures.count('snapshot_refresh'),
       bodiesBytesMax: config.bodiesBytesMax,
     })
     const firstOwner = await bootstrap(database, config.bootstrapKey, now())
 
     const instance = sqlInstanceStore(storage.kysely)
-    const metrics = createMetrics(peers.ownName)
     const node = randomUUID()
     const plugins = createPluginSystem({
       config,
@@ -176,10 +188,10 @@ export async function createHalyard(
     })
 
     const wake = () => {
-      changes.catchUp().catch(() => {})
+      changes.catchUp().catch(() => failures.count('change_read'))
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
-    peers.onChanges(wake)
+    peers.onChanges(changes.catchUp)
     if (isNotifying && storage.pool) {
       channel = listenForChanges(config.databaseUrl, wake, error =>
         log.warn({ err: error }, 'lost the change channel; reconnecting'),

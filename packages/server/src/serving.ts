@@ -64,6 +64,8 @@ interface Deps {
   readonly source: ServingSource
   readonly now: () => Instant
   readonly limits?: ServingLimits
+  /** A changed project could not be read again; the version in memory is served on. */
+  readonly onRefreshFailed?: () => void
   readonly bodiesBytesMax: number
 }
 
@@ -74,11 +76,12 @@ export interface ServingLimits {
   readonly streamsPerProjectMax: number
 }
 
-export function createServing({ source, now, limits, bodiesBytesMax }: Deps): Serving {
+export function createServing({ source, now, limits, onRefreshFailed, bodiesBytesMax }: Deps): Serving {
   const { changes, currentProjectOf } = source
   const snapshots = createSnapshots({
     source: source.projects,
     changes,
+    ...(onRefreshFailed && { onRefreshFailed }),
     ...(limits && { bytesMax: limits.servedBytesMax }),
   })
   const actors = createActorCache(source.findActor, changes, now)

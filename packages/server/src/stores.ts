@@ -58,6 +58,11 @@ export interface NamedStores {
   readonly usage: UsageStore
 }
 
+export interface ReadLimits {
+  /** PostgreSQL cancels a statement that takes longer. SQLite reads in this process and cannot. */
+  readonly statementMillisecondsMax?: number
+}
+
 export interface Database {
   /**
    * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must do nothing
@@ -66,7 +71,7 @@ export interface Database {
    */
   transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
   /** Several reads that see one moment. */
-  read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  read<T>(work: (tx: Stores) => Promise<T>, limits?: ReadLimits): Promise<T>
   /** A read of one thing, or of several that need not be of one moment: without a transaction, and so with a third of the round trips. */
   query<T>(work: (tx: Stores) => Promise<T>): Promise<T>
 }

@@ -1,9 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
+import { CompiledQuery, type Kysely } from 'kysely'
 import { createSemaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
-import { StaleWrite } from '../stores.ts'
+import { type ReadLimits, StaleWrite } from '../stores.ts'
 import { databaseProblem, isNameLost, isRaceLost } from './driver-error.ts'
+import type { Storage } from './open-storage.ts'
+import type { PreparedCompiledQuery } from './prepared-query.ts'
 import type { Tables } from './tables.ts'
 
 const attemptsMillisecondsMax = 10_000
@@ -28,7 +30,7 @@ export const noNotes: TransactionNotes = { changed() {}, afterCommit() {} }
 
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
-  { kysely, reader }: { readonly kysely: Kysely<Tables>; readonly reader: Kysely<Tables> },
+  { kysely, reader, dialect }: Pick<Storage, 'kysely' | 'reader' | 'dialect'>,
   storesOn: (db: Kysely<Tables>, notes: TransactionNotes) => Stores,
   /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
   announce: () => Promise<void>,
@@ -73,13 +75,19 @@ export function createSqlDatabase<Stores>(
       if (hasChanges) await announce().catch(() => {})
       return result
     },
-    async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+    async read<T>(work: (stores: Stores) => Promise<T>, limits: ReadLimits = {}): Promise<T> {
       const reading = () =>
         reader
           .transaction()
           .setAccessMode('read only')
           .setIsolationLevel('repeatable read')
-          .execute(tx => work(storesOn(tx, noNotes)))
+          .execute(async tx => {
+            const { statementMillisecondsMax } = limits
+            if (dialect === 'postgres' && statementMillisecondsMax !== undefined) {
+              await tx.executeQuery(statementLimit(statementMillisecondsMax))
+            }
+            return work(storesOn(tx, noNotes))
+          })
       try {
         return await reading().catch(error => {
           // The next attempt names nothing.
@@ -99,3 +107,9 @@ export function createSqlDatabase<Stores>(
     },
   }
 }
+
+/** Pipelined with the first statement of the transaction. */
+const statementLimit = (milliseconds: number): PreparedCompiledQuery => ({
+  ...CompiledQuery.raw(`set local statement_timeout = ${milliseconds}`),
+  isPipelined: true,
+})
