@@ -67,23 +67,16 @@ onEachDatabase('several workers on one machine', dialect => {
   }, 240_000)
 })
 
-it('a connection that was passed to a worker that dies before accepting it is closed', async () => {
+it('connections are served by the other workers while one of them hangs', async () => {
   const database = await createTestDatabase('sqlite')
   const server = await startServer(database.url, { HALYARD_WORKERS: '3' })
   try {
     await expect.poll(() => servingPids(server)).toHaveLength(3)
     const [victim] = servingPids(server)
     process.kill(victim!, 'SIGSTOP')
-    const count = 6
-    const ended = Array.from({ length: count }, () => untilEnd(server.url))
-    let endedCount = 0
-    for (const end of ended) end.then(() => endedCount++)
-    // Connections are distributed round-robin, and a worker gets no other before it has accepted one.
-    await expect.poll(() => endedCount).toBe(count - 1)
+    const responses = await Promise.all(Array.from({ length: 6 }, () => untilEnd(server.url)))
+    expect(responses.filter(text => text.startsWith('HTTP/1.1 200'))).toHaveLength(6)
     process.kill(victim!, 'SIGKILL')
-    const responses = await Promise.all(ended)
-    expect(responses.filter(text => text.startsWith('HTTP/1.1 200'))).toHaveLength(count - 1)
-    expect(responses.filter(text => text === '')).toHaveLength(1)
   } finally {
     expect(await server.stop()).toBe(0)
     await database.drop()

@@ -53,6 +53,11 @@ export interface Stores {
   readonly usage: UsageStore
 }
 
+export interface ReadLimits {
+  /** PostgreSQL cancels a statement that takes longer. SQLite reads in this process and cannot. */
+  readonly statementMillisecondsMax?: number
+}
+
 export interface Database {
   /**
    * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must have no effects
@@ -62,7 +67,7 @@ export interface Database {
    */
   transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
   /** Several reads of one snapshot. */
-  read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  read<T>(work: (tx: Stores) => Promise<T>, limits?: ReadLimits): Promise<T>
   /** Reads that need no common snapshot: without a transaction, and so with a third of the round trips. */
   query<T>(work: (tx: Stores) => Promise<T>): Promise<T>
 }

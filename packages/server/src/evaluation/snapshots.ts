@@ -34,6 +34,8 @@ export interface SnapshotsOptions {
   readonly projectsMax?: number
   readonly flagsMax?: number
   readonly bytesMax?: number
+  /** A stale project could not be read; the version in memory is served on. */
+  readonly onRefreshFailed?: () => void
 }
 
 /** A project in memory, or on its way there. */
@@ -67,6 +69,7 @@ export function createSnapshots({
   projectsMax = projectsMaxDefault,
   flagsMax = flagsMaxDefault,
   bytesMax = bytesMaxDefault,
+  onRefreshFailed = () => {},
 }: SnapshotsOptions): Snapshots {
   const entries = new Map<number, Entry>()
   const listeners = new Set<SwapListener>()
@@ -125,6 +128,7 @@ export function createSnapshots({
         // The database is away: what is in memory goes on being served, and this is tried again.
         entry.isStale ||= wasStale
         for (const id of ids) entry.staleFlags.add(id)
+        onRefreshFailed()
         retryLater(entry)
         return
       }
