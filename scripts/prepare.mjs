@@ -35,7 +35,7 @@ export async function ensureInstalled(purpose) {
 }
 
 export function ensureBuilt() {
-  const files = [...sources(), ...manifests, 'scripts/build.mjs', 'scripts/keep-code.mjs']
+  const files = [...sources(), ...manifests, 'scripts/build.mjs']
   const touched = touchedOf(files)
   const built = readJson(buildStamp)
   if (built?.touched === touched) return

@@ -2,7 +2,6 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -124,12 +123,6 @@ describe('the command line', () => {
       env: { ...environment, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' },
     }).catch((error: { stdout: string }) => error)
     expect(sick.stdout).toContain('BAD')
-  })
-
-  it('starts from the code that the build has kept', async () => {
-    const loader = pathToFileURL(join(import.meta.dirname, '../packages/server/dist/load-program.js')).href
-    const question = `import('${loader}').then(({ loadProgram }) => console.log(loadProgram().isCompiled))`
-    expect((await run(process.execPath, ['-e', question], { env: { PATH: process.env.PATH } })).stdout).toBe('true\n')
   })
 
   it('says what is wrong with words and settings', async () => {

@@ -37,7 +37,6 @@ import { serveSchedules } from './features/schedules/schedule-routes.ts'
 import { serveDocs } from './http/routes/api-reference-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
-import { registerInSlices } from './http/server/register-in-slices.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
 import { servePage } from './http/web-app/web-app-routes.ts'
 import type { Instant } from './instant.ts'
@@ -106,46 +105,41 @@ export function createApp({
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
-  app.register(
-    registerInSlices([
-      () => serveOperations(app, readiness, metrics),
-      () => serveDocs(app, [...allRoutes, ...sdkRoutes], version),
-      () => servePage(app, listPageFiles()),
-      () => serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now }),
-      () => serveOrganizations(serve, { database, now }),
-      () => serveProjects(serve, { database, now }),
-      () => serveAccess(serve, { database, now }),
-      () => serveFlags(serve, { database, changes, now }),
-      () => serveFlagVersions(serve, { database, now }),
-      () => serveBulkFlags(serve, { database, now }),
-      () => serveSchedules(serve, { database, now }),
-      () => serveRollback(serve, { database, now }),
-      () => serveDashboards(serve, { database, now }),
-      () => serveEvaluation(serve, { database, ...serving, now }),
-      () => serveOrganizationFlags(serve, { database, now }),
-      () => serveRoleAccess(serve, { database, now }),
-      () => serveCohorts(serve, { database, scanner, onCohortWork, now }),
-      () => serveReach(serve, { database, scanner, onCohortWork, now }),
-      () => servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now }),
-      () => serveLocalEvaluation(serve, serving),
-      () => serveSdk(app, serving),
-      () => serveIngest(app, ingest),
-      () => servePersons(serve, { database, now }),
-      () => serveGroups(serve, { database, now }),
-      () => servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now }),
-      () => serveStreams(app, serving),
-      () => serveChanges(app, serve, { authenticator, changes }),
-      () => serveOfrep(app, serving),
-      () =>
-        serveEdges(app, serve, {
-          authenticator,
-          ...edges,
-          async findProject(actor, uuid) {
-            const project = await database.read(tx => tx.projects.findByUuid(uuid))
-            return project && levelInProject(actor, project) !== undefined ? project.id : undefined
-          },
-        }),
-    ]),
-  )
+  serveOperations(app, readiness, metrics)
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
+  servePage(app, listPageFiles())
+  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  serveOrganizations(serve, { database, now })
+  serveProjects(serve, { database, now })
+  serveAccess(serve, { database, now })
+  serveFlags(serve, { database, changes, now })
+  serveFlagVersions(serve, { database, now })
+  serveBulkFlags(serve, { database, now })
+  serveSchedules(serve, { database, now })
+  serveRollback(serve, { database, now })
+  serveDashboards(serve, { database, now })
+  serveEvaluation(serve, { database, ...serving, now })
+  serveOrganizationFlags(serve, { database, now })
+  serveRoleAccess(serve, { database, now })
+  serveCohorts(serve, { database, scanner, onCohortWork, now })
+  serveReach(serve, { database, scanner, onCohortWork, now })
+  servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now })
+  serveLocalEvaluation(serve, serving)
+  serveSdk(app, serving)
+  serveIngest(app, ingest)
+  servePersons(serve, { database, now })
+  serveGroups(serve, { database, now })
+  servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
+  serveStreams(app, serving)
+  serveChanges(app, serve, { authenticator, changes })
+  serveOfrep(app, serving)
+  serveEdges(app, serve, {
+    authenticator,
+    ...edges,
+    async findProject(actor, uuid) {
+      const project = await database.read(tx => tx.projects.findByUuid(uuid))
+      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+    },
+  })
   return app
 }

@@ -1,5 +1,4 @@
 import type { AddressInfo } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
 import { type Config, readConfig } from '../config.ts'
 import type { FirstOwner } from '../features/identity/bootstrap.ts'
 import type { Halyard } from '../main.ts'
@@ -9,21 +8,8 @@ import { isSupervisor, sayServing, siblings, supervise } from './workers.ts'
 
 const drainMillisecondsMax = 10_000
 
-/** By then what a start makes has been made. */
-const settledMilliseconds = 5000
-
-/**
- * Almost everything that a start makes stays. In a large young space it would be copied to and fro, and the space be kept afterwards by a server
- * that has nothing to do; so the space stays as small as it is until the first requests need more.
- */
-function keepYoungSpaceSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setTimeout(() => setFlagsFromString('--semi-space-growth-factor=2'), settledMilliseconds).unref()
-}
-
 /** `halyard serve`: until SIGTERM or SIGINT, which let requests under way finish. */
 export async function serve(): Promise<void> {
-  keepYoungSpaceSmall()
   const config = readConfig(process.env)
   const log = openLog({
     level: config.logLevel,

@@ -11,8 +11,6 @@ import { watchPort } from './workers.ts'
 const pauseMilliseconds = 500
 /** A small installation is in memory by then, and its first request is answered from there. */
 const briefMilliseconds = 500
-/** Those who have been waiting for the port come first, unless somebody asks for a route. */
-const doorstepMilliseconds = 50
 
 /**
  * Builds Halyard and listens. Over PostgreSQL the port answers from the first moment on, and a database that comes late or goes again
@@ -85,12 +83,11 @@ async function whenDatabaseStays(config: Config, log: Logger, options: HalyardOp
 const isAway = (error: unknown): boolean =>
   isDatabaseAway(error) || (error instanceof Problem && error.kind === 'unavailable')
 
-/** Evaluations are answered as soon as the port is open; everything else, when the routes are there. */
+/** Opens the port itself instead of `app.listen`, which would log a second message about it. */
 async function listen(halyard: Halyard, { host, port }: Config): Promise<void> {
   try {
+    await halyard.app.ready()
     await openPort(halyard.app.server, { host, port })
-    await wait(doorstepMilliseconds)
-    await halyard.app.listen({ host, port })
   } catch (error) {
     await halyard.close()
     throw error

@@ -11,7 +11,7 @@ import type { LoadShedder } from '../../overload/load-shedder.ts'
 import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
-import { closePort, createNodeServers, type PlainLane, type RequestListener, type TryFastPath } from './node-server.ts'
+import { closePort, createNodeServers, type PlainLane, type TryFastPath } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { answerUnreadable, refuseAmbiguous } from './unreadable-request.ts'
 
@@ -58,7 +58,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // Each route is a plugin to Fastify, and would have a timer of its own.
     pluginTimeout: 0,
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
-    serverFactory: route => servers.create(whenReady(route)),
+    serverFactory: route => servers.create(route),
     clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const { status, body, headers } = problemResponse(error)
@@ -69,21 +69,6 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     },
   })
 
-  // The port may be open before the routes are there: whoever needs one waits for them.
-  let isReady = false
-  app.addHook('onReady', async () => {
-    isReady = true
-  })
-  function whenReady(route: RequestListener): RequestListener {
-    return (request, response) => {
-      if (isReady) return route(request, response)
-      app.ready().then(
-        () => route(request, response),
-        () => response.destroy(),
-      )
-    }
-  }
-
   app.decorateRequest('access')
   // Bodies stay bytes until a handler asks for them: who may not call at all is told so before anything is parsed.
   receiveBodies(app, options.bodyBytesMax, options.bodyMemory)
@@ -91,7 +76,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   answerProblems(app, options.authenticator)
   watchAnswers(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
-  // Fastify closes what it has opened itself; it may not have come to that.
+  // Fastify closes only a server that it opened itself.
   app.addHook('onClose', async () => closePort(app.server))
   app.addHook('onClose', async () => options.shedder.close())
   return app

@@ -72,7 +72,6 @@ export function createNodeServers(tryFastPath: TryFastPath | undefined, lane?: O
       server.timeout = unreadTimeoutMilliseconds
       // An expectation that nobody has heard of is no reason to refuse, and Node would do it without a word.
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      listenOnce(server)
       servers.push(server)
       const toHttp = takeConnections(server)
       const handOver = (socket: Socket) => {
@@ -106,23 +105,12 @@ export const openPort = (server: Server, address: Address): Promise<void> =>
     })
   })
 
-/** Resolves when nobody listens any more and the last connection has ended. */
+/** Resolves when the server no longer listens and its last connection has ended. */
 export const closePort = (server: Server): Promise<void> =>
   new Promise(resolve => {
     if (server.listening) server.close(() => resolve())
     else resolve()
   })
-
-/** Fastify listens once its routes are there. A server whose port was opened before then only says that it does. */
-function listenOnce(server: Server): void {
-  const listen = server.listen
-  const listenUnlessOpen = (...args: unknown[]): Server => {
-    if (!server.listening) return Reflect.apply(listen, server, args)
-    process.nextTick(() => server.emit('listening'))
-    return server
-  }
-  server.listen = listenUnlessOpen as typeof listen
-}
 
 /** Nothing has moved for a while. An answer that is still being made is no reason to hang up: nobody has to read yet. */
 function hangUpOnUnread(socket: Socket): void {
