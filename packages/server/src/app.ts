@@ -101,7 +101,7 @@ export function createApp({
     plainLane: serving.fastPath.plain,
     onAnswer: metrics.observeRequest,
   })
-  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax, peers))
+  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined, peers))
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
