@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 // `npm start` serves; `npm run halyard -- <command>` runs any other command. Both install and build first, if there is a need.
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'

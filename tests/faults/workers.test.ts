@@ -93,7 +93,7 @@ it('a connection that was handed to a worker which dies before taking it is ende
 it('a first worker that is killed before it serves is replaced as any other', async () => {
   const database = await createTestDatabase('sqlite')
   const launched = launchServer(database.url, { HALYARD_WORKERS: '2' })
-  const starting = () => launched.lines.find(line => line.includes('a worker starts'))
+  const starting = () => launched.lines.find(line => line.includes('worker_started'))
   await expect.poll(starting).toBeDefined()
   process.kill((JSON.parse(starting()!) as { worker: number }).worker, 'SIGKILL')
   await launched.serving
@@ -130,7 +130,7 @@ it('while PostgreSQL is away and every worker has died, those that replace them 
 }, 240_000)
 
 const startsOf = (server: Pick<ServerProcess, 'lines'>): string[] =>
-  server.lines.filter(line => line.includes('a worker starts'))
+  server.lines.filter(line => line.includes('worker_started'))
 
 it('workers count wrong passwords together', async () => {
   const database = await createTestDatabase('sqlite')

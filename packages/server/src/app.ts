@@ -22,6 +22,8 @@ import { serveOrganizationFlags } from './features/flag-copies/organization-flag
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
+import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
+import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
 import { serveReach } from './features/impact/impact-routes.ts'
@@ -59,6 +61,7 @@ export interface AppDeps {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly serving: Serving
+  readonly firstCredentials: FirstCredentials
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
@@ -78,6 +81,7 @@ export function createApp({
   database,
   changes,
   edges,
+  firstCredentials,
   ingest,
   log,
   metrics,
@@ -109,6 +113,7 @@ export function createApp({
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   servePage(app, listPageFiles())
   serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  serveSetup(app, firstCredentials, now)
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })

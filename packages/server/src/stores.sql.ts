@@ -28,6 +28,7 @@ import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
+import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import type { TransactionNotes } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
 import type { NamedStores, Stores } from './stores.ts'
@@ -67,6 +68,7 @@ const makers: { readonly [Name in keyof NamedStores]: (ground: Ground) => NamedS
   flags: ground => sqlFlagStore(ground.db, ground),
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
+  instance: ({ db }) => sqlInstanceStore(db),
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),

@@ -2,15 +2,15 @@ import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as wait } from 'node:timers/promises'
 import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
 
-/** What workers and their supervisor say to each other. */
+/** Messages between workers and their supervisor. */
 type Message =
   | 'halyard:changed'
-  /** A worker listens; or waits for its database and would answer in the others' place. */
+  /** A worker listens, or waits for its database and can serve the port meanwhile. */
   | 'halyard:serving'
   | 'halyard:waiting'
-  /** What a waiting worker is told: nobody listens, or somebody does. */
-  | 'halyard:nobody'
-  | 'halyard:somebody'
+  /** To waiting workers: whether another worker serves the port. */
+  | 'halyard:port-free'
+  | 'halyard:port-served'
   | Word
 
 /** From a part of one worker to the same part of the others. */
@@ -26,16 +26,22 @@ interface Log {
 
 const restartMillisecondsMin = 100
 const restartMillisecondsMax = 5000
-/** A worker that lived this long was sound: the next one starts at once. */
+/** A worker that lived this long was healthy: the next one starts without delay. */
 const soundMilliseconds = 10_000
 const stopMillisecondsMax = 15_000
+
+export const isWorker = (): boolean => cluster.isWorker
+
+/** True in the only process, the supervisor, and the worker that a supervisor starts first or that has created the database. */
+export const isFirstProcess = (hasCreatedDatabase = false): boolean =>
+  !cluster.isWorker || hasCreatedDatabase || cluster.worker?.id === 1
 
 /** True in the process that starts the others and serves nothing itself. */
 export const isSupervisor = (workers: number): boolean => workers > 1 && cluster.isPrimary
 
 /**
- * Keeps so many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it brings the schema up to
- * date and welcomes the first owner; if it cannot start, neither can the others, and the exit code is its own.
+ * Keeps this many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it migrates the schema
+ * and shows the first credentials; if it cannot start, the supervisor ends with its exit code.
  */
 export async function supervise(count: number, log: Log): Promise<void> {
   let isStopping = false
@@ -52,25 +58,27 @@ export async function supervise(count: number, log: Log): Promise<void> {
       waitingWorkers.delete(from)
       servingWorkers.add(from)
     }
-    if (message === 'halyard:waiting' || message === 'halyard:serving') tellWaiting()
+    if (message === 'halyard:waiting' || message === 'halyard:serving') notifyWaiting()
   })
 
-  /** The port is never left to itself: while nobody can serve, those who wait answer. */
-  function tellWaiting(): void {
+  /** While no worker serves the port, the waiting ones respond. */
+  function notifyWaiting(): void {
     for (const worker of waitingWorkers) {
-      if (!worker.isDead()) worker.send(servingWorkers.size === 0 ? 'halyard:nobody' : 'halyard:somebody')
+      if (!worker.isDead()) worker.send(servingWorkers.size === 0 ? 'halyard:port-free' : 'halyard:port-served')
     }
   }
 
   function fork(): Worker {
     const worker = cluster.fork()
-    log.info({ worker: worker.process.pid }, 'a worker starts')
-    // Said to one that was killed a moment ago. Its end is seen below; the message, or the connection, is lost with it.
-    worker.on('error', error => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be told'))
+    log.info({ event: 'worker_started', worker: worker.process.pid }, 'starting a worker')
+    // The worker was killed a moment ago; its exit is handled below, and the message or connection is lost.
+    worker.on('error', error =>
+      log.warn({ event: 'worker_ipc_failed', worker: worker.process.pid, err: error }, 'cannot send to a worker'),
+    )
     worker.once('exit', watchHandOver(worker))
     worker.once('exit', () => {
       waitingWorkers.delete(worker)
-      if (servingWorkers.delete(worker)) tellWaiting()
+      if (servingWorkers.delete(worker)) notifyWaiting()
     })
     return worker
   }
@@ -79,7 +87,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
     const start = performance.now()
     worker.once('exit', async (code, signal) => {
       if (isStopping) return
-      log.warn({ worker: worker.process.pid, code, signal }, 'a worker ended; starting another')
+      log.warn(
+        { event: 'worker_exited', worker: worker.process.pid, code, signal },
+        'a worker exited; starting another',
+      )
       delay =
         performance.now() - start > soundMilliseconds
           ? restartMillisecondsMin
@@ -89,14 +100,17 @@ export async function supervise(count: number, log: Log): Promise<void> {
     })
   }
 
-  /** One that was killed says nothing about the next; one that ended by itself has said why. */
+  /** A killed worker is replaced; one that exited on its own has reported why. */
   async function startFirst(): Promise<Worker> {
     for (;;) {
       const worker = fork()
       const end = await Promise.race([serving(worker), ended(worker)])
       if (end === 'serving') return worker
       if (isStopping || end.signal === null) process.exit(isStopping ? 0 : (end.code ?? 1))
-      log.warn({ worker: worker.process.pid, signal: end.signal }, 'the first worker was killed; starting another')
+      log.warn(
+        { event: 'worker_exited', worker: worker.process.pid, signal: end.signal },
+        'the first worker was killed; starting another',
+      )
       await wait(restartMillisecondsMin)
     }
   }
@@ -115,10 +129,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
 
   keep(await startFirst())
   for (let n = 1; n < count; n++) keep(fork())
-  log.info({ workers: count }, 'workers started')
+  log.info({ event: 'workers_started', workers: count }, 'workers started')
 }
 
-/** A worker that ended stays in the list until its channel is seen to be closed too. */
+/** Node lists a dead worker until its channel is closed as well. */
 const living = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined && !worker.isDead()) as Worker[]
 
@@ -133,8 +147,8 @@ const ended = (worker: Worker): Promise<{ code: number | null; signal: string | 
   new Promise(resolve => worker.once('exit', (code, signal) => resolve({ code, signal })))
 
 /**
- * Connections are handed over one at a time. One whose worker is killed before it takes it belongs to nobody, and `node:cluster` keeps it open:
- * its client would wait for ever. Answers how to end it; one that was taken has been closed here before, and closing it again does nothing.
+ * `node:cluster` hands connections to workers one at a time and keeps one open whose worker is killed before it accepts: its client would wait
+ * forever. Returns a function that closes it; an accepted connection is closed here already, and closing it again does nothing.
  */
 function watchHandOver({ process: child }: Worker): () => void {
   const send = child.send.bind(child) as (message: unknown, handle?: unknown, ...rest: unknown[]) => boolean
@@ -147,21 +161,21 @@ function watchHandOver({ process: child }: Worker): () => void {
 }
 
 /**
- * Says, from now on and whenever it changes, whether nobody serves the port: then somebody who waits for a database has to answer. A process by
- * itself is always the one.
+ * Reports, now and on every change, whether no worker serves the port, so that one that waits for its database has to respond. A single process
+ * always has to.
  */
-export function watchPort(listener: (isNobodyServing: boolean) => void): void {
+export function watchPort(listener: (isPortFree: boolean) => void): void {
   if (!cluster.isWorker) {
     listener(true)
     return
   }
   process.on('message', message => {
-    if (message === 'halyard:nobody' || message === 'halyard:somebody') listener(message === 'halyard:nobody')
+    if (message === 'halyard:port-free' || message === 'halyard:port-served') listener(message === 'halyard:port-free')
   })
   say('halyard:waiting')
 }
 
-/** Seen from a worker: its siblings, through the supervisor. */
+/** The bus between workers, through the supervisor. */
 export function siblings(): WorkerBus {
   if (!cluster.isWorker) return noWorkerBus
   return {
@@ -184,6 +198,6 @@ export function siblings(): WorkerBus {
 export const sayServing = (): void => say('halyard:serving')
 
 function say(message: Message): void {
-  // A supervisor that is gone hears nothing; this process ends by itself then.
+  // Without its supervisor this process exits on its own.
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }
