@@ -21,11 +21,11 @@ import { openStorage, type Storage } from '../../storage/open-storage.ts'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
 import { exportData } from '../../storage/transfer/export-data.ts'
 import { moveStore } from '../../storage/transfer/migrate-store.ts'
-import { refuseFileInUse, refuseWhileServed } from './refuse-while-in-use.sql.ts'
 import { printJson, progress } from '../output.ts'
 import { CommandError, UsageError } from '../usage.ts'
-import { isDiskFull, makeDurable, writeWhole } from './whole-file.ts'
 import { withDatabase } from '../with-database.ts'
+import { refuseFileInUse, refuseWhileServed } from './refuse-while-in-use.sql.ts'
+import { isDiskFull, makeDurable, writeWhole } from './whole-file.ts'
 
 /** `halyard export <file> [--project N]`: JSON lines; `-` is standard output. */
 export async function exportCommand(
