@@ -24,11 +24,11 @@ describe('docs/reference', () => {
     )
     const text = `# Settings
 
-Settings are environment variables, validated once at start. A wrong value ends the start with exit code 78 and a message that names the
-variable. A variable that looks like a misspelt setting is reported with a suggestion.
+Settings are environment variables, validated once at start. A wrong value ends the start with exit code 78 and a
+message that names the variable. A variable that looks like a misspelt setting is reported with a suggestion.
 
-Settings marked * are secrets. Each can be read from a file instead: set the variable with \`_FILE\` appended to the path, for example
-\`HALYARD_SECRET_KEY_FILE=/run/secrets/halyard\`. \`PGPASSWORD_FILE\` works as well.
+Settings marked * are secrets. Each can be read from a file instead: set the variable with \`_FILE\` appended to the
+path, for example \`HALYARD_SECRET_KEY_FILE=/run/secrets/halyard\`. \`PGPASSWORD_FILE\` works as well.
 
 | variable | default | meaning |
 |---|---|---|

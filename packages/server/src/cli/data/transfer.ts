@@ -181,7 +181,7 @@ function putInPlace(next: string, path: string, kept: string): void {
   makeDurable(dirname(path))
 }
 
-/** Whoever could use the old file can use the new one; only root can give files away. */
+/** Copies mode and owner of the old file; only root can change the owner. */
 function giveLikeness(path: string, next: string): void {
   const { mode, uid, gid } = statSync(path)
   chmodSync(next, mode)
