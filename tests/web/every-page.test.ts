@@ -81,7 +81,7 @@ beforeAll(async () => {
   }
   doors = {
     'sign-in': { path: '/login', shows: 'Where do I get an account?' },
-    invitation: { path: `/signup/${invite.id}`, shows: 'Choose a password' },
+    invitation: { path: `/signup/${invite.token}`, shows: 'Choose a password' },
     'invitation that has ended': { path: `/signup/${crypto.randomUUID()}`, shows: 'Ask for a new one' },
     'no such page': { path: '/nonsense', shows: 'There is nothing at this address' },
   }

@@ -40,7 +40,7 @@ export const activityQuery = {
   limit: Type.Optional(Type.String({ description: 'Entries per page (default 10, at most 1000).' })),
   offset: Type.Optional(Type.String({ description: 'Index of the first entry.' })),
   page: Type.Optional(Type.String({ description: 'Page number from 1, instead of offset.' })),
-  user: Type.Optional(Type.String({ description: 'Only entries by this user (id, UUID or e-mail).' })),
+  user: Type.Optional(Type.String({ description: 'Only entries by this user (id, UUID or email address).' })),
   date_from: Type.Optional(Type.String({ description: 'Only entries at or after this instant.' })),
   date_to: Type.Optional(Type.String({ description: 'Only entries before this instant.' })),
 }

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Cohort } from './cohorts.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, Nullable, ProjectParams } from './schema.ts'
+import { FreeObjectInput, mebibyte, Nullable, ProjectParams } from './schema.ts'
 
 const Somebody = Type.Object({
   id: Type.String({ description: 'The UUID of the person, or the key of the group.' }),
@@ -50,7 +50,7 @@ export type BlastRadius = Static<typeof BlastRadius>
 /** A flag that is being written, or one condition of it as PostHog's page sends it. */
 const BlastRadiusBody = Type.Object({
   ...FlagWrite.properties,
-  condition: Type.Optional(Nullable(FreeObject('`{properties, rollout_percentage?, variant?}`'))),
+  condition: Type.Optional(Nullable(FreeObjectInput(4 * mebibyte, '`{properties, rollout_percentage?, variant?}`'))),
   group_type_index: Type.Optional(Nullable(Type.Integer())),
 })
 

@@ -27,6 +27,7 @@ const usage = `halyard: feature flags and plugins
   halyard keys revoke --email E <key id>
   halyard users create --email E --first-name N [--level member|admin]
   halyard users reset-password --email E
+  halyard users promote|demote --email E         instance administrators set plugin levels
   halyard plugins test <folder> [--input F]      try a plugin against sample events and flag changes
   halyard backup <file>                          online, consistent copy of a SQLite database
   halyard restore <backup>                       put a backup in the place of the SQLite database

@@ -9,13 +9,16 @@ import { getAccount } from './keys.ts'
 import { readOptions, required, UsageError } from './usage.ts'
 import { withDatabase } from './with-database.ts'
 
-/** `halyard users create|reset-password` */
+/** `halyard users create|reset-password|promote|demote` */
 export async function users([action, ...args]: string[]): Promise<void> {
   const { values } = readOptions(args, ['email', 'first-name', 'level'])
-  const email = checkedEmail(required(values.email, '--email'), 'email')
-  if (action === 'create') return create(email, values['first-name'] ?? email.split('@')[0] ?? '', values.level)
+  const email = required(values.email, '--email')
+  if (action === 'create') {
+    return create(checkedEmail(email, '--email'), values['first-name'] ?? email.split('@')[0] ?? '', values.level)
+  }
   if (action === 'reset-password') return resetPassword(email)
-  throw new UsageError('Use: halyard users create|reset-password. See: halyard help')
+  if (action === 'promote' || action === 'demote') return setStaff(email, action === 'promote')
+  throw new UsageError('Use: halyard users create|reset-password|promote|demote. See: halyard help')
 }
 
 /** Into the first organization, with a password that is shown once. */
@@ -36,6 +39,7 @@ async function create(email: string, firstName: string, level = 'member'): Promi
         isEmailVerified: true,
         passwordHash,
         isActive: true,
+        isStaff: false,
         currentOrganizationId: project.organizationId,
         currentProjectId: project.id,
         dateJoined: now,
@@ -66,6 +70,18 @@ async function resetPassword(email: string): Promise<void> {
     }),
   )
   console.log(`New password of ${email}, shown once: ${password}`)
+}
+
+/** Instance administrators decide what organizations may do with plugins. */
+async function setStaff(email: string, isStaff: boolean): Promise<void> {
+  await withDatabase(database =>
+    database.transaction(async tx => {
+      const account = await getAccount(tx, email)
+      await tx.identity.updateAccount(account.id, { isStaff })
+      await announceIdentity(tx, account.id, instantOf(new Date()))
+    }),
+  )
+  console.log(`${email} is ${isStaff ? 'now' : 'no longer'} an instance administrator.`)
 }
 
 const newPassword = (): string => randomBytes(12).toString('base64url')

@@ -2,11 +2,25 @@ import { Problem } from '../problem.ts'
 
 /** So many at once; the others wait for a place, and not for ever. */
 export interface Semaphore {
-  /** Raises `unavailable` when no place became free in time. */
+  /** Raises `unavailable` when the queue is full, or no slot became free in time. */
   take(): Promise<() => void>
 }
 
-export function createSemaphore(placesMax: number, waitMillisecondsMax: number): Semaphore {
+interface SemaphoreOptions {
+  /** More than this many are refused at once instead of queued. */
+  readonly waitersMax?: number
+  readonly refusal?: string
+}
+
+export function createSemaphore(
+  placesMax: number,
+  waitMillisecondsMax: number,
+  {
+    waitersMax = Number.POSITIVE_INFINITY,
+    refusal = 'Too many changes are waiting for the database; nothing was changed. Try again.',
+  }: SemaphoreOptions = {},
+): Semaphore {
+  const refused = () => new Problem('unavailable', refusal, { retryAfterSeconds: 1 })
   const waiting = new Set<() => void>()
   let taken = 0
 
@@ -30,18 +44,11 @@ export function createSemaphore(placesMax: number, waitMillisecondsMax: number):
   return {
     async take() {
       if (taken < placesMax) return enter()
+      if (waiting.size >= waitersMax) throw refused()
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           waiting.delete(comeIn)
-          reject(
-            new Problem(
-              'unavailable',
-              'Too many changes are waiting for the database; nothing was changed. Try again.',
-              {
-                retryAfterSeconds: 1,
-              },
-            ),
-          )
+          reject(refused())
         }, waitMillisecondsMax)
         const comeIn = () => {
           waiting.delete(comeIn)

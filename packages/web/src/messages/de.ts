@@ -627,7 +627,6 @@ export const de: Messages = {
     invite: 'Jemanden einladen',
     open: 'Offene Einladungen',
     until: 'Gültig bis',
-    link: 'Link',
     copyLink: 'Link kopieren',
     sendLink: email => `Sende diesen Link an ${email}:`,
     withdraw: 'Zurückziehen',

@@ -571,7 +571,6 @@ export const en = {
     invite: 'Invite somebody',
     open: 'Open invitations',
     until: 'Valid until',
-    link: 'Link',
     copyLink: 'Copy the link',
     sendLink: (email: string) => `Send this link to ${email}:`,
     withdraw: 'Withdraw',

@@ -143,9 +143,9 @@ async function invite(
   const team: Record<string, Api> = { owner: api }
   for (const { name, level } of demoTeam) {
     const target_email = `${name.toLowerCase()}@${domain}`
-    const { id } = await api('POST', `${organization}/invites/`, { target_email, first_name: name, level })
+    const { token } = await api('POST', `${organization}/invites/`, { target_email, first_name: name, level })
     const password = randomBytes(24).toString('base64url')
-    const { user, api_key } = await api('POST', `/api/signup/${id}/`, { first_name: name, password })
+    const { user, api_key } = await api('POST', `/api/signup/${token}/`, { first_name: name, password })
     await api('POST', `${organization}/roles/${role.id}/role_memberships/`, { user_uuid: user.uuid })
     team[name] = connectAs(api_key)
   }

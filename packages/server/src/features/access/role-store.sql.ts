@@ -75,7 +75,7 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
           })
           .execute()
       } catch (error) {
-        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+        throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
     async update(roleId, { name, accessLevel }) {
@@ -86,7 +86,7 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
           .where('id', '=', roleId)
           .execute()
       } catch (error) {
-        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+        throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
     async remove(roleId) {
@@ -124,7 +124,7 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
           })
           .execute()
       } catch (error) {
-        throw alreadyTaken(error, 'user_uuid', 'This person is in the role already.')
+        throw alreadyTaken(error, 'user_uuid', '`user_uuid` is already in the role.')
       }
     },
     async removeMember(roleId, membershipId) {

@@ -3,6 +3,7 @@ import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
+import { rootLevel } from '../plugins/plugin-access.ts'
 import { storeNewKey } from './create-key.ts'
 import { newSecret, newUuid } from './secret.ts'
 import { hashPassword } from './sign-in/password.ts'
@@ -17,7 +18,7 @@ export interface FirstOwner {
 
 const ownerEmail = 'owner@halyard.local'
 
-/** On an empty database: an organization, a project and an owner with a key. Undefined when somebody is there already. */
+/** On an empty database: an organization, a project and an owner with a key. Undefined when an account exists. */
 export async function bootstrap(
   database: Database,
   givenKey: string | undefined,
@@ -36,6 +37,7 @@ export async function bootstrap(
         isEmailVerified: true,
         passwordHash,
         isActive: true,
+        isStaff: true,
         currentOrganizationId: null,
         currentProjectId: null,
         dateJoined: now,
@@ -43,7 +45,7 @@ export async function bootstrap(
       const { project } = await createOrganization(
         tx,
         owner.id,
-        { organization: 'My organization', project: 'Default project' },
+        { organization: 'My organization', project: 'Default project', pluginsAccessLevel: rootLevel },
         now,
       )
       const fields = { label: 'First key', scopes: ['*'], projectIds: [], organizationIds: [], expiresAt: null }
@@ -51,7 +53,7 @@ export async function bootstrap(
       return { email: owner.email, password, key: value, projectId: project.id, projectToken: project.apiToken }
     })
   } catch (error) {
-    // Two nodes that start at once on one empty database: the other one was quicker.
+    // Two nodes started at once on one empty database, and the other one was first.
     if (error instanceof Problem && error.code === 'unique') return undefined
     throw error
   }

@@ -133,22 +133,23 @@ onEachDatabase('identity', dialect => {
     it('are invited, sign up, sign in, change their password and sign out', async () => {
       const invite = await s.post(`${s.organization}/invites/`, { target_email: 'Ada@Example.com', first_name: 'Ada' })
       expect(invite.status).toBe(201)
-      expect(invite.body.signup_path).toBe(`/signup/${invite.body.id}`)
+      expect(invite.body.signup_path).toBe(`/signup/${invite.body.token}`)
       const nobody = s.as(undefined)
-      expect((await nobody.get(`/api/signup/${invite.body.id}/`)).body.target_email).toBe('ada@example.com')
-      const weak = await nobody.post(`/api/signup/${invite.body.id}/`, { first_name: 'Ada', password: 'short' })
+      expect((await nobody.get(`/api/signup/${invite.body.token}/`)).body.target_email).toBe('ada@example.com')
+      const weak = await nobody.post(`/api/signup/${invite.body.token}/`, { first_name: 'Ada', password: 'short' })
       expect([weak.status, weak.body.attr, weak.body.code]).toEqual([400, 'password', 'min_length'])
-      const signedUp = await nobody.post(`/api/signup/${invite.body.id}/`, {
+      const signedUp = await nobody.post(`/api/signup/${invite.body.token}/`, {
         first_name: 'Ada',
         password: 'first password',
       })
       expect(signedUp.status).toBe(201)
       expect(
-        (await nobody.post(`/api/signup/${invite.body.id}/`, { first_name: 'A', password: 'second password' })).status,
+        (await nobody.post(`/api/signup/${invite.body.token}/`, { first_name: 'A', password: 'second password' }))
+          .status,
       ).toBe(404)
 
       const wrong = await nobody.post('/api/login/', { email: 'ada@example.com', password: 'nope' })
-      expect([wrong.status, wrong.body.detail]).toEqual([401, 'E-mail or password is wrong.'])
+      expect([wrong.status, wrong.body.detail]).toEqual([401, 'The email address or password is wrong.'])
       const session = await nobody.post('/api/login/', { email: 'ADA@example.com', password: 'first password' })
       expect(session.status).toBe(200)
       const ada = s.as(session.body.api_key)
@@ -177,7 +178,7 @@ onEachDatabase('identity', dialect => {
       const eve = await s.stranger('eve')
       const invite = await s.post(`${s.organization}/invites/`, { target_email: 'eve@elsewhere.example' })
       expect((await eve.get(`${s.project}/feature_flags/`)).status).toBe(404)
-      expect((await eve.post(`/api/signup/${invite.body.id}/join/`)).status).toBe(204)
+      expect((await eve.post(`/api/signup/${invite.body.token}/join/`)).status).toBe(204)
       expect((await eve.get(`${s.project}/feature_flags/`)).status).toBe(200)
     })
 
