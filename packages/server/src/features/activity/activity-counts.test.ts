@@ -6,15 +6,15 @@ import { createActivityCounts } from './activity-counts.ts'
 
 it('remembers counts, and forgets the one that was not asked for longest', () => {
   const counts = createActivityCounts()
-  expect(counts.find('new')).toEqual({ upTo: 0, count: 0 })
-  for (let n = 0; n < 1000; n++) counts.keep(`asked ${n}`, { upTo: n, count: n })
-  expect(counts.find('asked 0').count).toBe(0)
-  counts.find('asked 1')
-  counts.keep('one more', { upTo: 1, count: 1 })
-  counts.keep('and one more', { upTo: 1, count: 1 })
-  expect(counts.find('asked 1').count).toBe(1)
-  expect(counts.find('asked 3').count).toBe(0)
-  expect(counts.find('asked 4').count).toBe(4)
+  expect(counts.get('new')).toEqual({ upTo: 0, count: 0 })
+  for (let n = 0; n < 1000; n++) counts.set(`query ${n}`, { upTo: n, count: n })
+  expect(counts.get('query 0').count).toBe(0)
+  counts.get('query 1')
+  counts.set('one more', { upTo: 1, count: 1 })
+  counts.set('and one more', { upTo: 1, count: 1 })
+  expect(counts.get('query 1').count).toBe(1)
+  expect(counts.get('query 3').count).toBe(0)
+  expect(counts.get('query 4').count).toBe(4)
 })
 
 onEachDatabase('the number of entries', dialect => {

@@ -1,31 +1,31 @@
-/** How many entries there are up to one of them. None appears before it any more, so that only those behind it have to be counted. */
+/** The number of entries up to one of them. Entries are append-only, so only those after it need counting. */
 export interface SettledCount {
   readonly upTo: number
   readonly count: number
 }
 
-/** Remembers settled counts by what was asked for; whoever was not asked for longest is forgotten first. */
+/** An LRU cache of settled counts by query. */
 export interface ActivityCounts {
-  find(asked: string): SettledCount
-  keep(asked: string, settled: SettledCount): void
+  get(query: string): SettledCount
+  set(query: string, settled: SettledCount): void
 }
 
-const nothingYet: SettledCount = { upTo: 0, count: 0 }
+const noEntries: SettledCount = { upTo: 0, count: 0 }
 const countsMax = 1000
 
 export function createActivityCounts(): ActivityCounts {
   const counts = new Map<string, SettledCount>()
   return {
-    find(asked) {
-      const settled = counts.get(asked)
-      if (!settled) return nothingYet
-      counts.delete(asked)
-      counts.set(asked, settled)
+    get(query) {
+      const settled = counts.get(query)
+      if (!settled) return noEntries
+      counts.delete(query)
+      counts.set(query, settled)
       return settled
     },
-    keep(asked, settled) {
-      counts.delete(asked)
-      counts.set(asked, settled)
+    set(query, settled) {
+      counts.delete(query)
+      counts.set(query, settled)
       if (counts.size > countsMax) counts.delete(counts.keys().next().value as string)
     },
   }

@@ -43,7 +43,7 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
   /** Entries are never removed, so a page costs as much after a million of them as after ten. */
   async function count(filter: ActivityFilter): Promise<number> {
     const asked = JSON.stringify(filter)
-    const known = counts.find(asked)
+    const known = counts.get(asked)
     const newer = await countRows(matching(filter).where('activity.id', '>', known.upTo))
     if (newer > newerMax) await settle(filter, asked, known)
     return known.count + newer
@@ -57,7 +57,7 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
     const last = await latest.where('activity.created_at', '<', before).executeTakeFirst()
     if (!last) return
     const count = known.count + (await countRows(newer.where('activity.id', '<=', last.id)))
-    counts.keep(asked, { upTo: last.id, count })
+    counts.set(asked, { upTo: last.id, count })
   }
 
   return {

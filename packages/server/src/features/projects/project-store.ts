@@ -28,7 +28,7 @@ export interface ProjectStore {
     window: Window,
   ): Promise<PageOf<Project>>
 
-  /** From here to the end of the transaction nobody else adds or removes what flags and cohorts of the project refer to. */
+  /** Locks, until the end of the transaction, what flags and cohorts of the project refer to. */
   holdReferences(projectId: number): Promise<void>
   /** The projects that have live flags, those first whose flags were changed last. */
   listLastChanged(limit: number): Promise<readonly Pick<Project, 'id' | 'apiToken'>[]>
