@@ -137,7 +137,7 @@ onEachDatabase('every write route', dialect => {
     plugin: [Number(seeds.plugins)],
   })
 
-  /** Every field by itself next to the required ones, and all of them together. */
+  /** Every field alone next to the required ones, and all of them together. */
   function bodiesOf(route: Route, caller: Caller): (Record<string, unknown> | undefined)[] {
     if (route.method === 'DELETE') return [undefined]
     const schema = route.body as { properties?: object; required?: readonly string[] } | undefined

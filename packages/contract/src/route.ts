@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 
-/** What a personal API key may be allowed to touch. `X:write` implies `X:read`; `*` is everything. */
+/** The objects of scopes. `X:write` implies `X:read`; `*` is everything. */
 export const scopeObjects = [
   'activity_log',
   'cohort',
@@ -19,7 +19,7 @@ export type ScopeObject = (typeof scopeObjects)[number]
 export type Scope = `${ScopeObject}:${'read' | 'write'}`
 
 /**
- * Who may call a route. A route cannot be written down without saying so, and the server enforces it before the
+ * Who can call a route. Every route declares it, and the server enforces it before the
  * handler runs. `within` names what the path is scoped to: the handler is then given that project or organization, already
  * checked against the caller's memberships and the key's restrictions.
  */

@@ -71,6 +71,6 @@ async function revoke(tx: Stores, account: Account, keyId: string): Promise<void
 
 export async function getAccount(tx: Stores, email: string): Promise<Account> {
   const account = await tx.identity.findAccountByEmail(email)
-  if (!account) throw missing(`A user with the e-mail ${email} was`)
+  if (!account) throw missing(`A user with the email address ${email} was`)
   return account
 }

@@ -25,7 +25,7 @@ onEachDatabase('access', dialect => {
   afterAll(() => s.close())
 
   describe('4.3 role access', () => {
-    it('is given, listed, read and taken away', async () => {
+    it('is granted, listed, read and revoked', async () => {
       const flag = await newFlag()
       const role = await newRole('Testers')
       const path = `${flags}${flag.id}/role_access/`
@@ -89,7 +89,7 @@ onEachDatabase('access', dialect => {
     const tryPatch = async (client: Client, id: number) =>
       (await client.patch(`${flags}${id}/`, { name: `n${counter++}` })).status
 
-    it('is true for everybody while nobody has set anything', async () => {
+    it('is true for every member without roles or settings', async () => {
       const flag = await newFlag()
       expect(await canEdit(member, flag.id)).toBe(true)
       expect(await tryPatch(member, flag.id)).toBe(200)
@@ -257,7 +257,7 @@ onEachDatabase('access', dialect => {
     expect((await s.patch(`${path}${role.body.id}/`, { name: 'Ops' })).status).toBe(200)
     const level = await s.patch(`${path}${role.body.id}/`, { feature_flags_access_level: 20 })
     expect([level.status, level.body.code]).toEqual([400, 'invalid_choice'])
-    const person = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: 'nobody' })
+    const person = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: 'unknown' })
     expect([person.status, person.body.attr]).toEqual([400, 'user_uuid'])
     await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: member.uuid })
     const twice = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: member.uuid })
@@ -305,7 +305,7 @@ onEachDatabase('access', dialect => {
       `${s.organization}/roles/`,
     ]
     for (const path of foreign) expect([path, (await stranger.get(path)).status]).toEqual([path, 404])
-    // The right project, somebody else's flag.
+    // The right project, another organization's flag.
     const mixed = `${stranger.project}/feature_flags/${flag.id}/`
     expect((await stranger.get(mixed)).status).toBe(404)
     expect((await stranger.patch(mixed, { active: false })).status).toBe(404)
