@@ -23,6 +23,8 @@ const narrowing: ReadonlySet<Route> = new Set<Route>([
 
 const writeRoutes = allRoutes
   .filter(route => route.method !== 'GET' && route.access.kind === 'key' && !narrowing.has(route))
+  // A stream writes nothing and does not end.
+  .filter(route => route.mediaType !== 'text/event-stream')
   .sort((a, b) => orderOf(a) - orderOf(b))
 
 /** Last are routes that take away what others are called with: removals, and a key that narrows itself. */
