@@ -24,7 +24,7 @@ import { serveFlags } from './features/flags/flag-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
-import { serveReach } from './features/impact/impact-routes.ts'
+import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './features/persons/person-routes.ts'
@@ -115,17 +115,17 @@ export function createApp({
       () => serveOrganizations(serve, { database, now }),
       () => serveProjects(serve, { database, now }),
       () => serveAccess(serve, { database, now }),
-      () => serveFlags(serve, { database, changes, now }),
-      () => serveFlagVersions(serve, { database, now }),
-      () => serveBulkFlags(serve, { database, now }),
+      () => serveFlags(serve, { database, changes, guard: plugins.guard, now }),
+      () => serveFlagVersions(serve, { database, guard: plugins.guard, now }),
+      () => serveBulkFlags(serve, { database, guard: plugins.guard, now }),
       () => serveSchedules(serve, { database, now }),
       () => serveRollback(serve, { database, now }),
       () => serveDashboards(serve, { database, now }),
       () => serveEvaluation(serve, { database, ...serving, now }),
-      () => serveOrganizationFlags(serve, { database, now }),
+      () => serveOrganizationFlags(serve, { database, guard: plugins.guard, now }),
       () => serveRoleAccess(serve, { database, now }),
       () => serveCohorts(serve, { database, scanner, onCohortWork, now }),
-      () => serveReach(serve, { database, scanner, onCohortWork, now }),
+      () => serveImpact(serve, { database, scanner, onCohortWork, now }),
       () => servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now }),
       () => serveLocalEvaluation(serve, serving),
       () => serveSdk(app, serving),

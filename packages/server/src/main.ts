@@ -14,7 +14,6 @@ import { trimEvents } from './features/events/trim-events.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
-import { type FlagGuard, guardFlagSaves } from './features/plugins/guard-flag-saves.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
@@ -39,7 +38,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage/open-s
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/wait-for-database.ts'
-import { createStoreMemory, sqlStores } from './stores.sql.ts'
+import { clearStoreMemory, createStoreMemory, sqlStores } from './stores.sql.ts'
 import type { Database } from './stores.ts'
 import { noWorkerBus, type WorkerBus } from './worker-bus.ts'
 
@@ -93,15 +92,20 @@ export async function createHalyard(
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
     const announce = async () => {
-      if (isNotifying && storage.pool && !channel?.tell()) notifyChanges(storage.pool).catch(() => {})
+      if (isNotifying && storage.pool && !channel?.notify()) notifyChanges(storage.pool).catch(() => {})
       peers.broadcastChanges()
       await changes.catchUp()
     }
-    let flagGuard: FlagGuard | undefined
     const memory = createStoreMemory()
-    const database: Database = guardFlagSaves(
-      createSqlDatabase(storage, (db, notes) => sqlStores(db, notes, memory, config), announce, storage.writersMax),
-      () => flagGuard,
+    changes.subscribe(
+      () => {},
+      () => clearStoreMemory(memory),
+    )
+    const database: Database = createSqlDatabase(
+      storage,
+      (db, end) => sqlStores(db, end, memory, config),
+      announce,
+      storage.writersMax,
     )
     const source = storedSource(database, changes)
     const serving = createServing({
@@ -130,7 +134,6 @@ export async function createHalyard(
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
     await plugins.runtime.start()
-    flagGuard = plugins.guard
 
     let isDraining = false
     const readiness = {

@@ -1,4 +1,5 @@
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
+import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
 
 /**
@@ -48,7 +49,7 @@ export function createBodyMemoryBudget(bytesMax: number, now: () => number = mon
     return held + bytes <= bytesMax
   }
 
-  const turns = createTurns(unpackingMax)
+  const unpacking = new Semaphore({ permits: unpackingMax })
   return {
     enter(giveWay) {
       let own = 0
@@ -68,26 +69,9 @@ export function createBodyMemoryBudget(bytesMax: number, now: () => number = mon
       coming.set(place, { since: now(), giveWay })
       return place
     },
-    unpack: turns,
+    unpack: work => unpacking.run(work),
     get heldBytes() {
       return held
     },
-  }
-}
-
-/** So many at once, the others in the order in which they came. */
-function createTurns(atOnceMax: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let underWay = 0
-  return async work => {
-    if (underWay >= atOnceMax) await new Promise<void>(resolve => waiting.push(resolve))
-    else underWay += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else underWay -= 1
-    }
   }
 }

@@ -1,3 +1,4 @@
+import { InvalidatedCache } from '../concurrency/invalidated-cache.ts'
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
 import { Problem } from '../problem.ts'
 import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
@@ -19,17 +20,16 @@ export function createRateLimiter(
   now: () => number = monotonicNow,
 ): RateLimiter {
   if (perMinute === undefined) return { take() {} }
-  const windows = new Map<string, { start: number; count: number }>()
+  const windows = new InvalidatedCache<{ start: number; count: number }>({ sizeMax: keysMax })
   const untold = createUntold(peers)
 
   function count(key: string, requests: number): { start: number; count: number } {
     const time = now()
-    const current = windows.get(key)
+    const current = windows.peek(key)
     if (current && time - current.start < windowMilliseconds) {
       current.count += requests
       return current
     }
-    if (windows.size >= keysMax) windows.clear()
     const next = { start: time, count: requests }
     windows.set(key, next)
     return next

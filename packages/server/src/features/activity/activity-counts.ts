@@ -1,32 +1,27 @@
-/** The number of entries up to one of them. Entries are append-only, so only those after it need counting. */
+import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+
+/** The number of entries up to an id. No entry can appear below it any more, so that only newer ones have to be counted. */
 export interface SettledCount {
   readonly upTo: number
   readonly count: number
 }
 
-/** An LRU cache of settled counts by query. */
+/** LRU cache of settled counts by filter. */
 export interface ActivityCounts {
-  get(query: string): SettledCount
-  set(query: string, settled: SettledCount): void
+  find(filter: string): SettledCount
+  store(filter: string, settled: SettledCount): void
+  /** After a failover the entries may differ. */
+  clear(): void
 }
 
-const noEntries: SettledCount = { upTo: 0, count: 0 }
+const noneSettled: SettledCount = { upTo: 0, count: 0 }
 const countsMax = 1000
 
 export function createActivityCounts(): ActivityCounts {
-  const counts = new Map<string, SettledCount>()
+  const counts = new InvalidatedCache<SettledCount>({ sizeMax: countsMax })
   return {
-    get(query) {
-      const settled = counts.get(query)
-      if (!settled) return noEntries
-      counts.delete(query)
-      counts.set(query, settled)
-      return settled
-    },
-    set(query, settled) {
-      counts.delete(query)
-      counts.set(query, settled)
-      if (counts.size > countsMax) counts.delete(counts.keys().next().value as string)
-    },
+    find: filter => counts.peek(filter) ?? noneSettled,
+    store: (filter, settled) => counts.set(filter, settled),
+    clear: () => counts.clear(),
   }
 }

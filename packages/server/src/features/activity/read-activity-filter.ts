@@ -4,9 +4,10 @@ import type { ActivityFilter } from './activity-store.ts'
 
 type Query = Partial<Record<'user' | 'date_from' | 'date_to', string>>
 
-const noUserId = -1
+/** No user has this id. */
+const unknownUserId = -1
 
-/** A user is given by id, UUID or email address; an unknown one matches no entry. Invalid dates are ignored. */
+/** A user is given by id, UUID or email; an unknown one matches no entries. Invalid dates are ignored. */
 export async function readActivityFilter(
   tx: Stores,
   query: Query,
@@ -25,5 +26,5 @@ async function userIdOf(tx: Stores, text: string): Promise<number> {
   const account = text.includes('@')
     ? await tx.identity.findAccountByEmail(text)
     : await tx.identity.findAccountByUuid(text)
-  return account?.id ?? noUserId
+  return account?.id ?? unknownUserId
 }

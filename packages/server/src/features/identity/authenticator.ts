@@ -1,4 +1,4 @@
-import { createInvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+import { createProjectCache, InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import type { Authenticator } from '../../http/server/authenticator.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { missing, Problem } from '../../problem.ts'
@@ -26,15 +26,14 @@ interface Deps {
  * change, so that a key that was just revoked on another node is refused.
  */
 export function createAuthenticator({ database, changes, actors, now }: Deps): Authenticator {
-  const projects = createInvalidatedCache<Project>({
+  const projects = createProjectCache<Project>({
     changes,
     isConcerned: ({ topic }) => topic === 'project' || topic === 'identity',
     projectOf: project => project.id,
-    sizeOf: () => 1,
     sizeMax: projectsMax,
   })
   /** Until when the recorded use of a key is recent enough. */
-  const usedUntil = new Map<string, Instant>()
+  const usedUntil = new InvalidatedCache<Instant>({ sizeMax: keysMax })
   const recording = new Set<string>()
 
   /** Not awaited and never an error: reads go on while nothing can be written. */
@@ -44,7 +43,6 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
     database
       .transaction(tx => tx.identity.touchKey(keyId, time))
       .then(() => {
-        if (usedUntil.size >= keysMax) usedUntil.clear()
         usedUntil.set(keyId, plusMilliseconds(time, lastUsedResolutionMilliseconds))
       })
       .catch(() => {})
@@ -59,7 +57,7 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
       })
       const actor = await actors.find(key)
       const time = now()
-      const until = usedUntil.get(actor.key.id)
+      const until = usedUntil.peek(actor.key.id)
       if (until === undefined || until <= time) recordUse(actor.key.id, time)
       return actor
     },

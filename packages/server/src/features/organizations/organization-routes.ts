@@ -63,20 +63,20 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
 
   serve(r.update, async ({ actor, organization, body }) => {
     requireLevel(actor, organization.id, adminLevel, 'change it')
-    const name = body.name === undefined ? organization.name : body.name
-    const defaultAccessLevel = body.default_access_level ?? organization.defaultAccessLevel
-    if (!isAccessLevel(defaultAccessLevel)) {
+    const defaultAccessLevel = body.default_access_level
+    if (defaultAccessLevel !== undefined && !isAccessLevel(defaultAccessLevel)) {
       throw invalid('default_access_level', 'invalid_choice', '`default_access_level` must be 21 (view) or 37 (edit).')
     }
     // Read-only for everyone else.
-    const sentLevel = actor.isStaff ? body.plugins_access_level : undefined
-    const pluginsAccessLevel = sentLevel ?? organization.pluginsAccessLevel
-    if (!pluginsAccessLevels.includes(pluginsAccessLevel)) {
+    const pluginsAccessLevel = actor.isStaff ? body.plugins_access_level : undefined
+    if (pluginsAccessLevel !== undefined && !pluginsAccessLevels.includes(pluginsAccessLevel)) {
       throw invalid('plugins_access_level', 'invalid_choice', '`plugins_access_level` must be 0, 3, 6 or 9.')
     }
     return database.transaction(async tx => {
-      const changed = { ...organization, name, pluginsAccessLevel, defaultAccessLevel, updatedAt: now() }
-      await tx.organizations.update(changed)
+      const patch = { name: body.name, pluginsAccessLevel, defaultAccessLevel, updatedAt: now() }
+      await tx.organizations.update(organization.id, patch)
+      const changed = await tx.organizations.find(organization.id)
+      if (!changed) throw missing('Organization')
       await announce(tx, changed)
       return toWire(tx, actor, changed)
     })

@@ -6,6 +6,7 @@ import { plugins } from './0010-plugins.ts'
 import { receivedBatches } from './0011-received-batches.ts'
 import { signInFailures } from './0012-sign-in-failures.ts'
 import { access } from './0013-access.ts'
+import { foldCase } from './0014-fold-case.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -18,4 +19,5 @@ export const migrations: readonly Migration[] = [
   receivedBatches,
   signInFailures,
   access,
+  foldCase,
 ]

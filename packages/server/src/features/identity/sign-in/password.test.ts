@@ -1,6 +1,5 @@
 import { createHook } from 'node:async_hooks'
 import { expect, it } from 'vitest'
-import { createSemaphore } from '../../../concurrency/semaphore.ts'
 import { hashPassword, isPassword } from './password.ts'
 
 it('derives at most two keys at once, so that other users of the thread pool are served', async () => {
@@ -24,13 +23,3 @@ it('derives at most two keys at once, so that other users of the thread pool are
   }
   expect(most).toBe(2)
 }, 60_000)
-
-it('refuses at once what does not fit into the queue', async () => {
-  const semaphore = createSemaphore(1, 60_000, { waitersMax: 1, refusal: 'Full.' })
-  const release = await semaphore.take()
-  const waiting = semaphore.take()
-  await expect(semaphore.take()).rejects.toMatchObject({ kind: 'unavailable', message: 'Full.', retryAfterSeconds: 1 })
-  release()
-  const next = await waiting
-  next()
-})

@@ -1,6 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { promisify } from 'node:util'
-import { createSemaphore } from '../../../concurrency/semaphore.ts'
+import { Semaphore } from '../../../concurrency/semaphore.ts'
 
 const scryptAsync = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt)
 const keyBytes = 32
@@ -10,15 +10,15 @@ const cost = { N: 16_384, r: 8, p: 5 }
 const derivationsMax = 2
 const derivationsWaitingMax = 64
 const waitMillisecondsMax = 60_000
-const derivations = createSemaphore(derivationsMax, waitMillisecondsMax, {
-  waitersMax: derivationsWaitingMax,
-  refusal: 'Too many passwords are being checked. Try again in a moment.',
+const derivations = new Semaphore({
+  permits: derivationsMax,
+  queueMax: derivationsWaitingMax,
+  waitMillisecondsMax,
+  message: 'Too many passwords are being checked. Try again in a moment.',
 })
 
-async function derive(password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {
-  const release = await derivations.take()
-  return scryptAsync(password, salt, keyBytes, options).finally(release)
-}
+const derive = (password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> =>
+  derivations.run(() => scryptAsync(password, salt, keyBytes, options))
 
 /** Raises `unavailable` when too many derivations are queued. */
 export async function hashPassword(password: string): Promise<string> {
