@@ -1,4 +1,4 @@
-import busboy from 'busboy'
+import type { Busboy, BusboyConfig } from 'busboy'
 import { Problem } from '../../problem.ts'
 
 /** A `multipart/form-data` body: fields by name, files as bytes. Of parts with the same name the last one counts. */
@@ -19,8 +19,9 @@ export async function readMultipart(raw: Buffer | undefined, contentType: string
   if (!raw || contentType === undefined) throw unparsable('The body is empty.')
   const fields = new Map<string, string>()
   const files = new Map<string, Buffer>()
+  const createBusboy = (await import('busboy')).default
   await new Promise<void>((resolve, reject) => {
-    const parser = createParser(contentType, raw.length)
+    const parser: Busboy = createBusboy(settingsFor(contentType, raw.length))
     parser.on('field', (name, value) => {
       if (isName(name)) fields.set(name, value)
       else reject(unparsable('A part has no valid name.'))
@@ -47,8 +48,8 @@ export async function readMultipart(raw: Buffer | undefined, contentType: string
 /** The library passes undefined for a part without a name, unlike its types. */
 const isName = (name: string | undefined): name is string => name !== undefined && name.length <= nameCharactersMax
 
-function createParser(contentType: string, bytesMax: number): busboy.Busboy {
-  return busboy({
+function settingsFor(contentType: string, bytesMax: number): BusboyConfig {
+  return {
     headers: { 'content-type': contentType },
     defParamCharset: 'utf8',
     limits: {
@@ -58,7 +59,7 @@ function createParser(contentType: string, bytesMax: number): busboy.Busboy {
       fieldSize: bytesMax,
       fileSize: bytesMax,
     },
-  })
+  }
 }
 
 const unparsable = (reason: string): Problem =>
