@@ -14,6 +14,7 @@ import { createEventChain } from './delivery/event-chain.ts'
 import { enqueueFlagChanges } from './delivery/flag-delivery.ts'
 import { createJobWorker } from './job-worker.ts'
 import type { PluginMeter } from './plugin-meter.ts'
+import type { RealmPool } from './realm-pool.ts'
 import { createSchedule } from './schedule.ts'
 import { createServices, type ServiceParts } from './services/create-services.ts'
 import type { PluginLogWriter } from './services/plugin-log.ts'
@@ -23,6 +24,8 @@ export interface PluginRuntime {
   /** For ingestion. */
   readonly events: EventPipeline
   pluginsOf(projectId: number): readonly ActivePlugin[]
+  /** How many realms are open now. */
+  readonly openRealms: number
   /** Reads what is enabled and follows changes from then on. */
   start(): Promise<void>
   /** Schedules, jobs and flag changes that are due. */
@@ -36,6 +39,7 @@ export interface RuntimeParts extends Omit<ServiceParts, 'mark' | 'wake'> {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly sandbox: Sandbox
+  readonly pool: RealmPool
   readonly secretBox: SecretBox
   readonly log: PluginLogWriter
   readonly meter: PluginMeter
@@ -50,7 +54,7 @@ const pruneEveryMs = 60 * 60 * 1_000
 const flushEveryMs = 500
 
 export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
-  const { database, changes, sandbox, secretBox, log, meter, now, everyMs, onError } = parts
+  const { database, changes, sandbox, pool, secretBox, log, meter, now, everyMs, onError } = parts
   let active = new Map<number, ActivePlugin>()
   let byProject = new Map<number, readonly ActivePlugin[]>()
   let reloading: Promise<void> = Promise.resolve()
@@ -69,6 +73,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     const place = { projectId: config.projectId, organizationId, pluginName: plugin.name }
     return createActivePlugin(enabled, {
       sandbox,
+      pool,
       log,
       meter,
       services: createServices(enabled, { ...parts, mark, wake }),
@@ -145,6 +150,9 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   return {
     events: createEventChain(pluginsOf, mark, jobs),
     pluginsOf,
+    get openRealms() {
+      return pool.openRealms
+    },
     async start() {
       await reload()
       const reloadInTurn = () => {
