@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { type PluginWrite, routes } from '@halyard/contract'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
@@ -19,7 +20,8 @@ import type { OnStep } from './package/install-step.ts'
 import { parseAddress } from './package/plugin-address.ts'
 import type { FreeObject, Plugin } from './plugin.ts'
 import { getOwn, getVisible, requireCanRead, requireCanShare, requireCanWrite } from './plugin-access.ts'
-import { blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
+import { acceptanceToWire, blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
+import { acceptRelease } from './releases/accept-release.ts'
 import { updatePlugin } from './update-plugin.ts'
 
 interface Deps {
@@ -28,6 +30,8 @@ interface Deps {
   readonly now: () => Instant
 }
 
+const saveAttemptsMax = 8
+const firstRetryMs = 20
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 /** Contract 4.4, and installing in one step. */
@@ -40,7 +44,11 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
       const window = readWindow(query)
       const page = await tx.plugins.listVisible(organization.id, window)
       const measured = await measure(tx, page.items)
-      return pageBody(page, window, url, plugin => pluginToWire(plugin, measured(plugin)))
+      const acceptances = await readAcceptances(tx, organization, page.items)
+      return pageBody(page, window, url, plugin => ({
+        ...pluginToWire(plugin, measured(plugin)),
+        ...acceptances.get(plugin.id),
+      }))
     })
   })
 
@@ -72,7 +80,8 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     requireCanRead(organization)
     return database.read(async tx => {
       const plugin = await getVisible(tx, organization, Number(params.id))
-      return pluginToWire(plugin, (await measure(tx, [plugin]))(plugin))
+      const acceptances = await readAcceptances(tx, organization, [plugin])
+      return { ...pluginToWire(plugin, (await measure(tx, [plugin]))(plugin)), ...acceptances.get(plugin.id) }
     })
   })
 
@@ -109,8 +118,8 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
   })
 
   serve(r.updateSource, async request => {
-    await getWritable(request)
-    return writeSource(request.actor, request.organization, Number(request.params.id), request.body)
+    const { id } = await getWritable(request)
+    return writeSource(request.actor, request.organization, id, request.body, request.signal)
   })
 
   serve(r.upgrade, async request => {
@@ -125,6 +134,18 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
         upgradePlugin(tx, actor, organization, plugin.id, ready, latest, now()),
       )
       return updateBody(await upgrade)
+    })
+  })
+
+  serve(r.accept, async request => {
+    const { actor, organization, params } = request
+    const seen = request.body.release
+    return database.transaction(async tx => {
+      const plugin = await acceptRelease(tx, actor, organization, Number(params.id), seen, now())
+      return {
+        ...pluginToWire(plugin),
+        ...acceptanceToWire(plugin, await tx.pluginReleases.use(organization.id, plugin)),
+      }
     })
   })
 
@@ -200,21 +221,40 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     return pluginBuilder.compile(plugin.name, await database.read(tx => tx.plugins.listFiles(plugin.id)))
   }
 
-  /** Compiling is done outside of the transaction; when somebody else saved meanwhile it is done again on theirs. */
-  async function writeSource(actor: Actor, organization: Organization, pluginId: number, body: PluginWrite) {
+  /** Compiling is done outside of the transaction. When another request saved meanwhile, it is done again. */
+  async function writeSource(
+    actor: Actor,
+    organization: Organization,
+    pluginId: number,
+    body: PluginWrite,
+    signal: AbortSignal,
+  ) {
     const [changes, patch] = [readFileChanges(body as Record<string, unknown>), patchFromWire(body)]
     if (patch.isGlobal !== undefined) requireCanShare(organization)
-    for (;;) {
+    for (let attempt = 1; attempt <= saveAttemptsMax; attempt += 1) {
       const [seen, before] = await database.read(async tx => [
         await getOwn(tx, organization, pluginId),
         await tx.plugins.listFiles(pluginId),
       ])
       const ready = await pluginBuilder.compile(seen.name, applyFileChanges(before, changes))
+      if (signal.aborted) throw new Problem('unavailable', 'The client has closed the connection; nothing was changed.')
       const update = { pluginId, seen, before, ready, patch }
       const plugin = await database.transaction(tx => updateSource(tx, actor, organization, update, now()))
       if (plugin) return { ...pluginToWire(plugin), source: Object.fromEntries(ready.files) }
+      await wait(Math.random() * firstRetryMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => {})
     }
+    throw new Problem('conflict', 'Other requests keep changing this plugin; nothing was changed. Try again.')
   }
+}
+
+/** By plugin id, for those of other organizations. */
+async function readAcceptances(tx: Stores, organization: Organization, plugins: readonly Plugin[]) {
+  const acceptances = new Map<number, ReturnType<typeof acceptanceToWire>>()
+  for (const plugin of plugins) {
+    if (plugin.organizationId === organization.id) continue
+    acceptances.set(plugin.id, acceptanceToWire(plugin, await tx.pluginReleases.use(organization.id, plugin)))
+  }
+  return acceptances
 }
 
 /** With a plugin named, what happened to it and to its configurations; anything but an id names none. */

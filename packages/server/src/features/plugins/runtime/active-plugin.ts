@@ -20,6 +20,8 @@ export interface ActivePlugin {
   runJob(name: string, payload: unknown, limits?: Partial<CallLimits>): Promise<unknown>
   /** A request in the plugin's name, to hosts that it may ask. What goes wrong is in its log, and raised. */
   fetch(url: string, options: PluginFetchOptions): Promise<PluginFetchAnswer>
+  /** The text without the plugin's secrets. */
+  redact(text: string): string
   noteDropped(): void
   /** Opens the realm now instead of at the first call. */
   prepare(): Promise<void>
@@ -32,6 +34,7 @@ export interface ActivePluginParts {
   readonly services: PluginServices
   readonly log: PluginLogWriter
   readonly meter: PluginMeter
+  readonly redact: (text: string) => string
   /** The compiled code and the settings in the clear. */
   readonly load: () => Promise<{ code: string; setup: GuestSetup }>
   /** The plugin has failed too often; it is not called again. */
@@ -46,7 +49,7 @@ const setupDelayMs = 5_000
 const teardownLimits = { cpuMsMax: 500, wallMsMax: 2_000 }
 
 export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginParts): ActivePlugin {
-  const { sandbox, pool, services, log, meter, load, giveUp } = parts
+  const { sandbox, pool, services, log, meter, redact, load, giveUp } = parts
   const { config, plugin } = enabled
   const measured = { configId: config.id, pluginId: plugin.id, pluginName: plugin.name }
   const { methods, scheduled_tasks: tasks } = plugin.capabilities as { methods?: unknown; scheduled_tasks?: unknown }
@@ -190,6 +193,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
       }
     },
     runJob: (name, payload, limits) => run(`job ${name}`, opened => opened.runJob(name, payload, limits)),
+    redact,
     noteDropped: () => meter.dropped(measured),
     async prepare() {
       if (!pool.hasCapacity(pooled)) return

@@ -5,9 +5,10 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import type { ChangeFeed } from '../../../storage/changes/changes.ts'
 import type { Database } from '../../../stores.ts'
 import type { EventPipeline } from '../../events/event-pipeline.ts'
-import { openSecrets } from '../configs/config-secrets.ts'
+import { openSealed, openSecrets } from '../configs/config-secrets.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
 import { switchOff } from '../configs/switch-off.ts'
+import { createSecretRedactor, type SecretRedactor } from '../secrets/redact-secrets.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { type ActivePlugin, createActivePlugin } from './active-plugin.ts'
 import { createEventChain } from './delivery/event-chain.ts'
@@ -70,23 +71,32 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
 
   function activate(enabled: EnabledConfig): ActivePlugin {
     const { config, plugin, organizationId } = enabled
+    const redactor = createSecretRedactor()
+    const redactingLog: PluginLogWriter = {
+      ...log,
+      write: (id, source, type, message) => log.write(id, source, type, redactor.redact(message)),
+    }
     const place = { projectId: config.projectId, organizationId, pluginName: plugin.name }
     return createActivePlugin(enabled, {
       sandbox,
       pool,
-      log,
+      log: redactingLog,
       meter,
-      services: createServices(enabled, { ...parts, mark, wake }),
-      load: () => load(enabled),
+      redact: redactor.redact,
+      services: createServices(enabled, { ...parts, log: redactingLog, mark, wake }),
+      load: () => load(enabled, redactor),
       giveUp: reason => {
-        database.transaction(tx => switchOff(tx, place, config, reason, now())).catch(onError)
+        database.transaction(tx => switchOff(tx, place, config, redactor.redact(reason), now())).catch(onError)
       },
     })
   }
 
-  async function load({ config, plugin }: EnabledConfig) {
+  async function load({ config, plugin, pinnedDigest }: EnabledConfig, redactor: SecretRedactor) {
+    redactor.learn(openSealed(secretBox, config))
     const [code, attachments] = await database.read(async tx => [
-      await tx.plugins.findCode(plugin.id),
+      pinnedDigest === undefined
+        ? await tx.plugins.findCode(plugin.id)
+        : await tx.pluginReleases.findCode(plugin.id, pinnedDigest),
       await tx.pluginConfigs.readAttachments(config.id),
     ])
     const files = attachments.map(({ key, contentType, fileName, contentsBase64 }) => [
@@ -184,7 +194,8 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   }
 }
 
-const versionOf = ({ config, plugin }: EnabledConfig): string => `${config.version} ${plugin.version}`
+const versionOf = ({ config, plugin, pinnedDigest }: EnabledConfig): string =>
+  `${config.version} ${pinnedDigest ?? plugin.version}`
 
 /** As PostHog: a plugin with schedules or jobs is set up at once, any other at its first call. */
 function needsSetupNow(plugin: ActivePlugin): boolean {

@@ -53,6 +53,7 @@ function createPlugins(count: number, organizations: number, limits: Partial<typ
     return createActivePlugin(enabled, {
       sandbox: counting,
       pool,
+      redact: text => text,
       services: createRecordingServices(),
       log: { write: () => {}, flush: async () => {} },
       meter: { called: () => {}, dropped: () => {}, flush: async () => {} },
