@@ -1,5 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { type PluginWrite, routes } from '@halyard/contract'
+import { retryDelay } from '../../concurrency/retry-delay.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
@@ -30,8 +31,9 @@ interface Deps {
   readonly now: () => Instant
 }
 
-const saveAttemptsMax = 8
-const firstRetryMs = 20
+/** How often a source is compiled when other requests keep saving the plugin. */
+const compilationsMax = 10
+
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 /** Contract 4.4, and installing in one step. */
@@ -87,10 +89,9 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
 
   serve(r.update, async request => {
     const plugin = await getWritable(request)
-    const { actor, organization, body } = request
-    const update = database.transaction(tx =>
-      updatePlugin(tx, actor, organization, plugin.id, patchFromWire(body), now()),
-    )
+    const { actor, organization } = request
+    const patch = patchFromWire(request.body)
+    const update = database.transaction(tx => updatePlugin(tx, actor, organization, plugin.id, patch, now()))
     return pluginToWire(await update)
   })
 
@@ -118,8 +119,8 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
   })
 
   serve(r.updateSource, async request => {
-    const { id } = await getWritable(request)
-    return writeSource(request.actor, request.organization, id, request.body, request.signal)
+    await getWritable(request)
+    return writeSource(request, Number(request.params.id))
   })
 
   serve(r.upgrade, async request => {
@@ -193,6 +194,13 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     }
   }
 
+  interface SourceRequest {
+    readonly actor: Actor
+    readonly organization: Organization
+    readonly body: PluginWrite
+    readonly signal: AbortSignal
+  }
+
   interface Writing {
     readonly actor: Actor
     readonly organization: Organization
@@ -221,30 +229,34 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     return pluginBuilder.compile(plugin.name, await database.read(tx => tx.plugins.listFiles(plugin.id)))
   }
 
-  /** Compiling is done outside of the transaction. When another request saved meanwhile, it is done again. */
-  async function writeSource(
-    actor: Actor,
-    organization: Organization,
-    pluginId: number,
-    body: PluginWrite,
-    signal: AbortSignal,
-  ) {
+  /** Compiles outside the transaction; when another request saved in the meantime, compiles again on top of it. */
+  async function writeSource({ actor, organization, body, signal }: SourceRequest, pluginId: number) {
     const [changes, patch] = [readFileChanges(body as Record<string, unknown>), patchFromWire(body)]
     if (patch.isGlobal !== undefined) requireCanShare(organization)
-    for (let attempt = 1; attempt <= saveAttemptsMax; attempt += 1) {
+    for (let attempt = 1; attempt <= compilationsMax; attempt++) {
+      if (attempt > 1)
+        await wait(retryDelay(attempt - 1, { first: 20, max: 500 }), undefined, { signal }).catch(() => {})
+      requireConnected(signal)
       const [seen, before] = await database.read(async tx => [
         await getOwn(tx, organization, pluginId),
         await tx.plugins.listFiles(pluginId),
       ])
       const ready = await pluginBuilder.compile(seen.name, applyFileChanges(before, changes))
-      if (signal.aborted) throw new Problem('unavailable', 'The client has closed the connection; nothing was changed.')
+      requireConnected(signal)
       const update = { pluginId, seen, before, ready, patch }
       const plugin = await database.transaction(tx => updateSource(tx, actor, organization, update, now()))
       if (plugin) return { ...pluginToWire(plugin), source: Object.fromEntries(ready.files) }
-      await wait(Math.random() * firstRetryMs * 2 ** (attempt - 1), undefined, { signal }).catch(() => {})
     }
-    throw new Problem('conflict', 'Other requests keep changing this plugin; nothing was changed. Try again.')
+    throw new Problem(
+      'conflict',
+      'The plugin kept changing while its source was compiled; nothing was changed. Try again.',
+    )
   }
+}
+
+/** Raises `unavailable` when no client waits for the response any more. */
+function requireConnected(signal: AbortSignal): void {
+  if (signal.aborted) throw new Problem('unavailable', 'The client has closed the connection; nothing was changed.')
 }
 
 /** By plugin id, for those of other organizations. */

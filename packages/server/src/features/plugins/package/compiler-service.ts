@@ -13,16 +13,13 @@ const mutex = new Mutex()
  */
 export async function withCompiler<T>(file: string, work: (esbuild: Esbuild) => Promise<T>): Promise<T> {
   const esbuild = await import('esbuild')
-  await mutex.take()
-  try {
-    return await runBounded(esbuild, file, work).catch(async error => {
+  return mutex.run(() =>
+    runBounded(esbuild, file, work).catch(async error => {
       if (!wasDeadBefore(error)) throw error
       await esbuild.stop()
       return runBounded(esbuild, file, work)
-    })
-  } finally {
-    mutex.give()
-  }
+    }),
+  )
 }
 
 async function runBounded<T>(esbuild: Esbuild, file: string, work: (esbuild: Esbuild) => Promise<T>): Promise<T> {
