@@ -21,7 +21,8 @@ import type { OnStep } from './package/install-step.ts'
 import { parseAddress } from './package/plugin-address.ts'
 import type { FreeObject, Plugin } from './plugin.ts'
 import { getOwn, getVisible, requireCanRead, requireCanShare, requireCanWrite } from './plugin-access.ts'
-import { blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
+import { acceptanceToWire, blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
+import { acceptRelease } from './releases/accept-release.ts'
 import { updatePlugin } from './update-plugin.ts'
 
 interface Deps {
@@ -45,7 +46,11 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
       const window = readWindow(query)
       const page = await tx.plugins.listVisible(organization.id, window)
       const measured = await measure(tx, page.items)
-      return pageBody(page, window, url, plugin => pluginToWire(plugin, measured(plugin)))
+      const acceptances = await readAcceptances(tx, organization, page.items)
+      return pageBody(page, window, url, plugin => ({
+        ...pluginToWire(plugin, measured(plugin)),
+        ...acceptances.get(plugin.id),
+      }))
     })
   })
 
@@ -77,7 +82,8 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     requireCanRead(organization)
     return database.read(async tx => {
       const plugin = await getVisible(tx, organization, Number(params.id))
-      return pluginToWire(plugin, (await measure(tx, [plugin]))(plugin))
+      const acceptances = await readAcceptances(tx, organization, [plugin])
+      return { ...pluginToWire(plugin, (await measure(tx, [plugin]))(plugin)), ...acceptances.get(plugin.id) }
     })
   })
 
@@ -129,6 +135,18 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
         upgradePlugin(tx, actor, organization, plugin.id, ready, latest, now()),
       )
       return updateBody(await upgrade)
+    })
+  })
+
+  serve(r.accept, async request => {
+    const { actor, organization, params } = request
+    const seen = request.body.release
+    return database.transaction(async tx => {
+      const plugin = await acceptRelease(tx, actor, organization, Number(params.id), seen, now())
+      return {
+        ...pluginToWire(plugin),
+        ...acceptanceToWire(plugin, await tx.pluginReleases.use(organization.id, plugin)),
+      }
     })
   })
 
@@ -216,12 +234,15 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     const [changes, patch] = [readFileChanges(body as Record<string, unknown>), patchFromWire(body)]
     if (patch.isGlobal !== undefined) requireCanShare(organization)
     for (let attempt = 1; attempt <= compilationsMax; attempt++) {
-      if (attempt > 1) await wait(retryDelay(attempt - 1, { first: 20, max: 500 }), undefined, { signal })
+      if (attempt > 1)
+        await wait(retryDelay(attempt - 1, { first: 20, max: 500 }), undefined, { signal }).catch(() => {})
+      requireConnected(signal)
       const [seen, before] = await database.read(async tx => [
         await getOwn(tx, organization, pluginId),
         await tx.plugins.listFiles(pluginId),
       ])
       const ready = await pluginBuilder.compile(seen.name, applyFileChanges(before, changes))
+      requireConnected(signal)
       const update = { pluginId, seen, before, ready, patch }
       const plugin = await database.transaction(tx => updateSource(tx, actor, organization, update, now()))
       if (plugin) return { ...pluginToWire(plugin), source: Object.fromEntries(ready.files) }
@@ -231,6 +252,21 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
       'The plugin kept changing while its source was compiled; nothing was changed. Try again.',
     )
   }
+}
+
+/** Raises `unavailable` when no client waits for the response any more. */
+function requireConnected(signal: AbortSignal): void {
+  if (signal.aborted) throw new Problem('unavailable', 'The client has closed the connection; nothing was changed.')
+}
+
+/** By plugin id, for those of other organizations. */
+async function readAcceptances(tx: Stores, organization: Organization, plugins: readonly Plugin[]) {
+  const acceptances = new Map<number, ReturnType<typeof acceptanceToWire>>()
+  for (const plugin of plugins) {
+    if (plugin.organizationId === organization.id) continue
+    acceptances.set(plugin.id, acceptanceToWire(plugin, await tx.pluginReleases.use(organization.id, plugin)))
+  }
+  return acceptances
 }
 
 /** With a plugin named, what happened to it and to its configurations; anything but an id names none. */

@@ -22,6 +22,29 @@ onEachDatabase('plugins', dialect => {
   const create = async (body: object = {}) => (await s.post(plugins, body)).body
   const activity = async () => (await s.get(`${plugins}activity/?limit=100`)).body.results
 
+  describe('code that would crash the compiler', () => {
+    const deep = `x = ${'['.repeat(1_000_000)}`
+    const expected = { code: 'compile_error', detail: 'index.js: the code is nested deeper than 2000 levels.' }
+
+    it('is a 400 in update_source, and the next source compiles', async () => {
+      const { id } = await create()
+      const reply = await s.patch(`${plugins}${id}/update_source/`, { 'index.js': deep })
+      expect([reply.status, reply.body]).toEqual([400, expect.objectContaining({ ...expected, attr: 'index.js' })])
+      expect((await s.get(`${plugins}${id}/source/`)).body.source).toEqual({})
+      expect((await s.patch(`${plugins}${id}/update_source/`, { 'index.js': 'exports.a = 1' })).status).toBe(200)
+    })
+
+    it('is a 400 in a package, and the next package installs', async () => {
+      const manifest = { name: 'deep' }
+      registry.publish('deep-plugin', '1.0.0', { 'plugin.json': manifest, 'index.js': deep })
+      const install = () => s.post(`${plugins}install/`, { url: 'https://www.npmjs.com/package/deep-plugin' })
+      const reply = await install()
+      expect([reply.status, reply.body]).toEqual([400, expect.objectContaining(expected)])
+      registry.publish('deep-plugin', '1.0.1', { 'plugin.json': manifest, 'index.js': 'exports.a = 1' })
+      expect((await install()).status).toBe(201)
+    })
+  })
+
   describe('4.4 POST create', () => {
     it('registers a plugin from nothing at all', async () => {
       const reply = await s.post(plugins, {})

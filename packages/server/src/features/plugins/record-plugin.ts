@@ -4,7 +4,7 @@ import { type Author, authorOf, type FieldChange } from '../activity/activity.ts
 import type { Plugin } from './plugin.ts'
 
 export interface PluginRecord {
-  readonly activity: 'installed' | 'uninstalled' | 'updated' | 'upgraded' | 'source_updated'
+  readonly activity: 'installed' | 'uninstalled' | 'updated' | 'upgraded' | 'source_updated' | 'release_accepted'
   readonly changes: readonly FieldChange[]
 }
 

@@ -62,6 +62,7 @@ onEachDatabase('plugin configurations', dialect => {
       description: null,
       deleted: false,
       allowed_hosts: [],
+      update_available: false,
     })
     const one = await s.get(`${configs}${reply.body.id}/`)
     expect(one.body).toMatchObject({ ...reply.body, plugin_info: { id: pluginId, name: 'Configurable' } })

@@ -32,10 +32,11 @@ export async function subscribeIfCapabilityAdded(
   before: Plugin,
   after: Plugin,
   now: Instant,
+  organizationId = after.organizationId,
 ): Promise<void> {
   if (offersMethod(before, 'onFlagChange') || !offersMethod(after, 'onFlagChange')) return
-  for (const { config } of await tx.pluginConfigs.listEnabled()) {
-    if (config.pluginId === after.id) await subscribe(tx, config.projectId, after.id, now)
+  for (const { config, organizationId: runsFor } of await tx.pluginConfigs.listEnabled()) {
+    if (config.pluginId === after.id && runsFor === organizationId) await subscribe(tx, config.projectId, after.id, now)
   }
 }
 
