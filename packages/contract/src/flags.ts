@@ -150,7 +150,7 @@ export const flagRoutes = {
       200: Type.Object({
         status: Type.String({ description: '`active`, `inactive`, `stale` or `deleted`.' }),
         reason: Type.String(),
-        last_called_at: Nullable(Instant('When somebody last asked for it; null when nobody ever did.')),
+        last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
       }),
     },
   }),

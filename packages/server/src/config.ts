@@ -312,7 +312,7 @@ export const settings = {
     variable: 'HALYARD_LAG_MILLISECONDS_MAX',
     fallback: '1000',
     describes:
-      'When the event loop is later than this again and again, evaluation is answered 503; at four times this, management as well. 0 means never.',
+      'When the event loop is repeatedly later than this, or an evaluation has waited longer, evaluations are answered 503; at four times the lag, management as well. 0 means never.',
     read: wholeNumber(0, 60_000),
   }),
   inFlightMax: setting({
@@ -321,6 +321,20 @@ export const settings = {
     describes:
       'Requests being answered at once, beyond which evaluation is answered 503; at twice this, management as well.',
     read: wholeNumber(1, 1_000_000),
+  }),
+  fastPath: setting({
+    variable: 'HALYARD_FAST_PATH',
+    fallback: 'on',
+    describes:
+      '`on` answers evaluations and polls for definitions on the raw socket; `off` sends every request through the ordinary path, with the same responses at lower speed.',
+    read: oneOf('on', 'off'),
+  }),
+  accessLog: setting({
+    variable: 'HALYARD_ACCESS_LOG',
+    fallback: 'errors',
+    describes:
+      'Which evaluation requests (`/flags`, `/decide`, definitions, OFREP) are logged: `errors` (status 400 and above), `sampled` (errors and one in 100), `all` or `off`. All other requests are always logged.',
+    read: oneOf('errors', 'sampled', 'all', 'off'),
   }),
   logLevel: setting({
     variable: 'LOG_LEVEL',

@@ -63,7 +63,7 @@ function holdPort({ host, port }: Config): Promise<WaitingServer> {
     return hold(false)
   }
   return new Promise((resolve, reject) =>
-    watchPort(isNobodyServing => hold(isNobodyServing).then(() => resolve({ close }), reject)),
+    watchPort(isUnserved => hold(isUnserved).then(() => resolve({ close }), reject)),
   )
 }
 

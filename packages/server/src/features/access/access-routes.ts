@@ -62,13 +62,10 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'change roles')
     return roleToWire(
       await change(organization, async tx => {
-        const role = await getRole(tx, organization, params.role_id)
-        const fields = {
-          name: body.name === undefined ? role.name : body.name,
-          accessLevel: readLevel(body.feature_flags_access_level, 'feature_flags_access_level') ?? role.accessLevel,
-        }
-        await tx.roles.update(role.id, fields)
-        return { ...role, ...fields }
+        const { id } = await getRole(tx, organization, params.role_id)
+        const accessLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
+        await tx.roles.update(id, { name: body.name, accessLevel })
+        return getRole(tx, organization, id)
       }),
     )
   })
@@ -144,10 +141,9 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'set access')
     return resourceAccessToWire(
       await change(organization, async tx => {
-        const access = await getResourceAccess(tx, organization, params.id)
-        const accessLevel = readLevel(body.access_level, 'access_level') ?? access.accessLevel
-        await tx.resourceAccess.update(access.id, accessLevel, now())
-        return { ...access, accessLevel, updatedAt: now() }
+        const { id } = await getResourceAccess(tx, organization, params.id)
+        await tx.resourceAccess.update(id, readLevel(body.access_level, 'access_level'), now())
+        return getResourceAccess(tx, organization, params.id)
       }),
     )
   })

@@ -8,7 +8,8 @@ export interface ResourceAccessStore {
   findFor(organizationId: string, resource: string): Promise<ResourceAccess | undefined>
   /** Raises `invalid` (`unique`, `resource`) when the resource is set already. */
   create(access: Omit<ResourceAccess, 'id'>): Promise<ResourceAccess>
-  update(id: number, accessLevel: AccessLevel, at: Instant): Promise<void>
+  /** An undefined level stays as it is. */
+  update(id: number, accessLevel: AccessLevel | undefined, at: Instant): Promise<void>
   remove(id: number): Promise<void>
   list(organizationId: string, window: Window): Promise<PageOf<ResourceAccess>>
 }

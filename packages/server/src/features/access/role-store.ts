@@ -4,8 +4,11 @@ import type { AccessLevel, Role, RoleMembership } from './access.ts'
 export interface RoleStore {
   /** Raises `invalid` (`unique`, `name`) when another role of the organization has the name, in any case. */
   create(role: Omit<Role, 'memberEmails' | 'flagKeys'>): Promise<void>
-  /** Raises `invalid` (`unique`, `name`) as above. */
-  update(roleId: string, fields: { readonly name: string; readonly accessLevel: AccessLevel }): Promise<void>
+  /** Writes what is sent; a field that is undefined keeps its stored value. Raises `invalid` (`unique`, `name`) as above. */
+  update(
+    roleId: string,
+    patch: { readonly name?: string | undefined; readonly accessLevel?: AccessLevel | undefined },
+  ): Promise<void>
   remove(roleId: string): Promise<void>
   find(organizationId: string, roleId: string): Promise<Role | undefined>
   /** By name. */

@@ -1,4 +1,4 @@
-import { createInvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+import { createProjectCache, InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import type { Authenticator } from '../../http/server/authenticator.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { missing, Problem } from '../../problem.ts'
@@ -26,15 +26,14 @@ interface Deps {
  * hears of everything that has been committed anywhere, so that a key that was revoked a moment ago opens nothing.
  */
 export function createAuthenticator({ database, changes, actors, now }: Deps): Authenticator {
-  const projects = createInvalidatedCache<Project>({
+  const projects = createProjectCache<Project>({
     changes,
     isConcerned: ({ topic }) => topic === 'project' || topic === 'identity',
     projectOf: project => project.id,
-    sizeOf: () => 1,
     sizeMax: projectsMax,
   })
   /** When the use of a key is to be noted again. */
-  const notedUntil = new Map<string, Instant>()
+  const notedUntil = new InvalidatedCache<Instant>({ sizeMax: keysMax })
   const beingNoted = new Set<string>()
 
   /** A note of use is not worth waiting for, and not worth failing a request for: while nothing can be written, people still read. */
@@ -44,7 +43,6 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
     database
       .transaction(tx => tx.identity.touchKey(keyId, time))
       .then(() => {
-        if (notedUntil.size >= keysMax) notedUntil.clear()
         notedUntil.set(keyId, plusMilliseconds(time, lastUsedResolutionMilliseconds))
       })
       .catch(() => {})
@@ -59,7 +57,7 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
       })
       const actor = await actors.find(key)
       const time = now()
-      const until = notedUntil.get(actor.key.id)
+      const until = notedUntil.peek(actor.key.id)
       if (until === undefined || until <= time) noteUse(actor.key.id, time)
       return actor
     },

@@ -90,18 +90,17 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
   serve(routes.apiKeys.update, async ({ actor, params, body }) =>
     keyToWire(
       await database.transaction(async tx => {
-        const stored = await ownKey(tx, actor, params.key_id)
-        const expiresAt = readExpiry(body.expires_at)
-        const key = {
-          ...stored,
-          label: body.label ?? stored.label,
-          scopes: body.scopes ?? stored.scopes,
-          projectIds: body.scoped_teams ?? stored.projectIds,
-          organizationIds: body.scoped_organizations ?? stored.organizationIds,
-          expiresAt: expiresAt === undefined ? stored.expiresAt : expiresAt,
-        }
+        const { id } = await ownKey(tx, actor, params.key_id)
+        await tx.identity.updateKey(id, {
+          label: body.label,
+          scopes: body.scopes,
+          projectIds: body.scoped_teams,
+          organizationIds: body.scoped_organizations,
+          expiresAt: readExpiry(body.expires_at),
+        })
+        // Checked as it is after the write, which locks the row: two changes that are valid only alone cannot both commit.
+        const key = await ownKey(tx, actor, id)
         await checkKeyFields(tx, actor, key, now())
-        await tx.identity.updateKey(key)
         await announceIdentity(tx, actor.user.id, now())
         return key
       }),

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { ApiKeyRow, Tables, UserRow } from '../../storage/tables.ts'
 import type { Actor, Level, User } from '../../tenancy.ts'
 import type { ApiKey } from './api-key.ts'
@@ -88,17 +89,15 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
       }
     },
     async updateAccount(userId, fields) {
-      const set = {
-        ...(fields.firstName !== undefined && { first_name: fields.firstName }),
-        ...(fields.email !== undefined && { email: fields.email.toLowerCase() }),
-        ...(fields.passwordHash !== undefined && { password_hash: fields.passwordHash }),
-        ...(fields.currentOrganizationId !== undefined && { current_organization_id: fields.currentOrganizationId }),
-        ...(fields.currentProjectId !== undefined && { current_project_id: fields.currentProjectId }),
-        ...(fields.isActive !== undefined && { is_active: Number(fields.isActive) }),
-      }
-      if (Object.keys(set).length === 0) return
       try {
-        await db.updateTable('users').set(set).where('id', '=', userId).execute()
+        await updateSent(db, 'users', userId, {
+          first_name: fields.firstName,
+          email: fields.email?.toLowerCase(),
+          password_hash: fields.passwordHash,
+          current_organization_id: fields.currentOrganizationId,
+          current_project_id: fields.currentProjectId,
+          is_active: fields.isActive === undefined ? undefined : Number(fields.isActive),
+        })
       } catch (error) {
         throw takenEmail(error)
       }
@@ -114,9 +113,14 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
     async createKey(key) {
       await db.insertInto('api_keys').values(fromApiKey(key)).execute()
     },
-    async updateKey(key) {
-      await db.updateTable('api_keys').set(fromApiKey(key)).where('id', '=', key.id).execute()
-    },
+    updateKey: (keyId, patch) =>
+      updateSent(db, 'api_keys', keyId, {
+        label: patch.label,
+        scopes: patch.scopes && JSON.stringify(patch.scopes),
+        scoped_teams: patch.projectIds && JSON.stringify(patch.projectIds),
+        scoped_organizations: patch.organizationIds && JSON.stringify(patch.organizationIds),
+        expires_at: patch.expiresAt,
+      }),
     async listKeys(userId) {
       const rows = await db
         .selectFrom('api_keys')

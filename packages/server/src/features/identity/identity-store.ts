@@ -12,6 +12,10 @@ export interface Account extends User {
 
 export type NewAccount = Omit<Account, 'id'>
 
+export type KeyPatch = {
+  readonly [Field in 'label' | 'scopes' | 'projectIds' | 'organizationIds' | 'expiresAt']?: ApiKey[Field] | undefined
+}
+
 export interface IdentityStore {
   /** The person and the key behind a key's hash: not revoked, user active. Expiry is for the caller to judge. */
   findActor(keyHash: string): Promise<{ actor: Actor; key: ApiKey } | undefined>
@@ -35,7 +39,8 @@ export interface IdentityStore {
   countAccounts(): Promise<number>
 
   createKey(key: ApiKey): Promise<void>
-  updateKey(key: ApiKey): Promise<void>
+  /** Writes what is sent; a field that is undefined keeps its stored value. */
+  updateKey(keyId: string, patch: KeyPatch): Promise<void>
   /** Keys that were made by hand, newest first. */
   listKeys(userId: number): Promise<readonly ApiKey[]>
   findKey(userId: number, keyId: string): Promise<ApiKey | undefined>

@@ -80,7 +80,7 @@ onEachDatabase('identity', dialect => {
       expect([past.status, past.body.attr]).toEqual([400, 'expires_at'])
       await s.halyard.database.transaction(async tx => {
         const key = await tx.identity.findKey(1, made.body.id)
-        if (key) await tx.identity.updateKey({ ...key, expiresAt: '2001-01-01T00:00:00.000000Z' })
+        if (key) await tx.identity.updateKey(key.id, { expiresAt: '2001-01-01T00:00:00.000000Z' })
         await announceIdentity(tx, 1, '2026-01-01T00:00:00.000000Z')
       })
       const expired = await s.as(made.body.value).get('/api/users/@me/')

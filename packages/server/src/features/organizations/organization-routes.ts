@@ -63,14 +63,14 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
 
   serve(r.update, async ({ actor, organization, body }) => {
     requireLevel(actor, organization.id, adminLevel, 'change it')
-    const name = body.name === undefined ? organization.name : body.name
-    const pluginsAccessLevel = body.plugins_access_level ?? organization.pluginsAccessLevel
-    if (!pluginsAccessLevels.includes(pluginsAccessLevel)) {
+    const pluginsAccessLevel = body.plugins_access_level
+    if (pluginsAccessLevel !== undefined && !pluginsAccessLevels.includes(pluginsAccessLevel)) {
       throw invalid('plugins_access_level', 'invalid_choice', `Use one of ${pluginsAccessLevels.join(', ')}.`)
     }
     return database.transaction(async tx => {
-      const changed = { ...organization, name, pluginsAccessLevel, updatedAt: now() }
-      await tx.organizations.update(changed)
+      await tx.organizations.update(organization.id, { name: body.name, pluginsAccessLevel, updatedAt: now() })
+      const changed = await tx.organizations.find(organization.id)
+      if (!changed) throw missing('Organization')
       await announce(tx, changed)
       return toWire(tx, actor, changed)
     })

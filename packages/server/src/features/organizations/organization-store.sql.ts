@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { InviteRow, MembershipRow, OrganizationRow, Tables } from '../../storage/tables.ts'
 import type { Level, Organization } from '../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
@@ -25,13 +26,12 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
     async create(organization) {
       await db.insertInto('organizations').values(fromOrganization(organization)).execute()
     },
-    async update(organization) {
-      await db
-        .updateTable('organizations')
-        .set(fromOrganization(organization))
-        .where('id', '=', organization.id)
-        .execute()
-    },
+    update: (organizationId, patch) =>
+      updateSent(db, 'organizations', organizationId, {
+        name: patch.name,
+        plugins_access_level: patch.pluginsAccessLevel,
+        updated_at: patch.updatedAt,
+      }),
     async remove(organizationId) {
       await db.deleteFrom('organizations').where('id', '=', organizationId).execute()
     },

@@ -22,9 +22,16 @@ export interface Invite {
   readonly expiresAt: Instant
 }
 
+export interface OrganizationPatch {
+  readonly name?: string | undefined
+  readonly pluginsAccessLevel?: number | undefined
+  readonly updatedAt: Instant
+}
+
 export interface OrganizationStore {
   create(organization: Organization): Promise<void>
-  update(organization: Organization): Promise<void>
+  /** Writes what is sent; a field that is undefined keeps its stored value. */
+  update(organizationId: string, patch: OrganizationPatch): Promise<void>
   /** With everything in it. */
   remove(organizationId: string): Promise<void>
   find(organizationId: string): Promise<Organization | undefined>

@@ -10,7 +10,7 @@ export class DatabaseFileError extends Error {
   }
 }
 
-/** A larger file is not read through at every start: `halyard doctor` does that when asked. */
+/** A larger file is not read through at every start: `halyard doctor` does that. */
 const checkedAtStartBytesMax = 256 * 1024 * 1024
 
 /** Opens the file, which is created when it is not there, and refuses one that is damaged or cannot be written. Raises DatabaseFileError. */
@@ -57,7 +57,7 @@ function explained(path: string, error: Error): Error {
   }
   if (/full|ENOSPC/.test(message)) {
     return new DatabaseFileError(
-      `There is no room left for the database file ${path} (${message}). Free some space and start again.`,
+      `There is no space left for the database file ${path} (${message}). Free some space and start again.`,
       error,
     )
   }

@@ -1,11 +1,11 @@
-import type { AnswerShape } from '../api/sdk/serialize-flags-response.ts'
+import type { ResponseShape } from './serialize-flags-response.ts'
 
-/** What the address of a request to evaluate says, as the client libraries make it. */
+/** What the URL of an evaluation request asks for. */
 export interface EvaluationUrl {
+  readonly endpoint: EvaluationEndpoint
   readonly query: Query
-  /** How the answer is told. */
-  readonly shape: AnswerShape
-  /** Which configuration of the browser library comes with it. */
+  readonly shape: ResponseShape
+  /** Which configuration of the browser library is included. */
   readonly config: 'none' | 'current' | 'older'
 }
 
@@ -15,23 +15,23 @@ type Query = Readonly<Record<string, string | undefined>>
 export function evaluationUrl(endpoint: EvaluationEndpoint, query: Query): EvaluationUrl {
   const version = /^\d+$/.test(query.v ?? '') ? Number(query.v) : undefined
   if (endpoint === 'decide') {
-    const shapes: Record<number, AnswerShape> = { 2: 'enabled_values', 3: 'values' }
+    const shapes: Record<number, ResponseShape> = { 2: 'enabled_values', 3: 'values' }
     const shape = version === undefined || version < 2 ? 'enabled_keys' : (shapes[version] ?? 'details')
-    return { query, shape, config: 'older' }
+    return { endpoint, query, shape, config: 'older' }
   }
   const isBare = query.v === undefined && query.config === undefined
   const hasConfig = isBare || isTrue(query.config)
-  return { query, shape: version === 1 ? 'values' : 'details', config: hasConfig ? 'current' : 'none' }
+  return { endpoint, query, shape: version === 1 ? 'values' : 'details', config: hasConfig ? 'current' : 'none' }
 }
 
 export const isTrue = (text: string | undefined): boolean => text === 'true' || text === '1' || text === ''
 
 const usual = evaluationUrl('flags', { v: '2' })
 const pattern = /^\/(flags|decide)\/?(?:\?([^#]*))?$/
-/** What the libraries put into addresses, in values that need no decoding. */
+/** Parameters that client libraries send, with values that need no decoding. */
 const parameter = /^(v|config|ip|_|ver|compression)=([\w.-]*)$/
 
-/** Reads the address of such a request. Undefined means that it is another one, or one that the router shall read. */
+/** Undefined for other URLs, and for those that only the router can parse. */
 export function parseEvaluationUrl(url: string): EvaluationUrl | undefined {
   if (url === '/flags/?v=2' || url === '/flags?v=2') return usual
   const [, endpoint, text = ''] = pattern.exec(url) ?? []
