@@ -45,7 +45,7 @@ it.each([1, 2])(
         seconds,
         probes,
         firstResponseSecondsMax: 5,
-      patienceSeconds: 90,
+        patienceSeconds: 90,
       }
       const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(options)])
       console.log(`${workers} worker(s), ${connections} connections: ${stdout.trim()}`)
@@ -54,7 +54,7 @@ it.each([1, 2])(
       expect(report.probesAnswered).toBe(2 * probes)
       expect([report.errors, report.retryAfterMissing]).toEqual([0, 0])
       expect(Object.keys(report.statuses).filter(status => status !== '200' && status !== '503')).toEqual([])
-        expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/route="\/flags",status="200"/)
+      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/route="\/flags",status="200"/)
     } finally {
       expect(await server.stop()).toBe(0)
       await database.drop()

@@ -5,8 +5,8 @@ import type { FaultInjector } from './failing-statement.ts'
 import type { Reply, Scenario } from './scenario.ts'
 
 /**
- * Repeats a writing request while its first, second, third… statement fails, until it succeeds. After every failure the tables
- * must hold what they held before. Answers the reply that came through.
+ * Repeats a write request while its first, second, third… statement fails, until it succeeds. After every failure the tables must be
+ * unchanged. Returns the successful reply.
  */
 export async function expectAtomic(
   s: Scenario,
@@ -38,5 +38,5 @@ async function dump(db: Kysely<Tables>, tables: readonly (keyof Tables)[]): Prom
   return rows
 }
 
-/** What every change of a flag touches. */
+/** The tables that every change of a flag writes. */
 export const flagTables = ['flags', 'flag_versions', 'activity', 'changes', 'dashboards'] as const

@@ -1,6 +1,6 @@
 import type { WorkerBus } from '../worker-bus.ts'
 
-/** Workers that receive each other's messages at once. */
+/** Worker buses that deliver messages to each other synchronously. */
 export function workerBusGroup(size: number): readonly WorkerBus[] {
   const listeners = Array.from({ length: size }, () => new Map<string, (message: unknown) => void>())
   return listeners.map((own, index) => ({

@@ -1,31 +1,31 @@
-/** How many entries there are up to one of them. None appears before it any more, so that only those behind it have to be counted. */
+/** The number of entries up to an id. No entry can appear below it any more, so that only newer ones have to be counted. */
 export interface SettledCount {
   readonly upTo: number
   readonly count: number
 }
 
-/** Remembers settled counts by what was asked for; whoever was not asked for longest is forgotten first. */
+/** LRU cache of settled counts by filter. */
 export interface ActivityCounts {
-  find(asked: string): SettledCount
-  keep(asked: string, settled: SettledCount): void
+  find(filter: string): SettledCount
+  store(filter: string, settled: SettledCount): void
 }
 
-const nothingYet: SettledCount = { upTo: 0, count: 0 }
+const noneSettled: SettledCount = { upTo: 0, count: 0 }
 const countsMax = 1000
 
 export function createActivityCounts(): ActivityCounts {
   const counts = new Map<string, SettledCount>()
   return {
-    find(asked) {
-      const settled = counts.get(asked)
-      if (!settled) return nothingYet
-      counts.delete(asked)
-      counts.set(asked, settled)
+    find(filter) {
+      const settled = counts.get(filter)
+      if (!settled) return noneSettled
+      counts.delete(filter)
+      counts.set(filter, settled)
       return settled
     },
-    keep(asked, settled) {
-      counts.delete(asked)
-      counts.set(asked, settled)
+    store(filter, settled) {
+      counts.delete(filter)
+      counts.set(filter, settled)
       if (counts.size > countsMax) counts.delete(counts.keys().next().value as string)
     },
   }
