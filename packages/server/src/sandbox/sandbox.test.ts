@@ -337,7 +337,7 @@ describe('hostile code', () => {
     await single.close()
   })
 
-  test('tells the other realms of its worker when the worker had to be replaced', async () => {
+  test('fails the other realms of its worker when the worker had to be replaced', async () => {
     const single = createWorkerSandbox({ workersMax: 1, silenceMsMax: 100 })
     const scripts = (text: string) => ({ name: 'x', scripts: [{ fileName: 'x.js', text }] })
     const good = await single.open(scripts('() => 1'), noHost, quick)

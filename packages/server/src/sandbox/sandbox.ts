@@ -1,5 +1,5 @@
 /**
- * What a sandbox promises: code that nobody has read runs in a realm of its own, with nothing in reach but the
+ * What a sandbox promises: untrusted code runs in a realm of its own, with nothing in reach but the
  * functions that the host hands in, and it can neither stop the service nor outgrow its limits. Values cross the
  * border as JSON text in both directions, so no object of one side ever exists on the other.
  */

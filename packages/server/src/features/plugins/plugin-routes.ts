@@ -12,7 +12,7 @@ import type { ActivityFilter } from '../activity/activity-store.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import { createPlugin } from './create-plugin.ts'
 import { deletePlugin } from './delete-plugin.ts'
-import { catalogue } from './install/catalog.ts'
+import { catalog } from './install/catalog.ts'
 import { checkCanInstall, installPlugin } from './install/install-plugin.ts'
 import type { PluginBuilder } from './install/plugin-builder.ts'
 import { applyFileChanges, readFileChanges, updateSource } from './install/update-source.ts'
@@ -70,9 +70,9 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     const privateToken = token === undefined ? null : pluginBuilder.sealToken(token)
     const installation = { url, privateToken, pluginType, isGlobal: request.body.is_global ?? false } as const
     await database.read(tx => checkCanInstall(tx, actor, organization, installation))
-    return withProgress(request.headers, async tell => {
-      const ready = await pluginBuilder.fetch(installation, undefined, tell, request.signal)
-      tell('store')
+    return withProgress(request.headers, async report => {
+      const ready = await pluginBuilder.fetch(installation, undefined, report, request.signal)
+      report('store')
       const install = database.transaction(tx => installPlugin(tx, actor, organization, installation, ready, now()))
       return pluginToWire(await install)
     })
@@ -127,10 +127,10 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     const { actor, organization } = request
     const plugin = await getWritable(request)
     const { tag } = request.body
-    return withProgress(request.headers, async tell => {
-      const ready = await fetchUpgrade(plugin, tag ?? undefined, request.signal, tell)
+    return withProgress(request.headers, async report => {
+      const ready = await fetchUpgrade(plugin, tag ?? undefined, request.signal, report)
       const latest = tag ? (await tryFindLatest(plugin)).latestTag : (ready.tag ?? undefined)
-      tell('store')
+      report('store')
       const upgrade = database.transaction(tx =>
         upgradePlugin(tx, actor, organization, plugin.id, ready, latest, now()),
       )
@@ -170,7 +170,7 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
 
   serve(r.repository, async ({ organization }) => {
     requireCanRead(organization)
-    return { ...blankPlugin(organization), results: [...catalogue] }
+    return { ...blankPlugin(organization), results: [...catalog] }
   })
 
   serve(r.unused, ({ organization }) => {

@@ -96,13 +96,13 @@ onEachDatabase('plugins', dialect => {
       [{ plugin_type: 'repository', name: 'GeoIP' }, 'https://www.npmjs.com/package/@posthog/geoip-plugin'],
       [{ plugin_type: 'repository', name: 'unknown' }, null],
       [{ plugin_type: 'custom', name: 'x', url: 'https://evil.test', id: 5 }, 'https://www.npmjs.com/package/x'],
-    ])('finds the address of %j without asking anybody', async (body, url) => {
+    ])('finds the address of %j without any request', async (body, url) => {
       registry.requests.length = 0
       expect((await create(body)).url).toBe(url)
       expect(registry.requests).toEqual([])
     })
 
-    it('takes from the catalogue what the body leaves out', async () => {
+    it('fills omitted fields from the catalog', async () => {
       const made = await create({ plugin_type: 'repository', name: 'GeoIP' })
       expect(made.description).toMatch(/IP address/)
       const own = { plugin_type: 'repository', name: 'GeoIP', description: 'mine' }
@@ -481,7 +481,7 @@ onEachDatabase('plugins', dialect => {
       expect(body.next).toContain('page=2')
     })
 
-    it('has a catalogue of plugins that can be registered by name', async () => {
+    it('has a catalog of plugins that can be registered by name', async () => {
       const { body } = await s.get(`${plugins}repository/`)
       expect(body.id).toBe(0)
       expect(body.results.length).toBeGreaterThanOrEqual(11)
@@ -544,13 +544,13 @@ onEachDatabase('plugins', dialect => {
       expect(await attempts(member, plugins, id)).toEqual({ ...reads(200), ...writes(403) })
     })
 
-    it('hides the organization from strangers and from nobody', async () => {
+    it('hides the organization from strangers and from requests without a key', async () => {
       const { id } = await create()
       expect(await attempts(stranger, plugins, id)).toEqual({ ...reads(404), ...writes(404) })
       expect(await attempts(s.as(undefined), plugins, id)).toEqual({ ...reads(401), ...writes(401) })
     })
 
-    it('shows global plugins to everybody, to read but not to change', async () => {
+    it('shows global plugins to every organization, read-only', async () => {
       const { id } = await create({ name: 'shared', is_global: true })
       const theirs = `${stranger.organization}/plugins/`
       expect((await stranger.get(theirs)).body.results.at(-1)).toMatchObject({ id, name: 'shared' })

@@ -8,7 +8,7 @@ export interface PluginRecord {
   readonly changes: readonly FieldChange[]
 }
 
-/** What goes with every saved plugin, in the same transaction: the activity entry and the change to be told. */
+/** What goes with every saved plugin, in the same transaction: the activity entry and the change notification. */
 export async function recordPlugin(
   tx: Stores,
   author: Author,

@@ -61,7 +61,7 @@ describe('compiling', () => {
     ])
   })
 
-  test('keeps functions that nobody exports', async () => {
+  test('keeps functions that are not exported', async () => {
     expect((await compile({ 'index.js': 'function processEvent(e) { return e }' })).code).toContain('processEvent')
   })
 

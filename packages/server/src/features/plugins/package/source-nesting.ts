@@ -5,7 +5,7 @@ export const nestingMax = 2_000
 
 /**
  * Raises `invalid` for code that is nested too deeply to be compiled. One pass over the characters: brackets inside
- * strings and comments count too, because telling them apart takes a parser.
+ * strings and comments count too, because only a parser can distinguish them.
  */
 export function checkNesting(name: string, text: string): void {
   let depth = 0

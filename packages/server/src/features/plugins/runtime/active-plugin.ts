@@ -215,7 +215,7 @@ function pluginIsOff(): SandboxFailure {
   return new SandboxFailure('closed', 'The plugin is switched off.')
 }
 
-/** Losing the worker to another plugin is nobody's fault here, so the call is made once more in a new realm. */
+/** The worker was lost because of another plugin, so the call is retried once in a new realm. */
 async function retryForNeighbour<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
@@ -237,5 +237,5 @@ export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What happens to a realm that is being thrown away matters to nobody. */
+/** The outcome of a realm that is being closed has no meaning. */
 function ignore(): void {}

@@ -109,7 +109,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     }
   }
 
-  /** What has not changed goes on as it is; the rest is closed and, if it is still enabled, made anew. */
+  /** What has not changed continues; the rest is closed and, if it is still enabled, created again. */
   async function reload(): Promise<void> {
     if (closed) return
     const enabled = await database.read(tx => tx.pluginConfigs.listEnabled())
@@ -139,7 +139,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   }
 
   async function tick(at: Instant): Promise<void> {
-    await tellFlagChanges(at)
+    await deliverFlagChanges(at)
     await Promise.all([schedule.runDue(active.values(), at), jobs.runDue(at)])
     if (monotonicNow() - prunedAt > pruneEveryMs) {
       prunedAt = monotonicNow()
@@ -148,10 +148,10 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     }
   }
 
-  async function tellFlagChanges(at: Instant): Promise<void> {
+  async function deliverFlagChanges(at: Instant): Promise<void> {
     for (const [projectId, plugins] of byProject) {
-      const isHeard = plugins.some(plugin => plugin.offers('onFlagChange'))
-      if (isHeard) while (await enqueueFlagChanges(database, projectId, at)) {}
+      const isSubscribed = plugins.some(plugin => plugin.offers('onFlagChange'))
+      if (isSubscribed) while (await enqueueFlagChanges(database, projectId, at)) {}
     }
   }
 
@@ -165,19 +165,19 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     },
     async start() {
       await reload()
-      const reloadInTurn = () => {
+      const reloadInOrder = () => {
         reloading = reloading.then(reload, reload)
         return reloading
       }
-      const startAnew = async () => {
-        await reloadInTurn()
+      const restart = async () => {
+        await reloadInOrder()
         wake()
       }
       changes.subscribe(async batch => {
-        if (batch.some(change => change.topic === 'plugin' || change.topic === 'project')) await reloadInTurn()
+        if (batch.some(change => change.topic === 'plugin' || change.topic === 'project')) await reloadInOrder()
         // Not awaited: the work needs transactions of its own, and those wait for the listeners.
         if (batch.some(change => change.topic === 'flag' && pluginsOf(change.projectId ?? 0).length > 0)) wake()
-      }, startAnew)
+      }, restart)
       if (everyMs > 0) timers.push(setInterval(wake, everyMs).unref())
       timers.push(setInterval(() => void flush().catch(onError), flushEveryMs).unref())
     },

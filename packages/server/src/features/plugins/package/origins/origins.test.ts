@@ -63,7 +63,7 @@ describe('npm', () => {
     expect(await fetchTag(npmAddress, '1.0.0')).toMatchObject({ tag: '1.0.0', manifest: { name: 'one' } })
   })
 
-  test('asks nobody about a pinned version', async () => {
+  test('sends no request for a pinned version', async () => {
     expect(await findLatestTag(origins, { ...npmAddress, version: '1.0.0' }, undefined)).toBe('1.0.0')
     expect(registry.requests).toEqual([])
   })
