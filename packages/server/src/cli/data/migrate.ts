@@ -10,7 +10,10 @@ export async function migrateCommand(options: { readonly json?: boolean }): Prom
     const applied = await migrate(storage.kysely, storage.dialect)
     const version = await schemaVersion(storage.kysely)
     if (options.json) return printJson({ applied, version })
-    console.log(applied.length > 0 ? `Applied: ${applied.join(', ')}.` : 'The schema is up to date.', `Schema version ${version}.`)
+    console.log(
+      applied.length > 0 ? `Applied: ${applied.join(', ')}.` : 'The schema is up to date.',
+      `Schema version ${version}.`,
+    )
   } finally {
     await storage.close()
   }

@@ -82,16 +82,11 @@ export async function migrateStoreCommand(fromUrl: string, toUrl: string): Promi
     await reach(source, from)
     await reach(target, to)
     await refuseWhileServed(source)
-    await moveStore(
-      source,
-      target,
-      progress,
-      async ({ tables, rows }) => {
-        await moveSecretKey(source, target)
-        console.log(`Moved ${rows} rows in ${tables} tables; counts and checksums agree.`)
-        console.log('Point DATABASE_URL at the new database and start Halyard.')
-      },
-    )
+    await moveStore(source, target, progress, async ({ tables, rows }) => {
+      await moveSecretKey(source, target)
+      console.log(`Moved ${rows} rows in ${tables} tables; counts and checksums agree.`)
+      console.log('Point DATABASE_URL at the new database and start Halyard.')
+    })
   } catch (error) {
     if (!isDiskFull(error)) throw error
     throw new UsageError('The disk of the target is full. Free some space and run the same command: it goes on here.')
