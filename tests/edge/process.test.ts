@@ -87,7 +87,7 @@ describe('the command line of an edge', () => {
   })
 
   it.each([
-    ['no upstream', ['edge'], {}, 'Say which server to follow'],
+    ['no upstream', ['edge'], {}, 'Set the server to replicate'],
     ['no key', ['edge', '--upstream', 'http://127.0.0.1:9'], {}, 'halyard keys create'],
     ['something that is no address', ['edge', '--upstream', 'nonsense'], {}, 'HALYARD_UPSTREAM must be an http'],
     [
@@ -98,7 +98,7 @@ describe('the command line of an edge', () => {
     ],
   ])('%s: says what to do', async (_name, args, environment, message) => {
     const { code, output } = await runCommand(args, environment)
-    expect(code).toBe(1)
+    expect(code).toBe(78)
     expect(output).toContain(message)
   })
 
@@ -106,7 +106,7 @@ describe('the command line of an edge', () => {
     const fresh = await newEdgeFolder()
     const args = ['edge', '--upstream', s.url, '--key', 'phx_wrong', '--data', fresh]
     const { code, output } = await runCommand(args, { PORT: '0' })
-    expect(code).toBe(1)
+    expect(code).toBe(78)
     expect(output).toContain('This API key is not valid')
     expect(output).toContain('--scopes edge:write')
     expect(output).not.toContain('phx_wrong')
