@@ -24,7 +24,7 @@ import { serveFlags } from './features/flags/flag-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
-import { serveReach } from './features/impact/impact-routes.ts'
+import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './features/persons/person-routes.ts'
@@ -125,7 +125,7 @@ export function createApp({
       () => serveOrganizationFlags(serve, { database, guard: plugins.guard, now }),
       () => serveRoleAccess(serve, { database, now }),
       () => serveCohorts(serve, { database, scanner, onCohortWork, now }),
-      () => serveReach(serve, { database, scanner, onCohortWork, now }),
+      () => serveImpact(serve, { database, scanner, onCohortWork, now }),
       () => servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now }),
       () => serveLocalEvaluation(serve, serving),
       () => serveSdk(app, serving),

@@ -5,11 +5,11 @@ import type { Database, Stores } from '../stores.ts'
 export interface Job {
   /** Names the lease; two jobs of one name exclude each other on all nodes. */
   readonly name: string
-  run(turn: Turn): Promise<void>
+  run(context: JobContext): Promise<void>
 }
 
 /** What a job is given while its node holds the lease. */
-export interface Turn {
+export interface JobContext {
   readonly now: Instant
   /** As `Database.transaction`, but raises `LeaseLost` and writes nothing when another node has taken over meanwhile. */
   transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>

@@ -1,8 +1,8 @@
 import { chmodSync } from 'node:fs'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
 import { required, UsageError } from '../usage.ts'
-import { writeWhole } from './whole-file.ts'
 import { withDatabase } from '../with-database.ts'
+import { writeWhole } from './whole-file.ts'
 
 /** `halyard backup <file>`: a consistent copy while the server goes on. */
 export async function backup([file]: string[]): Promise<void> {

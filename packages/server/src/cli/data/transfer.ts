@@ -20,10 +20,10 @@ import { openStorage, type Storage } from '../../storage/open-storage.ts'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
 import { exportData } from '../../storage/transfer/export-data.ts'
 import { moveStore } from '../../storage/transfer/migrate-store.ts'
-import { refuseFileInUse, refuseWhileServed } from './refuse-while-in-use.sql.ts'
 import { readOptions, required, UsageError } from '../usage.ts'
-import { isDiskFull, makeDurable, writeWhole } from './whole-file.ts'
 import { withDatabase } from '../with-database.ts'
+import { refuseFileInUse, refuseWhileServed } from './refuse-while-in-use.sql.ts'
+import { isDiskFull, makeDurable, writeWhole } from './whole-file.ts'
 
 /** `halyard export <file> [--project N]`: readable lines of JSON. */
 export async function exportCommand(args: string[]): Promise<void> {

@@ -1,27 +1,27 @@
 import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 
-/** How many entries there are up to one of them. None appears before it any more, so that only those behind it have to be counted. */
+/** The number of entries up to an id. No entry can appear below it any more, so that only newer ones have to be counted. */
 export interface SettledCount {
   readonly upTo: number
   readonly count: number
 }
 
-/** Caches settled counts by their filter. */
+/** LRU cache of settled counts by filter. */
 export interface ActivityCounts {
-  find(asked: string): SettledCount
-  keep(asked: string, settled: SettledCount): void
+  find(filter: string): SettledCount
+  store(filter: string, settled: SettledCount): void
   /** After a failover the entries may be others. */
   clear(): void
 }
 
-const nothingYet: SettledCount = { upTo: 0, count: 0 }
+const noneSettled: SettledCount = { upTo: 0, count: 0 }
 const countsMax = 1000
 
 export function createActivityCounts(): ActivityCounts {
   const counts = new InvalidatedCache<SettledCount>({ sizeMax: countsMax })
   return {
-    find: asked => counts.peek(asked) ?? nothingYet,
-    keep: (asked, settled) => counts.set(asked, settled),
+    find: filter => counts.peek(filter) ?? noneSettled,
+    store: (filter, settled) => counts.set(filter, settled),
     clear: () => counts.clear(),
   }
 }

@@ -10,7 +10,7 @@ import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import type { Scanner } from '../impact/scan/scanner.ts'
 import { cohortToWire, memberToWire, newContent } from './cohort-resource.ts'
 import type { CohortFilter } from './cohort-store.ts'
-import { countAnew, createCohort, reread } from './create-cohort.ts'
+import { createCohort, queueCount, reread } from './create-cohort.ts'
 import { duplicateAsStatic } from './duplicate-cohort.ts'
 import { listMembers } from './members/list-members.ts'
 import { namedPeople } from './members/members.ts'
@@ -20,12 +20,12 @@ import { getCohort, removeFromCohort, updateCohort } from './update-cohort.ts'
 interface Deps {
   readonly database: Database
   readonly scanner: Scanner
-  /** There is work on cohorts to be done in the background. */
+  /** Called when a background job was queued. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
 
-/** Cohorts, as PostHog has them at `/api/projects/{id}/cohorts/`. */
+/** Serves cohorts at PostHog's paths, `/api/projects/{id}/cohorts/`. */
 export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWork, now }: Deps): void {
   const r = routes.cohorts
 
@@ -57,7 +57,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
       throw invalid(
         'is_static',
         'invalid_input',
-        'A cohort stays dynamic or static. Use duplicate_as_static_cohort for a static copy.',
+        'is_static cannot be changed. Use duplicate_as_static_cohort to create a static copy.',
       )
     }
     const update = { cohortId: stored.id, patch, people, seenVersion: version }
@@ -71,8 +71,8 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
   serve(r.persons, async ({ project, params, query, url, signal }) => {
     const window = readWindow(query)
     const cohort = await database.read(tx => getCohort(tx, project, Number(params.id)))
-    const asked = { cohort, search: query.search?.trim() || undefined, window, now: dateOf(now()).getTime() }
-    const { members, hasMore } = await listMembers(database, scanner, asked, signal)
+    const memberQuery = { cohort, search: query.search?.trim() || undefined, window, now: dateOf(now()).getTime() }
+    const { members, hasMore } = await listMembers(database, scanner, memberQuery, signal)
     const results = members.map(({ person, distinctIds }) => memberToWire(person, distinctIds))
     return { results, ...neighbourLinks(window, url, hasMore) }
   })
@@ -111,8 +111,8 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
     const cohort = await database.transaction(async tx => {
       const stored = await getCohort(tx, project, Number(params.id))
       if (stored.isStatic || stored.deleted)
-        throw invalid(null, 'invalid_input', 'Only a live dynamic cohort is counted.')
-      await countAnew(tx, stored.id, now())
+        throw invalid(null, 'invalid_input', 'Only a dynamic cohort that is not deleted can be recalculated.')
+      await queueCount(tx, stored.id, now())
       return reread(tx, stored)
     })
     onCohortWork()

@@ -38,7 +38,7 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
     },
     write: (projectId, drafts) => writePersons(db, projectId, drafts),
     async remove(projectId, personId) {
-      await sqlCohortMemberStore(db).forget(projectId, personId)
+      await sqlCohortMemberStore(db).removePerson(projectId, personId)
       const result = await db
         .deleteFrom('persons')
         .where('project_id', '=', projectId)
@@ -102,7 +102,7 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
     },
     async addHashKeys(personId, hashKeys) {
       if (hashKeys.length === 0) return
-      // Locks the person, so that a merge that is under way either sees these keys or makes this write find nobody.
+      // Locks the person row: a concurrent merge either sees these keys or has deleted the row before this update.
       const locked = await db
         .updateTable('persons')
         .set(({ eb }) => ({ version: eb('version', '+', 1) }))

@@ -13,8 +13,8 @@ const rowsPerInsertMax = 500
 const emailCharactersMax = 320
 
 /**
- * Every change to a person or its set of ids goes through its row's version. So two writers cannot both believe that they have the person
- * for themselves: the second finds another version, and its whole transaction is run again on what is there then.
+ * Every change to a person or its set of ids increments the version of its row (optimistic locking). The second of two concurrent writers
+ * finds another version and its transaction is retried.
  */
 export async function writePersons(
   db: Kysely<Tables>,
@@ -23,7 +23,7 @@ export async function writePersons(
 ): Promise<readonly PersonMerge[]> {
   const ids = await createPersons(db, projectId, drafts)
   const idOf = (draft: PersonDraft): number => draft.stored?.id ?? (ids.get(draft.uuid) as number)
-  // In the order of ids, so that two writers wait for each other instead of locking each other out.
+  // Ordered by id, so that two writers take locks in the same order and cannot deadlock.
   const stored = drafts.filter(draft => draft.stored).sort((a, b) => idOf(a) - idOf(b))
   for (const draft of stored) await updatePerson(db, draft, draft.stored as Person)
   const merges: PersonMerge[] = []
@@ -109,6 +109,6 @@ const columnsOf = (draft: PersonDraft) => ({
 })
 
 function emailOf({ email }: Properties): string | null {
-  const isKept = typeof email === 'string' && email.length <= emailCharactersMax && !email.includes('\u0000')
-  return isKept && email.isWellFormed() ? email : null
+  const isStorable = typeof email === 'string' && email.length <= emailCharactersMax && !email.includes('\u0000')
+  return isStorable && email.isWellFormed() ? email : null
 }

@@ -45,7 +45,7 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
     },
     async listDue(now, limit) {
       const rows = await changes()
-        // A literal, so that both databases see that the partial index fits.
+        // A literal, so that both databases can use the partial index.
         .where('scheduled_changes.status', '=', sql.lit('pending'))
         .where('scheduled_changes.due_at', '<=', now)
         .orderBy('scheduled_changes.due_at')

@@ -11,7 +11,7 @@ const parametersMax = 5000
 const ascending = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b)
 
 export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
-  /** The count stands in the cohort's own row, so that a list of cohorts need not count a million members. */
+  /** The count is stored in the cohort row, so that listing cohorts does not count their members. */
   const changeCount = async (cohortId: number, by: number): Promise<void> => {
     if (by === 0) return
     await db
@@ -81,7 +81,7 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
       await db.deleteFrom('cohort_people').where('person_id', '=', fromPersonId).execute()
       for (const cohortId of cohortIds) if (inBoth.has(cohortId)) await changeCount(cohortId, -1)
     },
-    async forget(projectId, personId) {
+    async removePerson(projectId, personId) {
       const cohortIds = await cohortsOf(personId)
       const isOurs =
         cohortIds.length > 0 &&

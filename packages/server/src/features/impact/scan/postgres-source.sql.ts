@@ -12,7 +12,7 @@ import {
 } from './batch.ts'
 import type { Target } from './scan-request.ts'
 
-/** As the source for SQLite: a few long texts a batch instead of a row for everybody. */
+/** Like the SQLite source: aggregates a batch into a few long strings instead of one row per subject. */
 export function postgresSource(
   client: Pick<pg.ClientBase, 'query'>,
   projectId: number,

@@ -14,8 +14,8 @@ import {
 import type { Target } from './scan-request.ts'
 
 /**
- * A whole batch comes as a few long texts: making an object of each row would cost more than all the rest. Properties never hold a raw line
- * break, so one can stand between them.
+ * Aggregates a batch into a few long strings, because creating an object per row would dominate the cost. JSON never contains a raw line
+ * break, so line breaks separate the properties.
  */
 export function sqliteSource(
   handle: SqliteHandle,
@@ -50,7 +50,7 @@ export function sqliteSource(
         ${needs.identities ? `, ${identity} as identity` : ''}
       ${wanted}
     )`)
-  // The length alone is read from where the row begins.
+  // SQLite reads the length from the row header, without the value.
   const fitting = handle.prepare(`
     select count(*) as rows
     from (
@@ -102,11 +102,11 @@ interface Row extends Read {
   readonly identities?: string
 }
 
-const marks = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
+const placeholders = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
 
 function prepareCohorts(handle: SqliteHandle, ids: readonly number[]): (low: number, high: number) => Batch['cohorts'] {
   const statement = handle.prepare(
-    `select cohort_id, person_id from cohort_people where cohort_id in (${marks(ids)}) and person_id between ? and ?`,
+    `select cohort_id, person_id from cohort_people where cohort_id in (${placeholders(ids)}) and person_id between ? and ?`,
   )
   return (low, high) => cohortsByPerson(statement.all(...ids, low, high) as Parameters<typeof cohortsByPerson>[0])
 }
@@ -116,7 +116,7 @@ function prepareHashKeys(
   keys: readonly string[],
 ): (low: number, high: number) => Batch['hashKeys'] {
   const statement = handle.prepare(
-    `select person_id, flag_key, hash_key from hash_key_overrides where person_id between ? and ? and flag_key in (${marks(keys)})`,
+    `select person_id, flag_key, hash_key from hash_key_overrides where person_id between ? and ? and flag_key in (${placeholders(keys)})`,
   )
   return (low, high) => hashKeysByPerson(statement.all(low, high, ...keys) as Parameters<typeof hashKeysByPerson>[0])
 }
