@@ -1,13 +1,13 @@
-import { type CompiledFlag, Compiler } from './compiler.ts'
-import type { Definitions, EngineOptions, FlagDefinition, Subject } from './definition.ts'
-import { evaluateAll, evaluateSome, newRun } from './evaluate.ts'
-import { explainFlag } from './explain.ts'
-import type { Issue } from './issue.ts'
-import { linkProject, type Project, withDependencies } from './project.ts'
-import { type Requirements, requirementsOf } from './requirements.ts'
-import { Results } from './results.ts'
-import type { Run } from './run.ts'
-import type { Trace } from './trace.ts'
+import { type CompiledFlag, Compiler } from './compile/compiler.ts'
+import { linkProject, type Project, withDependencies } from './compile/project.ts'
+import { type Requirements, requirementsOf } from './compile/requirements.ts'
+import type { Definitions, EngineOptions, FlagDefinition, Subject } from './definition/definition.ts'
+import type { Issue } from './definition/issue.ts'
+import { evaluateAll, evaluateSome, newRun } from './evaluate/evaluate.ts'
+import { Results } from './evaluate/results.ts'
+import type { Run } from './evaluate/run.ts'
+import { explainFlag } from './explain/explain.ts'
+import type { Trace } from './explain/trace.ts'
 
 export interface EvaluateOptions {
   /** Evaluate only these flags, and what they depend on. */

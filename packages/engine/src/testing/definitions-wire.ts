@@ -1,5 +1,5 @@
-import type { Definitions } from '../definition.ts'
-import { isRecord, type JsonRecord } from '../json.ts'
+import type { Definitions } from '../definition/definition.ts'
+import { isRecord, type JsonRecord } from '../definition/json.ts'
 import type { Snapshot } from '../snapshot.ts'
 
 /** The definitions in the form that client libraries download. */

@@ -1,5 +1,5 @@
-import type { CohortDefinition, Definitions, FlagDefinition, Subject } from '../definition.ts'
-import { operators } from '../operator.ts'
+import type { CohortDefinition, Definitions, FlagDefinition, Subject } from '../definition/definition.ts'
+import { operators } from '../definition/operator.ts'
 import type { Random } from './random.ts'
 
 /**

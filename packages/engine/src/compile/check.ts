@@ -1,0 +1,120 @@
+import type { CohortDefinition, Definitions, EngineOptions, FlagDefinition } from '../definition/definition.ts'
+import type { Issue, Report } from '../definition/issue.ts'
+import { parseCohortFilters } from '../definition/parse-cohort.ts'
+import type { ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import { leavesOf, type Reference } from '../definition/references.ts'
+import { Compiler } from './compiler.ts'
+import { compileTest } from './match/compile-test.ts'
+import { isBehavioral, type Node, nameOf, ReferenceGraph, titleOf } from './reference-graph.ts'
+
+const filtersBytesMax = 512 * 1024
+
+/** What speaks against storing a flag. `definitions` is the project; an older version of the flag in it is ignored. */
+export function checkFlag(flag: FlagDefinition, definitions: Definitions, options: EngineOptions): Issue[] {
+  const { issues, report } = collect()
+  if (isTooLarge(flag.filters, report)) return issues
+  const { filters } = new Compiler(definitions, options).compileFlag(flag, report)
+  if (filters === undefined) return issues
+  const others = definitions.flags.filter(other => other.id !== flag.id)
+  const graph = new ReferenceGraph({ ...definitions, flags: [...others, flag] })
+  const conditions =
+    filters.superCondition === null ? filters.conditions : [...filters.conditions, filters.superCondition]
+  const properties = conditions.flatMap(condition => condition.properties)
+  checkReferences({ kind: 'flag', definition: flag }, properties, graph, report)
+  return issues
+}
+
+/** What speaks against storing a cohort. */
+export function checkCohort(cohort: CohortDefinition, definitions: Definitions, options: EngineOptions): Issue[] {
+  const { issues, report } = collect()
+  if (isTooLarge(cohort.filters, report)) return issues
+  const tree = parseCohortFilters(cohort.filters, report)
+  if (tree === undefined) return issues
+  const matching = { ...options, propertyMatchingVersion: definitions.propertyMatchingVersion }
+  const leaves = leavesOf(tree)
+  for (const leaf of leaves) {
+    if (leaf.kind === 'value') checkValue(leaf, matching, report)
+    if (leaf.kind === 'cohort' && leaf.excluded) {
+      report('wrong_operator', `${leaf.path}.operator`, 'Within a cohort, leave another one out with negation: true.')
+    }
+  }
+  const others = definitions.cohorts.filter(other => other.id !== cohort.id)
+  const graph = new ReferenceGraph({ ...definitions, cohorts: [...others, cohort] })
+  checkReferences({ kind: 'cohort', definition: cohort }, leaves, graph, report)
+  return issues
+}
+
+function collect(): { issues: Issue[]; report: Report } {
+  const issues: Issue[] = []
+  return { issues, report: (code, path, message) => issues.push({ code, path, message }) }
+}
+
+function isTooLarge(filters: unknown, report: Report): boolean {
+  let length = Number.POSITIVE_INFINITY
+  try {
+    length = JSON.stringify(filters)?.length ?? 0
+  } catch {
+    // What cannot be written, cannot be stored either.
+  }
+  if (length <= filtersBytesMax) return false
+  report('too_large', 'filters', 'The filters are larger than 512 KiB or nested too deeply.')
+  return true
+}
+
+function checkValue(property: ValueProperty, options: Parameters<typeof compileTest>[2], report: Report): void {
+  if (property.operator === undefined) return
+  const { misfit } = compileTest(property.operator, property.value, options)
+  if (misfit !== undefined) report(misfit.code, `${property.path}.value`, misfit.message)
+}
+
+function checkReferences(
+  holder: Node,
+  properties: readonly ParsedProperty[],
+  graph: ReferenceGraph,
+  report: Report,
+): void {
+  for (const property of properties) {
+    if (property.kind !== 'value') checkReference(holder, property, graph, report)
+  }
+}
+
+function checkReference(holder: Node, reference: Reference, graph: ReferenceGraph, report: Report): void {
+  const path = reference.kind === 'flag' ? `${reference.path}.key` : `${reference.path}.value`
+  const target = graph.find(reference)
+  if (target === undefined) {
+    reportUnknown(reference, path, report)
+  } else if (nameOf(target) === nameOf(holder)) {
+    const what = holder.kind === 'flag' ? 'A flag cannot depend on itself.' : 'A cohort cannot contain itself.'
+    report(holder.kind === 'flag' ? 'self_dependency' : 'cohort_cycle', path, what)
+  } else {
+    checkReached(holder, target, graph, path, report)
+  }
+}
+
+function reportUnknown(reference: Reference, path: string, report: Report): void {
+  if (reference.kind === 'cohort') {
+    if (reference.id !== '') report('unknown_cohort', path, `There is no cohort with the id ${reference.id}.`)
+  } else if (reference.reference !== '') {
+    report('unknown_flag', path, `There is no flag with the id ${reference.reference}.`)
+  }
+}
+
+function checkReached(holder: Node, target: Node, graph: ReferenceGraph, path: string, report: Report): void {
+  const way = graph.path(target, holder)
+  if (way !== undefined) {
+    const names = [holder, ...way].map(titleOf).join(' → ')
+    report(holder.kind === 'flag' ? 'flag_cycle' : 'cohort_cycle', path, `This would go in a circle: ${names}.`)
+    return
+  }
+  for (const node of graph.reachable(target)) {
+    if (node.kind !== 'cohort') continue
+    if (isBehavioral(node.definition)) {
+      const message = `The cohort "${titleOf(node)}" asks what people did, which cannot decide a flag.`
+      report('behavioral_cohort', path, message)
+    }
+    for (const reference of graph.dangling(node)) reportUnknown(reference, path, report)
+    if (graph.next(node).some(next => graph.path(next, node) !== undefined)) {
+      report('cohort_cycle', path, `The cohort "${titleOf(node)}" contains itself.`)
+    }
+  }
+}

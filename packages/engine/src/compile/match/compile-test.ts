@@ -1,0 +1,282 @@
+import type { EngineOptions, Matcher } from '../../definition/definition.ts'
+import type { IssueCode } from '../../definition/issue.ts'
+import { plainText } from '../../definition/json.ts'
+import type { Operator } from '../../definition/operator.ts'
+import { FALSE, negate, REGEX, TRUE, type Truth, truthOf, UNSURE, UNSURE_FALSE } from '../../evaluate/ternary.ts'
+import { parseDateFilter, parseInstant } from './dates.ts'
+import { exactTest } from './equality.ts'
+import { rememberingLast } from './memoize-last.ts'
+import { isSharedText, portabilityOf } from './portable-regex.ts'
+import { caretRange, compareVersions, parseVersion, tildeRange, type VersionRange, wildcardRange } from './semver.ts'
+
+/** Decides about a value that is present. */
+export type Test = (value: unknown, now: number) => Truth
+
+/** Why a filter's value does not fit its operator. */
+export interface Misfit {
+  readonly code: IssueCode
+  readonly message: string
+}
+
+export interface CompiledTest {
+  readonly test: Test
+  readonly misfit?: Misfit
+}
+
+export interface MatchOptions extends EngineOptions {
+  readonly propertyMatchingVersion: 1 | 2
+}
+
+/** Prepares a filter. A value that does not fit never matches, and says why. */
+export function compileTest(operator: Operator, target: unknown, options: MatchOptions): CompiledTest {
+  switch (operator) {
+    case 'exact':
+      return { test: exactTest(target, options.propertyMatchingVersion), ...requireValue(target) }
+    case 'is_not':
+      return negated({ test: exactTest(target, options.propertyMatchingVersion), ...requireValue(target) })
+    case 'is_set':
+      return { test: () => TRUE }
+    case 'is_not_set':
+      return { test: () => FALSE }
+    case 'icontains':
+    case 'not_icontains':
+      return textTest(operator, target, (text, part) => text.includes(part))
+    case 'starts_with':
+    case 'not_starts_with':
+      return textTest(operator, target, (text, part) => text.startsWith(part))
+    case 'ends_with':
+    case 'not_ends_with':
+      return textTest(operator, target, (text, part) => text.endsWith(part))
+    case 'icontains_multi':
+      return containsAnyTest(target)
+    case 'not_icontains_multi':
+      return negated(containsAnyTest(target))
+    case 'regex':
+      return regexTest(target, options, true)
+    case 'not_regex':
+      return regexTest(target, options, false)
+    case 'gt':
+    case 'gte':
+    case 'lt':
+    case 'lte':
+      return orderTest(operator, target)
+    case 'between':
+      return betweenTest(target)
+    case 'not_between':
+      return negated(betweenTest(target))
+    case 'is_date_before':
+    case 'is_date_after':
+    case 'is_date_exact':
+      return dateTest(operator, target)
+    case 'semver_tilde':
+      return rangeTest(tildeRange(plainText(target)), target)
+    case 'semver_caret':
+      return rangeTest(caretRange(plainText(target)), target)
+    case 'semver_wildcard':
+      return rangeTest(wildcardRange(plainText(target)), target)
+    default:
+      return versionTest(operator, target)
+  }
+}
+
+const never: Test = () => UNSURE_FALSE
+
+function misfit(code: IssueCode, message: string, test: Test = never): CompiledTest {
+  return { test, misfit: { code, message } }
+}
+
+function negated(compiled: CompiledTest): CompiledTest {
+  if (compiled.test === never) return compiled
+  const { test } = compiled
+  return { ...compiled, test: (value, now) => negate(test(value, now)) }
+}
+
+function requireValue(target: unknown): { misfit?: Misfit } {
+  return target === undefined ? { misfit: { code: 'invalid_value', message: 'A value is required.' } } : {}
+}
+
+function isScalar(target: unknown): boolean {
+  return typeof target === 'string' || typeof target === 'number' || typeof target === 'boolean'
+}
+
+/** Only ASCII letters lose their case here: É stays different from é. */
+const asciiLowerCase = rememberingLast((text: string) =>
+  isAscii(text) ? text.toLowerCase() : text.replace(/[A-Z]+/g, letters => letters.toLowerCase()),
+)
+
+/** Quicker than a regular expression for texts as short as most. */
+function isAscii(text: string): boolean {
+  for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false
+  return true
+}
+
+function textTest(operator: Operator, target: unknown, holds: (text: string, part: string) => boolean): CompiledTest {
+  const part = asciiLowerCase(plainText(target))
+  const wanted = !operator.startsWith('not_')
+  const test: Test = value => (holds(asciiLowerCase(plainText(value)), part) === wanted ? TRUE : FALSE)
+  return isScalar(target) ? { test } : misfit('invalid_value', `${operator} compares with a text.`, test)
+}
+
+function containsAnyTest(target: unknown): CompiledTest {
+  if (!Array.isArray(target) || target.length === 0 || !target.every(isScalar)) {
+    return misfit('invalid_value', 'Give a list with at least one text.')
+  }
+  const parts = target.map(item => asciiLowerCase(plainText(item)))
+  return {
+    test: value => {
+      const text = asciiLowerCase(plainText(value))
+      return truthOf(
+        parts.some(part => text.includes(part)),
+        false,
+      )
+    },
+  }
+}
+
+function regexTest(target: unknown, options: EngineOptions, wanted: boolean): CompiledTest {
+  const pattern = plainText(target)
+  const portability = portabilityOf(pattern)
+  let matcher: Matcher
+  try {
+    matcher = options.regex(pattern)
+  } catch (error) {
+    const why = error instanceof Error ? error.message : 'it cannot be compiled'
+    const test: Test = () => (portability === 'invalid' ? FALSE : UNSURE_FALSE)
+    return misfit('invalid_regex', `The regular expression cannot be used: ${why}`, test)
+  }
+  if (portability === 'invalid') return { test: () => FALSE }
+  const test = matcherTest(matcher, wanted, portability === 'shared', pattern === '')
+  return isScalar(target) ? { test } : misfit('invalid_value', 'A regular expression is a text.', test)
+}
+
+/** A matcher may give up at run time, as one with a step limit does. That is no match for either operator. */
+function matcherTest(matcher: Matcher, wanted: boolean, shared: boolean, empty: boolean): Test {
+  return value => {
+    const text = plainText(value)
+    const doubt = empty || (shared && isSharedText(text)) ? 0 : UNSURE | REGEX
+    try {
+      return (matcher.test(text) === wanted ? TRUE : FALSE) | doubt
+    } catch {
+      return FALSE | doubt
+    }
+  }
+}
+
+function numberIn(value: unknown): number {
+  return typeof value === 'number' ? value : Number.parseFloat(plainText(value))
+}
+
+/** Numbers where both sides begin like numbers, else the order of texts. */
+function orderTest(operator: 'gt' | 'gte' | 'lt' | 'lte', target: unknown): CompiledTest {
+  const limit = numberIn(target)
+  const limitText = plainText(target)
+  const limitIsNumber = Number.isFinite(limit)
+  const test: Test = value => {
+    const number = limitIsNumber ? numberIn(value) : Number.NaN
+    const holds = Number.isFinite(number)
+      ? holdsInOrder(operator, number, limit)
+      : holdsInOrder(operator, plainText(value), limitText)
+    return holds ? TRUE : FALSE
+  }
+  const fits = typeof target === 'string' || typeof target === 'number'
+  return fits ? { test } : misfit('invalid_value', `${operator} compares with a number or a text.`, test)
+}
+
+function holdsInOrder<T extends number | string>(operator: 'gt' | 'gte' | 'lt' | 'lte', left: T, right: T): boolean {
+  switch (operator) {
+    case 'gt':
+      return left > right
+    case 'gte':
+      return left >= right
+    case 'lt':
+      return left < right
+    case 'lte':
+      return left <= right
+  }
+}
+
+function betweenTest(target: unknown): CompiledTest {
+  if (!Array.isArray(target) || target.length !== 2) return misfit('invalid_value', 'Give a list [least, most].')
+  const least = numberIn(target[0])
+  const most = numberIn(target[1])
+  if (!Number.isFinite(least) || !Number.isFinite(most)) return misfit('invalid_value', 'Both limits must be numbers.')
+  if (least > most) return misfit('invalid_value', 'The first limit must not be above the second.')
+  return {
+    test: value => {
+      const number = numberIn(value)
+      return truthOf(number >= least && number <= most, false)
+    },
+  }
+}
+
+function dateTest(operator: 'is_date_before' | 'is_date_after' | 'is_date_exact', target: unknown): CompiledTest {
+  const filter = parseDateFilter(target)
+  if (filter === undefined) {
+    return misfit('invalid_date', 'Give a date such as 2024-01-31 or a distance into the past such as -7d.')
+  }
+  return {
+    test: (value, now) => {
+      const instant = parseInstant(value)
+      if (instant === undefined) return UNSURE_FALSE
+      const certain = filter.certain && instant.certain && operator !== 'is_date_exact'
+      return truthOf(holdsInTime(operator, instant.time, filter.at(now)), certain)
+    },
+  }
+}
+
+function holdsInTime(
+  operator: 'is_date_before' | 'is_date_after' | 'is_date_exact',
+  left: number,
+  right: number,
+): boolean {
+  if (operator === 'is_date_before') return left < right
+  if (operator === 'is_date_after') return left > right
+  return left === right
+}
+
+const versionMisfit = (): CompiledTest => misfit('invalid_version', 'Give a version such as 1.2.3.')
+
+function rangeTest(range: VersionRange | undefined, target: unknown): CompiledTest {
+  if (range === undefined || target === null || target === undefined) return versionMisfit()
+  return {
+    test: value => {
+      const version = parseVersion(plainText(value))
+      if (version === undefined) return UNSURE_FALSE
+      const inside =
+        compareVersions(version.numbers, range.lower) >= 0 && compareVersions(version.numbers, range.upper) < 0
+      return truthOf(inside, range.certain && version.certain)
+    },
+  }
+}
+
+type VersionOperator = 'semver_eq' | 'semver_neq' | 'semver_gt' | 'semver_gte' | 'semver_lt' | 'semver_lte'
+
+function versionTest(operator: VersionOperator, target: unknown): CompiledTest {
+  const limit = parseVersion(plainText(target))
+  if (limit === undefined) return versionMisfit()
+  return {
+    test: value => {
+      const version = parseVersion(plainText(value))
+      if (version === undefined) return UNSURE_FALSE
+      const order = compareVersions(version.numbers, limit.numbers)
+      return truthOf(holdsForVersions(operator, order), limit.certain && version.certain)
+    },
+  }
+}
+
+function holdsForVersions(operator: VersionOperator, order: number): boolean {
+  switch (operator) {
+    case 'semver_eq':
+      return order === 0
+    case 'semver_neq':
+      return order !== 0
+    case 'semver_gt':
+      return order > 0
+    case 'semver_gte':
+      return order >= 0
+    case 'semver_lt':
+      return order < 0
+    case 'semver_lte':
+      return order <= 0
+  }
+}

@@ -1,0 +1,85 @@
+import { valueDepthMax } from '../../definition/json.ts'
+import { FALSE, type Truth, truthOf, UNSURE_FALSE } from '../../evaluate/ternary.ts'
+import { canonicalText, isWellFormed } from './canonical-text.ts'
+
+/**
+ * Equality of texts without regard to case; a list matches any of its items.
+ *
+ * In version 1 a filter that reads as a truth value (`true`, `"False"`, a list of only these) compares truthfulness
+ * instead, so that `false` equals everything that is not true. In version 2 only the empty list still does.
+ */
+export function exactTest(target: unknown, version: 1 | 2): (value: unknown) => Truth {
+  const readsAsTruth = isTruthValue(target, 0)
+  const isEmptyList = Array.isArray(target) && target.length === 0
+  if (isEmptyList || (version === 1 && readsAsTruth)) return truthfulnessTest(isTruthful(target, 0))
+  const test = Array.isArray(target) ? anyOfTest(target) : oneTest(target)
+  if (!readsAsTruth) return test
+  return value => (typeof value === 'number' ? (Number.isFinite(value) ? FALSE : UNSURE_FALSE) : test(value))
+}
+
+function truthfulnessTest(wanted: boolean): (value: unknown) => Truth {
+  return value => truthOf(isTruthful(value, 0) === wanted, isPlainJson(value))
+}
+
+/** Whole numbers are certain here, since only truthfulness is read from them. */
+function isPlainJson(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  return value === null || typeof value === 'boolean' || canonicalText(withoutWholeNumbers(value, 0)).certain
+}
+
+function withoutWholeNumbers(value: unknown, depth: number): unknown {
+  if (typeof value === 'number') return Number.isFinite(value) ? 0.5 : value
+  if (typeof value !== 'object' || value === null || depth > valueDepthMax) return value
+  if (Array.isArray(value)) return value.map(item => withoutWholeNumbers(item, depth + 1))
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutWholeNumbers(item, depth + 1)]))
+}
+
+function oneTest(target: unknown): (value: unknown) => Truth {
+  if (target === undefined) return () => UNSURE_FALSE
+  const wanted = canonicalText(target)
+  const wantedText = wanted.text.toLowerCase()
+  return value => {
+    if (typeof value === 'string') {
+      return truthOf(value.toLowerCase() === wantedText, wanted.certain && isWellFormed(value))
+    }
+    const { text, certain } = canonicalText(value)
+    return truthOf(text.toLowerCase() === wantedText, certain && wanted.certain)
+  }
+}
+
+/**
+ * The client libraries look through the list in order and decline at the first item that they cannot write as text,
+ * unless an earlier one has matched.
+ */
+function anyOfTest(targets: readonly unknown[]): (value: unknown) => Truth {
+  const positions = new Map<string, number>()
+  let firstDoubt = targets.length
+  for (const [position, target] of targets.entries()) {
+    const { text, certain } = canonicalText(target)
+    if (!certain && firstDoubt === targets.length) firstDoubt = position
+    const lowered = text.toLowerCase()
+    if (!positions.has(lowered)) positions.set(lowered, position)
+  }
+  const allCertain = firstDoubt === targets.length
+  return value => {
+    const { text, certain } =
+      typeof value === 'string' ? { text: value, certain: isWellFormed(value) } : canonicalText(value)
+    const position = positions.get(text.toLowerCase())
+    if (position === undefined) return truthOf(false, certain && allCertain)
+    return truthOf(true, certain && position < firstDoubt)
+  }
+}
+
+function isTruthValue(value: unknown, depth: number): boolean {
+  if (typeof value === 'boolean') return true
+  if (typeof value === 'string') return /^(true|false)$/i.test(value)
+  return Array.isArray(value) && depth < valueDepthMax && value.every(item => isTruthValue(item, depth + 1))
+}
+
+function isTruthful(value: unknown, depth: number): boolean {
+  if (typeof value === 'boolean') return value
+  if (typeof value === 'string') return value.length === 4 && value.toLowerCase() === 'true'
+  return Array.isArray(value) && depth < valueDepthMax && value.every(item => isTruthful(item, depth + 1))
+}

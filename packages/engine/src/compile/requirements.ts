@@ -1,0 +1,87 @@
+import { PERSON } from '../evaluate/run.ts'
+import type { CompiledFlag, Compiler } from './compiler.ts'
+
+/** What a caller has to gather before it evaluates. Where a set is empty there is nothing to look up. */
+export interface Requirements {
+  /** The names of the person properties that some flag reads. */
+  readonly personProperties: ReadonlySet<string>
+  /** The names of the group types that some flag is about or reads. */
+  readonly groupTypes: ReadonlySet<string>
+  /** The names of the properties that are read from groups, by group type. */
+  readonly groupProperties: ReadonlyMap<string, ReadonlySet<string>>
+  readonly staticCohorts: ReadonlySet<number>
+  /** The keys of the flags whose stored hash keys are wanted. */
+  readonly continuityFlags: readonly string[]
+  readonly deviceId: boolean
+}
+
+export function requirementsOf(flags: readonly CompiledFlag[], compiler: Compiler): Requirements {
+  const gathering = new Gathering(compiler)
+  for (const flag of flags) gathering.addFlag(flag)
+  return gathering
+}
+
+class Gathering implements Requirements {
+  readonly personProperties = new Set<string>()
+  readonly groupTypes = new Set<string>()
+  readonly groupProperties = new Map<string, Set<string>>()
+  readonly staticCohorts = new Set<number>()
+  readonly continuityFlags: string[] = []
+  deviceId = false
+  readonly #compiler: Compiler
+  readonly #visited: Uint8Array
+
+  constructor(compiler: Compiler) {
+    this.#compiler = compiler
+    this.#visited = new Uint8Array(compiler.pool.reads.length)
+  }
+
+  addFlag({ key, plan }: CompiledFlag): void {
+    if (plan === null) return
+    if (plan.continuity) this.continuityFlags.push(key)
+    if (plan.byDevice) {
+      this.deviceId = true
+      this.personProperties.add('$device_id')
+    }
+    if (plan.enrollmentKey !== null) this.personProperties.add(plan.enrollmentKey)
+    this.#addGroupType(plan.bag)
+    for (const condition of plan.conditions) this.#addCondition(condition)
+    if (plan.superCondition !== null) this.#addCondition(plan.superCondition)
+  }
+
+  #addCondition({ predicates, bag }: { predicates: readonly number[]; bag: number }): void {
+    this.#addGroupType(bag)
+    for (const predicate of predicates) this.#addPredicate(predicate)
+  }
+
+  #addGroupType(bag: number): void {
+    const type = this.#compiler.groupTypes[bag]
+    if (type !== undefined) this.groupTypes.add(type)
+  }
+
+  #addPredicate(id: number): void {
+    if (this.#visited[id] === 1) return
+    this.#visited[id] = 1
+    const reads = this.#compiler.pool.reads[id]!
+    if (reads.kind === 'staticCohort') this.staticCohorts.add(reads.id)
+    if (reads.kind === 'cohort') for (const predicate of reads.predicates) this.#addPredicate(predicate)
+    if (reads.kind === 'property') {
+      this.#addProperty(reads.bag, reads.key)
+      this.#addProperty(reads.fallback, reads.key)
+    }
+  }
+
+  /** The distinct id and the keys of groups come with the subject. */
+  #addProperty(bag: number, key: string): void {
+    if (bag === PERSON) {
+      if (key !== 'distinct_id') this.personProperties.add(key)
+      return
+    }
+    const type = this.#compiler.groupTypes[bag]
+    if (type === undefined) return
+    this.groupTypes.add(type)
+    if (key === '$group_key') return
+    const names = this.groupProperties.get(type) ?? new Set<string>()
+    this.groupProperties.set(type, names.add(key))
+  }
+}

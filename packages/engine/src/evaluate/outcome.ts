@@ -1,0 +1,178 @@
+import type { ParsedFilters } from '../definition/parse-filters.ts'
+
+/** One of the finitely many answers that a flag can give. Frozen and shared, so it can be compared by identity. */
+export interface Outcome {
+  readonly enabled: boolean
+  readonly variant: string | null
+  /** The variant, or whether the flag is on. */
+  readonly value: boolean | string
+  /** JSON text, or null. */
+  readonly payload: string | null
+  readonly reason: Reason
+  /** The flag could not be evaluated, and `value` is only a safe default. */
+  readonly failed: boolean
+}
+
+export interface Reason {
+  readonly code: ReasonCode
+  readonly conditionIndex: number | null
+  readonly description: string
+}
+
+export type ReasonCode =
+  | 'super_condition_value'
+  | 'holdout_condition_value'
+  | 'condition_match'
+  | 'out_of_rollout_bound'
+  | 'no_condition_match'
+  | 'no_group_type'
+  | 'flag_disabled'
+  | 'missing_dependency'
+  | 'error'
+
+/**
+ * Where an outcome stands in a flag's table. The head is the same for every flag, then follow the outcomes of each
+ * condition. A flag that is disabled or malformed has a table of one.
+ */
+export const NO_GROUP = 0
+export const ERROR = 1
+export const MISSING_DEPENDENCY = 2
+export const DEPENDENCY_CYCLE = 3
+export const HOLDOUT = 4
+export const SUPER_ON = 5
+export const SUPER_OFF = 6
+const CONDITIONS = 7
+
+/** The outcomes of a condition: no group, no match, out of the rollout, matched, matched with each variant. */
+export const SKIPPED = 0
+export const UNMATCHED = 1
+export const EXCLUDED = 2
+const MATCHED = 3
+const MATCHED_VARIANT = 4
+
+export function conditionOutcome(variantCount: number, condition: number): number {
+  return CONDITIONS + condition * (variantCount + MATCHED_VARIANT)
+}
+
+/** The outcome within a condition that has matched, given the position of a variant or -1. */
+export function matchedOutcome(variant: number): number {
+  return variant < 0 ? MATCHED : MATCHED_VARIANT + variant
+}
+
+const descriptions: Readonly<Record<ReasonCode, string>> = {
+  super_condition_value: 'Super condition value',
+  holdout_condition_value: 'Holdout condition value',
+  condition_match: 'Matched condition set',
+  out_of_rollout_bound: 'Out of rollout bound',
+  no_condition_match: 'No matching condition set',
+  no_group_type: 'No group type',
+  flag_disabled: 'Feature flag is disabled',
+  missing_dependency: 'Flag cannot be evaluated due to missing dependency',
+  error: 'Error evaluating the flag',
+}
+
+/** All outcomes that were made for one reason. */
+interface ForReason {
+  readonly reason: Reason
+  off: Outcome | undefined
+  failed: Outcome | undefined
+  /** By value, then by payload. */
+  readonly on: Map<true | string, Map<string | null, Outcome>>
+}
+
+/** Makes outcomes, each one once: flags of the same shape share theirs. */
+export class OutcomeMaker {
+  /** By code, then by condition; the first place is for no condition. */
+  readonly #made = new Map<ReasonCode, (ForReason | undefined)[]>()
+  /** The tables of flags that are on or off and nothing more, by the number of their conditions. */
+  readonly #plainTables = new Map<number, readonly Outcome[]>()
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  plainTable(filters: ParsedFilters): readonly Outcome[] {
+    const count = filters.conditions.length
+    const table = this.#plainTables.get(count) ?? makeTable(filters, this)
+    this.#plainTables.set(count, table)
+    return table
+  }
+
+  off(code: ReasonCode, conditionIndex: number | null): Outcome {
+    const made = this.#forReason(code, conditionIndex)
+    made.off ??= this.#make(false, null, made.reason, false)
+    return made.off
+  }
+
+  failed(code: ReasonCode): Outcome {
+    const made = this.#forReason(code, null)
+    made.failed ??= this.#make(false, null, made.reason, true)
+    return made.failed
+  }
+
+  on(value: true | string, payload: string | null, code: ReasonCode, conditionIndex: number | null): Outcome {
+    const { on, reason } = this.#forReason(code, conditionIndex)
+    const byPayload = on.get(value) ?? new Map<string | null, Outcome>()
+    on.set(value, byPayload)
+    const made = byPayload.get(payload)
+    if (made !== undefined) return made
+    const outcome = this.#make(value, payload, reason, false)
+    byPayload.set(payload, outcome)
+    return outcome
+  }
+
+  #make(value: boolean | string, payload: string | null, reason: Reason, failed: boolean): Outcome {
+    this.#size++
+    const variant = typeof value === 'string' ? value : null
+    return Object.freeze({ enabled: value !== false, variant, value, payload, reason, failed })
+  }
+
+  #forReason(code: ReasonCode, conditionIndex: number | null): ForReason {
+    const byCondition = this.#made.get(code) ?? []
+    this.#made.set(code, byCondition)
+    const place = conditionIndex === null ? 0 : conditionIndex + 1
+    const made = byCondition[place]
+    if (made !== undefined) return made
+    const set = code === 'condition_match' && conditionIndex !== null ? ` ${conditionIndex + 1}` : ''
+    const reason = Object.freeze({ code, conditionIndex, description: descriptions[code] + set })
+    const fresh: ForReason = { reason, off: undefined, failed: undefined, on: new Map() }
+    byCondition[place] = fresh
+    return fresh
+  }
+}
+
+/** The table of everything that a flag with these filters can answer. */
+export function outcomeTable(filters: ParsedFilters, maker: OutcomeMaker): readonly Outcome[] {
+  const isPlain = filters.variants.length === 0 && filters.payloads.size === 0 && filters.holdout === null
+  return isPlain ? maker.plainTable(filters) : makeTable(filters, maker)
+}
+
+function makeTable({ conditions, holdout, payloads, variants }: ParsedFilters, maker: OutcomeMaker): Outcome[] {
+  const plainPayload = payloads.get('true') ?? null
+  const table: Outcome[] = []
+  table[NO_GROUP] = maker.off('no_group_type', null)
+  table[ERROR] = maker.failed('error')
+  table[MISSING_DEPENDENCY] = maker.off('missing_dependency', null)
+  table[DEPENDENCY_CYCLE] = maker.failed('missing_dependency')
+  table[HOLDOUT] = holdoutOutcome(holdout, payloads, maker)
+  table[SUPER_ON] = maker.on(true, plainPayload, 'super_condition_value', 0)
+  table[SUPER_OFF] = maker.off('super_condition_value', 0)
+  for (let index = 0; index < conditions.length; index++) {
+    table.push(maker.off('no_group_type', index), maker.off('no_condition_match', index))
+    table.push(maker.off('out_of_rollout_bound', index), maker.on(true, plainPayload, 'condition_match', index))
+    for (const { key } of variants) {
+      table.push(maker.on(key, payloads.get(key) ?? null, 'condition_match', index))
+    }
+  }
+  return table
+}
+
+function holdoutOutcome(
+  holdout: ParsedFilters['holdout'],
+  payloads: ParsedFilters['payloads'],
+  maker: OutcomeMaker,
+): Outcome {
+  if (holdout === null) return maker.off('holdout_condition_value', null)
+  return maker.on(holdout.variant, payloads.get(holdout.variant) ?? null, 'holdout_condition_value', null)
+}

@@ -1,0 +1,60 @@
+import type { CompiledFlag } from '../compile/compiler.ts'
+import type { Project } from '../compile/project.ts'
+import type { Outcome } from './outcome.ts'
+
+/** The outcomes of one evaluation: a thin view of one number for each flag. */
+export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
+  readonly #project: Project
+  readonly #outcomes: ArrayLike<number>
+  /** The positions of the flags that were asked for, ascending; undefined when all were. */
+  readonly #asked: readonly number[] | undefined
+
+  constructor(project: Project, outcomes: ArrayLike<number>, asked?: readonly number[]) {
+    this.#project = project
+    this.#outcomes = outcomes
+    this.#asked = asked
+  }
+
+  /** The position of the outcome in the flag's table, or -1 when the flag was not asked for. */
+  outcomeIndex(flagIndex: number): number {
+    const place = this.#asked === undefined ? flagIndex : placeOf(this.#asked, flagIndex)
+    return this.#outcomes[place] ?? -1
+  }
+
+  outcome(flagIndex: number): Outcome | undefined {
+    const index = this.outcomeIndex(flagIndex)
+    return index === -1 ? undefined : this.#project.flags[flagIndex]!.outcomes[index]
+  }
+
+  get(key: string): Outcome | undefined {
+    const flagIndex = this.#project.index.ofKey(key)
+    return flagIndex === undefined ? undefined : this.outcome(flagIndex)
+  }
+
+  /** The positions of the flags that were asked for, in the order of the definitions. */
+  get flagIndexes(): readonly number[] {
+    return this.#asked ?? Array.from(this.#outcomes, (_, index) => index)
+  }
+
+  /** The flags that were asked for, in the order of the definitions. */
+  *[Symbol.iterator](): Iterator<readonly [CompiledFlag, Outcome]> {
+    for (let place = 0; place < this.#outcomes.length; place++) {
+      const flag = this.#project.flags[this.#asked?.[place] ?? place]!
+      yield [flag, flag.outcomes[this.#outcomes[place]!]!]
+    }
+  }
+}
+
+/** Binary search: somebody may ask for hundreds of flags by their keys. */
+function placeOf(ascending: readonly number[], wanted: number): number {
+  let low = 0
+  let high = ascending.length - 1
+  while (low <= high) {
+    const middle = (low + high) >> 1
+    const found = ascending[middle]!
+    if (found === wanted) return middle
+    if (found < wanted) low = middle + 1
+    else high = middle - 1
+  }
+  return -1
+}

@@ -1,0 +1,109 @@
+import { cohortNestingMax } from '../compile/predicate-pool.ts'
+import type { Project } from '../compile/project.ts'
+import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
+import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import { PERSON, type Run } from '../evaluate/run.ts'
+import { doubtOf, FAILED, hasFailed, isAffirmed, negate, type Truth } from '../evaluate/ternary.ts'
+import type { CohortTrace, FilterTrace, FlagTrace, GroupTrace, PropertyTrace } from './trace.ts'
+
+/** Tells of single filters what they saw and decided. */
+export class FilterExplainer {
+  readonly #project: Project
+  readonly #run: Run
+  readonly #openCohorts: string[] = []
+
+  constructor(project: Project, run: Run) {
+    this.#project = project
+    this.#run = run
+  }
+
+  filter(property: ParsedProperty, bag: number): FilterTrace {
+    return this.#trace(property, bag, false)
+  }
+
+  /** Within a cohort, `negation` turns a filter round; in a condition it has no meaning. */
+  #trace(property: ParsedProperty, bag: number, inCohort: boolean): FilterTrace {
+    const negated = inCohort && property.negated
+    switch (property.kind) {
+      case 'value':
+        return this.#value(property, bag, negated)
+      case 'cohort':
+        return this.#cohort(property, bag, negated, inCohort)
+      case 'flag':
+        return this.#flag(property, bag, negated)
+    }
+  }
+
+  #value(property: ValueProperty, bag: number, negated: boolean): PropertyTrace {
+    const { pool, groupTypes } = this.#project.compiler
+    const id = pool.idOf(property, bag)
+    const reads = pool.reads[id]!
+    const fallback = reads.kind === 'property' ? reads.fallback : bag
+    const from = this.#run.hasProperty(bag, property.key) ? bag : fallback
+    return {
+      kind: 'property',
+      key: property.key,
+      operator: property.operator ?? 'unknown',
+      value: property.value ?? null,
+      source: from === PERSON ? 'person' : (groupTypes[from] ?? 'group'),
+      present: this.#run.hasProperty(from, property.key),
+      seen: this.#run.property(from, property.key) ?? null,
+      ...verdict(this.#run.decide(id), negated),
+    }
+  }
+
+  #cohort(property: CohortProperty, bag: number, negated: boolean, inCohort: boolean): CohortTrace {
+    const { pool, cohorts } = this.#project.compiler
+    const cohort = cohorts.get(property.id)
+    const excluded = property.excluded && !inCohort
+    const isTooDeep = this.#openCohorts.includes(property.id) || this.#openCohorts.length >= cohortNestingMax
+    const truth = isTooDeep ? FAILED : this.#run.decide(pool.idOf({ ...property, excluded }, bag))
+    return {
+      kind: 'cohort',
+      id: property.id,
+      name: cohort?.name ?? null,
+      operator: excluded ? 'not_in' : 'in',
+      isStatic: cohort?.isStatic ?? false,
+      tree: cohort === undefined || cohort.isStatic || isTooDeep ? null : this.#tree(property.id, cohort.filters, bag),
+      ...verdict(truth, negated),
+    }
+  }
+
+  #tree(id: string, filters: unknown, bag: number): GroupTrace | null {
+    const tree = parseCohortFilters(filters, () => {})
+    if (tree === undefined) return null
+    this.#openCohorts.push(id)
+    const trace = this.#group(tree, bag)
+    this.#openCohorts.pop()
+    return trace
+  }
+
+  #group(group: ParsedGroup, bag: number): GroupTrace {
+    const members = group.members.map(member =>
+      member.kind === 'group' ? this.#group(member, bag) : this.#trace(member, bag, true),
+    )
+    const holds = ({ matched }: { matched: boolean }) => matched
+    const matched = members.length === 0 || (group.every ? members.every(holds) : members.some(holds))
+    return { kind: 'group', type: group.every ? 'AND' : 'OR', matched, members }
+  }
+
+  #flag(property: FlagProperty, bag: number, negated: boolean): FlagTrace {
+    const { compiler, flags } = this.#project
+    const index = this.#project.index.ofReference(property.reference)
+    const outcome = this.#run.dependency(property.reference)?.outcome ?? null
+    return {
+      kind: 'flag',
+      reference: property.reference,
+      key: index === undefined ? null : flags[index]!.key,
+      expected: property.expected ?? null,
+      seen: outcome?.value ?? null,
+      outcome,
+      ...verdict(this.#run.decide(compiler.pool.idOf(property, bag)), negated),
+    }
+  }
+}
+
+function verdict(truth: Truth, negated: boolean): Pick<FilterTrace, 'matched' | 'negated' | 'certain' | 'failed'> {
+  const matched = isAffirmed(negated ? negate(truth) : truth)
+  return { matched, negated, certain: doubtOf(truth) === 0, failed: hasFailed(truth) }
+}
