@@ -36,8 +36,8 @@ describe('a rollout', () => {
   it('removes nobody when it is raised', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), percentage, percentage, (key, distinctId, one, other) => {
-        const isOn = (share: number) =>
-          compile(project([rolledOut(key, share)]), options)
+        const isOn = (rollout: number) =>
+          compile(project([rolledOut(key, rollout)]), options)
             .evaluate({ distinctId }, { now })
             .get(key)!.enabled
         return !isOn(Math.min(one, other)) || isOn(Math.max(one, other))
@@ -47,16 +47,16 @@ describe('a rollout', () => {
 
   it('takes its share of people, and so does each variant', () => {
     const count = 20_000
-    const variants = [12.5, 37.5, 50].map((share, index) => ({ key: `v${index}`, rollout_percentage: share }))
+    const variants = [12.5, 37.5, 50].map((rollout, index) => ({ key: `v${index}`, rollout_percentage: rollout }))
     const snapshot = compile(project([rolledOut('share', 30, { variants })]), options)
     const seen = new Map<unknown, number>()
     for (let person = 0; person < count; person++) {
       const { value } = snapshot.evaluate({ distinctId: `person-${person}` }, { now }).get('share')!
       seen.set(value, (seen.get(value) ?? 0) + 1)
     }
-    const within = (value: unknown, share: number) => {
-      const deviation = Math.sqrt(count * share * (1 - share))
-      expect(Math.abs(seen.get(value)! - count * share)).toBeLessThan(5 * deviation)
+    const within = (value: unknown, rollout: number) => {
+      const deviation = Math.sqrt(count * rollout * (1 - rollout))
+      expect(Math.abs(seen.get(value)! - count * rollout)).toBeLessThan(5 * deviation)
     }
     within(false, 0.7)
     within('v0', 0.3 * 0.125)
@@ -241,7 +241,7 @@ describe('anything that JSON can hold', () => {
         fc.array(json, { maxLength: 3 }),
         json,
         json,
-        (each, trees, bag, groups) => {
+        (each, trees, entity, groups) => {
           const flags = each.map((filter, index) => ({
             id: index + 1,
             key: `f${index + 1}`,
@@ -251,8 +251,8 @@ describe('anything that JSON can hold', () => {
           const cohorts = trees.map((tree, index) => ({ id: index + 1, isStatic: false, filters: tree }))
           const definitions = project([...flags, rolledOut('neighbour', 100)], cohorts)
           const snapshot = compile(definitions, options)
-          const ids = { distinctId: bag, deviceId: groups, anonDistinctId: bag, hashKeyOverrides: groups }
-          const subject = { ...ids, personProperties: bag, groups, groupProperties: { company: bag } }
+          const ids = { distinctId: entity, deviceId: groups, anonDistinctId: entity, hashKeyOverrides: groups }
+          const subject = { ...ids, personProperties: entity, groups, groupProperties: { company: entity } }
           expect(snapshot.evaluate(subject as never, { now }).get('neighbour')?.value).toBe(true)
           for (const flag of flags) checkFlag(flag, definitions, options)
           for (const cohort of cohorts) checkCohort(cohort, definitions, options)

@@ -30,17 +30,17 @@ export interface Changes {
 }
 
 /** How much may stay behind from flags that have changed before everything is compiled afresh. */
-const leftoversMax = 10_000
+const staleEntriesMax = 10_000
 
 /** Prepares the flags of a project. What is wrong with a flag is told in `issues`; nothing is thrown. */
 export function compile(definitions: Definitions, options: EngineOptions): Snapshot {
   const compiler = new Compiler(definitions, options)
   const issues = new Map<number, readonly Issue[]>()
-  const { flags, ...surroundings } = definitions
+  const { flags, ...context } = definitions
   const compiled = flags.map(flag => compileInto(flag, compiler, issues))
   const project = linkProject(compiler, compiled)
   const highestId = highestOf(compiled, Number.NEGATIVE_INFINITY)
-  return new Snapshot({ project, surroundings, issues, sizeWhenFresh: compiler.size, highestId })
+  return new Snapshot({ project, context, issues, initialSize: compiler.size, highestId })
 }
 
 function compileInto(
@@ -62,10 +62,10 @@ function compileInto(
 interface Parts {
   readonly project: Project
   /** What the flags are compiled with. The flags hold their own definitions. */
-  readonly surroundings: Omit<Definitions, 'flags'>
+  readonly context: Omit<Definitions, 'flags'>
   readonly issues: ReadonlyMap<number, readonly Issue[]>
   /** What the compiler held when it was new. */
-  readonly sizeWhenFresh: number
+  readonly initialSize: number
   /** No flag has a greater id. */
   readonly highestId: number
 }
@@ -131,12 +131,12 @@ export class Snapshot {
     const { index: places } = this.#project
     const only = keys.length === 1 ? places.ofKey(keys[0]!) : undefined
     if (only !== undefined) return [only]
-    const asked = new Set<number>()
+    const requested = new Set<number>()
     for (const key of keys) {
       const index = places.ofKey(key)
-      if (index !== undefined) asked.add(index)
+      if (index !== undefined) requested.add(index)
     }
-    return [...asked].sort((left, right) => left - right)
+    return [...requested].sort((left, right) => left - right)
   }
 
   /** Why a flag gives its answer to a subject; undefined when there is no such flag. */
@@ -165,11 +165,11 @@ export class Snapshot {
 
   /** A snapshot with some flags changed. Only these are compiled; everything else is shared. */
   update({ flags: changed = [], removed = [] }: Changes): Snapshot {
-    const { surroundings, sizeWhenFresh, highestId } = this.#parts
+    const { context, initialSize, highestId } = this.#parts
     const { compiler } = this.#project
     const gone = new Set(removed)
     const replacements = new Map(changed.map(flag => [flag.id, flag]))
-    if (compiler.size > 2 * sizeWhenFresh + leftoversMax) return this.#afresh(gone, replacements)
+    if (compiler.size > 2 * initialSize + staleEntriesMax) return this.#recompile(gone, replacements)
     const issues = new Map(this.#parts.issues)
     const flags = gone.size === 0 ? this.flags.slice() : this.flags.filter(flag => !gone.has(flag.id))
     for (const id of gone) issues.delete(id)
@@ -192,22 +192,22 @@ export class Snapshot {
     for (const flag of replacements.values()) if (!gone.has(flag.id)) flags.push(compileNew(flag))
     return new Snapshot({
       project: linkProject(compiler, flags, { project: this.#project, compiled }),
-      surroundings,
+      context,
       issues,
-      sizeWhenFresh,
+      initialSize,
       highestId: highestOf(compiled, highestId),
     })
   }
 
   /** Filters that no flag uses any more stay numbered; now and then we start over without them. */
-  #afresh(gone: ReadonlySet<number>, replacements: Map<number, FlagDefinition>): Snapshot {
+  #recompile(gone: ReadonlySet<number>, replacements: Map<number, FlagDefinition>): Snapshot {
     const definitions = this.flags.flatMap(({ id, definition }) => {
       const replacement = replacements.get(id)
       replacements.delete(id)
       return gone.has(id) ? [] : [replacement ?? definition]
     })
     const added = [...replacements.values()].filter(flag => !gone.has(flag.id))
-    return compile({ ...this.#parts.surroundings, flags: [...definitions, ...added] }, this.#project.compiler.options)
+    return compile({ ...this.#parts.context, flags: [...definitions, ...added] }, this.#project.compiler.options)
   }
 
   /**
@@ -216,12 +216,12 @@ export class Snapshot {
    */
   dependencyChain(reference: string): readonly string[] {
     const index = this.#project.index.ofReference(reference)
-    if (index === undefined || this.#project.ranking.broken.has(index)) return []
+    if (index === undefined || this.#project.flagOrder.broken.has(index)) return []
     return Array.from(withDependencies(this.#project, [index]), position => this.flags[position]!.key)
   }
 
   #allIssues(): ReadonlyMap<number, readonly Issue[]> {
-    const { broken } = this.#project.ranking
+    const { broken } = this.#project.flagOrder
     if (broken.size === 0) return this.#parts.issues
     const issues = new Map(this.#parts.issues)
     for (const [index, breakage] of broken) {

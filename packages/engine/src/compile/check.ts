@@ -63,8 +63,8 @@ function isTooLarge(filters: unknown, report: Report): boolean {
 
 function checkValue(property: ValueProperty, options: Parameters<typeof compileTest>[2], report: Report): void {
   if (property.operator === undefined) return
-  const { misfit } = compileTest(property.operator, property.value, options)
-  if (misfit !== undefined) report(misfit.code, `${property.path}.value`, misfit.message)
+  const { valueIssue } = compileTest(property.operator, property.value, options)
+  if (valueIssue !== undefined) report(valueIssue.code, `${property.path}.value`, valueIssue.message)
 }
 
 function checkReferences(

@@ -3,7 +3,7 @@ import type { CohortDefinition, Definitions, EngineOptions, FlagDefinition } fro
 import type { Report } from '../definition/issue.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
-import { type Outcome, OutcomeMaker, outcomeTable } from '../evaluate/outcome.ts'
+import { type Outcome, OutcomeFactory, outcomeTable } from '../evaluate/outcome.ts'
 import { type Plan, planFlag } from './plan.ts'
 import { PredicatePool, type Reads } from './predicate-pool.ts'
 
@@ -33,8 +33,8 @@ export class Compiler {
   readonly groupTypes: readonly (string | undefined)[]
   /** Whether any filter or flag so far is about a group. */
   usesGroups = false
-  readonly #outcomes = new OutcomeMaker()
-  readonly #bags = new Map<string, number>()
+  readonly #outcomes = new OutcomeFactory()
+  readonly #entityProperties = new Map<string, number>()
 
   constructor(definitions: Omit<Definitions, 'flags'>, options: EngineOptions) {
     this.options = options
@@ -44,21 +44,21 @@ export class Compiler {
       regex: options.regex,
       propertyMatchingVersion: definitions.propertyMatchingVersion === 2 ? 2 : 1,
       cohorts: this.cohorts,
-      bagOf: this.bagOf,
+      entityOf: this.entityOf,
     })
   }
 
-  readonly bagOf = (groupIndex: string): number | undefined => {
-    const bag = this.#bags.get(groupIndex)
-    if (bag !== undefined) this.usesGroups = true
-    return bag
+  readonly entityOf = (groupIndex: string): number | undefined => {
+    const entity = this.#entityProperties.get(groupIndex)
+    if (entity !== undefined) this.usesGroups = true
+    return entity
   }
 
   #nameBags(groupTypes: Definitions['groupTypes']): (string | undefined)[] {
     const names: (string | undefined)[] = [undefined]
     for (const index of Object.keys(groupTypes)) {
       const name = own(groupTypes, index)
-      if (typeof name === 'string' && name !== '') this.#bags.set(index, names.push(name) - 1)
+      if (typeof name === 'string' && name !== '') this.#entityProperties.set(index, names.push(name) - 1)
     }
     return names
   }
@@ -72,7 +72,7 @@ export class Compiler {
     const filters = parseFilters(definition.filters, report)
     const { id, key, version, active } = definition
     const planned =
-      filters === undefined ? null : planFlag(definition, filters, { pool: this.pool, bagOf: this.bagOf, report })
+      filters === undefined ? null : planFlag(definition, filters, { pool: this.pool, entityOf: this.entityOf, report })
     const plan = active ? planned : null
     if (filters !== undefined) checkFilters(filters, report)
     const flag: CompiledFlag = {

@@ -1,5 +1,5 @@
 /** The order in which flags are evaluated: each one after those that it depends on. */
-export interface Ranking {
+export interface FlagOrder {
   /** The flags' positions, dependencies first. Undefined when no flag depends on another. */
   readonly order: Int32Array | undefined
   /** The place of each flag in `order`, by its position. */
@@ -12,16 +12,16 @@ export interface Ranking {
 
 export type Breakage = 'missing' | 'cycle'
 
-const unranked: Ranking = { order: undefined, places: undefined, broken: new Map(), dependencies: new Map() }
+const unordered: FlagOrder = { order: undefined, places: undefined, broken: new Map(), dependencies: new Map() }
 
 /** `dependenciesOf` gives the positions that a flag refers to, -1 for a flag that does not exist. */
-export function rank(count: number, dependenciesOf: (position: number) => readonly number[]): Ranking {
+export function orderFlags(count: number, dependenciesOf: (position: number) => readonly number[]): FlagOrder {
   const dependencies = new Map<number, readonly number[]>()
   for (let position = 0; position < count; position++) {
-    const needed = dependenciesOf(position)
-    if (needed.length > 0) dependencies.set(position, needed)
+    const dependedOn = dependenciesOf(position)
+    if (dependedOn.length > 0) dependencies.set(position, dependedOn)
   }
-  if (dependencies.size === 0) return unranked
+  if (dependencies.size === 0) return unordered
   const broken = new Map<number, Breakage>()
   const order = new Int32Array(count)
   let placed = 0
@@ -41,8 +41,8 @@ function dependentsInOrder(
 ): number[] {
   const waiting = new Map<number, number>()
   const dependents = new Map<number, number[]>()
-  for (const [position, needed] of dependencies) {
-    const open = needed.filter(other => dependencies.has(other))
+  for (const [position, dependedOn] of dependencies) {
+    const open = dependedOn.filter(other => dependencies.has(other))
     waiting.set(position, open.length)
     for (const other of open) dependents.set(other, [...(dependents.get(other) ?? []), position])
   }

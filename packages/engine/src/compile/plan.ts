@@ -4,7 +4,7 @@ import type { ParsedCondition, ParsedFilters } from '../definition/parse-filters
 import type { ParsedProperty } from '../definition/parse-property.ts'
 import { PERSON } from '../evaluate/run.ts'
 import { flagPrefix } from '../hash/bucket.ts'
-import type { PackedPrefix } from '../hash/bucket-message.ts'
+import type { PackedPrefix } from '../hash/message.ts'
 import type { PredicatePool } from './predicate-pool.ts'
 
 /** How a flag is evaluated. Null in its place means that the flag has but one outcome. */
@@ -14,7 +14,7 @@ export interface Plan {
   readonly conditions: readonly PlannedCondition[]
   readonly variants: readonly VariantSpan[]
   /** Whose flag it is: `PERSON`, the bag of a group type, or `NO_BAG`. */
-  readonly bag: number
+  readonly entity: number
   readonly holdout: number | null
   readonly enrollmentKey: string | null
   readonly superCondition: PlannedCondition | null
@@ -23,15 +23,17 @@ export interface Plan {
   readonly earlyExit: boolean
   readonly byDevice: boolean
   readonly continuity: boolean
+  /** It is hashed with the entity's own identifier, not with a device id or an earlier id of the person. */
+  readonly hasOwnIdentifier: boolean
 }
 
 export interface PlannedCondition {
   readonly predicates: readonly number[]
   /** The share of people, from 0 to 1. `EVERYBODY` needs no hash. */
-  readonly share: number
+  readonly rollout: number
   /** The position of the variant that the condition forces, or `NO_VARIANT`. */
   readonly override: number
-  readonly bag: number
+  readonly entity: number
 }
 
 export interface VariantSpan {
@@ -41,31 +43,34 @@ export interface VariantSpan {
 }
 
 /** A group type that the project does not have. */
-export const NO_BAG = -1
+export const NO_ENTITY = -1
 export const NO_VARIANT = -1
-export const EVERYBODY = Number.POSITIVE_INFINITY
+export const FULL_ROLLOUT = Number.POSITIVE_INFINITY
 
 export interface PlanOptions {
   readonly pool: PredicatePool
-  readonly bagOf: (groupIndex: string) => number | undefined
+  readonly entityOf: (groupIndex: string) => number | undefined
   readonly report: Report
 }
 
 export function planFlag(definition: FlagDefinition, filters: ParsedFilters, options: PlanOptions): Plan {
-  const bag = filters.aggregation === null ? PERSON : (options.bagOf(filters.aggregation) ?? NO_BAG)
-  const plan = (condition: ParsedCondition) => planCondition(condition, bag, filters, options)
+  const entity = filters.aggregation === null ? PERSON : (options.entityOf(filters.aggregation) ?? NO_ENTITY)
+  const plan = (condition: ParsedCondition) => planCondition(condition, entity, filters, options)
+  const byDevice = definition.bucketingIdentifier === 'device_id'
+  const continuity = definition.ensureExperienceContinuity === true
   return {
     prefix: flagPrefix(definition.key),
     conditions: filters.conditions.map(plan),
     variants: variantSpans(filters),
-    bag,
+    entity,
     holdout: filters.holdout === null ? null : filters.holdout.percentage / 100,
     enrollmentKey: filters.enrollment ? `$feature_enrollment/${definition.key}` : null,
     superCondition: filters.superCondition === null ? null : plan(filters.superCondition),
     superKeys: valueKeys(filters.superCondition),
     earlyExit: filters.earlyExit,
-    byDevice: definition.bucketingIdentifier === 'device_id',
-    continuity: definition.ensureExperienceContinuity === true,
+    byDevice,
+    continuity,
+    hasOwnIdentifier: entity !== NO_ENTITY && (entity !== PERSON || !(byDevice || continuity)),
   }
 }
 
@@ -75,24 +80,24 @@ function valueKeys(condition: ParsedCondition | null): string[] {
 
 function planCondition(
   condition: ParsedCondition,
-  flagBag: number,
+  flagEntity: number,
   filters: ParsedFilters,
   options: PlanOptions,
 ): PlannedCondition {
-  const bag = conditionBag(condition, flagBag, options)
+  const entity = conditionEntity(condition, flagEntity, options)
   const { percentage } = condition
   return {
-    predicates: condition.properties.map(property => planProperty(property, bag, options)),
-    share: percentage === null || percentage >= 100 ? EVERYBODY : percentage / 100,
+    predicates: condition.properties.map(property => planProperty(property, entity, options)),
+    rollout: percentage === null || percentage >= 100 ? FULL_ROLLOUT : percentage / 100,
     override: filters.variants.findIndex(variant => variant.key === condition.variant),
-    bag,
+    entity,
   }
 }
 
-function planProperty(property: ParsedProperty, bag: number, { pool, report }: PlanOptions): number {
-  const id = pool.idOf(property, bag)
-  const misfit = pool.misfits.get(id)
-  if (misfit !== undefined) report(misfit.code, `${property.path}.value`, misfit.message)
+function planProperty(property: ParsedProperty, entity: number, { pool, report }: PlanOptions): number {
+  const id = pool.idOf(property, entity)
+  const valueIssue = pool.valueIssues.get(id)
+  if (valueIssue !== undefined) report(valueIssue.code, `${property.path}.value`, valueIssue.message)
   return id
 }
 
@@ -100,9 +105,9 @@ function planProperty(property: ParsedProperty, bag: number, { pool, report }: P
  * A condition may be about a group while its flag is about persons. In a flag about groups, a condition that says null
  * stays with the flag's groups, as in the client libraries.
  */
-function conditionBag(condition: ParsedCondition, flagBag: number, options: PlanOptions): number {
-  if (condition.aggregation === undefined || condition.aggregation === null) return flagBag
-  return options.bagOf(condition.aggregation) ?? NO_BAG
+function conditionEntity(condition: ParsedCondition, flagEntity: number, options: PlanOptions): number {
+  if (condition.aggregation === undefined || condition.aggregation === null) return flagEntity
+  return options.entityOf(condition.aggregation) ?? NO_ENTITY
 }
 
 /** The sums are those of the client libraries, rounding included. A variant without a key counts as plain true. */

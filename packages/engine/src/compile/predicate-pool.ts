@@ -2,28 +2,28 @@ import type { CohortDefinition, EngineOptions } from '../definition/definition.t
 import { acceptsNull, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
-import { ValueMemo } from '../evaluate/result-cache.ts'
-import { NO_MEMO, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
+import { ResultCache } from '../evaluate/result-cache.ts'
+import { NO_CACHE, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
 import {
-  doubtOf,
   FAILED,
   FALSE,
   hasFailed,
-  joinDoubts,
+  joinUncertainty,
   negate,
   REMOTE,
+  type Ternary,
   TRUE,
-  type Truth,
-  truthOf,
-  UNSURE,
-  UNSURE_FALSE,
-  UNSURE_TRUE,
+  ternaryOf,
+  UNKNOWN,
+  UNKNOWN_FALSE,
+  UNKNOWN_TRUE,
+  uncertaintyOf,
 } from '../evaluate/ternary.ts'
-import { compileTest, type Misfit, type Test } from './match/compile-test.ts'
+import { compileTest, type Test, type ValueIssue } from './match/compile-test.ts'
 
 /** What a predicate reads, so that a caller knows what to gather. */
 export type Reads =
-  | { readonly kind: 'property'; readonly bag: number; readonly fallback: number; readonly key: string }
+  | { readonly kind: 'property'; readonly entity: number; readonly fallback: number; readonly key: string }
   | { readonly kind: 'cohort'; readonly predicates: readonly number[] }
   | { readonly kind: 'staticCohort'; readonly id: number }
   | { readonly kind: 'flag'; readonly reference: string }
@@ -35,7 +35,7 @@ export interface PredicateOptions extends EngineOptions {
   readonly propertyMatchingVersion: 1 | 2
   readonly cohorts: ReadonlyMap<string, CohortDefinition>
   /** The bag of a group type by its index as text; undefined for a type that the project does not have. */
-  readonly bagOf: (groupIndex: string) => number | undefined
+  readonly entityOf: (groupIndex: string) => number | undefined
 }
 
 /** Filters of a cohort, of which all have to hold, or any. */
@@ -61,18 +61,18 @@ export class PredicatePool {
   readonly predicates: Predicate[] = []
   readonly reads: Reads[] = []
   /** The filters whose value does not fit their operator. */
-  readonly misfits = new Map<number, Misfit>()
+  readonly valueIssues = new Map<number, ValueIssue>()
   /** Whether any filter asks for another flag. */
   hasReferences = false
   /** Whether any filter can only fail. */
   hasFailures = false
   /** By predicate: where its answers are remembered, and its place there; `NO_MEMO` where they are not. */
-  readonly memoOf: number[] = []
-  readonly placeOf: number[] = []
-  readonly memos: ValueMemo[] = []
+  readonly cacheOf: number[] = []
+  readonly slotOf: number[] = []
+  readonly caches: ResultCache[] = []
   readonly #ids = new Map<string, number>()
-  readonly #memosByKey = new Map<string, number>()
-  #rememberedCount = 0
+  readonly #cachesByKey = new Map<string, number>()
+  #cachedFilterCount = 0
   readonly #options: PredicateOptions
   readonly #openCohorts: string[] = []
 
@@ -81,12 +81,12 @@ export class PredicatePool {
   }
 
   /** The number of the filter, as a condition about `bag` reads it. */
-  idOf(property: ParsedProperty, bag: number): number {
+  idOf(property: ParsedProperty, entity: number): number {
     switch (property.kind) {
       case 'value':
-        return this.#idOfValue(property, bag)
+        return this.#idOfValue(property, entity)
       case 'cohort':
-        return this.#idOfCohort(property, bag)
+        return this.#idOfCohort(property, entity)
       case 'flag':
         return this.#idOfFlag(property)
     }
@@ -98,8 +98,8 @@ export class PredicatePool {
     const { predicate, reads } = make()
     const id = this.predicates.push(predicate) - 1
     this.reads.push(reads)
-    this.memoOf.push(NO_MEMO)
-    this.placeOf.push(0)
+    this.cacheOf.push(NO_CACHE)
+    this.slotOf.push(0)
     if (reads.kind === 'flag') this.hasReferences = true
     if (reads.kind === 'failure') this.hasFailures = true
     this.#ids.set(name, id)
@@ -110,32 +110,33 @@ export class PredicatePool {
    * The client libraries look in the properties of what the condition is about, whatever the filter's own type. Where
    * that has no such property, we look at what the type names.
    */
-  #idOfValue(property: ValueProperty, bag: number): number {
-    const named = property.group === null ? PERSON : (this.#options.bagOf(property.group) ?? bag)
+  #idOfValue(property: ValueProperty, entity: number): number {
+    const named = property.group === null ? PERSON : (this.#options.entityOf(property.group) ?? entity)
     const { key, operator, value } = property
-    if (operator === undefined) return this.#constant(UNSURE_FALSE)
-    const name = `value ${bag} ${named} ${operator} ${key.length} ${key} ${nameOf(value)}`
+    if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
+    const name = `value ${entity} ${named} ${operator} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
-      const { test, misfit } = compileTest(operator, value, this.#options)
-      if (misfit !== undefined) this.misfits.set(this.predicates.length, misfit)
+      const { test, valueIssue } = compileTest(operator, value, this.#options)
+      if (valueIssue !== undefined) this.valueIssues.set(this.predicates.length, valueIssue)
       return {
-        predicate: valuePredicate(key, operator, test, bag, named),
-        reads: { kind: 'property', bag, fallback: named, key },
+        predicate: valuePredicate(key, operator, test, entity, named),
+        reads: { kind: 'property', entity, fallback: named, key },
       }
     })
-    if (isPlainRead(bag, key) && !readsClock(operator)) this.#remember(id, key)
+    if (isDirectRead(entity, key) && !readsClock(operator)) this.#cache(id, key)
     return id
   }
 
-  #remember(id: number, key: string): void {
-    if (this.memoOf[id] !== NO_MEMO) return
-    const known = this.#memosByKey.get(key)
-    if (this.#rememberedCount === rememberedMax || (known === undefined && this.memos.length === memosMax)) return
-    this.#rememberedCount++
-    const memo = known ?? this.memos.push(new ValueMemo(key)) - 1
-    this.#memosByKey.set(key, memo)
-    this.memoOf[id] = memo
-    this.placeOf[id] = this.memos[memo]!.addFilter()
+  #cache(id: number, key: string): void {
+    if (this.cacheOf[id] !== NO_CACHE) return
+    const known = this.#cachesByKey.get(key)
+    if (this.#cachedFilterCount === cachedFiltersMax || (known === undefined && this.caches.length === cachesMax))
+      return
+    this.#cachedFilterCount++
+    const cache = known ?? this.caches.push(new ResultCache(key)) - 1
+    this.#cachesByKey.set(key, cache)
+    this.cacheOf[id] = cache
+    this.slotOf[id] = this.caches[cache]!.addFilter()
   }
 
   #idOfFlag({ reference, expected }: FlagProperty): number {
@@ -145,8 +146,8 @@ export class PredicatePool {
     }))
   }
 
-  #idOfCohort({ id, excluded }: CohortProperty, bag: number): number {
-    const member = this.#idOfMembership(id, bag)
+  #idOfCohort({ id, excluded }: CohortProperty, entity: number): number {
+    const member = this.#idOfMembership(id, entity)
     if (!excluded) return member
     return this.#intern(`not ${member}`, () => ({
       predicate: run => negate(run.decide(member)),
@@ -154,34 +155,34 @@ export class PredicatePool {
     }))
   }
 
-  #idOfMembership(id: string, bag: number): number {
+  #idOfMembership(id: string, entity: number): number {
     const cohort = this.#options.cohorts.get(id)
     if (cohort === undefined || this.#openCohorts.includes(id) || this.#openCohorts.length >= cohortNestingMax) {
       return this.#constant(FAILED)
     }
     if (cohort.isStatic) return this.#idOfStaticCohort(cohort.id)
-    const name = `cohort ${bag} ${id}`
+    const name = `cohort ${entity} ${id}`
     const known = this.#ids.get(name)
     if (known !== undefined) return known
     this.#openCohorts.push(id)
-    const made = this.#membership(cohort, bag)
+    const made = this.#membership(cohort, entity)
     this.#openCohorts.pop()
     return this.#intern(name, () => made)
   }
 
-  #membership(cohort: CohortDefinition, bag: number): { predicate: Predicate; reads: Reads } {
+  #membership(cohort: CohortDefinition, entity: number): { predicate: Predicate; reads: Reads } {
     const tree = parseCohortFilters(cohort.filters, () => {})
     if (tree === undefined) return { predicate: () => FAILED, reads: { kind: 'failure' } }
     const predicates: number[] = []
-    const group = this.#group(tree, bag, predicates)
-    return { predicate: run => groupTruth(run, group), reads: { kind: 'cohort', predicates } }
+    const group = this.#group(tree, entity, predicates)
+    return { predicate: run => groupResult(run, group), reads: { kind: 'cohort', predicates } }
   }
 
-  #group(group: ParsedGroup, bag: number, used: number[]): Group {
+  #group(group: ParsedGroup, entity: number, used: number[]): Group {
     const members = group.members.map((member): Member => {
-      if (member.kind === 'group') return { id: NO_FILTER, negated: false, group: this.#group(member, bag, used) }
+      if (member.kind === 'group') return { id: NO_FILTER, negated: false, group: this.#group(member, entity, used) }
       // Within a cohort only `negation` turns a filter round; the client libraries do not read not_in there.
-      const id = member.kind === 'cohort' ? this.#idOfMembership(member.id, bag) : this.idOf(member, bag)
+      const id = member.kind === 'cohort' ? this.#idOfMembership(member.id, entity) : this.idOf(member, entity)
       used.push(id)
       return { id, negated: member.negated, group: null }
     })
@@ -195,45 +196,45 @@ export class PredicatePool {
     }))
   }
 
-  #constant(truth: Truth): number {
-    const reads: Reads = { kind: truth === FAILED ? 'failure' : 'nothing' }
-    return this.#intern(`constant ${truth}`, () => ({ predicate: () => truth, reads }))
+  #constant(result: Ternary): number {
+    const reads: Reads = { kind: result === FAILED ? 'failure' : 'nothing' }
+    return this.#intern(`constant ${result}`, () => ({ predicate: () => result, reads }))
   }
 }
 
 /** So many properties, and filters on them all, have their answers remembered in a project: what callers send must not fill the memory. */
-const memosMax = 64
-const rememberedMax = 4096
+const cachesMax = 64
+const cachedFiltersMax = 4096
 
 /** Distinct for distinct values. */
 const nameOf = (value: unknown): string => (typeof value === 'string' ? `text ${value}` : JSON.stringify(value))
 
 /** A name that every object inherits must be looked up with care. With other names the plain case comes first. */
-const isPlainRead = (bag: number, key: string): boolean => bag === PERSON && !(key in Object.prototype)
+const isDirectRead = (entity: number, key: string): boolean => entity === PERSON && !(key in Object.prototype)
 
-function valuePredicate(key: string, operator: Operator, test: Test, bag: number, fallback: number): Predicate {
-  const missing = matchesMissing(operator) ? UNSURE_TRUE : UNSURE_FALSE
+function valuePredicate(key: string, operator: Operator, test: Test, entity: number, fallback: number): Predicate {
+  const missing = matchesMissing(operator) ? UNKNOWN_TRUE : UNKNOWN_FALSE
   const readsPresence = operator === 'is_set' || operator === 'is_not_set'
   const nullMatches = acceptsNull(operator)
   const decideFound: Predicate = run => {
-    const from = run.hasProperty(bag, key) ? bag : fallback
-    if (from !== bag && !run.hasProperty(from, key)) return missing
+    const from = run.hasProperty(entity, key) ? entity : fallback
+    if (from !== entity && !run.hasProperty(from, key)) return missing
     const seen = run.property(from, key)
-    let truth: Truth
-    if (seen === undefined) truth = readsPresence && run.hasProperty(from, key) ? test(seen, run.now) : missing
-    else truth = seen === null && !nullMatches ? FALSE : test(seen, run.now)
-    return from === bag ? truth : (truth & TRUE) | UNSURE
+    let result: Ternary
+    if (seen === undefined) result = readsPresence && run.hasProperty(from, key) ? test(seen, run.now) : missing
+    else result = seen === null && !nullMatches ? FALSE : test(seen, run.now)
+    return from === entity ? result : (result & TRUE) | UNKNOWN
   }
-  if (!isPlainRead(bag, key)) return decideFound
+  if (!isDirectRead(entity, key)) return decideFound
   return run => {
-    const seen = run.bags[PERSON]![key]
+    const seen = run.entityProperties[PERSON]![key]
     return seen === undefined || seen === null ? decideFound(run) : test(seen, run.now)
   }
 }
 
-function staticMembership(run: Run, id: number): Truth {
+function staticMembership(run: Run, id: number): Ternary {
   try {
-    return truthOf(run.subject.inStaticCohort?.(id) === true) | REMOTE
+    return ternaryOf(run.subject.inStaticCohort?.(id) === true) | REMOTE
   } catch {
     return FAILED
   }
@@ -243,7 +244,7 @@ function flagPredicate(reference: string, expected: boolean | string | undefined
   return run => {
     const dependency = run.dependency(reference)
     if (dependency === undefined) return FAILED
-    return truthOf(evaluatesTo(dependency.outcome.value, expected)) | dependency.doubt
+    return ternaryOf(evaluatesTo(dependency.outcome.value, expected)) | dependency.uncertainty
   }
 }
 
@@ -255,23 +256,24 @@ function evaluatesTo(value: boolean | string, expected: boolean | string | undef
  * All of the members, or any. A certain member that decides is the end, even after doubtful ones; once only the server
  * knows a member, a client library stops asking.
  */
-function groupTruth(run: Run, { members, every }: Group): Truth {
+function groupResult(run: Run, { members, every }: Group): Ternary {
   let answer = every
-  let doubt = 0
+  let uncertainty = 0
   for (let index = 0; index < members.length; index++) {
-    const truth = memberTruth(run, members[index]!)
-    const isCertain = doubtOf(truth) === 0
-    const failed = hasFailed(truth)
+    const result = memberResult(run, members[index]!)
+    const isCertain = uncertaintyOf(result) === 0
+    const failed = hasFailed(result)
     if (failed && answer === every) return FAILED
-    const decides = !failed && ((truth & 1) === 1) !== every
-    if (decides && doubt !== REMOTE && isCertain) return truth
-    if (!isCertain) doubt = doubtOf(truth) === REMOTE ? REMOTE : joinDoubts(doubt, doubtOf(truth))
+    const decides = !failed && ((result & 1) === 1) !== every
+    if (decides && uncertainty !== REMOTE && isCertain) return result
+    if (!isCertain)
+      uncertainty = uncertaintyOf(result) === REMOTE ? REMOTE : joinUncertainty(uncertainty, uncertaintyOf(result))
     if (decides) answer = !every
   }
-  return truthOf(answer) | doubt
+  return ternaryOf(answer) | uncertainty
 }
 
-function memberTruth(run: Run, { id, negated, group }: Member): Truth {
-  const truth = group === null ? run.decide(id) : groupTruth(run, group)
-  return negated ? negate(truth) : truth
+function memberResult(run: Run, { id, negated, group }: Member): Ternary {
+  const result = group === null ? run.decide(id) : groupResult(run, group)
+  return negated ? negate(result) : result
 }

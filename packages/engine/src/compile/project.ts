@@ -1,6 +1,6 @@
-import { type FlatFlags, layFlat } from '../evaluate/flat-flags.ts'
 import type { CompiledFlag, Compiler } from './compiler.ts'
-import { type Ranking, rank } from './dependency-order.ts'
+import { type FlagOrder, orderFlags } from './dependency-order.ts'
+import { type PlannedHashes, planHashes } from './hash-plan.ts'
 
 /**
  * The compiled flags of a project, each knowing its place among the others. It is a class, as is its index, so that all projects have one shape: what
@@ -10,29 +10,28 @@ export class Project {
   readonly compiler: Compiler
   readonly flags: readonly CompiledFlag[]
   readonly index: FlagIndex
-  readonly ranking: Ranking
+  readonly flagOrder: FlagOrder
   /** The positions of the flags that others depend on. */
-  readonly needed: ReadonlySet<number>
+  readonly dependedOn: ReadonlySet<number>
   /** The number of filters that these flags refer to. The compiler's list may grow later. */
   readonly predicateCount: number
-  #flat: FlatFlags | undefined
+  readonly hasDependencies: boolean
+  #hashes: readonly PlannedHashes[] | undefined
 
-  constructor(compiler: Compiler, flags: readonly CompiledFlag[], index: FlagIndex, ranking: Ranking) {
+  constructor(compiler: Compiler, flags: readonly CompiledFlag[], index: FlagIndex, flagOrder: FlagOrder) {
     this.compiler = compiler
     this.flags = flags
     this.index = index
-    this.ranking = ranking
-    this.needed = new Set([...ranking.dependencies.values()].flat())
+    this.flagOrder = flagOrder
+    this.dependedOn = new Set([...flagOrder.dependencies.values()].flat())
+    this.hasDependencies = flagOrder.dependencies.size > 0
     this.predicateCount = compiler.pool.predicates.length
   }
 
-  /** The ordinary flags, laid out when they are first needed. */
-  get flat(): FlatFlags {
-    this.#flat ??= layFlat(this.flags, this.predicateCount, {
-      isNeeded: position => this.needed.has(position),
-      isDependent: position => this.ranking.dependencies.has(position),
-    })
-    return this.#flat
+  /** Made when it is first needed: most snapshots in a series of changes never evaluate all flags. */
+  get hashes(): readonly PlannedHashes[] {
+    this.#hashes ??= planHashes(this.flags)
+    return this.#hashes
   }
 }
 
@@ -73,19 +72,19 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], 
     previous !== undefined && haveSamePlaces(flags, previous.project.flags)
       ? previous.project.index
       : new FlagIndex(flags)
-  const ranking = isWithoutDependencies(previous)
-    ? previous.project.ranking
-    : rank(flags.length, position => {
+  const flagOrder = isWithoutDependencies(previous)
+    ? previous.project.flagOrder
+    : orderFlags(flags.length, position => {
         const { references } = flags[position]!
         return references.length === 0 ? none : references.map(reference => index.ofReference(reference) ?? -1)
       })
-  return new Project(compiler, flags, index, ranking)
+  return new Project(compiler, flags, index, flagOrder)
 }
 
 /** No flag depended on another, and none that was compiled since does. */
 const isWithoutDependencies = (previous: Previous | undefined): previous is Previous =>
   previous !== undefined &&
-  previous.project.ranking.dependencies.size === 0 &&
+  previous.project.flagOrder.dependencies.size === 0 &&
   previous.compiled.every(({ references }) => references.length === 0)
 
 function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly CompiledFlag[]): boolean {
@@ -99,10 +98,10 @@ function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly Compile
 }
 
 /** The flags with all that they depend on, in the order of evaluation. */
-export function withDependencies({ ranking }: Project, asked: readonly number[]): Iterable<number> {
-  const { order, dependencies } = ranking
-  if (order === undefined || !asked.some(index => dependencies.has(index))) return asked
-  const all = new Set(asked)
+export function withDependencies({ flagOrder }: Project, requested: readonly number[]): Iterable<number> {
+  const { order, dependencies } = flagOrder
+  if (order === undefined || !requested.some(index => dependencies.has(index))) return requested
+  const all = new Set(requested)
   for (const index of all) {
     for (const other of dependencies.get(index) ?? []) if (other >= 0) all.add(other)
   }

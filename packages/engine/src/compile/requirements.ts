@@ -44,18 +44,18 @@ class Gathering implements Requirements {
       this.personProperties.add('$device_id')
     }
     if (plan.enrollmentKey !== null) this.personProperties.add(plan.enrollmentKey)
-    this.#addGroupType(plan.bag)
+    this.#addGroupType(plan.entity)
     for (const condition of plan.conditions) this.#addCondition(condition)
     if (plan.superCondition !== null) this.#addCondition(plan.superCondition)
   }
 
-  #addCondition({ predicates, bag }: { predicates: readonly number[]; bag: number }): void {
-    this.#addGroupType(bag)
+  #addCondition({ predicates, entity }: { predicates: readonly number[]; entity: number }): void {
+    this.#addGroupType(entity)
     for (const predicate of predicates) this.#addPredicate(predicate)
   }
 
-  #addGroupType(bag: number): void {
-    const type = this.#compiler.groupTypes[bag]
+  #addGroupType(entity: number): void {
+    const type = this.#compiler.groupTypes[entity]
     if (type !== undefined) this.groupTypes.add(type)
   }
 
@@ -66,18 +66,18 @@ class Gathering implements Requirements {
     if (reads.kind === 'staticCohort') this.staticCohorts.add(reads.id)
     if (reads.kind === 'cohort') for (const predicate of reads.predicates) this.#addPredicate(predicate)
     if (reads.kind === 'property') {
-      this.#addProperty(reads.bag, reads.key)
+      this.#addProperty(reads.entity, reads.key)
       this.#addProperty(reads.fallback, reads.key)
     }
   }
 
   /** The distinct id and the keys of groups come with the subject. */
-  #addProperty(bag: number, key: string): void {
-    if (bag === PERSON) {
+  #addProperty(entity: number, key: string): void {
+    if (entity === PERSON) {
       if (key !== 'distinct_id') this.personProperties.add(key)
       return
     }
-    const type = this.#compiler.groupTypes[bag]
+    const type = this.#compiler.groupTypes[entity]
     if (type === undefined) return
     this.groupTypes.add(type)
     if (key === '$group_key') return

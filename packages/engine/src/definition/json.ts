@@ -27,7 +27,7 @@ export function isDeeperThan(value: unknown, depthMax: number): boolean {
 }
 
 /** How JavaScript writes a value as text: a list is its items with commas. Never throws. */
-export function plainText(value: unknown): string {
+export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return String(value)
   try {

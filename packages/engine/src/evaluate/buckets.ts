@@ -1,33 +1,56 @@
+import type { PlannedHashes } from '../compile/hash-plan.ts'
 import { bucketOf } from '../hash/bucket.ts'
-import { type PackedPrefix, PLAIN, VARIANT } from '../hash/bucket-message.ts'
+import { hashAll } from '../hash/hash-all.ts'
+import { type PackedPrefix, ROLLOUT_SALT, type Salt } from '../hash/message.ts'
 
-/** The buckets of the flag that is being decided, each computed once: several of its conditions may ask. */
+/** The rollout and variant buckets of one run, by flag position. Each is hashed at most once. */
 export class Buckets {
-  #position = -1
-  #rollout = Number.NaN
-  #variant = Number.NaN
+  /** NaN where nothing has been hashed. */
+  readonly #rollouts: Float64Array
+  readonly #variants: Float64Array
+  /** What has been hashed one at a time: position and salt in one number. */
+  readonly #single: number[] = []
+  #singleCount = 0
+  #hasBatches = false
 
-  rollout(position: number, prefix: PackedPrefix, identifier: string): number {
-    this.#turnTo(position)
-    if (Number.isNaN(this.#rollout)) this.#rollout = bucketOf(prefix, identifier, PLAIN)
-    return this.#rollout
+  constructor(flagCount: number) {
+    this.#rollouts = new Float64Array(flagCount).fill(Number.NaN)
+    this.#variants = new Float64Array(flagCount).fill(Number.NaN)
   }
 
-  variant(position: number, prefix: PackedPrefix, identifier: string): number {
-    this.#turnTo(position)
-    if (Number.isNaN(this.#variant)) this.#variant = bucketOf(prefix, identifier, VARIANT)
-    return this.#variant
+  #bySalt(salt: Salt): Float64Array {
+    return salt === ROLLOUT_SALT ? this.#rollouts : this.#variants
   }
 
-  #turnTo(position: number): void {
-    if (position === this.#position) return
-    this.#position = position
-    this.#rollout = Number.NaN
-    this.#variant = Number.NaN
+  /** The bucket of a flag, or NaN when it has not been hashed. */
+  known(position: number, salt: Salt): number {
+    return salt === ROLLOUT_SALT ? this.#rollouts[position]! : this.#variants[position]!
   }
 
-  /** For the next subject. */
+  hash(position: number, prefix: PackedPrefix, identifier: string, salt: Salt): number {
+    const bucket = bucketOf(prefix, identifier, salt)
+    this.#bySalt(salt)[position] = bucket
+    this.#single[this.#singleCount++] = position * 2 + salt
+    return bucket
+  }
+
+  hashBatch({ salt, batch }: PlannedHashes, identifier: string): void {
+    this.#hasBatches = true
+    hashAll(batch, identifier, salt, this.#bySalt(salt))
+  }
+
+  /** Prepares for the next subject. */
   clear(): void {
-    this.#position = -1
+    if (this.#hasBatches) {
+      this.#rollouts.fill(Number.NaN)
+      this.#variants.fill(Number.NaN)
+      this.#hasBatches = false
+    } else {
+      for (let index = 0; index < this.#singleCount; index++) {
+        const hashed = this.#single[index]!
+        this.#bySalt((hashed & 1) as Salt)[hashed >> 1] = Number.NaN
+      }
+    }
+    this.#singleCount = 0
   }
 }

@@ -41,7 +41,7 @@ export const DEPENDENCY_CYCLE = 3
 export const HOLDOUT = 4
 export const SUPER_ON = 5
 export const SUPER_OFF = 6
-const CONDITIONS = 7
+export const firstCondition = 7
 
 /** The outcomes of a condition: no group, no match, out of the rollout, matched, matched with each variant. */
 export const SKIPPED = 0
@@ -50,8 +50,12 @@ export const EXCLUDED = 2
 const MATCHED = 3
 const MATCHED_VARIANT = 4
 
+/** How many outcomes each condition has. */
+export const conditionStride = (variantCount: number): number => variantCount + MATCHED_VARIANT
+
+/** The first outcome of a condition. */
 export function conditionOutcome(variantCount: number, condition: number): number {
-  return CONDITIONS + condition * (variantCount + MATCHED_VARIANT)
+  return firstCondition + condition * conditionStride(variantCount)
 }
 
 /** The outcome within a condition that has matched, given the position of a variant or -1. */
@@ -81,21 +85,21 @@ interface ForReason {
 }
 
 /** Makes outcomes, each one once: flags of the same shape share theirs. */
-export class OutcomeMaker {
+export class OutcomeFactory {
   /** By code, then by condition; the first place is for no condition. */
   readonly #made = new Map<ReasonCode, (ForReason | undefined)[]>()
   /** The tables of flags that are on or off and nothing more, by the number of their conditions. */
-  readonly #plainTables = new Map<number, readonly Outcome[]>()
+  readonly #booleanTables = new Map<number, readonly Outcome[]>()
   #size = 0
 
   get size(): number {
     return this.#size
   }
 
-  plainTable(filters: ParsedFilters): readonly Outcome[] {
+  booleanTable(filters: ParsedFilters): readonly Outcome[] {
     const count = filters.conditions.length
-    const table = this.#plainTables.get(count) ?? makeTable(filters, this)
-    this.#plainTables.set(count, table)
+    const table = this.#booleanTables.get(count) ?? makeTable(filters, this)
+    this.#booleanTables.set(count, table)
     return table
   }
 
@@ -143,24 +147,24 @@ export class OutcomeMaker {
 }
 
 /** The table of everything that a flag with these filters can answer. */
-export function outcomeTable(filters: ParsedFilters, maker: OutcomeMaker): readonly Outcome[] {
-  const isPlain = filters.variants.length === 0 && filters.payloads.size === 0 && filters.holdout === null
-  return isPlain ? maker.plainTable(filters) : makeTable(filters, maker)
+export function outcomeTable(filters: ParsedFilters, maker: OutcomeFactory): readonly Outcome[] {
+  const isBoolean = filters.variants.length === 0 && filters.payloads.size === 0 && filters.holdout === null
+  return isBoolean ? maker.booleanTable(filters) : makeTable(filters, maker)
 }
 
-function makeTable({ conditions, holdout, payloads, variants }: ParsedFilters, maker: OutcomeMaker): Outcome[] {
-  const plainPayload = payloads.get('true') ?? null
+function makeTable({ conditions, holdout, payloads, variants }: ParsedFilters, maker: OutcomeFactory): Outcome[] {
+  const truePayload = payloads.get('true') ?? null
   const table: Outcome[] = []
   table[NO_GROUP] = maker.off('no_group_type', null)
   table[ERROR] = maker.failed('error')
   table[MISSING_DEPENDENCY] = maker.off('missing_dependency', null)
   table[DEPENDENCY_CYCLE] = maker.failed('missing_dependency')
   table[HOLDOUT] = holdoutOutcome(holdout, payloads, maker)
-  table[SUPER_ON] = maker.on(true, plainPayload, 'super_condition_value', 0)
+  table[SUPER_ON] = maker.on(true, truePayload, 'super_condition_value', 0)
   table[SUPER_OFF] = maker.off('super_condition_value', 0)
   for (let index = 0; index < conditions.length; index++) {
     table.push(maker.off('no_group_type', index), maker.off('no_condition_match', index))
-    table.push(maker.off('out_of_rollout_bound', index), maker.on(true, plainPayload, 'condition_match', index))
+    table.push(maker.off('out_of_rollout_bound', index), maker.on(true, truePayload, 'condition_match', index))
     for (const { key } of variants) {
       table.push(maker.on(key, payloads.get(key) ?? null, 'condition_match', index))
     }
@@ -171,7 +175,7 @@ function makeTable({ conditions, holdout, payloads, variants }: ParsedFilters, m
 function holdoutOutcome(
   holdout: ParsedFilters['holdout'],
   payloads: ParsedFilters['payloads'],
-  maker: OutcomeMaker,
+  maker: OutcomeFactory,
 ): Outcome {
   if (holdout === null) return maker.off('holdout_condition_value', null)
   return maker.on(holdout.variant, payloads.get(holdout.variant) ?? null, 'holdout_condition_value', null)

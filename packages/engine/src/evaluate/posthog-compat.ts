@@ -1,9 +1,9 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
-import { NO_BAG, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import { NO_ENTITY, type Plan, type PlannedCondition } from '../compile/plan.ts'
 import { deviceIdOf, isHeldOut, isInRollout, variantOf } from './bucketing.ts'
 import { conditionOutcome, EXCLUDED, HOLDOUT, matchedOutcome, NO_GROUP } from './outcome.ts'
 import { PERSON, type Run } from './run.ts'
-import { doubtOf, FALSE, joinDoubts, REGEX, REMOTE, TRUE, type Truth, UNSURE } from './ternary.ts'
+import { FALSE, joinUncertainty, REGEX, REMOTE, type Ternary, TRUE, UNKNOWN, uncertaintyOf } from './ternary.ts'
 
 /**
  * What posthog-node answers in its own process, from the same definitions and with what the caller knows. It declines
@@ -14,23 +14,19 @@ const DECLINED_FOR_SERVER = -2
 const DECLINED_FOR_REGEX = -3
 
 /** The doubt that a flag leaves in those that depend on it. */
-export function doubtAbout(run: Run, flag: CompiledFlag): number {
-  const outcome = flag.plan === null ? 0 : libraryOutcome(run, flag, flag.plan)
+export function posthogUncertainty(run: Run, flag: CompiledFlag): number {
+  const outcome = flag.plan === null ? 0 : posthogOutcome(run, flag, flag.plan)
   if (outcome >= 0) return 0
   if (outcome === DECLINED_FOR_SERVER) return REMOTE
-  return outcome === DECLINED_FOR_REGEX ? UNSURE | REGEX : UNSURE
-}
-
-export function isPresent(run: Run, bag: number): boolean {
-  return bag !== NO_BAG && run.bags[bag] !== undefined
+  return outcome === DECLINED_FOR_REGEX ? UNKNOWN | REGEX : UNKNOWN
 }
 
 /** The position of an outcome, or a negative number when the library declines. */
-export function libraryOutcome(run: Run, flag: CompiledFlag, plan: Plan): number {
-  if (isLeftToServer(plan) || plan.bag === NO_BAG) return DECLINED
-  if (!isPresent(run, plan.bag)) return NO_GROUP
-  if (plan.byDevice && plan.bag === PERSON && deviceIdOf(run) === undefined) return DECLINED
-  return isHeldOut(run, flag, plan) ? HOLDOUT : libraryConditions(run, flag, plan)
+export function posthogOutcome(run: Run, flag: CompiledFlag, plan: Plan): number {
+  if (isLeftToServer(plan) || plan.entity === NO_ENTITY) return DECLINED
+  if (!run.has(plan.entity)) return NO_GROUP
+  if (plan.byDevice && plan.entity === PERSON && deviceIdOf(run) === undefined) return DECLINED
+  return isHeldOut(run, flag, plan) ? HOLDOUT : posthogConditions(run, flag, plan)
 }
 
 /** Early access is unknown to the libraries, so such flags are served to them as if they had continuity. */
@@ -38,33 +34,33 @@ function isLeftToServer(plan: Plan): boolean {
   return plan.continuity || plan.enrollmentKey !== null || plan.superCondition !== null
 }
 
-function libraryConditions(run: Run, flag: CompiledFlag, plan: Plan): number {
-  let doubt = 0
+function posthogConditions(run: Run, flag: CompiledFlag, plan: Plan): number {
+  let uncertainty = 0
   const deferred: (boolean | string)[] = []
   for (let index = 0; index < plan.conditions.length; index++) {
     const condition = plan.conditions[index]!
-    if (!isPresent(run, condition.bag)) continue
-    const truth = libraryTruth(run, condition.predicates)
-    if (truth === FALSE) continue
-    if (truth === REMOTE) return DECLINED_FOR_SERVER
+    if (!run.has(condition.entity)) continue
+    const result = posthogResult(run, condition.predicates)
+    if (result === FALSE) continue
+    if (result === REMOTE) return DECLINED_FOR_SERVER
     const base = conditionOutcome(plan.variants.length, index)
     const inRollout = isInRollout(run, flag, plan, condition)
-    if (truth !== TRUE) {
-      doubt |= truth
-      if (truth & REGEX) deferred.push(deferredValue(run, flag, plan, condition, base, inRollout))
+    if (result !== TRUE) {
+      uncertainty |= result
+      if (result & REGEX) deferred.push(deferredValue(run, flag, plan, condition, base, inRollout))
     } else if (inRollout) {
       const outcome = base + matchedOutcome(variantOf(run, flag, plan, condition))
       const { value } = flag.outcomes[outcome]!
-      return deferred.every(other => other === value) ? outcome : declined(doubt)
+      return deferred.every(other => other === value) ? outcome : declined(uncertainty)
     } else if (plan.earlyExit) {
-      return doubt === 0 ? base + EXCLUDED : declined(doubt)
+      return uncertainty === 0 ? base + EXCLUDED : declined(uncertainty)
     }
   }
-  return doubt === 0 ? NO_GROUP : declined(doubt)
+  return uncertainty === 0 ? NO_GROUP : declined(uncertainty)
 }
 
-function declined(doubt: number): number {
-  return doubt & REGEX ? DECLINED_FOR_REGEX : DECLINED
+function declined(uncertainty: number): number {
+  return uncertainty & REGEX ? DECLINED_FOR_REGEX : DECLINED
 }
 
 /** What a condition would give whose regular expression only the server can run. */
@@ -81,12 +77,12 @@ function deferredValue(
 }
 
 /** FALSE, TRUE, or the kind of doubt. One certain no is enough, wherever it stands. */
-function libraryTruth(run: Run, ids: readonly number[]): Truth {
-  let doubt = 0
+function posthogResult(run: Run, ids: readonly number[]): Ternary {
+  let uncertainty = 0
   for (let index = 0; index < ids.length; index++) {
-    const truth = run.decide(ids[index]!)
-    if (truth === FALSE) return FALSE
-    doubt = joinDoubts(doubt, doubtOf(truth))
+    const result = run.decide(ids[index]!)
+    if (result === FALSE) return FALSE
+    uncertainty = joinUncertainty(uncertainty, uncertaintyOf(result))
   }
-  return doubt === 0 ? TRUE : doubt
+  return uncertainty === 0 ? TRUE : uncertainty
 }

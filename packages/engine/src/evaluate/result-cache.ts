@@ -1,4 +1,4 @@
-import { UNKNOWN } from './run.ts'
+import { NOT_EVALUATED } from './run.ts'
 
 /** So many values of a property are remembered. */
 const rowsMax = 256
@@ -11,14 +11,14 @@ const charactersMax = 100
 /** The value is not remembered. */
 export const NO_ROW = -1
 
-const isRemembered = (value: unknown): boolean =>
+const isCacheable = (value: unknown): boolean =>
   typeof value === 'string' ? value.length <= charactersMax : typeof value === 'number' || typeof value === 'boolean'
 
 /**
  * What filters on one property of persons have answered to values: countries, plans and versions come again with the next person, and their
  * filters need not be run again. Where values differ from person to person, as ids do, it finds out that it is of no use and rests.
  */
-export class ValueMemo {
+export class ResultCache {
   readonly key: string
   /** The answers to one value in a row, by the place of the filter. When everything is forgotten, it is another table. */
   table = new Uint8Array(0)
@@ -36,7 +36,7 @@ export class ValueMemo {
   addFilter(): number {
     if (this.#places === this.#stride) {
       this.#stride += strideStep
-      this.#forget()
+      this.#clear()
     }
     return this.#places++
   }
@@ -47,7 +47,7 @@ export class ValueMemo {
       this.#rest--
       return NO_ROW
     }
-    if (!isRemembered(value)) return NO_ROW
+    if (!isCacheable(value)) return NO_ROW
     this.#asks++
     return this.#rows.get(value) ?? this.#begin(value)
   }
@@ -55,17 +55,17 @@ export class ValueMemo {
   #begin(value: unknown): number {
     if (this.#rows.size === rowsMax) {
       if (this.#asks < rowsMax * asksPerRowMin) this.#rest = restAsks
-      this.#forget()
+      this.#clear()
       if (this.#rest > 0) return NO_ROW
     }
-    if (this.table.length === 0) this.table = new Uint8Array(rowsMax * this.#stride).fill(UNKNOWN)
+    if (this.table.length === 0) this.table = new Uint8Array(rowsMax * this.#stride).fill(NOT_EVALUATED)
     const row = this.#rows.size * this.#stride
     this.#rows.set(value, row)
     return row
   }
 
   /** Whoever is at it may go on with the old table. */
-  #forget(): void {
+  #clear(): void {
     this.#rows.clear()
     this.#asks = 0
     this.table = new Uint8Array(0)

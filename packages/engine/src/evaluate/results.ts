@@ -7,17 +7,17 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
   readonly #project: Project
   readonly #outcomes: ArrayLike<number>
   /** The positions of the flags that were asked for, ascending; undefined when all were. */
-  readonly #asked: readonly number[] | undefined
+  readonly #requested: readonly number[] | undefined
 
-  constructor(project: Project, outcomes: ArrayLike<number>, asked?: readonly number[]) {
+  constructor(project: Project, outcomes: ArrayLike<number>, requested?: readonly number[]) {
     this.#project = project
     this.#outcomes = outcomes
-    this.#asked = asked
+    this.#requested = requested
   }
 
   /** The position of the outcome in the flag's table, or -1 when the flag was not asked for. */
   outcomeIndex(flagIndex: number): number {
-    const place = this.#asked === undefined ? flagIndex : placeOf(this.#asked, flagIndex)
+    const place = this.#requested === undefined ? flagIndex : slotOf(this.#requested, flagIndex)
     return this.#outcomes[place] ?? -1
   }
 
@@ -33,20 +33,20 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
 
   /** The positions of the flags that were asked for, in the order of the definitions. */
   get flagIndexes(): readonly number[] {
-    return this.#asked ?? Array.from(this.#outcomes, (_, index) => index)
+    return this.#requested ?? Array.from(this.#outcomes, (_, index) => index)
   }
 
   /** The flags that were asked for, in the order of the definitions. */
   *[Symbol.iterator](): Iterator<readonly [CompiledFlag, Outcome]> {
     for (let place = 0; place < this.#outcomes.length; place++) {
-      const flag = this.#project.flags[this.#asked?.[place] ?? place]!
+      const flag = this.#project.flags[this.#requested?.[place] ?? place]!
       yield [flag, flag.outcomes[this.#outcomes[place]!]!]
     }
   }
 }
 
 /** Binary search: somebody may ask for hundreds of flags by their keys. */
-function placeOf(ascending: readonly number[], wanted: number): number {
+function slotOf(ascending: readonly number[], wanted: number): number {
   let low = 0
   let high = ascending.length - 1
   while (low <= high) {

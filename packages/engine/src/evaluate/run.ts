@@ -1,45 +1,45 @@
 import type { Subject } from '../definition/definition.ts'
-import { type JsonRecord, own, plainText } from '../definition/json.ts'
+import { type JsonRecord, own, toText } from '../definition/json.ts'
 import { Buckets } from './buckets.ts'
 import type { Outcome } from './outcome.ts'
-import type { Truth } from './ternary.ts'
+import type { Ternary } from './ternary.ts'
 
 /** The person is bag 0; each group type that a snapshot knows is another. */
 export const PERSON = 0
 
 /** The truth of a predicate that nobody has asked for yet. */
-export const UNKNOWN = 255
+export const NOT_EVALUATED = 255
 
-export type Predicate = (run: Run) => Truth
+export type Predicate = (run: Run) => Ternary
 
 /** What a predicate may want to know about another flag. */
 export interface Dependency {
   readonly outcome: Outcome
   /** How sure a client library is of it. */
-  readonly doubt: number
+  readonly uncertainty: number
 }
 
 /** What filters have answered to values that other subjects had as well. */
-export interface Memos {
-  readonly memos: readonly Memo[]
+export interface ResultCaches {
+  readonly caches: readonly CachedProperty[]
   /** By predicate, or `NO_MEMO`. */
-  readonly memoOf: readonly number[]
-  readonly placeOf: readonly number[]
+  readonly cacheOf: readonly number[]
+  readonly slotOf: readonly number[]
 }
 
-interface Memo {
+interface CachedProperty {
   readonly key: string
   readonly table: Uint8Array
   /** Where the answers to a value begin in the table; less than 0 when they are not remembered. */
   rowOf(value: unknown): number
 }
 
-export const NO_MEMO = -1
-const NOT_ASKED = -2
+export const NO_CACHE = -1
+const NOT_LOOKED_UP = -2
 
 export interface RunOptions {
   readonly predicates: readonly Predicate[]
-  readonly memos: Memos
+  readonly caches: ResultCaches
   readonly predicateCount: number
   readonly flagCount: number
   /** The name of the group type by bag. */
@@ -48,56 +48,57 @@ export interface RunOptions {
   readonly dependency: (run: Run, reference: string) => Dependency | undefined
 }
 
-const nobody: Subject = Object.freeze({ distinctId: '' })
-const nothing: JsonRecord = Object.freeze({})
-const noTable = new Uint8Array(0)
+const noSubject: Subject = Object.freeze({ distinctId: '' })
+const noProperties: JsonRecord = Object.freeze({})
+const emptyTable = new Uint8Array(0)
 
 function recordOr(value: unknown): JsonRecord {
-  return typeof value === 'object' && value !== null ? (value as JsonRecord) : nothing
+  return typeof value === 'object' && value !== null ? (value as JsonRecord) : noProperties
 }
 
 /** What is known while one subject is evaluated. A run can be opened again for the next subject. */
 export class Run {
-  subject: Subject = nobody
+  subject: Subject = noSubject
   distinctId = ''
   now = 0
   /** The position of the flag that is being decided. */
   position = 0
   /** The properties by bag; undefined when the subject has no such group. */
-  readonly bags: (JsonRecord | undefined)[] = [nothing]
+  readonly entityProperties: (JsonRecord | undefined)[] = [noProperties]
   /** The key of the subject's group by bag. */
   readonly groupKeys: (string | number)[] = ['']
-  /** The truths that are known by predicate, `UNKNOWN` elsewhere. */
-  readonly truths: Uint8Array
+  /** The truths that are known by predicate, `NOT_EVALUATED` elsewhere. */
+  readonly filterResults: Uint8Array
   /** The predicates whose truths are known. */
   readonly #decided: Int32Array
   #decidedCount = 0
   /** The outcome of each flag that has been decided, by position. */
   readonly outcomes: number[]
   /** Of a flag and all that it depends on, the first one that a client library declines. */
-  readonly doubts = new Map<number, { readonly doubt: number; readonly place: number }>()
+  readonly uncertainties = new Map<number, { readonly uncertainty: number; readonly place: number }>()
   readonly predicates: readonly Predicate[]
-  readonly #memos: Memos
+  readonly #caches: ResultCaches
   /** By memo: its table, and the row of this subject's value. */
   readonly #tables: Uint8Array[] = []
   readonly #rows: number[] = []
   readonly #options: RunOptions
-  readonly buckets = new Buckets()
+  readonly buckets: Buckets
 
   constructor(options: RunOptions) {
     this.#options = options
     this.predicates = options.predicates
-    this.#memos = options.memos
-    this.truths = new Uint8Array(options.predicateCount).fill(UNKNOWN)
+    this.buckets = new Buckets(options.flagCount)
+    this.#caches = options.caches
+    this.filterResults = new Uint8Array(options.predicateCount).fill(NOT_EVALUATED)
     this.#decided = new Int32Array(options.predicateCount)
     this.outcomes = Array.from({ length: options.flagCount }, () => 0)
   }
 
   open(subject: Subject, now: number): void {
     this.subject = subject
-    this.distinctId = plainText(subject.distinctId)
+    this.distinctId = toText(subject.distinctId)
     this.now = now
-    this.bags[PERSON] = recordOr(subject.personProperties)
+    this.entityProperties[PERSON] = recordOr(subject.personProperties)
     const { groupTypes } = this.#options
     if (groupTypes.length > 1) this.#openGroups(groupTypes)
   }
@@ -105,64 +106,69 @@ export class Run {
   #openGroups(groupTypes: readonly (string | undefined)[]): void {
     const groups = recordOr(this.subject.groups)
     const properties = recordOr(this.subject.groupProperties)
-    for (let bag = 1; bag < groupTypes.length; bag++) {
-      const type = groupTypes[bag]!
+    for (let entity = 1; entity < groupTypes.length; entity++) {
+      const type = groupTypes[entity]!
       const key = own(groups, type)
-      this.groupKeys[bag] = typeof key === 'number' ? key : plainText(key)
-      this.bags[bag] = key === undefined ? undefined : recordOr(own(properties, type))
+      this.groupKeys[entity] = typeof key === 'number' ? key : toText(key)
+      this.entityProperties[entity] = key === undefined ? undefined : recordOr(own(properties, type))
     }
   }
 
   /** Lets go of the subject. */
   close(): void {
-    this.subject = nobody
-    for (let bag = 0; bag < this.bags.length; bag++) this.bags[bag] = undefined
-    for (let index = 0; index < this.#decidedCount; index++) this.truths[this.#decided[index]!] = UNKNOWN
+    this.subject = noSubject
+    for (let entity = 0; entity < this.entityProperties.length; entity++) this.entityProperties[entity] = undefined
+    for (let index = 0; index < this.#decidedCount; index++) this.filterResults[this.#decided[index]!] = NOT_EVALUATED
     this.#decidedCount = 0
-    for (let memo = 0; memo < this.#rows.length; memo++) this.#rows[memo] = NOT_ASKED
-    if (this.doubts.size > 0) this.doubts.clear()
+    for (let cache = 0; cache < this.#rows.length; cache++) this.#rows[cache] = NOT_LOOKED_UP
+    if (this.uncertainties.size > 0) this.uncertainties.clear()
     this.buckets.clear()
   }
 
   /** The truth of a predicate, found out at most once in a run. */
-  decide(id: number): Truth {
-    const known = this.truths[id]!
-    if (known !== UNKNOWN) return known
-    const memo = this.#memos.memoOf[id]!
-    const truth = memo === NO_MEMO ? this.predicates[id]!(this) : this.#remembered(id, memo)
-    this.truths[id] = truth
+  decide(id: number): Ternary {
+    const known = this.filterResults[id]!
+    if (known !== NOT_EVALUATED) return known
+    const cache = this.#caches.cacheOf[id]!
+    const result = cache === NO_CACHE ? this.predicates[id]!(this) : this.#cached(id, cache)
+    this.filterResults[id] = result
     this.#decided[this.#decidedCount++] = id
-    return truth
+    return result
   }
 
-  #remembered(id: number, memo: number): Truth {
-    let row = this.#rows[memo] ?? NOT_ASKED
-    if (row === NOT_ASKED) row = this.#findRow(memo)
+  #cached(id: number, cache: number): Ternary {
+    let row = this.#rows[cache] ?? NOT_LOOKED_UP
+    if (row === NOT_LOOKED_UP) row = this.#findRow(cache)
     if (row < 0) return this.predicates[id]!(this)
-    const table = this.#tables[memo]!
-    const at = row + this.#memos.placeOf[id]!
+    const table = this.#tables[cache]!
+    const at = row + this.#caches.slotOf[id]!
     const known = table[at]!
-    if (known !== UNKNOWN) return known
-    const truth = this.predicates[id]!(this)
-    table[at] = truth
-    return truth
+    if (known !== NOT_EVALUATED) return known
+    const result = this.predicates[id]!(this)
+    table[at] = result
+    return result
   }
 
   #findRow(index: number): number {
     while (this.#rows.length <= index) {
-      this.#rows.push(NOT_ASKED)
-      this.#tables.push(noTable)
+      this.#rows.push(NOT_LOOKED_UP)
+      this.#tables.push(emptyTable)
     }
-    const memo = this.#memos.memos[index]!
-    const row = memo.rowOf(this.bags[PERSON]![memo.key])
+    const cache = this.#caches.caches[index]!
+    const row = cache.rowOf(this.entityProperties[PERSON]![cache.key])
     this.#rows[index] = row
-    this.#tables[index] = memo.table
+    this.#tables[index] = cache.table
     return row
   }
 
-  /** Whom a flag about the person or about a group is hashed for, where nothing else is asked for. */
-  identifierOf(bag: number): string {
-    return bag === PERSON ? this.distinctId : String(this.groupKeys[bag])
+  /** Whether the subject has such a group. Every subject has a person. */
+  has(entity: number): boolean {
+    return entity >= 0 && this.entityProperties[entity] !== undefined
+  }
+
+  /** What flags about the person or a group are hashed with by default. */
+  identifierOf(entity: number): string {
+    return entity === PERSON ? this.distinctId : String(this.groupKeys[entity])
   }
 
   dependency(reference: string): Dependency | undefined {
@@ -170,17 +176,17 @@ export class Run {
   }
 
   /** The properties of the person or of a group, with what the engine adds: `distinct_id` and `$group_key`. */
-  property(bag: number, key: string): unknown {
-    const properties = this.bags[bag]
+  property(entity: number, key: string): unknown {
+    const properties = this.entityProperties[entity]
     if (properties === undefined) return undefined
     if (Object.hasOwn(properties, key)) return properties[key]
-    if (bag === PERSON) return key === 'distinct_id' ? this.distinctId : undefined
-    return key === '$group_key' ? this.groupKeys[bag] : undefined
+    if (entity === PERSON) return key === 'distinct_id' ? this.distinctId : undefined
+    return key === '$group_key' ? this.groupKeys[entity] : undefined
   }
 
-  hasProperty(bag: number, key: string): boolean {
-    const properties = this.bags[bag]
+  hasProperty(entity: number, key: string): boolean {
+    const properties = this.entityProperties[entity]
     if (properties === undefined) return false
-    return Object.hasOwn(properties, key) || key === (bag === PERSON ? 'distinct_id' : '$group_key')
+    return Object.hasOwn(properties, key) || key === (entity === PERSON ? 'distinct_id' : '$group_key')
   }
 }

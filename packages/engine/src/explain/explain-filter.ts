@@ -3,7 +3,7 @@ import type { Project } from '../compile/project.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
-import { doubtOf, FAILED, hasFailed, isAffirmed, negate, type Truth } from '../evaluate/ternary.ts'
+import { FAILED, hasFailed, isTrue, negate, type Ternary, uncertaintyOf } from '../evaluate/ternary.ts'
 import type { CohortTrace, FilterTrace, FlagTrace, GroupTrace, PropertyTrace } from './trace.ts'
 
 /** Tells of single filters what they saw and decided. */
@@ -17,29 +17,29 @@ export class FilterExplainer {
     this.#run = run
   }
 
-  filter(property: ParsedProperty, bag: number): FilterTrace {
-    return this.#trace(property, bag, false)
+  filter(property: ParsedProperty, entity: number): FilterTrace {
+    return this.#trace(property, entity, false)
   }
 
   /** Within a cohort, `negation` turns a filter round; in a condition it has no meaning. */
-  #trace(property: ParsedProperty, bag: number, inCohort: boolean): FilterTrace {
+  #trace(property: ParsedProperty, entity: number, inCohort: boolean): FilterTrace {
     const negated = inCohort && property.negated
     switch (property.kind) {
       case 'value':
-        return this.#value(property, bag, negated)
+        return this.#value(property, entity, negated)
       case 'cohort':
-        return this.#cohort(property, bag, negated, inCohort)
+        return this.#cohort(property, entity, negated, inCohort)
       case 'flag':
-        return this.#flag(property, bag, negated)
+        return this.#flag(property, entity, negated)
     }
   }
 
-  #value(property: ValueProperty, bag: number, negated: boolean): PropertyTrace {
+  #value(property: ValueProperty, entity: number, negated: boolean): PropertyTrace {
     const { pool, groupTypes } = this.#project.compiler
-    const id = pool.idOf(property, bag)
+    const id = pool.idOf(property, entity)
     const reads = pool.reads[id]!
-    const fallback = reads.kind === 'property' ? reads.fallback : bag
-    const from = this.#run.hasProperty(bag, property.key) ? bag : fallback
+    const fallback = reads.kind === 'property' ? reads.fallback : entity
+    const from = this.#run.hasProperty(entity, property.key) ? entity : fallback
     return {
       kind: 'property',
       key: property.key,
@@ -52,42 +52,43 @@ export class FilterExplainer {
     }
   }
 
-  #cohort(property: CohortProperty, bag: number, negated: boolean, inCohort: boolean): CohortTrace {
+  #cohort(property: CohortProperty, entity: number, negated: boolean, inCohort: boolean): CohortTrace {
     const { pool, cohorts } = this.#project.compiler
     const cohort = cohorts.get(property.id)
     const excluded = property.excluded && !inCohort
     const isTooDeep = this.#openCohorts.includes(property.id) || this.#openCohorts.length >= cohortNestingMax
-    const truth = isTooDeep ? FAILED : this.#run.decide(pool.idOf({ ...property, excluded }, bag))
+    const result = isTooDeep ? FAILED : this.#run.decide(pool.idOf({ ...property, excluded }, entity))
     return {
       kind: 'cohort',
       id: property.id,
       name: cohort?.name ?? null,
       operator: excluded ? 'not_in' : 'in',
       isStatic: cohort?.isStatic ?? false,
-      tree: cohort === undefined || cohort.isStatic || isTooDeep ? null : this.#tree(property.id, cohort.filters, bag),
-      ...verdict(truth, negated),
+      tree:
+        cohort === undefined || cohort.isStatic || isTooDeep ? null : this.#tree(property.id, cohort.filters, entity),
+      ...verdict(result, negated),
     }
   }
 
-  #tree(id: string, filters: unknown, bag: number): GroupTrace | null {
+  #tree(id: string, filters: unknown, entity: number): GroupTrace | null {
     const tree = parseCohortFilters(filters, () => {})
     if (tree === undefined) return null
     this.#openCohorts.push(id)
-    const trace = this.#group(tree, bag)
+    const trace = this.#group(tree, entity)
     this.#openCohorts.pop()
     return trace
   }
 
-  #group(group: ParsedGroup, bag: number): GroupTrace {
+  #group(group: ParsedGroup, entity: number): GroupTrace {
     const members = group.members.map(member =>
-      member.kind === 'group' ? this.#group(member, bag) : this.#trace(member, bag, true),
+      member.kind === 'group' ? this.#group(member, entity) : this.#trace(member, entity, true),
     )
     const holds = ({ matched }: { matched: boolean }) => matched
     const matched = members.length === 0 || (group.every ? members.every(holds) : members.some(holds))
     return { kind: 'group', type: group.every ? 'AND' : 'OR', matched, members }
   }
 
-  #flag(property: FlagProperty, bag: number, negated: boolean): FlagTrace {
+  #flag(property: FlagProperty, entity: number, negated: boolean): FlagTrace {
     const { compiler, flags } = this.#project
     const index = this.#project.index.ofReference(property.reference)
     const outcome = this.#run.dependency(property.reference)?.outcome ?? null
@@ -98,12 +99,12 @@ export class FilterExplainer {
       expected: property.expected ?? null,
       seen: outcome?.value ?? null,
       outcome,
-      ...verdict(this.#run.decide(compiler.pool.idOf(property, bag)), negated),
+      ...verdict(this.#run.decide(compiler.pool.idOf(property, entity)), negated),
     }
   }
 }
 
-function verdict(truth: Truth, negated: boolean): Pick<FilterTrace, 'matched' | 'negated' | 'certain' | 'failed'> {
-  const matched = isAffirmed(negated ? negate(truth) : truth)
-  return { matched, negated, certain: doubtOf(truth) === 0, failed: hasFailed(truth) }
+function verdict(result: Ternary, negated: boolean): Pick<FilterTrace, 'matched' | 'negated' | 'certain' | 'failed'> {
+  const matched = isTrue(negated ? negate(result) : result)
+  return { matched, negated, certain: uncertaintyOf(result) === 0, failed: hasFailed(result) }
 }

@@ -1,5 +1,5 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
-import { EVERYBODY, NO_BAG, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import { FULL_ROLLOUT, NO_ENTITY, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedCondition, type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
@@ -12,7 +12,6 @@ import {
   variantBucketOf,
 } from '../evaluate/bucketing.ts'
 import type { Outcome } from '../evaluate/outcome.ts'
-import { isPresent } from '../evaluate/posthog-compat.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
 import { FilterExplainer } from './explain-filter.ts'
 import type { ConditionTrace, HoldoutTrace, IdentifierTrace, RolloutTrace, Trace, VariantTrace } from './trace.ts'
@@ -61,7 +60,7 @@ class Explanation {
     const conditions = this.#filters.conditions.map((condition, index) =>
       this.#condition(condition, this.#plan.conditions[index]!, index),
     )
-    const present = isPresent(this.#run, this.#plan.bag)
+    const present = this.#run.has(this.#plan.entity)
     return {
       key: this.#flag.key,
       flagId: this.#flag.id,
@@ -77,10 +76,10 @@ class Explanation {
   }
 
   #identifier(): IdentifierTrace {
-    const { bag, byDevice, continuity } = this.#plan
+    const { entity, byDevice, continuity } = this.#plan
     const { subject } = this.#run
-    const value = identifierOf(this.#run, this.#flag, this.#plan, bag)
-    if (bag !== PERSON) return { value, source: 'group' }
+    const value = identifierOf(this.#run, this.#flag, this.#plan, entity)
+    if (entity !== PERSON) return { value, source: 'group' }
     if (byDevice && deviceIdOf(this.#run) !== undefined) return { value, source: 'device_id' }
     if (!continuity || (subject.anonDistinctId === undefined && !subject.hashKeyOverrides)) {
       return { value, source: 'distinct_id' }
@@ -93,8 +92,8 @@ class Explanation {
   #enrollment(): Trace['enrollment'] {
     const property = this.#plan.enrollmentKey
     if (property === null) return null
-    const bag = this.#run.bags[PERSON]!
-    return { property, present: Object.hasOwn(bag, property), seen: own(bag, property) ?? null }
+    const entity = this.#run.entityProperties[PERSON]!
+    return { property, present: Object.hasOwn(entity, property), seen: own(entity, property) ?? null }
   }
 
   #superCondition(): ConditionTrace | null {
@@ -116,13 +115,13 @@ class Explanation {
   #condition(condition: ParsedCondition, planned: PlannedCondition, index: number): ConditionTrace {
     const about = {
       index,
-      groupType: this.#project.compiler.groupTypes[planned.bag] ?? null,
+      groupType: this.#project.compiler.groupTypes[planned.entity] ?? null,
       reached: this.#isReached(index),
     }
-    if (!isPresent(this.#run, planned.bag)) {
+    if (!this.#run.has(planned.entity)) {
       return { ...about, result: 'no_group', decidedBy: null, filters: [], rollout: null }
     }
-    const filters = condition.properties.map(property => this.#explainer.filter(property, planned.bag))
+    const filters = condition.properties.map(property => this.#explainer.filter(property, planned.entity))
     const rollout = this.#rollout(planned)
     const against = filters.findIndex(filter => !filter.matched && !filter.failed)
     const decidedBy = against === -1 ? filters.findIndex(filter => filter.failed) : against
@@ -147,13 +146,13 @@ class Explanation {
   }
 
   #rollout(condition: PlannedCondition): RolloutTrace | null {
-    if (condition.share === EVERYBODY) return null
-    const bucket = rolloutBucketOf(this.#run, this.#flag, this.#plan, condition.bag)
+    if (condition.rollout === FULL_ROLLOUT) return null
+    const bucket = rolloutBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
     return {
-      identifier: identifierOf(this.#run, this.#flag, this.#plan, condition.bag),
+      identifier: identifierOf(this.#run, this.#flag, this.#plan, condition.entity),
       bucket,
-      threshold: condition.share,
-      inside: bucket <= condition.share,
+      threshold: condition.rollout,
+      inside: bucket <= condition.rollout,
     }
   }
 
@@ -164,13 +163,13 @@ class Explanation {
     if (code !== 'condition_match' || conditionIndex === null || spans.length === 0) return null
     const condition = this.#plan.conditions[conditionIndex]!
     const forced = condition.override !== NO_VARIANT
-    const bucket = forced ? null : variantBucketOf(this.#run, this.#flag, this.#plan, condition.bag)
+    const bucket = forced ? null : variantBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
     return { key: this.#outcome.variant, forced, bucket, spans }
   }
 
   #isOverruled(conditions: readonly ConditionTrace[]): boolean {
     const { code, conditionIndex } = this.#outcome.reason
-    if (code !== 'condition_match' || conditionIndex === null || this.#plan.bag === NO_BAG) return false
+    if (code !== 'condition_match' || conditionIndex === null || this.#plan.entity === NO_ENTITY) return false
     return conditions.slice(0, conditionIndex).some(({ result }) => {
       return result === 'matched' || result === 'failed' || (result === 'out_of_rollout' && this.#plan.earlyExit)
     })

@@ -1,39 +1,59 @@
 import {
   blockCount,
   type PackedPrefix,
-  PLAIN,
   packPrefix,
+  paddedMessage,
+  ROLLOUT_SALT,
   type Salt,
   saltBytes,
   saltLengths,
-  VARIANT,
-  wholeMessage,
-} from './bucket-message.ts'
+  VARIANT_SALT,
+} from './message.ts'
 import { compress, initialState } from './sha1.ts'
-import { type Alone, aloneBlocksMax, messageStart, resultStart, sharedAlone } from './sha1-scalar.ts'
+import { type Kernel, openKernel } from './sha1-kernel.ts'
+import { scalarKernel } from './sha1-kernels.generated.ts'
 
-/** A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a text, divided by 2^60. */
+/** A bucket is a number from 0 to 1: the first 15 hexadecimal digits of the SHA-1 of a message, divided by 2^60. */
 
-/** Hashes one message by itself. */
-export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
-  const alone = sharedAlone()
-  const length = prefix.length + identifier.length + saltLengths[salt]
-  const blocks = blockCount(length)
-  if (alone === undefined || blocks > aloneBlocksMax) return bucketInPlainJavaScript(prefix, identifier, salt)
-  if (!layMessage(prefix, identifier, salt, alone, blocks)) {
-    return bucketBeyondAscii(alone, wholeMessage(prefix, identifier, salt))
+/** The memory of the scalar kernel, in words: the schedule, the message, the first two words of its hash. */
+const messageStart = 80
+const kernelBlocksMax = 16
+const resultStart = messageStart + kernelBlocksMax * 16
+
+let shared: Kernel | null | undefined
+/** The kernel's memory as bytes. */
+let kernelBytes: Uint8Array = new Uint8Array(0)
+
+/** Opened at the first call; a runtime that forbids WebAssembly is not asked again. */
+function sharedKernel(): Kernel | undefined {
+  if (shared === undefined) {
+    shared = openKernel(scalarKernel) ?? null
+    if (shared !== null) kernelBytes = new Uint8Array(shared.memory.buffer)
   }
-  return hashLaid(alone, blocks)
+  return shared ?? undefined
 }
 
-/** Lays down a whole message, straight from the text. Answers false, and leaves it at that, when the identifier is not plain ASCII. */
-function layMessage(
+/** Hashes one message. For many messages about one identifier, `hashAll` is faster. */
+export function bucketOf(prefix: PackedPrefix, identifier: string, salt: Salt): number {
+  const kernel = sharedKernel()
+  const blocks = blockCount(prefix.length + identifier.length + saltLengths[salt])
+  if (kernel === undefined || blocks > kernelBlocksMax) return bucketInJavaScript(prefix, identifier, salt)
+  if (writeAsciiMessage(prefix, identifier, salt, kernel, blocks)) return runKernel(kernel, blocks)
+  const message = paddedMessage(prefix, identifier, salt)
+  if (message.length > kernelBlocksMax * 16) return hashInJavaScript(message)
+  kernel.memory.set(message, messageStart)
+  return runKernel(kernel, message.length >> 4)
+}
+
+/** Writes the message without an intermediate array. Returns false when the identifier is not ASCII. */
+function writeAsciiMessage(
   { words, length }: PackedPrefix,
   identifier: string,
   salt: Salt,
-  { bytes, memory }: Alone,
+  { memory }: Kernel,
   blocks: number,
 ): boolean {
+  const bytes = kernelBytes
   const end = messageStart + blocks * 16
   let word = messageStart
   for (let index = 0; index < words.length; index++) memory[word++] = words[index]!
@@ -44,7 +64,7 @@ function layMessage(
   for (let index = 0; index < identifier.length; index++) {
     const code = identifier.charCodeAt(index)
     bits |= code
-    // The first byte of a word is its highest, which memory has last.
+    // SHA-1 words are big-endian and the memory is little-endian: the byte order within a word is reversed.
     bytes[at++ ^ 3] = code
   }
   for (let index = 0; index < salted.length; index++) bytes[at++ ^ 3] = salted[index]!
@@ -53,50 +73,44 @@ function layMessage(
   return bits < 0x80
 }
 
-function bucketBeyondAscii(alone: Alone, message: Int32Array): number {
-  if (message.length > aloneBlocksMax * 16) return hashInPlainJavaScript(message)
-  alone.memory.set(message, messageStart)
-  return hashLaid(alone, message.length >> 4)
+function runKernel({ memory, hash }: Kernel, blocks: number): number {
+  hash(messageStart * 4, blocks, resultStart * 4)
+  return bucketFrom(memory[resultStart]!, memory[resultStart + 1]!)
 }
 
-function hashLaid({ memory, hash }: Alone, blocks: number): number {
-  hash(blocks)
-  return unitOf(memory[resultStart]!, memory[resultStart + 1]!)
+export function bucketInJavaScript(prefix: PackedPrefix, identifier: string, salt: Salt): number {
+  return hashInJavaScript(paddedMessage(prefix, identifier, salt))
 }
 
-export function bucketInPlainJavaScript(prefix: PackedPrefix, identifier: string, salt: Salt): number {
-  return hashInPlainJavaScript(wholeMessage(prefix, identifier, salt))
-}
-
-function hashInPlainJavaScript(message: Int32Array): number {
+function hashInJavaScript(message: Int32Array): number {
   const state = Int32Array.from(initialState)
   for (let start = 0; start < message.length; start += 16) compress(state, message, start)
-  return unitOf(state[0]!, state[1]!)
+  return bucketFrom(state[0]!, state[1]!)
 }
 
-/** Exact up to the one rounding that the libraries have too: 60 bits do not fit into a double. */
-export function unitOf(first: number, second: number): number {
+/** Rounds once, as the PostHog SDKs do: 60 bits do not fit into a double. */
+export function bucketFrom(first: number, second: number): number {
   return ((first >>> 0) * 0x10000000 + (second >>> 4)) / 0x1000000000000000
 }
 
-/** What stands before the identifier where a holdout is hashed. It is the same for all flags. */
+/** The prefix of a holdout's message; it is the same for all flags. */
 export const holdoutPrefix: PackedPrefix = packPrefix('holdout-')
 
 export function flagPrefix(flagKey: string): PackedPrefix {
   return packPrefix(`${flagKey}.`)
 }
 
-/** The number that is held against a condition's percentage. */
+/** Compared with a condition's rollout percentage. */
 export function rolloutBucket(flagKey: string, identifier: string): number {
-  return bucketOf(flagPrefix(flagKey), identifier, PLAIN)
+  return bucketOf(flagPrefix(flagKey), identifier, ROLLOUT_SALT)
 }
 
-/** The number that picks a variant. */
+/** Selects a variant. */
 export function variantBucket(flagKey: string, identifier: string): number {
-  return bucketOf(flagPrefix(flagKey), identifier, VARIANT)
+  return bucketOf(flagPrefix(flagKey), identifier, VARIANT_SALT)
 }
 
-/** The number that is held against a holdout's percentage. */
+/** Compared with a holdout's percentage. */
 export function holdoutBucket(identifier: string): number {
-  return bucketOf(holdoutPrefix, identifier, PLAIN)
+  return bucketOf(holdoutPrefix, identifier, ROLLOUT_SALT)
 }

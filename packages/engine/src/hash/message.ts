@@ -1,23 +1,18 @@
 import { utf8 } from './utf8.ts'
 
-/**
- * What is hashed: the prefix of a flag, the identifier of whom it is evaluated for, and a salt that tells the choice of a variant from the
- * choice of people.
- */
-export type Salt = typeof PLAIN | typeof VARIANT
+/** A hashed message is the flag's prefix, the identifier of the subject, and a salt. */
+export type Salt = typeof ROLLOUT_SALT | typeof VARIANT_SALT
 
-export const PLAIN = 0
-export const VARIANT = 1
+export const ROLLOUT_SALT = 0
+export const VARIANT_SALT = 1
 
 /** By salt. */
 export const saltBytes = [new Uint8Array(0), utf8('variant')] as const
 export const saltLengths = [0, 7] as const
 
-/**
- * SHA-1 reads words of four bytes. Prefixes are packed into them when flags are compiled: otherwise packing costs more than hashing.
- */
+/** SHA-1 reads 32-bit words. Prefixes are packed into words at compile time, since packing costs more than hashing. */
 export interface PackedPrefix {
-  /** The whole words, and one more with the bytes after them in its upper end. */
+  /** The whole words, and one more with the remaining bytes in its upper end. */
   readonly words: Int32Array
   /** In bytes. */
   readonly length: number
@@ -27,7 +22,6 @@ export function packPrefix(text: string): PackedPrefix {
   return packAscii(text) ?? packUtf8(text)
 }
 
-/** Most are. */
 function packAscii(text: string): PackedPrefix | undefined {
   const words = new Int32Array((text.length >> 2) + 1)
   let bits = 0
@@ -50,11 +44,11 @@ function packBytes(bytes: Uint8Array, wordCount: number): Int32Array {
   return words
 }
 
-/** A message has nine bytes more than its text: the bit that ends it, and its length. */
+/** SHA-1 appends nine bytes: the end bit and the length. A block has 64 bytes. */
 export const blockCount = (length: number): number => ((length + 8) >> 6) + 1
 
-/** A whole message. */
-export function wholeMessage(
+/** The padded message as words. */
+export function paddedMessage(
   { words: prefix, length: prefixLength }: PackedPrefix,
   identifier: string,
   salt: Salt,

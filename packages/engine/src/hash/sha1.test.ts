@@ -1,14 +1,16 @@
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { openWalk } from '../evaluate/flag-walk.ts'
-import { bucketInPlainJavaScript, bucketOf, flagPrefix, unitOf } from './bucket.ts'
-import { blockCount, PLAIN, type Salt, saltBytes, VARIANT } from './bucket-message.ts'
-import { identifierWords, PackedIdentifier } from './packed-identifier.ts'
-import { openAlone } from './sha1-scalar.ts'
-import { freeStart, hashFunction, joinFunction, joinMax, messagesStart } from './sha1-simd.ts'
+import { bucketInJavaScript, bucketOf, flagPrefix } from './bucket.ts'
+import { hashAll } from './hash-all.ts'
+import { HashBatch } from './hash-batch.ts'
+import { ROLLOUT_SALT, type Salt, VARIANT_SALT } from './message.ts'
+import { openKernel } from './sha1-kernel.ts'
+import { scalarKernel, simdKernel } from './sha1-kernels.generated.ts'
 import { utf8 } from './utf8.ts'
-import { assembleModule, openModule } from './wasm-assembler.ts'
 
 function reference(text: string): number {
   const digest = createHash('sha1').update(text, 'utf8').digest('hex')
@@ -18,74 +20,82 @@ function reference(text: string): number {
 const key = fc.string({ unit: 'binary', maxLength: 80 })
 const identifier = fc.string({ unit: 'binary', maxLength: 200 })
 
-describe('a bucket', () => {
-  it('is what the digest of the text gives, of any length', () => {
+describe('bucketOf', () => {
+  it('equals the SHA-1 digest of node:crypto, for messages of any length', () => {
     fc.assert(
       fc.property(key, identifier, (flagKey, id) => {
         const prefix = flagPrefix(flagKey)
-        expect(bucketOf(prefix, id, PLAIN)).toBe(reference(`${flagKey}.${id}`))
-        expect(bucketOf(prefix, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
-        expect(bucketInPlainJavaScript(prefix, id, PLAIN)).toBe(reference(`${flagKey}.${id}`))
-        expect(bucketInPlainJavaScript(prefix, id, VARIANT)).toBe(reference(`${flagKey}.${id}variant`))
+        expect(bucketOf(prefix, id, ROLLOUT_SALT)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketOf(prefix, id, VARIANT_SALT)).toBe(reference(`${flagKey}.${id}variant`))
+        expect(bucketInJavaScript(prefix, id, ROLLOUT_SALT)).toBe(reference(`${flagKey}.${id}`))
+        expect(bucketInJavaScript(prefix, id, VARIANT_SALT)).toBe(reference(`${flagKey}.${id}variant`))
       }),
     )
     for (let length = 0; length < 1100; length++) {
       const id = 'x'.repeat(length)
-      expect(bucketOf(flagPrefix('key'), id, PLAIN)).toBe(reference(`key.${id}`))
-      if (length < 400) expect(bucketOf(flagPrefix('kéy'), `${id}é日`, VARIANT)).toBe(reference(`kéy.${id}é日variant`))
+      expect(bucketOf(flagPrefix('key'), id, ROLLOUT_SALT)).toBe(reference(`key.${id}`))
+      if (length < 400)
+        expect(bucketOf(flagPrefix('kéy'), `${id}é日`, VARIANT_SALT)).toBe(reference(`kéy.${id}é日variant`))
     }
   })
 })
 
-describe('four lanes', () => {
-  it('give what plain JavaScript gives, however many messages there are', () => {
-    const { memory, programs } = openModule(assembleModule({ functions: [joinFunction, hashFunction], pages: 1 }))!
-    const packed = new PackedIdentifier(memory, freeStart)
-    const list = freeStart + identifierWords
-    const results = list + joinMax
-    const beginnings = results + joinMax * 2
-    const keys = fc.array(key, { minLength: 1, maxLength: 9 })
+describe('hashAll', () => {
+  const keys = fc.array(fc.oneof(key, fc.string({ maxLength: 20 })), { minLength: 1, maxLength: 150 })
+
+  it('writes the bucket of each prefix to its position, for prefixes and identifiers of any length', () => {
     fc.assert(
-      fc.property(
-        keys,
-        identifier,
-        fc.constantFrom(1, 2),
-        fc.constantFrom<Salt>(PLAIN, VARIANT),
-        (some, id, blocks, salt) => {
-          packed.open(id)
-          const rest = packed.length + saltBytes[salt].length
-          const prefixes = some.map(flagPrefix).filter(({ length }) => blockCount(length + rest) === blocks)
-          if (prefixes.length === 0) return
-          let free = beginnings
-          for (const [place, prefix] of prefixes.entries()) {
-            // They need not come in the order in which they lie.
-            memory[list + prefixes.length - 1 - place] = free * 4
-            memory.set([8, prefix.length, ...prefix.words], free)
-            free += 2 + prefix.words.length
-          }
-          programs.join!(list * 4, prefixes.length, blocks * 64, packed.placeOf(salt) * 4, rest)
-          programs.hash!(messagesStart * 4, (prefixes.length + 3) >> 2, blocks, results * 4)
-          for (const [place, prefix] of prefixes.toReversed().entries()) {
-            const at = results + (place & ~3) * 2 + (place & 3)
-            const bucket = unitOf(memory[at]!, memory[at + 4]!)
-            expect(bucket).toBe(bucketInPlainJavaScript(prefix, id, salt))
-          }
-        },
-      ),
+      fc.property(keys, identifier, fc.constantFrom<Salt>(ROLLOUT_SALT, VARIANT_SALT), (some, id, salt) => {
+        const prefixes = some.map(flagPrefix)
+        const positions = some.map((_, index) => some.length * 2 - 1 - index)
+        const batch = new HashBatch(prefixes.map((prefix, index) => ({ prefix, position: positions[index]! })))
+        const buckets = new Float64Array(some.length * 2).fill(Number.NaN)
+        hashAll(batch, id, salt, buckets)
+        const expected = prefixes.map(prefix => bucketInJavaScript(prefix, id, salt)).toReversed()
+        expect([...buckets]).toEqual([...some.map(() => Number.NaN), ...expected])
+      }),
     )
   })
 
-  it('are not to be had without WebAssembly', () => {
-    vi.stubGlobal('WebAssembly', undefined)
-    expect([openWalk(() => 0), openAlone()]).toEqual([undefined, undefined])
-    vi.stubGlobal('WebAssembly', {})
-    expect([openWalk(() => 0), openAlone()]).toEqual([undefined, undefined])
+  it('is exact at every length around the ends of blocks', () => {
+    for (let prefixLength = 1; prefixLength < 70; prefixLength++) {
+      const prefixes = Array.from({ length: 3 }, (_, index) => flagPrefix('k'.repeat(prefixLength - 1 + index)))
+      for (const idLength of [0, 1, 36, 43, 44, 45, 46, 47, 48, 100, 110, 118, 119, 120, 127]) {
+        const id = 'i'.repeat(idLength)
+        const buckets = new Float64Array(3)
+        hashAll(new HashBatch(prefixes.map((prefix, position) => ({ prefix, position }))), id, VARIANT_SALT, buckets)
+        expect([...buckets]).toEqual(prefixes.map(prefix => bucketInJavaScript(prefix, id, VARIANT_SALT)))
+      }
+    }
+  })
+})
+
+describe('the WebAssembly kernels', () => {
+  it('are what their WebAssembly text assembles to', () => {
+    const script = fileURLToPath(new URL('../../../../scripts/build-wasm.mjs', import.meta.url))
+    const assembled = execFileSync(process.execPath, [script, '--print'], { encoding: 'utf8' })
+    expect(readFileSync(new URL('sha1-kernels.generated.ts', import.meta.url), 'utf8')).toBe(assembled)
+  })
+
+  it('are not opened where WebAssembly is missing, forbidden or incomplete', () => {
+    const forbidden = {
+      Module: class {
+        constructor() {
+          throw new Error('Wasm code generation disallowed by embedder')
+        }
+      },
+    }
+    for (const wasm of [undefined, {}, forbidden]) {
+      vi.stubGlobal('WebAssembly', wasm)
+      expect([openKernel(scalarKernel), openKernel(simdKernel)]).toEqual([undefined, undefined])
+    }
     vi.unstubAllGlobals()
+    expect(openKernel(simdKernel)).toBeDefined()
   })
 })
 
 describe('utf8', () => {
-  it('is what TextEncoder writes', () => {
+  it('equals the output of TextEncoder', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 0, max: 0xffff })), units => {
         const text = String.fromCharCode(...units)

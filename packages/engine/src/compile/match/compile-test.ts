@@ -1,26 +1,26 @@
 import type { EngineOptions, Matcher } from '../../definition/definition.ts'
 import type { IssueCode } from '../../definition/issue.ts'
-import { plainText } from '../../definition/json.ts'
+import { toText } from '../../definition/json.ts'
 import type { Operator } from '../../definition/operator.ts'
-import { FALSE, negate, REGEX, TRUE, type Truth, truthOf, UNSURE, UNSURE_FALSE } from '../../evaluate/ternary.ts'
+import { FALSE, negate, REGEX, type Ternary, TRUE, ternaryOf, UNKNOWN, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
 import { parseDateFilter, parseInstant } from './dates.ts'
 import { exactTest } from './equality.ts'
-import { rememberingLast } from './memoize-last.ts'
+import { memoizeLast } from './memoize-last.ts'
 import { isSharedText, portabilityOf } from './portable-regex.ts'
 import { caretRange, compareVersions, parseVersion, tildeRange, type VersionRange, wildcardRange } from './semver.ts'
 
 /** Decides about a value that is present. */
-export type Test = (value: unknown, now: number) => Truth
+export type Test = (value: unknown, now: number) => Ternary
 
 /** Why a filter's value does not fit its operator. */
-export interface Misfit {
+export interface ValueIssue {
   readonly code: IssueCode
   readonly message: string
 }
 
 export interface CompiledTest {
   readonly test: Test
-  readonly misfit?: Misfit
+  readonly valueIssue?: ValueIssue
 }
 
 export interface MatchOptions extends EngineOptions {
@@ -69,20 +69,20 @@ export function compileTest(operator: Operator, target: unknown, options: MatchO
     case 'is_date_exact':
       return dateTest(operator, target)
     case 'semver_tilde':
-      return rangeTest(tildeRange(plainText(target)), target)
+      return rangeTest(tildeRange(toText(target)), target)
     case 'semver_caret':
-      return rangeTest(caretRange(plainText(target)), target)
+      return rangeTest(caretRange(toText(target)), target)
     case 'semver_wildcard':
-      return rangeTest(wildcardRange(plainText(target)), target)
+      return rangeTest(wildcardRange(toText(target)), target)
     default:
       return versionTest(operator, target)
   }
 }
 
-const never: Test = () => UNSURE_FALSE
+const never: Test = () => UNKNOWN_FALSE
 
-function misfit(code: IssueCode, message: string, test: Test = never): CompiledTest {
-  return { test, misfit: { code, message } }
+function valueIssue(code: IssueCode, message: string, test: Test = never): CompiledTest {
+  return { test, valueIssue: { code, message } }
 }
 
 function negated(compiled: CompiledTest): CompiledTest {
@@ -91,8 +91,8 @@ function negated(compiled: CompiledTest): CompiledTest {
   return { ...compiled, test: (value, now) => negate(test(value, now)) }
 }
 
-function requireValue(target: unknown): { misfit?: Misfit } {
-  return target === undefined ? { misfit: { code: 'invalid_value', message: 'A value is required.' } } : {}
+function requireValue(target: unknown): { valueIssue?: ValueIssue } {
+  return target === undefined ? { valueIssue: { code: 'invalid_value', message: 'A value is required.' } } : {}
 }
 
 function isScalar(target: unknown): boolean {
@@ -100,7 +100,7 @@ function isScalar(target: unknown): boolean {
 }
 
 /** Only ASCII letters lose their case here: É stays different from é. */
-const asciiLowerCase = rememberingLast((text: string) =>
+const asciiLowerCase = memoizeLast((text: string) =>
   isAscii(text) ? text.toLowerCase() : text.replace(/[A-Z]+/g, letters => letters.toLowerCase()),
 )
 
@@ -111,21 +111,21 @@ function isAscii(text: string): boolean {
 }
 
 function textTest(operator: Operator, target: unknown, holds: (text: string, part: string) => boolean): CompiledTest {
-  const part = asciiLowerCase(plainText(target))
+  const part = asciiLowerCase(toText(target))
   const wanted = !operator.startsWith('not_')
-  const test: Test = value => (holds(asciiLowerCase(plainText(value)), part) === wanted ? TRUE : FALSE)
-  return isScalar(target) ? { test } : misfit('invalid_value', `${operator} compares with a text.`, test)
+  const test: Test = value => (holds(asciiLowerCase(toText(value)), part) === wanted ? TRUE : FALSE)
+  return isScalar(target) ? { test } : valueIssue('invalid_value', `${operator} compares with a text.`, test)
 }
 
 function containsAnyTest(target: unknown): CompiledTest {
   if (!Array.isArray(target) || target.length === 0 || !target.every(isScalar)) {
-    return misfit('invalid_value', 'Give a list with at least one text.')
+    return valueIssue('invalid_value', 'Give a list with at least one text.')
   }
-  const parts = target.map(item => asciiLowerCase(plainText(item)))
+  const parts = target.map(item => asciiLowerCase(toText(item)))
   return {
     test: value => {
-      const text = asciiLowerCase(plainText(value))
-      return truthOf(
+      const text = asciiLowerCase(toText(value))
+      return ternaryOf(
         parts.some(part => text.includes(part)),
         false,
       )
@@ -134,52 +134,52 @@ function containsAnyTest(target: unknown): CompiledTest {
 }
 
 function regexTest(target: unknown, options: EngineOptions, wanted: boolean): CompiledTest {
-  const pattern = plainText(target)
+  const pattern = toText(target)
   const portability = portabilityOf(pattern)
   let matcher: Matcher
   try {
     matcher = options.regex(pattern)
   } catch (error) {
     const why = error instanceof Error ? error.message : 'it cannot be compiled'
-    const test: Test = () => (portability === 'invalid' ? FALSE : UNSURE_FALSE)
-    return misfit('invalid_regex', `The regular expression cannot be used: ${why}`, test)
+    const test: Test = () => (portability === 'invalid' ? FALSE : UNKNOWN_FALSE)
+    return valueIssue('invalid_regex', `The regular expression cannot be used: ${why}`, test)
   }
   if (portability === 'invalid') return { test: () => FALSE }
   const test = matcherTest(matcher, wanted, portability === 'shared', pattern === '')
-  return isScalar(target) ? { test } : misfit('invalid_value', 'A regular expression is a text.', test)
+  return isScalar(target) ? { test } : valueIssue('invalid_value', 'A regular expression is a text.', test)
 }
 
 /** A matcher may give up at run time, as one with a step limit does. That is no match for either operator. */
 function matcherTest(matcher: Matcher, wanted: boolean, shared: boolean, empty: boolean): Test {
   return value => {
-    const text = plainText(value)
-    const doubt = empty || (shared && isSharedText(text)) ? 0 : UNSURE | REGEX
+    const text = toText(value)
+    const uncertainty = empty || (shared && isSharedText(text)) ? 0 : UNKNOWN | REGEX
     try {
-      return (matcher.test(text) === wanted ? TRUE : FALSE) | doubt
+      return (matcher.test(text) === wanted ? TRUE : FALSE) | uncertainty
     } catch {
-      return FALSE | doubt
+      return FALSE | uncertainty
     }
   }
 }
 
 function numberIn(value: unknown): number {
-  return typeof value === 'number' ? value : Number.parseFloat(plainText(value))
+  return typeof value === 'number' ? value : Number.parseFloat(toText(value))
 }
 
 /** Numbers where both sides begin like numbers, else the order of texts. */
 function orderTest(operator: 'gt' | 'gte' | 'lt' | 'lte', target: unknown): CompiledTest {
   const limit = numberIn(target)
-  const limitText = plainText(target)
+  const limitText = toText(target)
   const limitIsNumber = Number.isFinite(limit)
   const test: Test = value => {
     const number = limitIsNumber ? numberIn(value) : Number.NaN
     const holds = Number.isFinite(number)
       ? holdsInOrder(operator, number, limit)
-      : holdsInOrder(operator, plainText(value), limitText)
+      : holdsInOrder(operator, toText(value), limitText)
     return holds ? TRUE : FALSE
   }
   const fits = typeof target === 'string' || typeof target === 'number'
-  return fits ? { test } : misfit('invalid_value', `${operator} compares with a number or a text.`, test)
+  return fits ? { test } : valueIssue('invalid_value', `${operator} compares with a number or a text.`, test)
 }
 
 function holdsInOrder<T extends number | string>(operator: 'gt' | 'gte' | 'lt' | 'lte', left: T, right: T): boolean {
@@ -196,15 +196,16 @@ function holdsInOrder<T extends number | string>(operator: 'gt' | 'gte' | 'lt' |
 }
 
 function betweenTest(target: unknown): CompiledTest {
-  if (!Array.isArray(target) || target.length !== 2) return misfit('invalid_value', 'Give a list [least, most].')
+  if (!Array.isArray(target) || target.length !== 2) return valueIssue('invalid_value', 'Give a list [least, most].')
   const least = numberIn(target[0])
   const most = numberIn(target[1])
-  if (!Number.isFinite(least) || !Number.isFinite(most)) return misfit('invalid_value', 'Both limits must be numbers.')
-  if (least > most) return misfit('invalid_value', 'The first limit must not be above the second.')
+  if (!Number.isFinite(least) || !Number.isFinite(most))
+    return valueIssue('invalid_value', 'Both limits must be numbers.')
+  if (least > most) return valueIssue('invalid_value', 'The first limit must not be above the second.')
   return {
     test: value => {
       const number = numberIn(value)
-      return truthOf(number >= least && number <= most, false)
+      return ternaryOf(number >= least && number <= most, false)
     },
   }
 }
@@ -212,14 +213,14 @@ function betweenTest(target: unknown): CompiledTest {
 function dateTest(operator: 'is_date_before' | 'is_date_after' | 'is_date_exact', target: unknown): CompiledTest {
   const filter = parseDateFilter(target)
   if (filter === undefined) {
-    return misfit('invalid_date', 'Give a date such as 2024-01-31 or a distance into the past such as -7d.')
+    return valueIssue('invalid_date', 'Give a date such as 2024-01-31 or a distance into the past such as -7d.')
   }
   return {
     test: (value, now) => {
       const instant = parseInstant(value)
-      if (instant === undefined) return UNSURE_FALSE
+      if (instant === undefined) return UNKNOWN_FALSE
       const certain = filter.certain && instant.certain && operator !== 'is_date_exact'
-      return truthOf(holdsInTime(operator, instant.time, filter.at(now)), certain)
+      return ternaryOf(holdsInTime(operator, instant.time, filter.at(now)), certain)
     },
   }
 }
@@ -234,17 +235,17 @@ function holdsInTime(
   return left === right
 }
 
-const versionMisfit = (): CompiledTest => misfit('invalid_version', 'Give a version such as 1.2.3.')
+const invalidVersion = (): CompiledTest => valueIssue('invalid_version', 'Give a version such as 1.2.3.')
 
 function rangeTest(range: VersionRange | undefined, target: unknown): CompiledTest {
-  if (range === undefined || target === null || target === undefined) return versionMisfit()
+  if (range === undefined || target === null || target === undefined) return invalidVersion()
   return {
     test: value => {
-      const version = parseVersion(plainText(value))
-      if (version === undefined) return UNSURE_FALSE
+      const version = parseVersion(toText(value))
+      if (version === undefined) return UNKNOWN_FALSE
       const inside =
         compareVersions(version.numbers, range.lower) >= 0 && compareVersions(version.numbers, range.upper) < 0
-      return truthOf(inside, range.certain && version.certain)
+      return ternaryOf(inside, range.certain && version.certain)
     },
   }
 }
@@ -252,14 +253,14 @@ function rangeTest(range: VersionRange | undefined, target: unknown): CompiledTe
 type VersionOperator = 'semver_eq' | 'semver_neq' | 'semver_gt' | 'semver_gte' | 'semver_lt' | 'semver_lte'
 
 function versionTest(operator: VersionOperator, target: unknown): CompiledTest {
-  const limit = parseVersion(plainText(target))
-  if (limit === undefined) return versionMisfit()
+  const limit = parseVersion(toText(target))
+  if (limit === undefined) return invalidVersion()
   return {
     test: value => {
-      const version = parseVersion(plainText(value))
-      if (version === undefined) return UNSURE_FALSE
+      const version = parseVersion(toText(value))
+      if (version === undefined) return UNKNOWN_FALSE
       const order = compareVersions(version.numbers, limit.numbers)
-      return truthOf(holdsForVersions(operator, order), limit.certain && version.certain)
+      return ternaryOf(holdsForVersions(operator, order), limit.certain && version.certain)
     },
   }
 }

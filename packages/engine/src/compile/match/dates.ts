@@ -1,5 +1,5 @@
-import { plainText } from '../../definition/json.ts'
-import { rememberingLast } from './memoize-last.ts'
+import { toText } from '../../definition/json.ts'
+import { memoizeLast } from './memoize-last.ts'
 
 /** An instant, or a distance into the past that becomes one when `now` is known. */
 export interface DateFilter {
@@ -14,7 +14,7 @@ const relativeCountMax = 10_000
 
 export function parseDateFilter(value: unknown): DateFilter | undefined {
   if (typeof value === 'boolean') return undefined
-  const match = relative.exec(plainText(value))
+  const match = relative.exec(toText(value))
   const step = match === null ? undefined : stepBack(Number.parseInt(match[1]!, 10), match[2]!)
   if (step !== undefined) return { at: step, certain: true }
   const instant = parseInstant(value)
@@ -37,8 +37,8 @@ export function parseInstant(value: unknown): Instant | undefined {
   return Number.isNaN(time) ? undefined : { time, certain: true }
 }
 
-const parseInstantText = rememberingLast((text: string): Instant | undefined => {
-  const usual = usualTime(text)
+const parseInstantText = memoizeLast((text: string): Instant | undefined => {
+  const usual = isoTime(text)
   const time = Number.isNaN(usual) ? new Date(text).getTime() : usual
   if (!Number.isNaN(time)) return { time, certain: true }
   const seconds = secondsText.test(text) ? new Date(Number(text) * 1000).getTime() : Number.NaN
@@ -49,7 +49,7 @@ const parseInstantText = rememberingLast((text: string): Instant | undefined => 
  * What `Date` reads from the usual forms, 2024-01-31 and 2024-01-31T08:00:00Z, with or without milliseconds: it takes several times as long.
  * NaN for all other texts, and at the ends of months, where it would take more than a look.
  */
-function usualTime(text: string): number {
+function isoTime(text: string): number {
   const { length } = text
   if (length !== 10 && length !== 20 && length !== 24) return Number.NaN
   const year = digitsAt(text, 0, 4)
@@ -100,16 +100,16 @@ function stepBack(count: number, unit: string): ((now: number) => number) | unde
     case 'w':
       return now => now - count * 7 * 86_400_000
     case 'm':
-      return onceForNow(now => new Date(now).setUTCMonth(new Date(now).getUTCMonth() - count))
+      return memoizeByNow(now => new Date(now).setUTCMonth(new Date(now).getUTCMonth() - count))
     case 'y':
-      return onceForNow(now => new Date(now).setUTCFullYear(new Date(now).getUTCFullYear() - count))
+      return memoizeByNow(now => new Date(now).setUTCFullYear(new Date(now).getUTCFullYear() - count))
     default:
       return undefined
   }
 }
 
 /** Many are asked about at the same time. */
-function onceForNow(at: (now: number) => number): (now: number) => number {
+function memoizeByNow(at: (now: number) => number): (now: number) => number {
   let lastNow = Number.NaN
   let last = Number.NaN
   return now => {

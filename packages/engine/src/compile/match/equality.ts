@@ -1,5 +1,5 @@
 import { valueDepthMax } from '../../definition/json.ts'
-import { FALSE, type Truth, truthOf, UNSURE_FALSE } from '../../evaluate/ternary.ts'
+import { FALSE, type Ternary, ternaryOf, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
 import { canonicalText, isWellFormed } from './canonical-text.ts'
 
 /**
@@ -8,21 +8,21 @@ import { canonicalText, isWellFormed } from './canonical-text.ts'
  * In version 1 a filter that reads as a truth value (`true`, `"False"`, a list of only these) compares truthfulness
  * instead, so that `false` equals everything that is not true. In version 2 only the empty list still does.
  */
-export function exactTest(target: unknown, version: 1 | 2): (value: unknown) => Truth {
+export function exactTest(target: unknown, version: 1 | 2): (value: unknown) => Ternary {
   const readsAsTruth = isTruthValue(target, 0)
   const isEmptyList = Array.isArray(target) && target.length === 0
   if (isEmptyList || (version === 1 && readsAsTruth)) return truthfulnessTest(isTruthful(target, 0))
   const test = Array.isArray(target) ? anyOfTest(target) : oneTest(target)
   if (!readsAsTruth) return test
-  return value => (typeof value === 'number' ? (Number.isFinite(value) ? FALSE : UNSURE_FALSE) : test(value))
+  return value => (typeof value === 'number' ? (Number.isFinite(value) ? FALSE : UNKNOWN_FALSE) : test(value))
 }
 
-function truthfulnessTest(wanted: boolean): (value: unknown) => Truth {
-  return value => truthOf(isTruthful(value, 0) === wanted, isPlainJson(value))
+function truthfulnessTest(wanted: boolean): (value: unknown) => Ternary {
+  return value => ternaryOf(isTruthful(value, 0) === wanted, isCertainJson(value))
 }
 
 /** Whole numbers are certain here, since only truthfulness is read from them. */
-function isPlainJson(value: unknown): boolean {
+function isCertainJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   return value === null || typeof value === 'boolean' || canonicalText(withoutWholeNumbers(value, 0)).certain
 }
@@ -36,16 +36,16 @@ function withoutWholeNumbers(value: unknown, depth: number): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, withoutWholeNumbers(item, depth + 1)]))
 }
 
-function oneTest(target: unknown): (value: unknown) => Truth {
-  if (target === undefined) return () => UNSURE_FALSE
+function oneTest(target: unknown): (value: unknown) => Ternary {
+  if (target === undefined) return () => UNKNOWN_FALSE
   const wanted = canonicalText(target)
   const wantedText = wanted.text.toLowerCase()
   return value => {
     if (typeof value === 'string') {
-      return truthOf(value.toLowerCase() === wantedText, wanted.certain && isWellFormed(value))
+      return ternaryOf(value.toLowerCase() === wantedText, wanted.certain && isWellFormed(value))
     }
     const { text, certain } = canonicalText(value)
-    return truthOf(text.toLowerCase() === wantedText, certain && wanted.certain)
+    return ternaryOf(text.toLowerCase() === wantedText, certain && wanted.certain)
   }
 }
 
@@ -53,22 +53,22 @@ function oneTest(target: unknown): (value: unknown) => Truth {
  * The client libraries look through the list in order and decline at the first item that they cannot write as text,
  * unless an earlier one has matched.
  */
-function anyOfTest(targets: readonly unknown[]): (value: unknown) => Truth {
+function anyOfTest(targets: readonly unknown[]): (value: unknown) => Ternary {
   const positions = new Map<string, number>()
-  let firstDoubt = targets.length
+  let firstUncertain = targets.length
   for (const [position, target] of targets.entries()) {
     const { text, certain } = canonicalText(target)
-    if (!certain && firstDoubt === targets.length) firstDoubt = position
+    if (!certain && firstUncertain === targets.length) firstUncertain = position
     const lowered = text.toLowerCase()
     if (!positions.has(lowered)) positions.set(lowered, position)
   }
-  const allCertain = firstDoubt === targets.length
+  const allCertain = firstUncertain === targets.length
   return value => {
     const { text, certain } =
       typeof value === 'string' ? { text: value, certain: isWellFormed(value) } : canonicalText(value)
     const position = positions.get(text.toLowerCase())
-    if (position === undefined) return truthOf(false, certain && allCertain)
-    return truthOf(true, certain && position < firstDoubt)
+    if (position === undefined) return ternaryOf(false, certain && allCertain)
+    return ternaryOf(true, certain && position < firstUncertain)
   }
 }
 

@@ -3,7 +3,7 @@ import { RE2JS } from 're2js'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { parseProperty } from '../../definition/parse-property.ts'
 import { PERSON, Run } from '../../evaluate/run.ts'
-import { doubtOf, isAffirmed } from '../../evaluate/ternary.ts'
+import { isTrue, uncertaintyOf } from '../../evaluate/ternary.ts'
 import { randomFrom } from '../../testing/random.ts'
 import { randomFilter, randomProperty, randomValue } from '../../testing/random-project.ts'
 import { PredicatePool } from '../predicate-pool.ts'
@@ -33,19 +33,19 @@ function ours(
   properties: Record<string, unknown>,
   propertyMatchingVersion: 1 | 2,
 ): boolean | 'declines' {
-  const pool = new PredicatePool({ regex, propertyMatchingVersion, cohorts: new Map(), bagOf: () => undefined })
+  const pool = new PredicatePool({ regex, propertyMatchingVersion, cohorts: new Map(), entityOf: () => undefined })
   const id = pool.idOf(parseProperty(filter, '', () => {})!, PERSON)
   const run = new Run({
     predicates: pool.predicates,
-    memos: pool,
+    caches: pool,
     predicateCount: pool.predicates.length,
     flagCount: 0,
     groupTypes: [undefined],
     dependency: () => undefined,
   })
   run.open({ distinctId: 'user', personProperties: properties }, now)
-  const truth = run.decide(id)
-  return doubtOf(truth) === 0 ? isAffirmed(truth) : 'declines'
+  const result = run.decide(id)
+  return uncertaintyOf(result) === 0 ? isTrue(result) : 'declines'
 }
 
 function theirs(

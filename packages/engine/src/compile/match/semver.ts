@@ -1,4 +1,4 @@
-import { rememberingLast } from './memoize-last.ts'
+import { memoizeLast } from './memoize-last.ts'
 
 /**
  * Versions as the client libraries read them: three numbers, missing ones are 0, pre-release and build parts are
@@ -19,10 +19,10 @@ const digits = /^\d+$/
 const withLeadingZero = /^0\d/
 
 /** The same version is often asked about many times in a row, so the last answer is kept. */
-export const parseVersion = rememberingLast((text: string) => readPlainVersion(text) ?? readVersion(text))
+export const parseVersion = memoizeLast((text: string) => readNumericVersion(text) ?? readVersion(text))
 
 /** The usual form: up to three numbers with dots, and nothing else. Undefined for all other forms. */
-function readPlainVersion(text: string): Version | undefined {
+function readNumericVersion(text: string): Version | undefined {
   const numbers: [number, number, number] = [0, 0, 0]
   let part = 0
   let digitCount = 0
