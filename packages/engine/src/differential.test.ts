@@ -21,7 +21,7 @@ const now = Date.parse('2024-07-31T12:34:56.789Z')
 const options = {
   regex: (pattern: string) => {
     const compiled = RE2JS.compile(pattern)
-    return { test: (text: string) => compiled.matcher(text).find() }
+    return { size: compiled.programSize(), test: (text: string) => compiled.matcher(text).find() }
   },
 }
 

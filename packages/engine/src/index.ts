@@ -29,6 +29,7 @@ export type {
   HoldoutTrace,
   IdentifierTrace,
   PropertyTrace,
+  RegexLimit,
   RolloutTrace,
   Trace,
   VariantTrace,

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { compile, type Definitions, type FlagDefinition, usesCohorts, usesFlags } from './index.ts'
+import { trustedRegex } from './testing/regex.ts'
 
-const options = { regex: (pattern: string) => new RegExp(pattern) }
+const options = { regex: trustedRegex }
 const now = 0
 
 function flag(id: number, filters: unknown, more: Partial<FlagDefinition> = {}): FlagDefinition {

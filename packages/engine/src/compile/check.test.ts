@@ -1,7 +1,8 @@
 import { describe, expect, it, test } from 'vitest'
 import { type CohortDefinition, checkCohort, checkFlag, type Definitions, type FlagDefinition } from '../index.ts'
+import { trustedRegex } from '../testing/regex.ts'
 
-const options = { regex: (pattern: string) => new RegExp(pattern) }
+const options = { regex: trustedRegex }
 
 const empty: Definitions = { flags: [], cohorts: [], groupTypes: { '0': 'company' }, propertyMatchingVersion: 2 }
 

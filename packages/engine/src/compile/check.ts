@@ -1,8 +1,10 @@
 import type { CohortDefinition, Definitions, EngineOptions, FlagDefinition } from '../definition/definition.ts'
 import type { Issue, Report } from '../definition/issue.ts'
+import { toText } from '../definition/json.ts'
 import { parseCohortFilters } from '../definition/parse-cohort.ts'
 import type { ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
-import { leavesOf, type Reference } from '../definition/references.ts'
+import { leavesOf, propertiesIn, type Reference } from '../definition/references.ts'
+import { estimateProgramSize, patternLengthMax, programSizeMax, programSizeSumMax } from '../definition/regex-limits.ts'
 import { Compiler } from './compiler.ts'
 import { compileTest } from './match/compile-test.ts'
 import { isBehavioral, type Node, nameOf, ReferenceGraph, titleOf } from './reference-graph.ts'
@@ -13,6 +15,7 @@ const filtersBytesMax = 512 * 1024
 export function checkFlag(flag: FlagDefinition, definitions: Definitions, options: EngineOptions): Issue[] {
   const { issues, report } = collect()
   if (isTooLarge(flag.filters, report)) return issues
+  if (hasTooManyPatterns(propertiesIn(flag.filters), report)) return issues
   const { filters } = new Compiler(definitions, options).compileFlag(flag, report)
   if (filters === undefined) return issues
   const others = definitions.flags.filter(other => other.id !== flag.id)
@@ -32,6 +35,7 @@ export function checkCohort(cohort: CohortDefinition, definitions: Definitions, 
   if (tree === undefined) return issues
   const matching = { ...options, propertyMatchingVersion: definitions.propertyMatchingVersion }
   const leaves = leavesOf(tree)
+  if (hasTooManyPatterns(leaves, report)) return issues
   for (const leaf of leaves) {
     if (leaf.kind === 'value') checkValue(leaf, matching, report)
     if (leaf.kind === 'cohort' && leaf.excluded) {
@@ -58,6 +62,20 @@ function isTooLarge(filters: unknown, report: Report): boolean {
   }
   if (length <= filtersBytesMax) return false
   report('too_large', 'filters', 'The filters are larger than 512 KiB or nested too deeply.')
+  return true
+}
+
+/** Compiling takes time in proportion to the size of all patterns, also when a snapshot is loaded. */
+function hasTooManyPatterns(properties: readonly ParsedProperty[], report: Report): boolean {
+  let size = 0
+  for (const property of properties) {
+    if (property.kind !== 'value' || (property.operator !== 'regex' && property.operator !== 'not_regex')) continue
+    const pattern = toText(property.value)
+    if (pattern.length <= patternLengthMax) size += Math.min(estimateProgramSize(pattern), programSizeMax)
+  }
+  if (size <= programSizeSumMax) return false
+  const limit = `the limit is ${programSizeSumMax}`
+  report('regex_too_large', 'filters', `Regular expressions compile to ${size} instructions together; ${limit}.`)
   return true
 }
 

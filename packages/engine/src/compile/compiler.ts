@@ -4,7 +4,7 @@ import type { Report } from '../definition/issue.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
 import { type Outcome, OutcomeFactory, outcomeTable } from '../evaluate/outcome.ts'
-import { type Plan, planFlag } from './plan.ts'
+import { type Plan, PlanPool, planFlag } from './plan.ts'
 import { PredicatePool, type Reads } from './predicate-pool.ts'
 
 /** A flag that is ready to be evaluated. */
@@ -34,6 +34,7 @@ export class Compiler {
   /** Whether any filter or flag so far is about a group. */
   usesGroups = false
   readonly #outcomes = new OutcomeFactory()
+  readonly #plans = new PlanPool()
   readonly #entityProperties = new Map<string, number>()
 
   constructor(definitions: Omit<Definitions, 'flags'>, options: EngineOptions) {
@@ -65,14 +66,16 @@ export class Compiler {
 
   /** How much has been numbered and shared so far. It only grows, also when flags are replaced. */
   get size(): number {
-    return this.pool.predicates.length + this.#outcomes.size
+    return this.pool.predicates.length + this.#outcomes.size + this.#plans.size
   }
 
   compileFlag(definition: FlagDefinition, report: Report): { flag: CompiledFlag; filters: ParsedFilters | undefined } {
     const filters = parseFilters(definition.filters, report)
     const { id, key, version, active } = definition
     const planned =
-      filters === undefined ? null : planFlag(definition, filters, { pool: this.pool, entityOf: this.entityOf, report })
+      filters === undefined
+        ? null
+        : planFlag(definition, filters, { pool: this.pool, plans: this.#plans, entityOf: this.entityOf, report })
     const plan = active ? planned : null
     if (filters !== undefined) checkFilters(filters, report)
     const flag: CompiledFlag = {

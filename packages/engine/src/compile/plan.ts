@@ -9,18 +9,20 @@ import type { PredicatePool } from './predicate-pool.ts'
 
 /** How a flag is evaluated. Null in its place means that the flag has but one outcome. */
 export interface Plan {
-  /** What stands before the identifier in what is hashed. */
-  readonly prefix: PackedPrefix
   readonly conditions: readonly PlannedCondition[]
   readonly variants: readonly VariantSpan[]
+  /** What precedes the identifier in a hashed message. */
+  readonly prefix: PackedPrefix
   /** Whose flag it is: `PERSON`, the bag of a group type, or `NO_BAG`. */
   readonly entity: number
+  readonly earlyExit: boolean
+  /** It has early access or a holdout. */
+  readonly isSpecial: boolean
   readonly holdout: number | null
   readonly enrollmentKey: string | null
   readonly superCondition: PlannedCondition | null
   /** The properties that make the super condition speak. */
   readonly superKeys: readonly string[]
-  readonly earlyExit: boolean
   readonly byDevice: boolean
   readonly continuity: boolean
   /** It is hashed with the entity's own identifier, not with a device id or an earlier id of the person. */
@@ -47,8 +49,44 @@ export const NO_ENTITY = -1
 export const NO_VARIANT = -1
 export const FULL_ROLLOUT = Number.POSITIVE_INFINITY
 
+/**
+ * Holds equal conditions and variants once. Flags repeat them, and an evaluation that walks through a thousand flags
+ * waits for memory more than for anything else.
+ */
+export class PlanPool {
+  readonly #conditions = new Map<string, readonly PlannedCondition[]>()
+  readonly #variants = new Map<string, readonly VariantSpan[]>()
+
+  get size(): number {
+    return this.#conditions.size + this.#variants.size
+  }
+
+  conditions(conditions: readonly PlannedCondition[]): readonly PlannedCondition[] {
+    let name = ''
+    for (const { entity, override, predicates, rollout } of conditions) {
+      name += `${entity} ${override} ${rollout} ${predicates.join(' ')};`
+    }
+    return intern(this.#conditions, name, conditions)
+  }
+
+  variants(variants: readonly VariantSpan[]): readonly VariantSpan[] {
+    if (variants.length === 0) return noVariants
+    return intern(this.#variants, JSON.stringify(variants), variants)
+  }
+}
+
+const noVariants: readonly VariantSpan[] = []
+
+function intern<T>(pool: Map<string, T>, name: string, made: T): T {
+  const known = pool.get(name)
+  if (known !== undefined) return known
+  pool.set(name, made)
+  return made
+}
+
 export interface PlanOptions {
   readonly pool: PredicatePool
+  readonly plans: PlanPool
   readonly entityOf: (groupIndex: string) => number | undefined
   readonly report: Report
 }
@@ -59,15 +97,16 @@ export function planFlag(definition: FlagDefinition, filters: ParsedFilters, opt
   const byDevice = definition.bucketingIdentifier === 'device_id'
   const continuity = definition.ensureExperienceContinuity === true
   return {
+    conditions: options.plans.conditions(filters.conditions.map(plan)),
+    variants: options.plans.variants(variantSpans(filters)),
     prefix: flagPrefix(definition.key),
-    conditions: filters.conditions.map(plan),
-    variants: variantSpans(filters),
     entity,
+    earlyExit: filters.earlyExit,
+    isSpecial: filters.enrollment || filters.superCondition !== null || filters.holdout !== null,
     holdout: filters.holdout === null ? null : filters.holdout.percentage / 100,
     enrollmentKey: filters.enrollment ? `$feature_enrollment/${definition.key}` : null,
     superCondition: filters.superCondition === null ? null : plan(filters.superCondition),
     superKeys: valueKeys(filters.superCondition),
-    earlyExit: filters.earlyExit,
     byDevice,
     continuity,
     hasOwnIdentifier: entity !== NO_ENTITY && (entity !== PERSON || !(byDevice || continuity)),

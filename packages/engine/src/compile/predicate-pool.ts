@@ -69,6 +69,8 @@ export class PredicatePool {
   /** By predicate: where its answers are remembered, and its place there; `NO_MEMO` where they are not. */
   readonly cacheOf: number[] = []
   readonly slotOf: number[] = []
+  /** By predicate: the size of its compiled regular expression, 0 where it has none. */
+  readonly regexSizes: number[] = []
   readonly caches: ResultCache[] = []
   readonly #ids = new Map<string, number>()
   readonly #cachesByKey = new Map<string, number>()
@@ -100,6 +102,7 @@ export class PredicatePool {
     this.reads.push(reads)
     this.cacheOf.push(NO_CACHE)
     this.slotOf.push(0)
+    this.regexSizes[id] ??= 0
     if (reads.kind === 'flag') this.hasReferences = true
     if (reads.kind === 'failure') this.hasFailures = true
     this.#ids.set(name, id)
@@ -116,7 +119,8 @@ export class PredicatePool {
     if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
     const name = `value ${entity} ${named} ${operator} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
-      const { test, valueIssue } = compileTest(operator, value, this.#options)
+      const { test, valueIssue, regexSize } = compileTest(operator, value, this.#options)
+      this.regexSizes[this.predicates.length] = regexSize ?? 0
       if (valueIssue !== undefined) this.valueIssues.set(this.predicates.length, valueIssue)
       return {
         predicate: valuePredicate(key, operator, test, entity, named),
@@ -221,14 +225,14 @@ function valuePredicate(key: string, operator: Operator, test: Test, entity: num
     if (from !== entity && !run.hasProperty(from, key)) return missing
     const seen = run.property(from, key)
     let result: Ternary
-    if (seen === undefined) result = readsPresence && run.hasProperty(from, key) ? test(seen, run.now) : missing
-    else result = seen === null && !nullMatches ? FALSE : test(seen, run.now)
+    if (seen === undefined) result = readsPresence && run.hasProperty(from, key) ? test(seen, run) : missing
+    else result = seen === null && !nullMatches ? FALSE : test(seen, run)
     return from === entity ? result : (result & TRUE) | UNKNOWN
   }
   if (!isDirectRead(entity, key)) return decideFound
   return run => {
     const seen = run.entityProperties[PERSON]![key]
-    return seen === undefined || seen === null ? decideFound(run) : test(seen, run.now)
+    return seen === undefined || seen === null ? decideFound(run) : test(seen, run)
   }
 }
 

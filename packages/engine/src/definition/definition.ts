@@ -28,11 +28,13 @@ export interface Definitions {
 }
 
 export interface Matcher {
+  /** The number of instructions of the compiled pattern. A match takes at most this many steps for each character. */
+  readonly size: number
   test(text: string): boolean
 }
 
 export interface EngineOptions {
-  /** Compiles a user's pattern, and throws when it cannot run it. It should match in linear time. */
+  /** Compiles a pattern, and throws when it cannot run it. It must match in linear time, as RE2 does. */
   readonly regex: (pattern: string) => Matcher
 }
 

@@ -22,6 +22,7 @@ export type IssueCode =
   | 'invalid_date'
   | 'invalid_version'
   | 'invalid_regex'
+  | 'regex_too_large'
   | 'unknown_cohort'
   | 'cohort_cycle'
   | 'behavioral_cohort'

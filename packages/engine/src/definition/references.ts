@@ -31,7 +31,8 @@ export function referencesIn(filters: unknown): Reference[] {
   return propertiesIn(filters).filter(property => property.kind !== 'value')
 }
 
-function propertiesIn(filters: unknown): ParsedProperty[] {
+/** All filters of a flag or a cohort. */
+export function propertiesIn(filters: unknown): ParsedProperty[] {
   if (isRecord(filters) && (Object.hasOwn(filters, 'properties') || Object.hasOwn(filters, 'values'))) {
     const tree = parseCohortFilters(filters, () => {})
     return tree === undefined ? [] : leavesOf(tree)

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { compile, type Definitions, type FlagDefinition, type Snapshot, type Subject } from '../index.ts'
+import { trustedRegex } from '../testing/regex.ts'
 
 const now = Date.parse('2024-06-15T12:00:00Z')
-const options = { regex: (pattern: string) => new RegExp(pattern) }
+const options = { regex: trustedRegex }
 const variants = ['a', 'b', 'c'].map((key, index) => ({ key, rollout_percentage: [20, 30, 50][index] }))
 
 function flag(index: number, groups: readonly object[]): FlagDefinition {

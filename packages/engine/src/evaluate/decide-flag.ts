@@ -33,10 +33,14 @@ import {
 export function decideFlag(run: Run, flag: CompiledFlag): number {
   const { plan } = flag
   if (plan === null) return 0
-  if (plan.enrollmentKey !== null || plan.superCondition !== null) {
-    const early = decideEarlyAccess(run, flag, plan)
-    if (early >= 0) return early
-  }
+  if (plan.isSpecial) return decideSpecial(run, flag, plan)
+  return run.has(plan.entity) ? decideConditions(run, flag, plan) : NO_GROUP
+}
+
+/** Early access and holdouts come before the conditions. */
+function decideSpecial(run: Run, flag: CompiledFlag, plan: Plan): number {
+  const early = decideEarlyAccess(run, flag, plan)
+  if (early >= 0) return early
   if (!run.has(plan.entity)) return NO_GROUP
   return isHeldOut(run, flag, plan) ? HOLDOUT : decideConditions(run, flag, plan)
 }

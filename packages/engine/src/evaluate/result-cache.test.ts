@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { compile, type Definitions, type FlagDefinition, type Snapshot, type Subject } from '../index.ts'
 import { randomFrom } from '../testing/random.ts'
 import { randomDefinitions, randomSubject } from '../testing/random-project.ts'
+import { trustedRegex } from '../testing/regex.ts'
 
-const options = { regex: (pattern: string) => new RegExp(pattern) }
+const options = { regex: trustedRegex }
 const now = Date.parse('2024-06-15T12:00:00Z')
 
 function outcomes(snapshot: Snapshot, subject: Subject): number[] {

@@ -1,8 +1,9 @@
 import type { Subject } from '../definition/definition.ts'
 import { type JsonRecord, own, toText } from '../definition/json.ts'
+import { evaluationStepsMax } from '../definition/regex-limits.ts'
 import { Buckets } from './buckets.ts'
 import type { Outcome } from './outcome.ts'
-import type { Ternary } from './ternary.ts'
+import { FAILED, hasFailed, type Ternary } from './ternary.ts'
 
 /** The person is bag 0; each group type that a snapshot knows is another. */
 export const PERSON = 0
@@ -25,6 +26,7 @@ export interface ResultCaches {
   /** By predicate, or `NO_MEMO`. */
   readonly cacheOf: readonly number[]
   readonly slotOf: readonly number[]
+  readonly regexSizes: readonly number[]
 }
 
 interface CachedProperty {
@@ -83,6 +85,7 @@ export class Run {
   readonly #rows: number[] = []
   readonly #options: RunOptions
   readonly buckets: Buckets
+  #regexStepsLeft = evaluationStepsMax
 
   constructor(options: RunOptions) {
     this.#options = options
@@ -98,6 +101,7 @@ export class Run {
     this.subject = subject
     this.distinctId = toText(subject.distinctId)
     this.now = now
+    this.#regexStepsLeft = evaluationStepsMax
     this.entityProperties[PERSON] = recordOr(subject.personProperties)
     const { groupTypes } = this.#options
     if (groupTypes.length > 1) this.#openGroups(groupTypes)
@@ -143,10 +147,26 @@ export class Run {
     const table = this.#tables[cache]!
     const at = row + this.#caches.slotOf[id]!
     const known = table[at]!
-    if (known !== NOT_EVALUATED) return known
+    if (known !== NOT_EVALUATED) return this.#canAfford(id, cache) ? known : FAILED
     const result = this.predicates[id]!(this)
-    table[at] = result
+    // A filter that failed for lack of steps may succeed for the next subject.
+    if (!hasFailed(result)) table[at] = result
     return result
+  }
+
+  /** A cached match costs as much as any other, or results would depend on what was evaluated before. */
+  #canAfford(id: number, cache: number): boolean {
+    const size = this.#caches.regexSizes[id]!
+    if (size === 0) return true
+    const value = this.entityProperties[PERSON]![this.#caches.caches[cache]!.key]
+    return this.spendRegexSteps(size, toText(value).length)
+  }
+
+  spendRegexSteps(programSize: number, inputLength: number): boolean {
+    const steps = programSize * (inputLength + 1)
+    if (steps > this.#regexStepsLeft) return false
+    this.#regexStepsLeft -= steps
+    return true
   }
 
   #findRow(index: number): number {

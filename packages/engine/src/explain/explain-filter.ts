@@ -1,10 +1,12 @@
 import { cohortNestingMax } from '../compile/predicate-pool.ts'
 import type { Project } from '../compile/project.ts'
+import { toText } from '../definition/json.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import { inputLengthMax } from '../definition/regex-limits.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
 import { FAILED, hasFailed, isTrue, negate, type Ternary, uncertaintyOf } from '../evaluate/ternary.ts'
-import type { CohortTrace, FilterTrace, FlagTrace, GroupTrace, PropertyTrace } from './trace.ts'
+import type { CohortTrace, FilterTrace, FlagTrace, GroupTrace, PropertyTrace, RegexLimit } from './trace.ts'
 
 /** Tells of single filters what they saw and decided. */
 export class FilterExplainer {
@@ -40,6 +42,7 @@ export class FilterExplainer {
     const reads = pool.reads[id]!
     const fallback = reads.kind === 'property' ? reads.fallback : entity
     const from = this.#run.hasProperty(entity, property.key) ? entity : fallback
+    const result = this.#run.decide(id)
     return {
       kind: 'property',
       key: property.key,
@@ -48,8 +51,17 @@ export class FilterExplainer {
       source: from === PERSON ? 'person' : (groupTypes[from] ?? 'group'),
       present: this.#run.hasProperty(from, property.key),
       seen: this.#run.property(from, property.key) ?? null,
-      ...verdict(this.#run.decide(id), negated),
+      limit: this.#limit(id, this.#run.property(from, property.key), result),
+      ...verdict(result, negated),
     }
+  }
+
+  #limit(id: number, value: unknown, result: Ternary): RegexLimit | null {
+    const { pool } = this.#project.compiler
+    if (pool.valueIssues.get(id)?.code === 'regex_too_large') return 'pattern'
+    if (pool.regexSizes[id] === 0 || value === undefined) return null
+    if (toText(value).length > inputLengthMax) return 'input'
+    return hasFailed(result) ? 'budget' : null
   }
 
   #cohort(property: CohortProperty, entity: number, negated: boolean, inCohort: boolean): CohortTrace {

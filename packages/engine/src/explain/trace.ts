@@ -82,7 +82,12 @@ export interface PropertyTrace extends Verdict {
   readonly source: string
   readonly present: boolean
   readonly seen: unknown
+  /** The limit of regular expressions that kept the filter from being evaluated. */
+  readonly limit: RegexLimit | null
 }
+
+/** The pattern or the value is too long, or the evaluation has used up its steps. */
+export type RegexLimit = 'pattern' | 'input' | 'budget'
 
 export interface CohortTrace extends Verdict {
   readonly kind: 'cohort'

@@ -90,7 +90,7 @@ function hashInJavaScript(message: Int32Array): number {
 
 /** Rounds once, as the PostHog SDKs do: 60 bits do not fit into a double. */
 export function bucketFrom(first: number, second: number): number {
-  return ((first >>> 0) * 0x10000000 + (second >>> 4)) / 0x1000000000000000
+  return ((first >>> 0) * 2 ** 28 + (second >>> 4)) * 2 ** -60
 }
 
 /** The prefix of a holdout's message; it is the same for all flags. */

@@ -76,6 +76,7 @@ export const de: Messages = {
     invalid_date: 'Das ist kein Datum.',
     invalid_version: 'Das ist keine Version.',
     invalid_regex: 'Dieses Muster lässt sich nicht lesen.',
+    regex_too_large: 'Dieses Muster ist zu groß: höchstens 1.000 Zeichen und 1.000 Anweisungen.',
     unknown_cohort: 'Diese Kohorte gibt es nicht.',
     cohort_cycle: 'Diese Kohorte führt auf sich selbst zurück.',
     behavioral_cohort: 'Eine Kohorte nach Verhalten lässt sich hier nicht verwenden.',

@@ -1,16 +1,23 @@
-import type { EngineOptions, Matcher } from '../../definition/definition.ts'
+import type { EngineOptions } from '../../definition/definition.ts'
 import type { IssueCode } from '../../definition/issue.ts'
 import { toText } from '../../definition/json.ts'
 import type { Operator } from '../../definition/operator.ts'
-import { FALSE, negate, REGEX, type Ternary, TRUE, ternaryOf, UNKNOWN, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
+import { FALSE, negate, type Ternary, TRUE, ternaryOf, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
 import { parseDateFilter, parseInstant } from './dates.ts'
 import { exactTest } from './equality.ts'
 import { memoizeLast } from './memoize-last.ts'
-import { isSharedText, portabilityOf } from './portable-regex.ts'
+import { regexTest } from './regex.ts'
 import { caretRange, compareVersions, parseVersion, tildeRange, type VersionRange, wildcardRange } from './semver.ts'
 
+/** What a test may read besides the value. */
+export interface MatchContext {
+  readonly now: number
+  /** Charges the evaluation for a match. Returns false when its limit is reached; then the pattern must not run. */
+  spendRegexSteps(programSize: number, inputLength: number): boolean
+}
+
 /** Decides about a value that is present. */
-export type Test = (value: unknown, now: number) => Ternary
+export type Test = (value: unknown, context: MatchContext) => Ternary
 
 /** Why a filter's value does not fit its operator. */
 export interface ValueIssue {
@@ -21,6 +28,8 @@ export interface ValueIssue {
 export interface CompiledTest {
   readonly test: Test
   readonly valueIssue?: ValueIssue
+  /** The size of the compiled pattern, where there is one. */
+  readonly regexSize?: number
 }
 
 export interface MatchOptions extends EngineOptions {
@@ -88,7 +97,7 @@ function valueIssue(code: IssueCode, message: string, test: Test = never): Compi
 function negated(compiled: CompiledTest): CompiledTest {
   if (compiled.test === never) return compiled
   const { test } = compiled
-  return { ...compiled, test: (value, now) => negate(test(value, now)) }
+  return { ...compiled, test: (value, context) => negate(test(value, context)) }
 }
 
 function requireValue(target: unknown): { valueIssue?: ValueIssue } {
@@ -130,35 +139,6 @@ function containsAnyTest(target: unknown): CompiledTest {
         false,
       )
     },
-  }
-}
-
-function regexTest(target: unknown, options: EngineOptions, wanted: boolean): CompiledTest {
-  const pattern = toText(target)
-  const portability = portabilityOf(pattern)
-  let matcher: Matcher
-  try {
-    matcher = options.regex(pattern)
-  } catch (error) {
-    const why = error instanceof Error ? error.message : 'it cannot be compiled'
-    const test: Test = () => (portability === 'invalid' ? FALSE : UNKNOWN_FALSE)
-    return valueIssue('invalid_regex', `The regular expression cannot be used: ${why}`, test)
-  }
-  if (portability === 'invalid') return { test: () => FALSE }
-  const test = matcherTest(matcher, wanted, portability === 'shared', pattern === '')
-  return isScalar(target) ? { test } : valueIssue('invalid_value', 'A regular expression is a text.', test)
-}
-
-/** A matcher may give up at run time, as one with a step limit does. That is no match for either operator. */
-function matcherTest(matcher: Matcher, wanted: boolean, shared: boolean, empty: boolean): Test {
-  return value => {
-    const text = toText(value)
-    const uncertainty = empty || (shared && isSharedText(text)) ? 0 : UNKNOWN | REGEX
-    try {
-      return (matcher.test(text) === wanted ? TRUE : FALSE) | uncertainty
-    } catch {
-      return FALSE | uncertainty
-    }
   }
 }
 
@@ -216,7 +196,7 @@ function dateTest(operator: 'is_date_before' | 'is_date_after' | 'is_date_exact'
     return valueIssue('invalid_date', 'Give a date such as 2024-01-31 or a distance into the past such as -7d.')
   }
   return {
-    test: (value, now) => {
+    test: (value, { now }) => {
       const instant = parseInstant(value)
       if (instant === undefined) return UNKNOWN_FALSE
       const certain = filter.certain && instant.certain && operator !== 'is_date_exact'
