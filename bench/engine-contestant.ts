@@ -8,8 +8,8 @@ import { unleashEngine } from './engines/unleash-client.ts'
 import { mixedDefinitions, people } from './mix.ts'
 
 /**
- * One engine in a process of its own: `engine-contestant <name> <flags> <folder of the package>`. Told the name of a work, it does it
- * for a moment and tells what one call has cost. BENCH_CLOCK=wall counts the time on the wall instead of what the process had.
+ * One engine in its own process: `engine-contestant <name> <flags> <folder of the package>`. For each message with the name of a
+ * workload it runs it briefly and reports the cost per call. BENCH_CLOCK=wall measures wall-clock time instead of CPU time.
  */
 const [name = '', flagCount = '100', folder = ''] = process.argv.slice(2)
 const definitions = mixedDefinitions(Number(flagCount))
@@ -24,14 +24,14 @@ const makers: Readonly<Record<string, () => Engine | Promise<Engine>>> = {
 }
 const works = await makers[name]!()
 
-/** Nanoseconds that this process has had, so that neighbours on the machine do not count. */
+/** CPU time of this process in nanoseconds, so that other processes do not count. */
 function clock(): number {
   if (process.env.BENCH_CLOCK === 'wall') return Number(process.hrtime.bigint())
   const { user, system } = process.cpuUsage()
   return (user + system) * 1000
 }
 
-/** In a shorter turn, what others have left in the caches of the processor would be half of what is measured. */
+/** In a shorter round, cold CPU caches would dominate. */
 const turnNanosecondsMin = 25e6
 
 process.on('message', async (work: string) => {

@@ -4,14 +4,14 @@ import type { PeerName, Peers } from './peers.ts'
 import { startProgram, stopProcess } from './processes.ts'
 
 export interface RunningEngine {
-  /** Nanoseconds that one call of a work has cost. */
+  /** CPU nanoseconds per call of a workload. */
   run(work: string): Promise<number>
   stop(): Promise<void>
 }
 
 export type EngineName = 'halyard' | Extract<PeerName, 'posthog-node' | 'flagd-core' | 'unleash-client'>
 
-/** Starts an engine under a Node; undefined when the engine or the Node is not there. */
+/** Starts an engine with a Node executable; undefined when either is not installed. */
 export async function startEngine(
   peers: Peers,
   name: EngineName,

@@ -1,4 +1,4 @@
-/** SHA-1 of a short ASCII text, as one writes it by hand: pack, expand, 80 rounds. The yardstick of the engine's bench. */
+/** SHA-1 of a short ASCII text in straightforward JavaScript: the baseline of the engine benchmark. */
 const words = new Int32Array(80)
 
 export function floorHash(text: string): number {

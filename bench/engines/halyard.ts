@@ -11,7 +11,7 @@ const options: EngineOptions = {
 }
 const now = Date.parse('2024-06-15T12:00:00Z')
 
-/** Halyard's own, with the cost of the SHA-1 hashes that PostHog's way of bucketing asks for beside it. */
+/** Halyard's engine, and the cost of the SHA-1 hashes that PostHog's bucketing requires. */
 export function halyardEngine(definitions: Definitions, subjects: readonly Subject[]): Engine {
   return { ...evaluation(definitions, subjects), ...compilation(definitions, subjects[0]!) }
 }
@@ -19,7 +19,7 @@ export function halyardEngine(definitions: Definitions, subjects: readonly Subje
 function evaluation(definitions: Definitions, subjects: readonly Subject[]): Engine {
   const snapshot = compile(definitions, options)
   const keys = definitions.flags.map(flag => flag.key)
-  // What a plain evaluator hashes: every rollout, and the variant of every flag that has variants.
+  // What an evaluator has to hash: every rollout, and the variant of every flag with variants.
   const texts = definitions.flags.map(({ key }, index) => [key, index % 10 >= 4 && index % 10 < 7 ? 'variant' : ''])
   const some = subjects.slice(0, someSubjects)
   return {
@@ -71,7 +71,7 @@ function compilation(definitions: Definitions, subject: Subject): Engine {
   }
 }
 
-/** Bytes of heap for one flag with its definition, in this process; not a number when nobody may collect garbage. */
+/** Heap bytes per flag with its definition, in this process; NaN without --expose-gc. */
 export function heapBytesPerFlag(definitions: Definitions): number {
   const collect = globalThis.gc
   if (collect === undefined) return Number.NaN

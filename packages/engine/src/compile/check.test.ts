@@ -137,7 +137,7 @@ describe('checkFlag', () => {
     expect(problems(filters)).toContain(expected)
   })
 
-  it('refuses two variants of the same key', () => {
+  it('rejects two variants with the same key', () => {
     const twins = {
       variants: [
         { key: 'a', rollout_percentage: 50 },
@@ -147,7 +147,7 @@ describe('checkFlag', () => {
     expect(problems({ multivariate: twins })).toEqual(['duplicate_variant filters.multivariate.variants[1].key'])
   })
 
-  it('names the way when flags go in a circle', () => {
+  it('names the path of a dependency cycle', () => {
     const depends = (id: number) => one({ key: String(id), type: 'flag', operator: 'flag_evaluates_to', value: true })
     const definitions = { ...empty, flags: [flagWith({}, 1), flagWith(depends(1), 2), flagWith(depends(2), 3)] }
     const issues = checkFlag(flagWith(depends(3)), definitions, options)
@@ -155,19 +155,19 @@ describe('checkFlag', () => {
       {
         code: 'flag_cycle',
         path: `${first}.key`,
-        message: 'This would go in a circle: flag-1 → flag-3 → flag-2 → flag-1.',
+        message: 'This would create a circular dependency: flag-1 → flag-3 → flag-2 → flag-1.',
       },
     ])
   })
 
-  it('refuses a cohort that asks what people did, also behind another', () => {
+  it('rejects a behavioral cohort, also when nested in another', () => {
     const behavioral = { type: 'behavioral', key: '$pageview', value: 'performed_event' }
     const cohorts = [cohortWith([behavioral], 1), cohortWith([{ type: 'cohort', key: 'id', value: 1 }], 2)]
     const filters = one({ key: 'id', type: 'cohort', value: 2 })
     expect(problems(filters, { ...empty, cohorts })).toEqual([`behavioral_cohort ${first}.value`])
   })
 
-  it('refuses a cohort that contains itself', () => {
+  it('rejects a cohort that contains itself', () => {
     const cohorts = [
       cohortWith([{ type: 'cohort', key: 'id', value: 2 }], 1),
       cohortWith([{ type: 'cohort', key: 'id', value: 1 }], 2),
@@ -177,7 +177,7 @@ describe('checkFlag', () => {
     )
   })
 
-  it('refuses what is too large or too deep', () => {
+  it('rejects filters that are too large or nested too deeply', () => {
     let deep: unknown = 'x'
     for (let depth = 0; depth < 20_000; depth++) deep = [deep]
     expect(problems(one({ key: 'a', value: deep })).length).toBeGreaterThan(0)
@@ -193,7 +193,7 @@ describe('checkCohort', () => {
     checkCohort(cohort, definitions, options).map(({ code, path }) => `${code} ${path}`)
   const at = 'filters.properties.values[0]'
 
-  it('accepts groups of filters, and a static cohort without any', () => {
+  it('accepts groups of filters, and a static cohort without filters', () => {
     const group = { type: 'AND', values: [{ key: 'email', type: 'person', value: 'x', negation: true }] }
     expect(check(cohortWith([group, { type: 'OR', values: [] }]))).toEqual([])
     expect(check({ id: 1, isStatic: true, filters: {} })).toEqual([])
@@ -225,7 +225,7 @@ describe('checkCohort', () => {
     expect(check(cohortWith(values))).toContain(expected)
   })
 
-  it('refuses a circle through a flag', () => {
+  it('rejects a cycle through a flag', () => {
     const flag = flagWith(one({ key: 'id', type: 'cohort', value: 1 }))
     const cohort = cohortWith([{ type: 'flag', key: '1', operator: 'flag_evaluates_to', value: true }])
     expect(check(cohort, { ...empty, flags: [flag], cohorts: [cohortWith([])] })).toEqual([`cohort_cycle ${at}.key`])

@@ -11,7 +11,7 @@ import { isBehavioral, type Node, nameOf, ReferenceGraph, titleOf } from './refe
 
 const filtersBytesMax = 512 * 1024
 
-/** What speaks against storing a flag. `definitions` is the project; an older version of the flag in it is ignored. */
+/** The issues that prevent a flag from being saved. An older version of it in `definitions` is ignored. */
 export function checkFlag(flag: FlagDefinition, definitions: Definitions, options: EngineOptions): Issue[] {
   const { issues, report } = collect()
   if (isTooLarge(flag.filters, report)) return issues
@@ -27,7 +27,7 @@ export function checkFlag(flag: FlagDefinition, definitions: Definitions, option
   return issues
 }
 
-/** What speaks against storing a cohort. */
+/** The issues that prevent a cohort from being saved. */
 export function checkCohort(cohort: CohortDefinition, definitions: Definitions, options: EngineOptions): Issue[] {
   const { issues, report } = collect()
   if (isTooLarge(cohort.filters, report)) return issues
@@ -39,7 +39,7 @@ export function checkCohort(cohort: CohortDefinition, definitions: Definitions, 
   for (const leaf of leaves) {
     if (leaf.kind === 'value') checkValue(leaf, matching, report)
     if (leaf.kind === 'cohort' && leaf.excluded) {
-      report('wrong_operator', `${leaf.path}.operator`, 'Within a cohort, leave another one out with negation: true.')
+      report('wrong_operator', `${leaf.path}.operator`, 'Use `negation: true` to exclude a cohort within a cohort.')
     }
   }
   const others = definitions.cohorts.filter(other => other.id !== cohort.id)
@@ -58,10 +58,10 @@ function isTooLarge(filters: unknown, report: Report): boolean {
   try {
     length = JSON.stringify(filters)?.length ?? 0
   } catch {
-    // What cannot be written, cannot be stored either.
+    // A value that cannot be serialized cannot be stored.
   }
   if (length <= filtersBytesMax) return false
-  report('too_large', 'filters', 'The filters are larger than 512 KiB or nested too deeply.')
+  report('too_large', 'filters', '`filters` is larger than 512 KiB or nested too deeply.')
   return true
 }
 
@@ -121,13 +121,17 @@ function checkReached(holder: Node, target: Node, graph: ReferenceGraph, path: s
   const way = graph.path(target, holder)
   if (way !== undefined) {
     const names = [holder, ...way].map(titleOf).join(' → ')
-    report(holder.kind === 'flag' ? 'flag_cycle' : 'cohort_cycle', path, `This would go in a circle: ${names}.`)
+    report(
+      holder.kind === 'flag' ? 'flag_cycle' : 'cohort_cycle',
+      path,
+      `This would create a circular dependency: ${names}.`,
+    )
     return
   }
   for (const node of graph.reachable(target)) {
     if (node.kind !== 'cohort') continue
     if (isBehavioral(node.definition)) {
-      const message = `The cohort "${titleOf(node)}" asks what people did, which cannot decide a flag.`
+      const message = `The cohort "${titleOf(node)}" is behavioral and cannot be used in a flag.`
       report('behavioral_cohort', path, message)
     }
     for (const reference of graph.dangling(node)) reportUnknown(reference, path, report)

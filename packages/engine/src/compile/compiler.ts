@@ -7,31 +7,31 @@ import { type Outcome, OutcomeFactory, outcomeTable } from '../evaluate/outcome.
 import { type Plan, PlanPool, planFlag } from './plan.ts'
 import { PredicatePool, type Reads } from './predicate-pool.ts'
 
-/** A flag that is ready to be evaluated. */
+/** A flag that is ready for evaluation. */
 export interface CompiledFlag {
   readonly id: number
   readonly key: string
   readonly version: number | undefined
   readonly active: boolean
   readonly definition: FlagDefinition
-  /** Everything that the flag can answer. An evaluation gives a position in this table. */
+  /** All possible outcomes of the flag. An evaluation yields an index into this table. */
   readonly outcomes: readonly Outcome[]
   /** How to find the outcome; null when there is only one. */
   readonly plan: Plan | null
-  /** The flags that decide about this one, also through cohorts, as its filters name them. */
+  /** References to other flags in its filters, including those of its cohorts. */
   readonly references: readonly string[]
 }
 
 const noReferences: readonly string[] = []
 
-/** What the flags of a project have in common: numbered filters, shared outcomes, bags of group properties. */
+/** What the flags of a project share: interned predicates, outcomes and plans, and the entities. */
 export class Compiler {
   readonly options: EngineOptions
   readonly cohorts: ReadonlyMap<string, CohortDefinition>
   readonly pool: PredicatePool
-  /** The name of the group type by bag; bag 0 is the person. */
+  /** The name of the group type by entity; entity 0 is the person. */
   readonly groupTypes: readonly (string | undefined)[]
-  /** Whether any filter or flag so far is about a group. */
+  /** Whether any flag or filter so far refers to a group. */
   usesGroups = false
   readonly #outcomes = new OutcomeFactory()
   readonly #plans = new PlanPool()
@@ -64,7 +64,7 @@ export class Compiler {
     return names
   }
 
-  /** How much has been numbered and shared so far. It only grows, also when flags are replaced. */
+  /** The number of interned objects. It only grows, also when flags are replaced. */
   get size(): number {
     return this.pool.predicates.length + this.#outcomes.size + this.#plans.size
   }
@@ -107,7 +107,7 @@ export class Compiler {
     return this.#readsOf(plan).flatMap(reads => (reads.kind === 'flag' ? [reads.reference] : []))
   }
 
-  /** What a flag reads, also within cohorts, each filter once. */
+  /** The inputs of a flag's predicates, including those of its cohorts, each once. */
   #readsOf({ conditions, superCondition }: Plan): Reads[] {
     const ids = new Set(conditions.flatMap(condition => condition.predicates))
     for (const id of superCondition?.predicates ?? []) ids.add(id)

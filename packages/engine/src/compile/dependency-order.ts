@@ -1,12 +1,12 @@
-/** The order in which flags are evaluated: each one after those that it depends on. */
+/** The topological order of flags: each one after its dependencies. */
 export interface FlagOrder {
   /** The flags' positions, dependencies first. Undefined when no flag depends on another. */
   readonly order: Int32Array | undefined
-  /** The place of each flag in `order`, by its position. */
+  /** The index of each flag in `order`, by its position. */
   readonly places: Int32Array | undefined
-  /** What is wrong with the dependencies of a flag, by its position. */
+  /** Flags whose dependencies are missing or cyclic, by position. */
   readonly broken: ReadonlyMap<number, Breakage>
-  /** The positions that a flag depends on directly, by its position. */
+  /** Direct dependencies, by position. */
   readonly dependencies: ReadonlyMap<number, readonly number[]>
 }
 
@@ -14,7 +14,7 @@ export type Breakage = 'missing' | 'cycle'
 
 const unordered: FlagOrder = { order: undefined, places: undefined, broken: new Map(), dependencies: new Map() }
 
-/** `dependenciesOf` gives the positions that a flag refers to, -1 for a flag that does not exist. */
+/** `dependenciesOf` returns the positions that a flag refers to, -1 for a flag that does not exist. */
 export function orderFlags(count: number, dependenciesOf: (position: number) => readonly number[]): FlagOrder {
   const dependencies = new Map<number, readonly number[]>()
   for (let position = 0; position < count; position++) {
@@ -34,7 +34,7 @@ export function orderFlags(count: number, dependenciesOf: (position: number) => 
   return { order, places, broken, dependencies }
 }
 
-/** Kahn's algorithm over the flags that depend on others. Those that it cannot place lie on or behind a cycle. */
+/** Kahn's algorithm over the flags with dependencies. What it cannot place is on or behind a cycle. */
 function dependentsInOrder(
   dependencies: ReadonlyMap<number, readonly number[]>,
   broken: Map<number, Breakage>,

@@ -13,8 +13,8 @@ export interface PlannedHashes {
 const salts = [ROLLOUT_SALT, VARIANT_SALT] as const
 
 /**
- * Hashing one message by itself takes several times as long as in a batch, so an evaluation of all flags hashes
- * everything that some subject needs, before it decides.
+ * A single hash takes several times as long as one in a batch. So an evaluation of all flags first hashes everything
+ * that its flags may need.
  */
 export function planHashes(flags: readonly CompiledFlag[]): PlannedHashes[] {
   const plans = flags.flatMap(({ plan }, position) => (plan?.hasOwnIdentifier ? [{ plan, position }] : []))

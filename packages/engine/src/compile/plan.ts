@@ -7,13 +7,13 @@ import { flagPrefix } from '../hash/bucket.ts'
 import type { PackedPrefix } from '../hash/message.ts'
 import type { PredicatePool } from './predicate-pool.ts'
 
-/** How a flag is evaluated. Null in its place means that the flag has but one outcome. */
+/** How a flag is evaluated. A flag with only one outcome has no plan. */
 export interface Plan {
   readonly conditions: readonly PlannedCondition[]
   readonly variants: readonly VariantSpan[]
   /** What precedes the identifier in a hashed message. */
   readonly prefix: PackedPrefix
-  /** Whose flag it is: `PERSON`, the bag of a group type, or `NO_BAG`. */
+  /** What the flag is about: `PERSON`, the entity of a group type, or `NO_ENTITY`. */
   readonly entity: number
   readonly earlyExit: boolean
   /** It has early access or a holdout. */
@@ -21,7 +21,7 @@ export interface Plan {
   readonly holdout: number | null
   readonly enrollmentKey: string | null
   readonly superCondition: PlannedCondition | null
-  /** The properties that make the super condition speak. */
+  /** The super condition applies only to persons with one of these properties. */
   readonly superKeys: readonly string[]
   readonly byDevice: boolean
   readonly continuity: boolean
@@ -31,9 +31,9 @@ export interface Plan {
 
 export interface PlannedCondition {
   readonly predicates: readonly number[]
-  /** The share of people, from 0 to 1. `EVERYBODY` needs no hash. */
+  /** The rollout as a fraction, from 0 to 1. `FULL_ROLLOUT` needs no hash. */
   readonly rollout: number
-  /** The position of the variant that the condition forces, or `NO_VARIANT`. */
+  /** The index of the variant override, or `NO_VARIANT`. */
   readonly override: number
   readonly entity: number
 }
@@ -44,14 +44,14 @@ export interface VariantSpan {
   readonly to: number
 }
 
-/** A group type that the project does not have. */
+/** A group type that does not exist in the project. */
 export const NO_ENTITY = -1
 export const NO_VARIANT = -1
 export const FULL_ROLLOUT = Number.POSITIVE_INFINITY
 
 /**
- * Holds equal conditions and variants once. Flags repeat them, and an evaluation that walks through a thousand flags
- * waits for memory more than for anything else.
+ * Interns equal conditions and variants, which flags often repeat. An evaluation of a thousand flags is bound by cache
+ * misses.
  */
 export class PlanPool {
   readonly #conditions = new Map<string, readonly PlannedCondition[]>()
@@ -141,15 +141,15 @@ function planProperty(property: ParsedProperty, entity: number, { pool, report }
 }
 
 /**
- * A condition may be about a group while its flag is about persons. In a flag about groups, a condition that says null
- * stays with the flag's groups, as in the client libraries.
+ * A condition may be about a group while its flag is about persons. In a flag about groups, null means the flag's group
+ * type, as in PostHog SDKs.
  */
 function conditionEntity(condition: ParsedCondition, flagEntity: number, options: PlanOptions): number {
   if (condition.aggregation === undefined || condition.aggregation === null) return flagEntity
   return options.entityOf(condition.aggregation) ?? NO_ENTITY
 }
 
-/** The sums are those of the client libraries, rounding included. A variant without a key counts as plain true. */
+/** Adds up as PostHog SDKs do, including rounding errors. A variant with an empty key evaluates to true. */
 function variantSpans(filters: ParsedFilters): VariantSpan[] {
   let from = 0
   return filters.variants.map(({ key, percentage }) => {

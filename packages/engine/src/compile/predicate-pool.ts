@@ -21,30 +21,30 @@ import {
 } from '../evaluate/ternary.ts'
 import { compileTest, type Test, type ValueIssue } from './match/compile-test.ts'
 
-/** What a predicate reads, so that a caller knows what to gather. */
+/** The inputs of a predicate, so that the caller knows what to look up. */
 export type Reads =
   | { readonly kind: 'property'; readonly entity: number; readonly fallback: number; readonly key: string }
   | { readonly kind: 'cohort'; readonly predicates: readonly number[] }
   | { readonly kind: 'staticCohort'; readonly id: number }
   | { readonly kind: 'flag'; readonly reference: string }
   | { readonly kind: 'nothing' }
-  /** It refers to a cohort that does not exist or contains itself. */
+  /** Refers to a cohort that does not exist or contains itself. */
   | { readonly kind: 'failure' }
 
 export interface PredicateOptions extends EngineOptions {
   readonly propertyMatchingVersion: 1 | 2
   readonly cohorts: ReadonlyMap<string, CohortDefinition>
-  /** The bag of a group type by its index as text; undefined for a type that the project does not have. */
+  /** The entity of a group type index; undefined when the project has no such type. */
   readonly entityOf: (groupIndex: string) => number | undefined
 }
 
-/** Filters of a cohort, of which all have to hold, or any. */
+/** Filters of a cohort, combined with AND or OR. */
 interface Group {
   readonly every: boolean
   readonly members: readonly Member[]
 }
 
-/** A filter, or a group of them. */
+/** A filter or a nested group. */
 interface Member {
   readonly id: number
   readonly negated: boolean
@@ -53,20 +53,20 @@ interface Member {
 
 const NO_FILTER = -1
 
-/** Cohorts within cohorts beyond this depth cannot be evaluated. */
+/** Deeper nesting of cohorts fails. */
 export const cohortNestingMax = 50
 
-/** Numbers every distinct filter once. The same filter in a hundred flags is decided once for a subject. */
+/** Interns filters: the same filter in a hundred flags is one predicate, evaluated once per subject. */
 export class PredicatePool {
   readonly predicates: Predicate[] = []
   readonly reads: Reads[] = []
-  /** The filters whose value does not fit their operator. */
+  /** By predicate: why its value is invalid for its operator. */
   readonly valueIssues = new Map<number, ValueIssue>()
-  /** Whether any filter asks for another flag. */
+  /** Whether any filter refers to another flag. */
   hasReferences = false
-  /** Whether any filter can only fail. */
+  /** Whether any filter always fails. */
   hasFailures = false
-  /** By predicate: where its answers are remembered, and its place there; `NO_MEMO` where they are not. */
+  /** By predicate: its result cache and its slot there, or `NO_CACHE`. */
   readonly cacheOf: number[] = []
   readonly slotOf: number[] = []
   /** By predicate: the size of its compiled regular expression, 0 where it has none. */
@@ -82,7 +82,7 @@ export class PredicatePool {
     this.#options = options
   }
 
-  /** The number of the filter, as a condition about `bag` reads it. */
+  /** The predicate id of the filter in a condition about `entity`. */
   idOf(property: ParsedProperty, entity: number): number {
     switch (property.kind) {
       case 'value':
@@ -110,8 +110,8 @@ export class PredicatePool {
   }
 
   /**
-   * The client libraries look in the properties of what the condition is about, whatever the filter's own type. Where
-   * that has no such property, we look at what the type names.
+   * PostHog SDKs read the properties of the condition's entity, whatever the filter's own type. Where that entity has no
+   * such property, the engine falls back to the filter's type.
    */
   #idOfValue(property: ValueProperty, entity: number): number {
     const named = property.group === null ? PERSON : (this.#options.entityOf(property.group) ?? entity)
@@ -185,7 +185,7 @@ export class PredicatePool {
   #group(group: ParsedGroup, entity: number, used: number[]): Group {
     const members = group.members.map((member): Member => {
       if (member.kind === 'group') return { id: NO_FILTER, negated: false, group: this.#group(member, entity, used) }
-      // Within a cohort only `negation` turns a filter round; the client libraries do not read not_in there.
+      // Within a cohort only `negation` negates a filter; PostHog SDKs ignore not_in there.
       const id = member.kind === 'cohort' ? this.#idOfMembership(member.id, entity) : this.idOf(member, entity)
       used.push(id)
       return { id, negated: member.negated, group: null }
@@ -206,14 +206,14 @@ export class PredicatePool {
   }
 }
 
-/** So many properties, and filters on them all, have their answers remembered in a project: what callers send must not fill the memory. */
+/** Bounds the memory of result caches per project: properties, and filters in total. */
 const cachesMax = 64
 const cachedFiltersMax = 4096
 
-/** Distinct for distinct values. */
+/** Injective: distinct values have distinct names. */
 const nameOf = (value: unknown): string => (typeof value === 'string' ? `text ${value}` : JSON.stringify(value))
 
-/** A name that every object inherits must be looked up with care. With other names the plain case comes first. */
+/** Names that objects inherit, such as `toString`, need an own-property check; others can be read directly. */
 const isDirectRead = (entity: number, key: string): boolean => entity === PERSON && !(key in Object.prototype)
 
 function valuePredicate(key: string, operator: Operator, test: Test, entity: number, fallback: number): Predicate {
@@ -257,8 +257,8 @@ function evaluatesTo(value: boolean | string, expected: boolean | string | undef
 }
 
 /**
- * All of the members, or any. A certain member that decides is the end, even after doubtful ones; once only the server
- * knows a member, a client library stops asking.
+ * AND or OR. A certain member that decides ends the evaluation, even after unknown ones; once only the server can
+ * evaluate a member, a PostHog SDK stops.
  */
 function groupResult(run: Run, { members, every }: Group): Ternary {
   let answer = every

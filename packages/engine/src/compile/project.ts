@@ -3,8 +3,8 @@ import { type FlagOrder, orderFlags } from './dependency-order.ts'
 import { type PlannedHashes, planHashes } from './hash-plan.ts'
 
 /**
- * The compiled flags of a project, each knowing its place among the others. It is a class, as is its index, so that all projects have one shape: what
- * reads them on every evaluation is compiled for that.
+ * The compiled flags of a project with their dependencies. Classes, so that all projects share one hidden class and the
+ * evaluation loop stays monomorphic.
  */
 export class Project {
   readonly compiler: Compiler
@@ -13,7 +13,7 @@ export class Project {
   readonly flagOrder: FlagOrder
   /** The positions of the flags that others depend on. */
   readonly dependedOn: ReadonlySet<number>
-  /** The number of filters that these flags refer to. The compiler's list may grow later. */
+  /** The number of predicates when the project was linked. The compiler's list may grow later. */
   readonly predicateCount: number
   readonly hasDependencies: boolean
   #hashes: readonly PlannedHashes[] | undefined
@@ -28,14 +28,14 @@ export class Project {
     this.predicateCount = compiler.pool.predicates.length
   }
 
-  /** Made when it is first needed: most snapshots in a series of changes never evaluate all flags. */
+  /** Lazy: most snapshots in a series of changes never evaluate all flags. */
   get hashes(): readonly PlannedHashes[] {
     this.#hashes ??= planHashes(this.flags)
     return this.#hashes
   }
 }
 
-/** Finds flags. It is made when it is first needed: of many projects that follow one another in a row of changes, only some are asked. */
+/** Finds flags by key or id. Lazy: most snapshots in a series of changes are never queried. */
 class FlagIndex {
   readonly #flags: readonly CompiledFlag[]
   #byKey: ReadonlyMap<string, number> | undefined
@@ -51,7 +51,7 @@ class FlagIndex {
     return this.#byKey.get(key)
   }
 
-  /** The position of the flag that a filter names by its id. A key will do as well. */
+  /** The position of the flag that a filter refers to by id, or by key. */
   ofReference(reference: string): number | undefined {
     this.#byId ??= new Map(this.#flags.map((flag, index) => [flag.id, index]))
     const id = Number(reference)
@@ -61,7 +61,7 @@ class FlagIndex {
 
 const none: readonly number[] = []
 
-/** A project before a change, and the flags that were compiled for it: what they do not touch serves again. */
+/** The project before a change, and the flags compiled since. What they do not affect is reused. */
 interface Previous {
   readonly project: Project
   readonly compiled: readonly CompiledFlag[]
@@ -81,7 +81,7 @@ export function linkProject(compiler: Compiler, flags: readonly CompiledFlag[], 
   return new Project(compiler, flags, index, flagOrder)
 }
 
-/** No flag depended on another, and none that was compiled since does. */
+/** No flag depended on another, and none of the new ones does. */
 const isWithoutDependencies = (previous: Previous | undefined): previous is Previous =>
   previous !== undefined &&
   previous.project.flagOrder.dependencies.size === 0 &&
@@ -97,7 +97,7 @@ function haveSamePlaces(flags: readonly CompiledFlag[], others: readonly Compile
   return true
 }
 
-/** The flags with all that they depend on, in the order of evaluation. */
+/** The flags and their transitive dependencies, in evaluation order. */
 export function withDependencies({ flagOrder }: Project, requested: readonly number[]): Iterable<number> {
   const { order, dependencies } = flagOrder
   if (order === undefined || !requested.some(index => dependencies.has(index))) return requested

@@ -2,12 +2,12 @@ import type { CohortDefinition, Definitions, FlagDefinition } from '../definitio
 import { parseCohortFilters } from '../definition/parse-cohort.ts'
 import { type Reference, referencesIn } from '../definition/references.ts'
 
-/** A flag or a cohort, as something that refers to others. */
+/** A flag or a cohort as a node of the reference graph. */
 export type Node =
   | { readonly kind: 'flag'; readonly definition: FlagDefinition }
   | { readonly kind: 'cohort'; readonly definition: CohortDefinition }
 
-/** Who refers to whom among the flags and cohorts of a project. */
+/** The references among the flags and cohorts of a project. */
 export class ReferenceGraph {
   readonly #cohorts: ReadonlyMap<string, CohortDefinition>
   readonly #flags = new Map<string, FlagDefinition>()
@@ -15,7 +15,7 @@ export class ReferenceGraph {
 
   constructor({ flags, cohorts }: Pick<Definitions, 'flags' | 'cohorts'>) {
     this.#cohorts = new Map(cohorts.map(cohort => [String(cohort.id), cohort]))
-    // An id stands above a key that looks like one.
+    // Ids take precedence over keys that look like ids.
     for (const flag of flags) this.#flags.set(flag.key, flag)
     for (const flag of flags) this.#flags.set(String(flag.id), flag)
   }
@@ -33,12 +33,12 @@ export class ReferenceGraph {
     return this.#referencesOf(node).flatMap(reference => this.find(reference) ?? [])
   }
 
-  /** What a node refers to and does not exist. */
+  /** References to flags or cohorts that do not exist. */
   dangling(node: Node): Reference[] {
     return this.#referencesOf(node).filter(reference => this.find(reference) === undefined)
   }
 
-  /** Read from the filters once for each node. */
+  /** Parsed once per node. */
   #referencesOf(node: Node): readonly Reference[] {
     if (node.kind === 'cohort' && node.definition.isStatic) return []
     const known = this.#references.get(nameOf(node))
@@ -48,7 +48,7 @@ export class ReferenceGraph {
     return references
   }
 
-  /** The way from one node back to itself or to another, or undefined. */
+  /** The shortest path between two nodes (breadth-first search), or undefined. */
   path(from: Node, to: Node): Node[] | undefined {
     const target = nameOf(to)
     const cameFrom = new Map<string, Node | undefined>([[nameOf(from), undefined]])
@@ -70,7 +70,7 @@ export class ReferenceGraph {
     return path
   }
 
-  /** Everything that can be reached, the start included. */
+  /** The transitive closure, including the start. */
   reachable(from: Node): Node[] {
     const reached = new Map([[nameOf(from), from]])
     for (const node of reached.values()) {
@@ -84,13 +84,13 @@ export function nameOf(node: Node): string {
   return `${node.kind} ${node.definition.id}`
 }
 
-/** How people know a node. */
+/** The name that users see. */
 export function titleOf(node: Node): string {
   if (node.kind === 'flag') return node.definition.key
   return node.definition.name || `cohort ${node.definition.id}`
 }
 
-/** Whether a cohort asks what people did, which no evaluation can answer. */
+/** Whether a cohort has behavioral filters, which need events and cannot be evaluated. */
 export function isBehavioral(cohort: CohortDefinition): boolean {
   if (cohort.isStatic) return false
   let behavioral = false

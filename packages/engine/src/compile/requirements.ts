@@ -1,16 +1,16 @@
 import { PERSON } from '../evaluate/run.ts'
 import type { CompiledFlag, Compiler } from './compiler.ts'
 
-/** What a caller has to gather before it evaluates. Where a set is empty there is nothing to look up. */
+/** What the caller has to look up before it evaluates. An empty set means that no lookup is needed. */
 export interface Requirements {
-  /** The names of the person properties that some flag reads. */
+  /** Names of the person properties that flags read. */
   readonly personProperties: ReadonlySet<string>
-  /** The names of the group types that some flag is about or reads. */
+  /** Names of the group types that flags are about or read. */
   readonly groupTypes: ReadonlySet<string>
-  /** The names of the properties that are read from groups, by group type. */
+  /** Names of the group properties that flags read, by group type. */
   readonly groupProperties: ReadonlyMap<string, ReadonlySet<string>>
   readonly staticCohorts: ReadonlySet<number>
-  /** The keys of the flags whose stored hash keys are wanted. */
+  /** Keys of the flags that need stored hash keys. */
   readonly continuityFlags: readonly string[]
   readonly deviceId: boolean
 }
@@ -71,7 +71,7 @@ class Gathering implements Requirements {
     }
   }
 
-  /** The distinct id and the keys of groups come with the subject. */
+  /** The distinct id and group keys are part of the subject. */
   #addProperty(entity: number, key: string): void {
     if (entity === PERSON) {
       if (key !== 'distinct_id') this.personProperties.add(key)

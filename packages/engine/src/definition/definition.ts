@@ -1,4 +1,4 @@
-/** What a project stores, as plain JSON. `filters` stays unknown here: `parse.ts` alone knows its shape. */
+/** The stored definitions of a project. `filters` is unknown here: only `parse-filters.ts` knows its shape. */
 
 export interface FlagDefinition {
   readonly id: number
@@ -38,7 +38,7 @@ export interface EngineOptions {
   readonly regex: (pattern: string) => Matcher
 }
 
-/** Whom a flag is evaluated for. Everything that takes I/O has been gathered beforehand. */
+/** The person and groups that flags are evaluated for. The caller has done all I/O beforehand. */
 export interface Subject {
   readonly distinctId: string
   readonly personProperties?: Readonly<Record<string, unknown>>

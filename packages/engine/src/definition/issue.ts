@@ -1,10 +1,10 @@
-/** Something in a definition that cannot be evaluated as written. */
+/** A part of a definition that cannot be evaluated as written. */
 export interface Issue {
-  /** A stable word for programs, such as `unknown_cohort`. */
+  /** Stable and machine-readable, such as `unknown_cohort`. */
   readonly code: IssueCode
-  /** Where it is, such as `filters.groups[0].properties[1].value`. */
+  /** The JSON path, such as `filters.groups[0].properties[1].value`. */
   readonly path: string
-  /** A sentence for people. */
+  /** Human-readable. */
   readonly message: string
 }
 

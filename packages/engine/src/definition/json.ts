@@ -1,8 +1,8 @@
-/** Reading JSON that came from elsewhere: no prototype is ever consulted, and no depth overflows the stack. */
+/** Access to untrusted JSON: never reads prototypes, never overflows the stack. */
 
 export type JsonRecord = Readonly<Record<string, unknown>>
 
-/** Values nested deeper than this are not compared. It is far from what overflows the stack. */
+/** Values nested deeper than this are not compared; well below a stack overflow. */
 export const valueDepthMax = 500
 
 export function isRecord(value: unknown): value is JsonRecord {
@@ -26,7 +26,7 @@ export function isDeeperThan(value: unknown, depthMax: number): boolean {
   return false
 }
 
-/** How JavaScript writes a value as text: a list is its items with commas. Never throws. */
+/** `String(value)` that never throws. Arrays become their items, joined by commas. */
 export function toText(value: unknown): string {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null) return String(value)

@@ -1,4 +1,4 @@
-/** The operators that a property filter may have, and what is special about each. */
+/** The operators of property filters and their properties. */
 
 export const operators = [
   'exact',
@@ -53,7 +53,7 @@ export function parseOperator(value: unknown): Operator | undefined {
 
 const dated: ReadonlySet<Operator> = new Set<Operator>(['is_date_exact', 'is_date_before', 'is_date_after'])
 
-/** Whether the answer may depend on when it is asked for. */
+/** Whether the result depends on the current time. */
 export const readsClock = (operator: Operator): boolean => dated.has(operator)
 
 const matchesAbsence: ReadonlySet<Operator> = new Set<Operator>([
@@ -67,7 +67,7 @@ const matchesAbsence: ReadonlySet<Operator> = new Set<Operator>([
   'is_not_set',
 ])
 
-/** Whether somebody without the property passes. */
+/** Whether the operator matches a subject without the property. */
 export function matchesMissing(operator: Operator): boolean {
   return matchesAbsence.has(operator)
 }
@@ -87,7 +87,7 @@ const readsNull: ReadonlySet<Operator> = new Set<Operator>([
   'is_not_set',
 ])
 
-/** Whether null is a value like others, the text `null`. For all other operators null never matches. */
+/** Whether null is compared as the text `null`. For all other operators null never matches. */
 export function acceptsNull(operator: Operator): boolean {
   return readsNull.has(operator)
 }

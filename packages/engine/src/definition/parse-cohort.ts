@@ -11,10 +11,10 @@ export interface ParsedGroup {
 
 const treeDepthMax = 100
 
-/** Reads `{properties: tree}` or the tree itself. An absent tree holds everybody. */
+/** Parses `{properties: tree}` or the tree itself. An absent tree matches every person. */
 export function parseCohortFilters(filters: unknown, report: Report): ParsedGroup | undefined {
   if (isDeeperThan(filters, treeDepthMax)) {
-    report('too_large', 'filters', 'The filters are nested too deeply.')
+    report('too_large', 'filters', '`filters` is nested too deeply; the limit is 100 levels.')
     return undefined
   }
   if (isRecord(filters) && Object.hasOwn(filters, 'properties')) {
@@ -26,17 +26,17 @@ export function parseCohortFilters(filters: unknown, report: Report): ParsedGrou
 function parseGroup(value: unknown, path: string, report: Report): ParsedGroup | undefined {
   if (value === null || value === undefined) return { kind: 'group', every: true, members: [] }
   if (!isRecord(value)) {
-    report('wrong_type', path, 'A group of filters must be an object with type and values.')
+    report('wrong_type', path, 'A filter group must be an object with `type` and `values`.')
     return undefined
   }
   const type = own(value, 'type')
   const values = own(value, 'values') ?? []
   if (!Array.isArray(values)) {
-    report('wrong_type', `${path}.values`, 'The values of a group must be a list.')
+    report('wrong_type', `${path}.values`, '`values` must be an array.')
     return undefined
   }
   if (values.length > 0 && type !== 'AND' && type !== 'OR') {
-    report('invalid_value', `${path}.type`, 'The type of a group is AND or OR.')
+    report('invalid_value', `${path}.type`, '`type` must be AND or OR.')
   }
   const members = parseMembers(values, path, report)
   return members && { kind: 'group', every: type === 'AND', members }
@@ -47,15 +47,15 @@ function isGroup(value: unknown): boolean {
 }
 
 /**
- * The client libraries take the first member's word for what all members are. A filter among groups counts as an empty
- * group; a group among filters cannot be evaluated by them.
+ * PostHog SDKs infer the type of all members from the first. They read a filter among groups as an empty group, and
+ * cannot evaluate a group among filters.
  */
 function parseMembers(values: readonly unknown[], path: string, report: Report): ParsedGroup['members'] | undefined {
   const ofGroups = isGroup(values[0])
   const members = values.map((value, index) => {
     const memberPath = `${path}.values[${index}]`
     if (isGroup(value) !== ofGroups) {
-      report('mixed_cohort_group', memberPath, 'A group holds either groups or properties, never both.')
+      report('mixed_cohort_group', memberPath, 'A group must contain either groups or properties, not both.')
     }
     return ofGroups || isGroup(value) ? parseGroup(value, memberPath, report) : parseProperty(value, memberPath, report)
   })

@@ -9,10 +9,10 @@ export interface ValueProperty {
   readonly kind: 'value'
   readonly path: string
   readonly key: string
-  /** Undefined for an operator that nobody knows; such a filter never matches. */
+  /** Undefined for an unknown operator; such a filter never matches. */
   readonly operator: Operator | undefined
   readonly value: unknown
-  /** Whose property: the index of a group type as text, or null for the person. */
+  /** The group type index whose property it is, as text; null for the person. */
   readonly group: string | null
   readonly negated: boolean
 }
@@ -20,9 +20,9 @@ export interface ValueProperty {
 export interface CohortProperty {
   readonly kind: 'cohort'
   readonly path: string
-  /** As text, since stored ids may be numbers or texts. */
+  /** As text, since stored ids may be numbers or strings. */
   readonly id: string
-  /** The operator `not_in`, which only conditions of flags may have. */
+  /** The operator `not_in`, which only flag conditions support. */
   readonly excluded: boolean
   readonly negated: boolean
 }
@@ -61,16 +61,16 @@ function parseValueProperty(
 ): ParsedProperty | undefined {
   const key = own(value, 'key')
   if (typeof key !== 'string' && typeof key !== 'number') {
-    report('wrong_type', `${path}.key`, 'A property filter needs the name of a property as its key.')
+    report('wrong_type', `${path}.key`, '`key` must be the name of a property.')
     return undefined
   }
   if (!describedTypes.has(type)) {
     const behavioral = type === 'behavioral'
-    const known = 'The type of a property is person, group, cohort or flag.'
+    const known = '`type` must be person, group, cohort or flag.'
     report(
       behavioral ? 'behavioral_cohort' : 'wrong_type',
       `${path}.type`,
-      behavioral ? 'Filters on what people did cannot decide a flag.' : known,
+      behavioral ? 'Behavioral filters cannot be used in flags.' : known,
     )
   }
   const operator = parseOperator(own(value, 'operator'))
@@ -83,11 +83,11 @@ function parseValueProperty(
 function reportOperator(operator: unknown, path: string, report: Report): void {
   const name = typeof operator === 'string' ? `"${operator.slice(0, 40)}"` : 'This'
   if (operator === 'in' || operator === 'not_in') {
-    report('wrong_operator', `${path}.operator`, `${name} works with cohorts only.`)
+    report('wrong_operator', `${path}.operator`, `${name} can be used with cohorts only.`)
   } else if (operator === 'flag_evaluates_to') {
-    report('wrong_operator', `${path}.operator`, `${name} works with flags only.`)
+    report('wrong_operator', `${path}.operator`, `${name} can be used with flags only.`)
   } else {
-    report('unknown_operator', `${path}.operator`, `${name} is not an operator.`)
+    report('unknown_operator', `${path}.operator`, `${name} is not a supported operator.`)
   }
 }
 
@@ -95,7 +95,7 @@ function parseGroup(index: unknown, path: string, report: Report): string | null
   if (index === null || index === undefined) return null
   const text = String(index)
   if (!/^[0-4]$/.test(text)) {
-    report('out_of_range', `${path}.group_type_index`, 'The index of a group type must be a number from 0 to 4.')
+    report('out_of_range', `${path}.group_type_index`, 'The group type index must be a number from 0 to 4.')
   }
   return text
 }
@@ -103,10 +103,10 @@ function parseGroup(index: unknown, path: string, report: Report): string | null
 function parseCohortProperty(value: JsonRecord, path: string, report: Report): CohortProperty {
   const id = own(value, 'value')
   const isId = Number.isInteger(id) || (typeof id === 'string' && /^\d+$/.test(id))
-  if (!isId) report('invalid_value', `${path}.value`, 'A cohort is named by its id, a whole number.')
+  if (!isId) report('invalid_value', `${path}.value`, '`value` must be the id of a cohort, an integer.')
   const operator = own(value, 'operator') ?? 'in'
   if (operator !== 'in' && operator !== 'not_in' && operator !== 'exact') {
-    report('wrong_operator', `${path}.operator`, 'A cohort filter takes the operator in or not_in.')
+    report('wrong_operator', `${path}.operator`, '`operator` must be in or not_in for a cohort.')
   }
   return {
     kind: 'cohort',
@@ -120,12 +120,12 @@ function parseCohortProperty(value: JsonRecord, path: string, report: Report): C
 function parseFlagProperty(value: JsonRecord, path: string, report: Report): FlagProperty {
   const key = own(value, 'key')
   const reference = typeof key === 'string' || typeof key === 'number' ? String(key) : ''
-  if (reference === '') report('invalid_value', `${path}.key`, 'A flag is named by its id.')
+  if (reference === '') report('invalid_value', `${path}.key`, '`key` must be the id of a flag.')
   if ((own(value, 'operator') ?? 'flag_evaluates_to') !== 'flag_evaluates_to') {
-    report('wrong_operator', `${path}.operator`, 'A flag filter takes the operator flag_evaluates_to.')
+    report('wrong_operator', `${path}.operator`, '`operator` must be flag_evaluates_to for a flag.')
   }
   const expected = own(value, 'value')
   const fits = typeof expected === 'boolean' || typeof expected === 'string'
-  if (!fits) report('invalid_value', `${path}.value`, 'A flag evaluates to true, false or the key of a variant.')
+  if (!fits) report('invalid_value', `${path}.value`, '`value` must be true, false or the key of a variant.')
   return { kind: 'flag', path, reference, expected: fits ? expected : undefined, negated: isNegated(value) }
 }

@@ -3,7 +3,7 @@ import { type ParsedGroup, parseCohortFilters } from './parse-cohort.ts'
 import { parseFilters } from './parse-filters.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty } from './parse-property.ts'
 
-/** What filters refer to directly. The filters may be a flag's or a cohort's. */
+/** The ids that the filters of a flag or a cohort refer to directly. */
 export function usesOf(filters: unknown): { flags: number[]; cohorts: number[] } {
   const references = referencesIn(filters)
   return {
@@ -12,19 +12,18 @@ export function usesOf(filters: unknown): { flags: number[]; cohorts: number[] }
   }
 }
 
-/** The cohorts alone. */
+/** Only the cohort ids. */
 export const usesCohorts = (filters: unknown): number[] => usesOf(filters).cohorts
 
-/** The flags alone. */
+/** Only the flag ids. */
 export const usesFlags = (filters: unknown): number[] => usesOf(filters).flags
 
 function idsOf(texts: readonly string[]): number[] {
-  // Most filters refer to nothing.
   if (texts.length === 0) return []
   return [...new Set(texts.filter(text => /^\d+$/.test(text)).map(Number))]
 }
 
-/** The filters that name another flag or cohort. */
+/** A filter that refers to another flag or cohort. */
 export type Reference = CohortProperty | FlagProperty
 
 export function referencesIn(filters: unknown): Reference[] {

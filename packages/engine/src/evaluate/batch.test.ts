@@ -21,26 +21,26 @@ function definitions(flags: readonly FlagDefinition[]): Definitions {
   return { flags, cohorts, groupTypes: { '0': 'company' }, propertyMatchingVersion: 2 }
 }
 
-/** Whoever asks for one flag by its key has it decided by itself. */
-function expectAsAlone(snapshot: Snapshot, subject: Subject): void {
-  const together = snapshot.evaluate(subject, { now })
+/** A flag that is requested by key is hashed on its own. */
+function expectAsSingle(snapshot: Snapshot, subject: Subject): void {
+  const all = snapshot.evaluate(subject, { now })
   for (const { key } of snapshot.flags) {
-    const alone = snapshot.evaluate(subject, { now, keys: [key] }).get(key)
-    if (together.get(key) !== alone) expect({ key, outcome: together.get(key) }).toEqual({ key, outcome: alone })
+    const single = snapshot.evaluate(subject, { now, keys: [key] }).get(key)
+    if (all.get(key) !== single) expect({ key, outcome: all.get(key) }).toEqual({ key, outcome: single })
   }
 }
 
-describe('flags that are decided together', () => {
+describe('evaluating all flags with batched hashes', () => {
   const rollouts = (count: number) =>
     Array.from({ length: count }, (_, index) => flag(index, [{ rollout_percentage: index % 101 }]))
 
-  it('answer as they do alone, with identifiers of all lengths', () => {
+  it('gives the results of single evaluations, for identifiers of all lengths', () => {
     const snapshot = compile(definitions(rollouts(200)), options)
     for (let length = 1; length < 140; length++)
-      expectAsAlone(snapshot, { distinctId: 'é'.repeat(length % 3) + 'i'.repeat(length) })
+      expectAsSingle(snapshot, { distinctId: 'é'.repeat(length % 3) + 'i'.repeat(length) })
   })
 
-  it('answer as they do alone where shares make no sense', () => {
+  it('gives the results of single evaluations, for percentages out of range', () => {
     const shares = [
       [50, -20, 70],
       [-20, 50, 50],
@@ -56,19 +56,19 @@ describe('flags that are decided together', () => {
       }))
     })
     const snapshot = compile(definitions(flags), options)
-    for (let person = 0; person < 200; person++) expectAsAlone(snapshot, { distinctId: `person-${person}` })
+    for (let person = 0; person < 200; person++) expectAsSingle(snapshot, { distinctId: `person-${person}` })
   })
 
-  it('answer as they do alone when there are more projects than memory for them', () => {
+  it('gives the results of single evaluations when many projects take turns', () => {
     const flags = rollouts(4000)
     const snapshots = Array.from({ length: 15 }, (_, index) => compile(definitions(flags.slice(index)), options))
-    for (const snapshot of snapshots) snapshot.evaluate({ distinctId: 'somebody' }, { now })
+    for (const snapshot of snapshots) snapshot.evaluate({ distinctId: 'person-1' }, { now })
     for (const snapshot of [...snapshots.slice(0, 2), ...snapshots.slice(-2)]) {
-      expectAsAlone(snapshot, { distinctId: 'somebody' })
+      expectAsSingle(snapshot, { distinctId: 'person-1' })
     }
   })
 
-  it('are decided one by one when they are asked for from within', () => {
+  it('supports reentrant evaluations', () => {
     const inCohort = { properties: [{ key: 'id', type: 'cohort', value: 1 }], rollout_percentage: 50 }
     const flags = [...rollouts(100), ...Array.from({ length: 20 }, (_, index) => flag(100 + index, [inCohort]))]
     const snapshot = compile(definitions(flags), options)
@@ -78,12 +78,12 @@ describe('flags that are decided together', () => {
       within ??= [...snapshot.evaluate({ distinctId: 'other' }, { now, keys })]
       return true
     }
-    const seen = [...snapshot.evaluate({ distinctId: 'somebody', inStaticCohort }, { now })]
+    const seen = [...snapshot.evaluate({ distinctId: 'person-1', inStaticCohort }, { now })]
     expect(within).toEqual([...snapshot.evaluate({ distinctId: 'other' }, { now, keys })])
-    expect(seen).toEqual([...snapshot.evaluate({ distinctId: 'somebody', inStaticCohort: () => true }, { now })])
+    expect(seen).toEqual([...snapshot.evaluate({ distinctId: 'person-1', inStaticCohort: () => true }, { now })])
   })
 
-  it('leave nothing behind when an evaluation was cut short', () => {
+  it('leaves no state behind when an evaluation throws', () => {
     const asking = { properties: [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }] }
     const snapshot = compile(definitions([...rollouts(30), flag(30, [asking]), ...rollouts(5)]), options)
     const properties = {
@@ -91,8 +91,8 @@ describe('flags that are decided together', () => {
         throw new Error('broken')
       },
     }
-    expect(() => snapshot.evaluate({ distinctId: 'somebody', personProperties: properties }, { now })).toThrow('broken')
-    expectAsAlone(snapshot, { distinctId: 'another', personProperties: { plan: 'pro' } })
-    expectAsAlone(compile(definitions(rollouts(70)), options), { distinctId: 'another' })
+    expect(() => snapshot.evaluate({ distinctId: 'person-1', personProperties: properties }, { now })).toThrow('broken')
+    expectAsSingle(snapshot, { distinctId: 'person-2', personProperties: { plan: 'pro' } })
+    expectAsSingle(compile(definitions(rollouts(70)), options), { distinctId: 'person-2' })
   })
 })

@@ -5,7 +5,7 @@ import { bucketOf, holdoutPrefix } from '../hash/bucket.ts'
 import { ROLLOUT_SALT, type Salt, VARIANT_SALT } from '../hash/message.ts'
 import { PERSON, type Run } from './run.ts'
 
-/** What is hashed together with the flag's key. */
+/** The identifier that is hashed with the flag's key. */
 export function identifierOf(run: Run, flag: CompiledFlag, plan: Plan, entity: number): string {
   if (entity !== PERSON) return run.identifierOf(entity)
   if (plan.byDevice) {
@@ -21,7 +21,7 @@ export function deviceIdOf({ subject, entityProperties }: Run): string | undefin
   return isId ? String(deviceId) : undefined
 }
 
-/** Somebody who was seen before signing in keeps what was seen then. */
+/** Experience continuity: a person keeps the variant from before signing in. */
 function continuousId({ subject, distinctId }: Run, flag: CompiledFlag): string {
   const stored = subject.hashKeyOverrides ? own(subject.hashKeyOverrides, flag.key) : undefined
   if (typeof stored === 'string') return stored

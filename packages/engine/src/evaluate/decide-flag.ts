@@ -29,7 +29,7 @@ import {
   uncertaintyOf,
 } from './ternary.ts'
 
-/** The position of the flag's outcome for the subject of the run. */
+/** The index of the flag's outcome for the subject of the run. This is the only place that decides. */
 export function decideFlag(run: Run, flag: CompiledFlag): number {
   const { plan } = flag
   if (plan === null) return 0
@@ -45,7 +45,7 @@ function decideSpecial(run: Run, flag: CompiledFlag, plan: Plan): number {
   return isHeldOut(run, flag, plan) ? HOLDOUT : decideConditions(run, flag, plan)
 }
 
-/** Somebody who chose to join or to leave a feature has decided. */
+/** A person who joined or left a feature takes precedence over everything else. */
 function decideEarlyAccess(run: Run, flag: CompiledFlag, plan: Plan): number {
   if (plan.enrollmentKey !== null) {
     const enrolled = own(run.entityProperties[PERSON]!, plan.enrollmentKey)
@@ -54,7 +54,7 @@ function decideEarlyAccess(run: Run, flag: CompiledFlag, plan: Plan): number {
   return plan.superCondition === null ? -1 : decideSuperCondition(run, flag, plan, plan.superCondition)
 }
 
-/** The older form of early access speaks only to those who have one of its properties. */
+/** The older form of early access applies only to persons with one of its properties. */
 function decideSuperCondition(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): number {
   const keys = plan.superKeys
   if (!run.has(condition.entity)) return -1
@@ -93,7 +93,7 @@ function decideConditions(run: Run, flag: CompiledFlag, plan: Plan): number {
   return best
 }
 
-/** All filters must hold. The first doubt counts, since it decides how a client library goes on. */
+/** AND over filters. The first uncertainty counts, since it decides how a PostHog SDK continues. */
 function conjunction(run: Run, ids: readonly number[]): Ternary {
   let uncertainty = 0
   let failed = 0
@@ -111,8 +111,8 @@ function conjunction(run: Run, ids: readonly number[]): Ternary {
 }
 
 /**
- * A client library passes over a condition that it has a doubt about, and may answer by a later one. Where that gives
- * another value we give it too, so that nobody sees two answers.
+ * A PostHog SDK skips a condition that it cannot evaluate and may match a later one. Where that yields another value,
+ * the engine returns it as well: local and remote evaluation must agree.
  */
 function settle(run: Run, flag: CompiledFlag, plan: Plan, outcome: number, result: Ternary): number {
   if (!(result & UNKNOWN) && result !== FAILED_AFTER_UNKNOWN) return outcome

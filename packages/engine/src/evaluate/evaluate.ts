@@ -4,7 +4,7 @@ import { DEPENDENCY_CYCLE, MISSING_DEPENDENCY } from './outcome.ts'
 import { posthogUncertainty } from './posthog-compat.ts'
 import { type Dependency, Run } from './run.ts'
 
-/** Where nothing is about groups, those of a subject need not be looked at. */
+/** For projects that do not refer to groups. */
 const noGroupTypes: readonly (string | undefined)[] = [undefined]
 
 export function newRun(project: Project): Run {
@@ -19,7 +19,7 @@ export function newRun(project: Project): Run {
   })
 }
 
-/** Flags are decided after those that they depend on, so the outcome is there. */
+/** Dependencies are decided first, so their outcomes exist. */
 function dependencyIn({ flags, index: places }: Project, run: Run, reference: string): Dependency | undefined {
   const index = places.ofReference(reference)
   if (index === undefined) return undefined
@@ -42,7 +42,7 @@ export function evaluateAll(project: Project, run: Run): void {
   }
 }
 
-/** Decides some flags and what they depend on, into `run.outcomes`. The rest of it is left over from earlier runs. */
+/** Decides some flags and their dependencies, into `run.outcomes`. Other entries are stale. */
 export function evaluateSome(project: Project, run: Run, requested: readonly number[]): void {
   for (const index of withDependencies(project, requested)) evaluateOne(project, run, index)
 }
@@ -63,7 +63,7 @@ function evaluateOne(project: Project, run: Run, index: number): void {
   if (project.dependedOn.has(index)) recordUncertainty(project, run, index)
 }
 
-/** A client library evaluates all that a flag depends on, in order, and stops at the first one that it declines. */
+/** An SDK evaluates dependencies in order and stops at the first one that it declines. */
 function recordUncertainty({ flags, flagOrder }: Project, run: Run, index: number): void {
   const uncertainty = posthogUncertainty(run, flags[index]!)
   let first = uncertainty === 0 ? undefined : { uncertainty, place: flagOrder.places![index]! }

@@ -1,6 +1,6 @@
 import type { ParsedFilters } from '../definition/parse-filters.ts'
 
-/** One of the finitely many answers that a flag can give. Frozen and shared, so it can be compared by identity. */
+/** One of the finitely many results of a flag. Frozen and interned, so it can be compared by identity. */
 export interface Outcome {
   readonly enabled: boolean
   readonly variant: string | null
@@ -9,7 +9,7 @@ export interface Outcome {
   /** JSON text, or null. */
   readonly payload: string | null
   readonly reason: Reason
-  /** The flag could not be evaluated, and `value` is only a safe default. */
+  /** The flag could not be evaluated; `value` is a safe default. */
   readonly failed: boolean
 }
 
@@ -31,8 +31,8 @@ export type ReasonCode =
   | 'error'
 
 /**
- * Where an outcome stands in a flag's table. The head is the same for every flag, then follow the outcomes of each
- * condition. A flag that is disabled or malformed has a table of one.
+ * Indexes into a flag's table of outcomes. The head is the same for every flag, followed by the outcomes of each
+ * condition. A disabled or malformed flag has a single outcome.
  */
 export const NO_GROUP = 0
 export const ERROR = 1
@@ -43,7 +43,7 @@ export const SUPER_ON = 5
 export const SUPER_OFF = 6
 export const firstCondition = 7
 
-/** The outcomes of a condition: no group, no match, out of the rollout, matched, matched with each variant. */
+/** The outcomes of a condition: no group, no match, out of rollout, match, match with each variant. */
 export const SKIPPED = 0
 export const UNMATCHED = 1
 export const EXCLUDED = 2
@@ -58,7 +58,7 @@ export function conditionOutcome(variantCount: number, condition: number): numbe
   return firstCondition + condition * conditionStride(variantCount)
 }
 
-/** The outcome within a condition that has matched, given the position of a variant or -1. */
+/** The outcome of a match within its condition, for a variant index or -1. */
 export function matchedOutcome(variant: number): number {
   return variant < 0 ? MATCHED : MATCHED_VARIANT + variant
 }
@@ -75,7 +75,7 @@ const descriptions: Readonly<Record<ReasonCode, string>> = {
   error: 'Error evaluating the flag',
 }
 
-/** All outcomes that were made for one reason. */
+/** The interned outcomes of one reason. */
 interface ForReason {
   readonly reason: Reason
   off: Outcome | undefined
@@ -84,11 +84,11 @@ interface ForReason {
   readonly on: Map<true | string, Map<string | null, Outcome>>
 }
 
-/** Makes outcomes, each one once: flags of the same shape share theirs. */
+/** Interns outcomes: flags of the same shape share theirs. */
 export class OutcomeFactory {
-  /** By code, then by condition; the first place is for no condition. */
+  /** By code, then by condition; index 0 means no condition. */
   readonly #made = new Map<ReasonCode, (ForReason | undefined)[]>()
-  /** The tables of flags that are on or off and nothing more, by the number of their conditions. */
+  /** The tables of boolean flags, by number of conditions. */
   readonly #booleanTables = new Map<number, readonly Outcome[]>()
   #size = 0
 
@@ -146,7 +146,7 @@ export class OutcomeFactory {
   }
 }
 
-/** The table of everything that a flag with these filters can answer. */
+/** All possible outcomes of a flag with these filters. */
 export function outcomeTable(filters: ParsedFilters, maker: OutcomeFactory): readonly Outcome[] {
   const isBoolean = filters.variants.length === 0 && filters.payloads.size === 0 && filters.holdout === null
   return isBoolean ? maker.booleanTable(filters) : makeTable(filters, maker)

@@ -6,14 +6,14 @@ import { PERSON, type Run } from './run.ts'
 import { FALSE, joinUncertainty, REGEX, REMOTE, type Ternary, TRUE, UNKNOWN, uncertaintyOf } from './ternary.ts'
 
 /**
- * What posthog-node answers in its own process, from the same definitions and with what the caller knows. It declines
- * a flag where the server must be asked.
+ * Emulates local evaluation in posthog-node, from the same definitions and properties. The SDK declines a flag that only
+ * the server can evaluate.
  */
 const DECLINED = -1
 const DECLINED_FOR_SERVER = -2
 const DECLINED_FOR_REGEX = -3
 
-/** The doubt that a flag leaves in those that depend on it. */
+/** The uncertainty that a flag passes on to its dependents. */
 export function posthogUncertainty(run: Run, flag: CompiledFlag): number {
   const outcome = flag.plan === null ? 0 : posthogOutcome(run, flag, flag.plan)
   if (outcome >= 0) return 0
@@ -21,7 +21,7 @@ export function posthogUncertainty(run: Run, flag: CompiledFlag): number {
   return outcome === DECLINED_FOR_REGEX ? UNKNOWN | REGEX : UNKNOWN
 }
 
-/** The position of an outcome, or a negative number when the library declines. */
+/** The index of an outcome, or a negative number when the SDK declines. */
 export function posthogOutcome(run: Run, flag: CompiledFlag, plan: Plan): number {
   if (isLeftToServer(plan) || plan.entity === NO_ENTITY) return DECLINED
   if (!run.has(plan.entity)) return NO_GROUP
@@ -29,7 +29,7 @@ export function posthogOutcome(run: Run, flag: CompiledFlag, plan: Plan): number
   return isHeldOut(run, flag, plan) ? HOLDOUT : posthogConditions(run, flag, plan)
 }
 
-/** Early access is unknown to the libraries, so such flags are served to them as if they had continuity. */
+/** SDKs do not support early access; such flags are served to them with experience continuity, which they decline. */
 function isLeftToServer(plan: Plan): boolean {
   return plan.continuity || plan.enrollmentKey !== null || plan.superCondition !== null
 }
@@ -63,7 +63,7 @@ function declined(uncertainty: number): number {
   return uncertainty & REGEX ? DECLINED_FOR_REGEX : DECLINED
 }
 
-/** What a condition would give whose regular expression only the server can run. */
+/** The value of a condition whose regular expression only the server can run. */
 function deferredValue(
   run: Run,
   flag: CompiledFlag,
@@ -76,7 +76,7 @@ function deferredValue(
   return flag.outcomes[base + matchedOutcome(variantOf(run, flag, plan, condition))]!.value
 }
 
-/** FALSE, TRUE, or the kind of doubt. One certain no is enough, wherever it stands. */
+/** FALSE, TRUE, or the kind of uncertainty. A single certain FALSE decides. */
 function posthogResult(run: Run, ids: readonly number[]): Ternary {
   let uncertainty = 0
   for (let index = 0; index < ids.length; index++) {

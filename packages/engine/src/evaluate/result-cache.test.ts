@@ -26,8 +26,8 @@ const project = (flags: readonly FlagDefinition[]): Definitions => ({
   propertyMatchingVersion: 2,
 })
 
-describe('what filters have answered before', () => {
-  it('changes nothing for those who come later', () => {
+describe('cached filter results', () => {
+  it('do not change the results of later subjects', () => {
     for (let seed = 0; seed < 10; seed++) {
       const random = randomFrom(seed)
       const definitions = randomDefinitions(random, 12)
@@ -39,7 +39,7 @@ describe('what filters have answered before', () => {
     }
   })
 
-  it('is not mixed up however many values there are, once or again and again', () => {
+  it('stay correct with any number of distinct and recurring values', () => {
     const flags = [
       asking(1, filter('exact', ['city-3', 'city-400'])),
       asking(2, filter('icontains', '7')),
@@ -53,22 +53,22 @@ describe('what filters have answered before', () => {
       ...Array.from({ length: 1000 }, (_, index) => `city-${index % 20}`),
       ...odd,
     ]
-    const about = (city: unknown) => ({ distinctId: 'somebody', personProperties: { city } })
-    const alone = new Map(
+    const about = (city: unknown) => ({ distinctId: 'person-1', personProperties: { city } })
+    const single = new Map(
       values.map(city => [city, outcomes(compile(project([...flags, ...later]), options), about(city))]),
     )
     let snapshot = compile(project(flags), options)
     for (const flag of later) {
       for (let round = 0; round < 3; round++) {
         for (const city of values) {
-          expect(outcomes(snapshot, about(city))).toEqual(alone.get(city)!.slice(0, snapshot.flags.length))
+          expect(outcomes(snapshot, about(city))).toEqual(single.get(city)!.slice(0, snapshot.flags.length))
         }
       }
       snapshot = snapshot.update({ flags: [flag] })
     }
   })
 
-  it('is kept for so many properties and filters only, and the others answer as well', () => {
+  it('are bounded in properties and filters, and uncached filters give the same results', () => {
     const properties = Array.from({ length: 100 }, (_, index) => `property-${index}`)
     const names = Array.from({ length: 50 }, (_, index) => `name-${index}`)
     const flags = properties.flatMap((key, index) =>
@@ -77,13 +77,13 @@ describe('what filters have answered before', () => {
     const snapshot = compile(project(flags), options)
     for (const name of [...names, ...names]) {
       const personProperties = Object.fromEntries(properties.map(key => [key, name]))
-      const results = snapshot.evaluate({ distinctId: 'somebody', personProperties }, { now })
+      const results = snapshot.evaluate({ distinctId: 'person-1', personProperties }, { now })
       const on = snapshot.flags.filter((_, index) => results.outcome(index)?.value === true)
       expect(on).toHaveLength(properties.length)
     }
   })
 
-  it('is not mixed up by an evaluation within an evaluation', () => {
+  it('stay correct in reentrant evaluations', () => {
     const cohort = { key: 'id', type: 'cohort', value: 1, operator: 'in' }
     const flags = [
       asking(1, filter('exact', 'a')),

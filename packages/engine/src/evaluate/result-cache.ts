@@ -1,26 +1,26 @@
 import { NOT_EVALUATED } from './run.ts'
 
-/** So many values of a property are remembered. */
+/** Cached values per property. */
 const rowsMax = 256
-/** What is remembered must have been asked for so often for each value, or it was not worth it. */
+/** A full cache with fewer lookups per value than this was not worth filling. */
 const asksPerRowMin = 4
-/** How many subjects go by before a property whose values hardly ever come again gets another try. */
+/** Lookups to skip before a property with rarely recurring values is cached again. */
 const restAsks = 20_000
 const strideStep = 8
 const charactersMax = 100
-/** The value is not remembered. */
+/** The value is not cached. */
 export const NO_ROW = -1
 
 const isCacheable = (value: unknown): boolean =>
   typeof value === 'string' ? value.length <= charactersMax : typeof value === 'number' || typeof value === 'boolean'
 
 /**
- * What filters on one property of persons have answered to values: countries, plans and versions come again with the next person, and their
- * filters need not be run again. Where values differ from person to person, as ids do, it finds out that it is of no use and rests.
+ * Caches the results of all filters on one person property, by value: countries, plans and versions recur from person to
+ * person. For properties with distinct values, such as ids, it detects low hit rates and pauses.
  */
 export class ResultCache {
   readonly key: string
-  /** The answers to one value in a row, by the place of the filter. When everything is forgotten, it is another table. */
+  /** One row per value, one slot per filter. Clearing replaces the table. */
   table = new Uint8Array(0)
   #stride = 0
   #places = 0
@@ -32,7 +32,7 @@ export class ResultCache {
     this.key = key
   }
 
-  /** The place of one more filter in each row. */
+  /** Adds a filter and returns its slot in each row. */
   addFilter(): number {
     if (this.#places === this.#stride) {
       this.#stride += strideStep
@@ -41,7 +41,7 @@ export class ResultCache {
     return this.#places++
   }
 
-  /** Where the row of a value begins. */
+  /** The index of the value's row. */
   rowOf(value: unknown): number {
     if (this.#rest > 0) {
       this.#rest--
@@ -64,7 +64,7 @@ export class ResultCache {
     return row
   }
 
-  /** Whoever is at it may go on with the old table. */
+  /** A running evaluation may continue with the old table. */
   #clear(): void {
     this.#rows.clear()
     this.#asks = 0

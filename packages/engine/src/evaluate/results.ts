@@ -2,11 +2,11 @@ import type { CompiledFlag } from '../compile/compiler.ts'
 import type { Project } from '../compile/project.ts'
 import type { Outcome } from './outcome.ts'
 
-/** The outcomes of one evaluation: a thin view of one number for each flag. */
+/** The outcomes of one evaluation: a view of one index per flag. */
 export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
   readonly #project: Project
   readonly #outcomes: ArrayLike<number>
-  /** The positions of the flags that were asked for, ascending; undefined when all were. */
+  /** The positions of the requested flags, ascending; undefined for all flags. */
   readonly #requested: readonly number[] | undefined
 
   constructor(project: Project, outcomes: ArrayLike<number>, requested?: readonly number[]) {
@@ -15,7 +15,7 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
     this.#requested = requested
   }
 
-  /** The position of the outcome in the flag's table, or -1 when the flag was not asked for. */
+  /** The index into the flag's outcomes, or -1 when the flag was not requested. */
   outcomeIndex(flagIndex: number): number {
     const place = this.#requested === undefined ? flagIndex : slotOf(this.#requested, flagIndex)
     return this.#outcomes[place] ?? -1
@@ -31,12 +31,12 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
     return flagIndex === undefined ? undefined : this.outcome(flagIndex)
   }
 
-  /** The positions of the flags that were asked for, in the order of the definitions. */
+  /** The positions of the requested flags, in definition order. */
   get flagIndexes(): readonly number[] {
     return this.#requested ?? Array.from(this.#outcomes, (_, index) => index)
   }
 
-  /** The flags that were asked for, in the order of the definitions. */
+  /** The requested flags, in definition order. */
   *[Symbol.iterator](): Iterator<readonly [CompiledFlag, Outcome]> {
     for (let place = 0; place < this.#outcomes.length; place++) {
       const flag = this.#project.flags[this.#requested?.[place] ?? place]!
@@ -45,7 +45,7 @@ export class Results implements Iterable<readonly [CompiledFlag, Outcome]> {
   }
 }
 
-/** Binary search: somebody may ask for hundreds of flags by their keys. */
+/** Binary search: a caller may request hundreds of flags by key. */
 function slotOf(ascending: readonly number[], wanted: number): number {
   let low = 0
   let high = ascending.length - 1

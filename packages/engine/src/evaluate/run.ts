@@ -5,25 +5,25 @@ import { Buckets } from './buckets.ts'
 import type { Outcome } from './outcome.ts'
 import { FAILED, hasFailed, type Ternary } from './ternary.ts'
 
-/** The person is bag 0; each group type that a snapshot knows is another. */
+/** The entity of the person; each group type of the project is another entity. */
 export const PERSON = 0
 
-/** The truth of a predicate that nobody has asked for yet. */
+/** The result of a predicate that has not been evaluated in this run. */
 export const NOT_EVALUATED = 255
 
 export type Predicate = (run: Run) => Ternary
 
-/** What a predicate may want to know about another flag. */
+/** The result of another flag that a predicate depends on. */
 export interface Dependency {
   readonly outcome: Outcome
-  /** How sure a client library is of it. */
+  /** Whether PostHog SDKs can evaluate it locally. */
   readonly uncertainty: number
 }
 
-/** What filters have answered to values that other subjects had as well. */
+/** Cached filter results for values that recur across subjects. */
 export interface ResultCaches {
   readonly caches: readonly CachedProperty[]
-  /** By predicate, or `NO_MEMO`. */
+  /** By predicate, or `NO_CACHE`. */
   readonly cacheOf: readonly number[]
   readonly slotOf: readonly number[]
   readonly regexSizes: readonly number[]
@@ -32,7 +32,7 @@ export interface ResultCaches {
 interface CachedProperty {
   readonly key: string
   readonly table: Uint8Array
-  /** Where the answers to a value begin in the table; less than 0 when they are not remembered. */
+  /** The index of the value's row in the table; negative when it is not cached. */
   rowOf(value: unknown): number
 }
 
@@ -44,9 +44,9 @@ export interface RunOptions {
   readonly caches: ResultCaches
   readonly predicateCount: number
   readonly flagCount: number
-  /** The name of the group type by bag. */
+  /** The name of the group type by entity. */
   readonly groupTypes: readonly (string | undefined)[]
-  /** Finds a flag that has been evaluated before. */
+  /** The result of a flag that has been evaluated earlier in the run. */
   readonly dependency: (run: Run, reference: string) => Dependency | undefined
 }
 
@@ -58,29 +58,29 @@ function recordOr(value: unknown): JsonRecord {
   return typeof value === 'object' && value !== null ? (value as JsonRecord) : noProperties
 }
 
-/** What is known while one subject is evaluated. A run can be opened again for the next subject. */
+/** The state of one evaluation. A run is reused for the next subject. */
 export class Run {
   subject: Subject = noSubject
   distinctId = ''
   now = 0
-  /** The position of the flag that is being decided. */
+  /** The position of the current flag. */
   position = 0
-  /** The properties by bag; undefined when the subject has no such group. */
+  /** Properties by entity; undefined when the subject has no such group. */
   readonly entityProperties: (JsonRecord | undefined)[] = [noProperties]
-  /** The key of the subject's group by bag. */
+  /** The subject's group key by entity. */
   readonly groupKeys: (string | number)[] = ['']
-  /** The truths that are known by predicate, `NOT_EVALUATED` elsewhere. */
+  /** Memoized results by predicate, or `NOT_EVALUATED`. */
   readonly filterResults: Uint8Array
-  /** The predicates whose truths are known. */
+  /** The predicates that have been evaluated. */
   readonly #decided: Int32Array
   #decidedCount = 0
-  /** The outcome of each flag that has been decided, by position. */
+  /** Outcome indexes of the decided flags, by position. */
   readonly outcomes: number[]
-  /** Of a flag and all that it depends on, the first one that a client library declines. */
+  /** By flag: the first one among it and its dependencies that a PostHog SDK declines. */
   readonly uncertainties = new Map<number, { readonly uncertainty: number; readonly place: number }>()
   readonly predicates: readonly Predicate[]
   readonly #caches: ResultCaches
-  /** By memo: its table, and the row of this subject's value. */
+  /** By result cache: its table, and the row of this subject's value. */
   readonly #tables: Uint8Array[] = []
   readonly #rows: number[] = []
   readonly #options: RunOptions
@@ -118,7 +118,7 @@ export class Run {
     }
   }
 
-  /** Lets go of the subject. */
+  /** Releases the subject. */
   close(): void {
     this.subject = noSubject
     for (let entity = 0; entity < this.entityProperties.length; entity++) this.entityProperties[entity] = undefined
@@ -129,7 +129,7 @@ export class Run {
     this.buckets.clear()
   }
 
-  /** The truth of a predicate, found out at most once in a run. */
+  /** The result of a predicate, memoized for the run. */
   decide(id: number): Ternary {
     const known = this.filterResults[id]!
     if (known !== NOT_EVALUATED) return known
@@ -195,7 +195,7 @@ export class Run {
     return this.#options.dependency(this, reference)
   }
 
-  /** The properties of the person or of a group, with what the engine adds: `distinct_id` and `$group_key`. */
+  /** A property of the person or a group, including the implicit `distinct_id` and `$group_key`. */
   property(entity: number, key: string): unknown {
     const properties = this.entityProperties[entity]
     if (properties === undefined) return undefined

@@ -1,26 +1,26 @@
 /**
- * The answer of a filter, together with how sure a client library is of it.
+ * The result of a filter: true, false, or unknown to PostHog SDKs.
  *
- * The server always has an answer (bit 0). posthog-node, evaluating the same definitions in the client's process, may
- * decline: because a property is missing, a number has no certain spelling, an operator is unknown to it (UNSURE), or
- * only the server has the data (REMOTE). A condition that it declines does not stop it from answering by a later one,
- * so the evaluator has to know about the doubt to give the same answer.
+ * The server always has a result (bit 0). posthog-node, which evaluates the same definitions locally, may decline: a
+ * property is missing, a number has no canonical form, an operator is not supported (UNKNOWN), or only the server has the
+ * data (REMOTE). After a condition that it declines it may still match a later one, so the evaluator tracks the
+ * uncertainty to return the same value.
  */
 export type Ternary = number
 
 export const FALSE = 0
 export const TRUE = 1
-/** The client library declines the filter and goes on. */
+/** The SDK declines the filter and continues. */
 export const UNKNOWN = 2
 export const UNKNOWN_FALSE = 2
 export const UNKNOWN_TRUE = 3
-/** The client library declines the whole flag. */
+/** The SDK declines the whole flag. */
 export const REMOTE = 4
-/** Together with UNSURE: it goes on, but takes no later condition's word that would give another value. */
+/** With UNKNOWN: the SDK continues, but declines when a later condition yields another value. */
 export const REGEX = 8
-/** Nobody can answer: the filter names a cohort that does not exist, or that contains itself. */
+/** Cannot be evaluated at all: an unknown or cyclic cohort, or a regular expression beyond the budget. */
 export const FAILED = 16
-/** Failed, but the client library had met a doubt before it and goes on. */
+/** Failed, after an UNKNOWN that lets the SDK continue. */
 export const FAILED_AFTER_UNKNOWN = 17
 
 export function isTrue(result: Ternary): boolean {
@@ -35,7 +35,7 @@ export function uncertaintyOf(result: Ternary): number {
   return result >= FAILED ? REMOTE : result & ~1
 }
 
-/** The doubt about several filters: what was met first decides whether the library goes on. */
+/** Combines uncertainty: the first one decides whether the SDK continues. */
 export function joinUncertainty(first: number, second: number): number {
   if (first === 0) return second
   return first & UNKNOWN && second & UNKNOWN ? first | second : first

@@ -8,7 +8,7 @@ import { PERSON, type Run } from '../evaluate/run.ts'
 import { FAILED, hasFailed, isTrue, negate, type Ternary, uncertaintyOf } from '../evaluate/ternary.ts'
 import type { CohortTrace, FilterTrace, FlagTrace, GroupTrace, PropertyTrace, RegexLimit } from './trace.ts'
 
-/** Tells of single filters what they saw and decided. */
+/** Explains single filters: what they read and their result. */
 export class FilterExplainer {
   readonly #project: Project
   readonly #run: Run
@@ -23,7 +23,7 @@ export class FilterExplainer {
     return this.#trace(property, entity, false)
   }
 
-  /** Within a cohort, `negation` turns a filter round; in a condition it has no meaning. */
+  /** `negation` applies within cohorts only. */
   #trace(property: ParsedProperty, entity: number, inCohort: boolean): FilterTrace {
     const negated = inCohort && property.negated
     switch (property.kind) {

@@ -26,7 +26,7 @@ function explain(filters: unknown, subject: Partial<Subject> = {}, more: Partial
 }
 
 describe('a trace', () => {
-  it('names the filter that decided, what it saw and what it wanted', () => {
+  it('names the deciding filter, the value it read and the value it expected', () => {
     const properties = [
       { key: 'plan', type: 'person', operator: 'exact', value: 'pro' },
       { key: 'age', type: 'person', operator: 'gt', value: 18 },
@@ -52,13 +52,13 @@ describe('a trace', () => {
     ])
   })
 
-  it('tells that a property is missing and leaves a doubt', () => {
+  it('reports a missing property as uncertain', () => {
     const properties = [{ key: 'plan', type: 'person', operator: 'is_not', value: 'pro' }]
     const { conditions } = explain({ groups: [{ properties }] })
     expect(conditions[0]!.filters[0]).toMatchObject({ present: false, seen: null, matched: true, certain: false })
   })
 
-  it('holds the bucket against the threshold, and goes on to the variant', () => {
+  it('shows the rollout bucket with its threshold, and the variant', () => {
     const filters = { groups: [{ rollout_percentage: 50 }, { rollout_percentage: 80 }, {}], multivariate: { variants } }
     const { conditions, variant, identifier } = explain(filters)
     expect(conditions.map(({ result, reached }) => [result, reached])).toEqual([
@@ -74,12 +74,12 @@ describe('a trace', () => {
     expect(identifier).toEqual({ value: 'user-1', source: 'distinct_id' })
   })
 
-  it('tells of a variant that was forced', () => {
+  it('reports a variant override', () => {
     const { variant } = explain({ groups: [{ variant: 'test-b' }], multivariate: { variants } })
     expect(variant).toMatchObject({ key: 'test-b', forced: true, bucket: null })
   })
 
-  it('tells of holdouts and of people who joined', () => {
+  it('reports holdouts and early access enrollment', () => {
     const holdout = { id: 7, exclusion_percentage: 10 }
     const out = explain({ groups: [{}], holdout }, { distinctId: 'user-7' })
     expect(out.holdout).toEqual({ variant: 'holdout-7', bucket: 0.09801422549212035, threshold: 0.1, heldOut: true })
@@ -89,7 +89,7 @@ describe('a trace', () => {
     expect(enrollment).toEqual({ property: '$feature_enrollment/simple-flag', present: true, seen: 'true' })
   })
 
-  it('looks into cohorts and at other flags', () => {
+  it('includes cohorts and flag dependencies', () => {
     const leaf = { key: 'plan', type: 'person', operator: 'exact', value: 'pro', negation: true }
     const tree = { type: 'OR', values: [{ type: 'AND', values: [leaf] }] }
     const cohorts = [{ id: 3, name: 'Payers', isStatic: false, filters: { properties: tree } }]
@@ -116,7 +116,7 @@ describe('a trace', () => {
     ])
   })
 
-  it('tells when a doubt lets a later condition decide', () => {
+  it('reports when an uncertain condition is overruled by a later one', () => {
     const doubtful = {
       properties: [{ key: 'plan', type: 'person', operator: 'is_not', value: 'x' }],
       variant: 'control',
@@ -127,19 +127,19 @@ describe('a trace', () => {
     expect(trace.conditions.map(({ result }) => result)).toEqual(['matched', 'matched'])
   })
 
-  it('tells of missing groups', () => {
+  it('reports missing groups', () => {
     const trace = explain({ groups: [{}], aggregation_group_type_index: 0 })
     expect(trace.identifier).toBeNull()
     expect(trace.conditions[0]).toMatchObject({ result: 'no_group', groupType: 'company' })
   })
 
-  it('has little to tell of a flag that is off or malformed, and nothing of one that is not there', () => {
+  it('is minimal for an inactive or malformed flag, and undefined for an unknown one', () => {
     expect(explain('nonsense')).toMatchObject({ outcome: { reason: { code: 'error' } }, conditions: [] })
     const definitions = { flags: [], cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 as const }
     expect(compile(definitions, options).explain({ distinctId: 'x' }, { key: 'none', now })).toBeUndefined()
   })
 
-  it('agrees with the answer', () => {
+  it('agrees with the result of the evaluation', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 0x7fffffff }), seed => {
         const random = randomFrom(seed)

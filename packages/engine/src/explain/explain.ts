@@ -16,7 +16,7 @@ import { PERSON, type Run } from '../evaluate/run.ts'
 import { FilterExplainer } from './explain-filter.ts'
 import type { ConditionTrace, HoldoutTrace, IdentifierTrace, RolloutTrace, Trace, VariantTrace } from './trace.ts'
 
-/** Explains a flag that has just been decided in this run. */
+/** Explains a flag that has been decided in this run. */
 export function explainFlag(project: Project, run: Run, index: number): Trace {
   const flag = project.flags[index]!
   const outcome = flag.outcomes[run.outcomes[index]!]!
@@ -136,7 +136,7 @@ class Explanation {
     }
   }
 
-  /** Conditions count only when nothing stood above them, and only up to the one that decided. */
+  /** Conditions are reached unless early access or a holdout decided, up to the deciding one. */
   #isReached(index: number): boolean {
     const { code, conditionIndex } = this.#outcome.reason
     if (code === 'super_condition_value' || code === 'holdout_condition_value' || code === 'missing_dependency')
@@ -156,7 +156,7 @@ class Explanation {
     }
   }
 
-  /** Only for somebody whom a condition has matched is there a variant to choose. */
+  /** A variant is selected only after a match. */
   #variant(): VariantTrace | null {
     const { code, conditionIndex } = this.#outcome.reason
     const spans = this.#plan.variants

@@ -1,18 +1,18 @@
 import type { Outcome } from '../evaluate/outcome.ts'
 
-/** Why a flag gave its answer, in full. It is plain data, made only when somebody asks. */
+/** The full explanation of a flag's result, as JSON-compatible data. */
 export interface Trace {
   readonly key: string
   readonly flagId: number
   readonly outcome: Outcome
-  /** What is hashed for the flag; null when the subject has no such group, or the flag has but one outcome. */
+  /** The hashed identifier; null when the subject has no such group, or the flag has only one outcome. */
   readonly identifier: IdentifierTrace | null
   readonly enrollment: EnrollmentTrace | null
   readonly superCondition: ConditionTrace | null
   readonly holdout: HoldoutTrace | null
   readonly conditions: readonly ConditionTrace[]
   readonly variant: VariantTrace | null
-  /** A condition had matched, but client libraries have a doubt about it and answer by a later one. */
+  /** A condition matched, but PostHog SDKs cannot evaluate it and match a later one. */
   readonly overruled: boolean
 }
 
@@ -38,13 +38,13 @@ export interface ConditionTrace {
   readonly index: number
   /** The group type that the condition is about; null for persons. */
   readonly groupType: string | null
-  /** False for conditions that come after the one that decided. They are explained all the same. */
+  /** False for conditions after the deciding one. They are explained too. */
   readonly reached: boolean
   readonly result: 'matched' | 'out_of_rollout' | 'not_matched' | 'no_group' | 'failed'
-  /** The position of the first filter that spoke against it. */
+  /** The index of the first filter that did not match. */
   readonly decidedBy: number | null
   readonly filters: readonly FilterTrace[]
-  /** Null when the condition takes everybody. */
+  /** Null when the rollout is 100%. */
   readonly rollout: RolloutTrace | null
 }
 
@@ -57,17 +57,17 @@ export interface RolloutTrace {
 
 export interface VariantTrace {
   readonly key: string | null
-  /** The condition names the variant, so no hash decides. */
+  /** The condition overrides the variant, so there is no hash. */
   readonly forced: boolean
   readonly bucket: number | null
   readonly spans: readonly { readonly key: string; readonly from: number; readonly to: number }[]
 }
 
 interface Verdict {
-  /** Whether the filter holds, its negation included. */
+  /** The result of the filter, including its negation. */
   readonly matched: boolean
   readonly negated: boolean
-  /** False where client libraries decline to answer and ask the server. */
+  /** False where PostHog SDKs decline and query the server. */
   readonly certain: boolean
   /** It could not be evaluated at all. */
   readonly failed: boolean
@@ -78,11 +78,11 @@ export interface PropertyTrace extends Verdict {
   readonly key: string
   readonly operator: string
   readonly value: unknown
-  /** Where it was looked up: `person`, or the name of a group type. */
+  /** Where it was read: `person`, or the name of a group type. */
   readonly source: string
   readonly present: boolean
   readonly seen: unknown
-  /** The limit of regular expressions that kept the filter from being evaluated. */
+  /** The limit of regular expressions that prevented the evaluation of the filter. */
   readonly limit: RegexLimit | null
 }
 
@@ -95,7 +95,7 @@ export interface CohortTrace extends Verdict {
   readonly name: string | null
   readonly operator: 'in' | 'not_in'
   readonly isStatic: boolean
-  /** The filters of the cohort; null for one that is static, unknown, or within itself. */
+  /** The filters of the cohort; null when it is static, unknown or recursive. */
   readonly tree: GroupTrace | null
 }
 

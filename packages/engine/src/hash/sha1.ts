@@ -1,15 +1,14 @@
 /**
- * SHA-1 in plain JavaScript. The hash decides who gets which variant, in agreement with every PostHog library; it
- * protects nothing.
+ * SHA-1 in JavaScript. It assigns persons to buckets exactly as all PostHog SDKs do; it is not used for security.
  */
 
-/** The hash of the empty beginning. */
+/** The initial hash value of SHA-1. */
 export const initialState: readonly number[] = [0x67452301, 0xefcdab89 | 0, 0x98badcfe | 0, 0x10325476, 0xc3d2e1f0 | 0]
 
-/** The words of the message schedule. They carry nothing from one call to the next. */
+/** Scratch memory for the message schedule. */
 const schedule = new Int32Array(80)
 
-/** Works the 16 words at `start` into the state, five words. */
+/** The compression function: updates the five words of state with the block at `start`. */
 export function compress(state: Int32Array, words: Int32Array, start: number): void {
   for (let index = 0; index < 16; index++) schedule[index] = words[start + index]!
   for (let index = 16; index < 80; index++) {
@@ -19,7 +18,7 @@ export function compress(state: Int32Array, words: Int32Array, start: number): v
   rounds(state)
 }
 
-/** Five rounds at a time, so that the five variables change places without being moved. */
+/** Five rounds per iteration, so that the variables rotate without moves. */
 function rounds(state: Int32Array): void {
   let a = state[0]!
   let b = state[1]!

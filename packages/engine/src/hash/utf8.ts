@@ -1,4 +1,4 @@
-/** The UTF-8 form of a text. Half of a surrogate pair becomes the replacement character, as everywhere. */
+/** UTF-8 encoding. A lone surrogate becomes U+FFFD, as in `TextEncoder`. */
 export function utf8(text: string): Uint8Array {
   const bytes = new Uint8Array(text.length * 3)
   let length = 0

@@ -1,10 +1,10 @@
 import { valueDepthMax } from '../../definition/json.ts'
 
 /**
- * The text that equality compares: a string as it is, anything else as compact JSON with sorted keys.
+ * The string that equality compares: strings unchanged, anything else as compact JSON with sorted keys.
  *
- * `certain` is false where the client libraries decline to write the text: JavaScript cannot tell 5 from 5.0, and half
- * of a surrogate pair has no UTF-8 form.
+ * `certain` is false where PostHog SDKs decline: JavaScript cannot distinguish 5 from 5.0, and a lone surrogate has no
+ * UTF-8 form.
  */
 export interface CanonicalText {
   readonly text: string
@@ -13,7 +13,7 @@ export interface CanonicalText {
 
 const loneSurrogate = /\p{Surrogate}/u
 
-/** Newer JavaScript has a method for it, which is much faster. */
+/** The built-in method is faster where it exists. */
 export const isWellFormed: (text: string) => boolean =
   'isWellFormed' in String.prototype
     ? text => (text as unknown as { isWellFormed(): boolean }).isWellFormed()
@@ -60,7 +60,7 @@ function writeComposite(value: object, writing: { certain: boolean }, depth: num
   return `{${fields.join(',')}}`
 }
 
-/** UTF-8 order, which differs from UTF-16 order beyond the basic plane. */
+/** UTF-8 order, which differs from UTF-16 order outside the Basic Multilingual Plane. */
 function byCodePoint(left: string, right: string): number {
   const leftPoints = Array.from(left, point => point.codePointAt(0)!)
   const rightPoints = Array.from(right, point => point.codePointAt(0)!)

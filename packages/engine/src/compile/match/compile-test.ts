@@ -16,10 +16,10 @@ export interface MatchContext {
   spendRegexSteps(programSize: number, inputLength: number): boolean
 }
 
-/** Decides about a value that is present. */
+/** Evaluates a value that is present. */
 export type Test = (value: unknown, context: MatchContext) => Ternary
 
-/** Why a filter's value does not fit its operator. */
+/** Why a filter's value is invalid for its operator. */
 export interface ValueIssue {
   readonly code: IssueCode
   readonly message: string
@@ -36,7 +36,7 @@ export interface MatchOptions extends EngineOptions {
   readonly propertyMatchingVersion: 1 | 2
 }
 
-/** Prepares a filter. A value that does not fit never matches, and says why. */
+/** Compiles a filter. An invalid value never matches and is reported in `valueIssue`. */
 export function compileTest(operator: Operator, target: unknown, options: MatchOptions): CompiledTest {
   switch (operator) {
     case 'exact':
@@ -101,19 +101,19 @@ function negated(compiled: CompiledTest): CompiledTest {
 }
 
 function requireValue(target: unknown): { valueIssue?: ValueIssue } {
-  return target === undefined ? { valueIssue: { code: 'invalid_value', message: 'A value is required.' } } : {}
+  return target === undefined ? { valueIssue: { code: 'invalid_value', message: '`value` is required.' } } : {}
 }
 
 function isScalar(target: unknown): boolean {
   return typeof target === 'string' || typeof target === 'number' || typeof target === 'boolean'
 }
 
-/** Only ASCII letters lose their case here: É stays different from é. */
+/** Lowercases ASCII letters only, as PostHog does: É and é stay different. */
 const asciiLowerCase = memoizeLast((text: string) =>
   isAscii(text) ? text.toLowerCase() : text.replace(/[A-Z]+/g, letters => letters.toLowerCase()),
 )
 
-/** Quicker than a regular expression for texts as short as most. */
+/** Faster than a regular expression for short strings. */
 function isAscii(text: string): boolean {
   for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7f) return false
   return true
@@ -123,12 +123,12 @@ function textTest(operator: Operator, target: unknown, holds: (text: string, par
   const part = asciiLowerCase(toText(target))
   const wanted = !operator.startsWith('not_')
   const test: Test = value => (holds(asciiLowerCase(toText(value)), part) === wanted ? TRUE : FALSE)
-  return isScalar(target) ? { test } : valueIssue('invalid_value', `${operator} compares with a text.`, test)
+  return isScalar(target) ? { test } : valueIssue('invalid_value', `${operator} requires a string.`, test)
 }
 
 function containsAnyTest(target: unknown): CompiledTest {
   if (!Array.isArray(target) || target.length === 0 || !target.every(isScalar)) {
-    return valueIssue('invalid_value', 'Give a list with at least one text.')
+    return valueIssue('invalid_value', '`value` must be an array with at least one string.')
   }
   const parts = target.map(item => asciiLowerCase(toText(item)))
   return {
@@ -146,7 +146,7 @@ function numberIn(value: unknown): number {
   return typeof value === 'number' ? value : Number.parseFloat(toText(value))
 }
 
-/** Numbers where both sides begin like numbers, else the order of texts. */
+/** Compares numbers where both sides start with one, otherwise strings. */
 function orderTest(operator: 'gt' | 'gte' | 'lt' | 'lte', target: unknown): CompiledTest {
   const limit = numberIn(target)
   const limitText = toText(target)
@@ -159,7 +159,7 @@ function orderTest(operator: 'gt' | 'gte' | 'lt' | 'lte', target: unknown): Comp
     return holds ? TRUE : FALSE
   }
   const fits = typeof target === 'string' || typeof target === 'number'
-  return fits ? { test } : valueIssue('invalid_value', `${operator} compares with a number or a text.`, test)
+  return fits ? { test } : valueIssue('invalid_value', `${operator} requires a number or a string.`, test)
 }
 
 function holdsInOrder<T extends number | string>(operator: 'gt' | 'gte' | 'lt' | 'lte', left: T, right: T): boolean {
@@ -176,12 +176,13 @@ function holdsInOrder<T extends number | string>(operator: 'gt' | 'gte' | 'lt' |
 }
 
 function betweenTest(target: unknown): CompiledTest {
-  if (!Array.isArray(target) || target.length !== 2) return valueIssue('invalid_value', 'Give a list [least, most].')
+  if (!Array.isArray(target) || target.length !== 2)
+    return valueIssue('invalid_value', '`value` must be an array [minimum, maximum].')
   const least = numberIn(target[0])
   const most = numberIn(target[1])
   if (!Number.isFinite(least) || !Number.isFinite(most))
-    return valueIssue('invalid_value', 'Both limits must be numbers.')
-  if (least > most) return valueIssue('invalid_value', 'The first limit must not be above the second.')
+    return valueIssue('invalid_value', 'Minimum and maximum must be numbers.')
+  if (least > most) return valueIssue('invalid_value', 'The minimum cannot exceed the maximum.')
   return {
     test: value => {
       const number = numberIn(value)
@@ -193,7 +194,7 @@ function betweenTest(target: unknown): CompiledTest {
 function dateTest(operator: 'is_date_before' | 'is_date_after' | 'is_date_exact', target: unknown): CompiledTest {
   const filter = parseDateFilter(target)
   if (filter === undefined) {
-    return valueIssue('invalid_date', 'Give a date such as 2024-01-31 or a distance into the past such as -7d.')
+    return valueIssue('invalid_date', 'Use a date such as 2024-01-31 or a relative date such as -7d.')
   }
   return {
     test: (value, { now }) => {
@@ -215,7 +216,7 @@ function holdsInTime(
   return left === right
 }
 
-const invalidVersion = (): CompiledTest => valueIssue('invalid_version', 'Give a version such as 1.2.3.')
+const invalidVersion = (): CompiledTest => valueIssue('invalid_version', 'Use a version such as 1.2.3.')
 
 function rangeTest(range: VersionRange | undefined, target: unknown): CompiledTest {
   if (range === undefined || target === null || target === undefined) return invalidVersion()

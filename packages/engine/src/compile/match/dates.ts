@@ -1,10 +1,10 @@
 import { toText } from '../../definition/json.ts'
 import { memoizeLast } from './memoize-last.ts'
 
-/** An instant, or a distance into the past that becomes one when `now` is known. */
+/** An absolute date, or one relative to `now`. */
 export interface DateFilter {
   at(now: number): number
-  /** False where the client libraries cannot read the date. */
+  /** False where PostHog SDKs cannot parse the date. */
   readonly certain: boolean
 }
 
@@ -27,8 +27,8 @@ export interface Instant {
 }
 
 /**
- * A number is milliseconds; text is what `Date` understands. Text of digits that is no date counts seconds, which only
- * the server knows.
+ * A number is milliseconds; a string is what `Date` parses. Digits that `Date` rejects are Unix seconds, which only
+ * PostHog's server supports.
  */
 export function parseInstant(value: unknown): Instant | undefined {
   if (typeof value === 'string') return parseInstantText(value)
@@ -46,8 +46,8 @@ const parseInstantText = memoizeLast((text: string): Instant | undefined => {
 })
 
 /**
- * What `Date` reads from the usual forms, 2024-01-31 and 2024-01-31T08:00:00Z, with or without milliseconds: it takes several times as long.
- * NaN for all other texts, and at the ends of months, where it would take more than a look.
+ * Fast path for 2024-01-31 and 2024-01-31T08:00:00Z, with or without milliseconds: several times as fast as `Date`.
+ * NaN for all other strings, and for days after the 28th, which need the length of the month.
  */
 function isoTime(text: string): number {
   const { length } = text
@@ -71,7 +71,7 @@ function timeOfDay(text: string): number {
   return ((hour * 60 + minute) * 60 + second) * 1000 + (length === 24 ? digitsAt(text, 20, 3) : 0)
 }
 
-/** The number that so many digits say; NaN when they are none. */
+/** Parses a fixed number of digits; NaN when one is no digit. */
 function digitsAt(text: string, at: number, count: number): number {
   let number = 0
   for (let index = at; index < at + count; index++) {
@@ -89,7 +89,7 @@ const colon = 0x3a
 const letterT = 0x54
 const letterZ = 0x5a
 
-/** Months and years overflow as `Date` does: a month before the 31st of March is the 2nd or 3rd of March. */
+/** Months and years overflow as in `Date`: one month before March 31 is March 2 or 3. */
 function stepBack(count: number, unit: string): ((now: number) => number) | undefined {
   if (count >= relativeCountMax) return undefined
   switch (unit) {
@@ -108,7 +108,7 @@ function stepBack(count: number, unit: string): ((now: number) => number) | unde
   }
 }
 
-/** Many are asked about at the same time. */
+/** Many evaluations share one `now`. */
 function memoizeByNow(at: (now: number) => number): (now: number) => number {
   let lastNow = Number.NaN
   let last = Number.NaN

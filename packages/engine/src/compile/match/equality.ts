@@ -3,10 +3,10 @@ import { FALSE, type Ternary, ternaryOf, UNKNOWN_FALSE } from '../../evaluate/te
 import { canonicalText, isWellFormed } from './canonical-text.ts'
 
 /**
- * Equality of texts without regard to case; a list matches any of its items.
+ * Case-insensitive equality; a list matches any of its items.
  *
- * In version 1 a filter that reads as a truth value (`true`, `"False"`, a list of only these) compares truthfulness
- * instead, so that `false` equals everything that is not true. In version 2 only the empty list still does.
+ * In version 1 a boolean filter value (`true`, `"False"`, a list of only these) compares truthiness instead, so that
+ * `false` equals everything that is not true. In version 2 only the empty list still does.
  */
 export function exactTest(target: unknown, version: 1 | 2): (value: unknown) => Ternary {
   const readsAsTruth = isTruthValue(target, 0)
@@ -21,7 +21,7 @@ function truthfulnessTest(wanted: boolean): (value: unknown) => Ternary {
   return value => ternaryOf(isTruthful(value, 0) === wanted, isCertainJson(value))
 }
 
-/** Whole numbers are certain here, since only truthfulness is read from them. */
+/** Integers are certain here, since only their truthiness counts. */
 function isCertainJson(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value)
   return value === null || typeof value === 'boolean' || canonicalText(withoutWholeNumbers(value, 0)).certain
@@ -50,8 +50,8 @@ function oneTest(target: unknown): (value: unknown) => Ternary {
 }
 
 /**
- * The client libraries look through the list in order and decline at the first item that they cannot write as text,
- * unless an earlier one has matched.
+ * PostHog SDKs compare the items in order and decline at the first one without a canonical form, unless an earlier
+ * item has matched.
  */
 function anyOfTest(targets: readonly unknown[]): (value: unknown) => Ternary {
   const positions = new Map<string, number>()

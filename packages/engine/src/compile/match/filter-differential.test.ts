@@ -65,7 +65,7 @@ function theirs(
   }
 }
 
-it(`agrees about ${count} filters from seed ${seed}, also about what is declined`, () => {
+it(`agrees about ${count} filters from seed ${seed}, including what the SDK declines`, () => {
   const random = randomFrom(seed)
   const seen = { true: 0, false: 0, declines: 0 }
   for (let round = 0; round < count; round++) {

@@ -1,4 +1,4 @@
-/** A pure function of a text that keeps its last answer: filters often ask about the same value one after another. */
+/** Memoizes the last result: consecutive filters often test the same value. */
 export function memoizeLast<T>(compute: (text: string) => T): (text: string) => T {
   let lastText: string | undefined
   let last: T

@@ -1,7 +1,6 @@
 /**
- * Which regular expressions the client libraries run by themselves. PostHog's server and JavaScript read patterns
- * differently, so the libraries keep to what both read alike and decline the rest. We run more than that, but have to
- * know where they decline.
+ * Which regular expressions PostHog SDKs evaluate locally. PostHog's server and JavaScript differ in regex syntax, so
+ * the SDKs run the common subset and decline the rest. The engine runs more, but must know where they decline.
  */
 export type Portability = 'shared' | 'declined' | 'invalid'
 
@@ -14,7 +13,7 @@ export function portabilityOf(pattern: string): Portability {
 
 const unsharedText = /[^\0-\x7f]|\r/
 
-/** Texts beyond ASCII and carriage returns are declined as well. */
+/** SDKs also decline inputs with non-ASCII characters or carriage returns. */
 export function isSharedText(text: string): boolean {
   return !unsharedText.test(text)
 }
@@ -34,7 +33,7 @@ const repetition = /^\{(\d+)(?:,(\d*))?\}/
 const repetitionMax = 0xffffffff
 const classOperator = /^(&&|--|~~)/
 
-/** The character classes of a pattern, or undefined where the pattern has something that is not shared. */
+/** The character classes of a pattern, or undefined when it leaves the common subset. */
 function sharedClasses(pattern: string): string[] | undefined {
   const classes: string[] = []
   let previous = ''
@@ -50,7 +49,7 @@ function sharedClasses(pattern: string): string[] | undefined {
     } else if (character === '[') {
       const text = classText(rest)
       if (text === undefined) return undefined
-      // A class that is never closed is left for the compiler to refuse.
+      // The compiler rejects a class that is never closed.
       if (text === '') return classes
       classes.push(text)
       index += text.length - 1
@@ -65,7 +64,7 @@ function sharedClasses(pattern: string): string[] | undefined {
   return classes
 }
 
-/** How long an escape is, or undefined where it is not shared. Word boundaries are not, outside of classes. */
+/** The length of an escape, or undefined when it is outside the common subset, as word boundaries are. */
 function escapeLength(rest: string, inClass: boolean): number | undefined {
   const escaped = rest[1]
   if (escaped === undefined) return 1
@@ -74,7 +73,7 @@ function escapeLength(rest: string, inClass: boolean): number | undefined {
   return !inClass && (escaped === 'b' || escaped === 'B') ? undefined : 2
 }
 
-/** The class that begins here, the empty text when it has no end, or undefined where it is not shared. */
+/** The class that starts here, '' when it is not closed, or undefined when it is outside the common subset. */
 function classText(rest: string): string | undefined {
   const contentStart = rest[1] === '^' ? 2 : 1
   for (let index = 1; index < rest.length; index++) {

@@ -1,8 +1,8 @@
 import { memoizeLast } from './memoize-last.ts'
 
 /**
- * Versions as the client libraries read them: three numbers, missing ones are 0, pre-release and build parts are
- * ignored, blanks and a leading v are dropped. They decline leading zeros; we read them, with `certain` false.
+ * Versions as PostHog SDKs parse them: three numbers, missing ones are 0; pre-release, build metadata, whitespace and a
+ * leading v are ignored. SDKs decline leading zeros; the engine accepts them with `certain` false.
  */
 export interface Version {
   readonly numbers: readonly [number, number, number]
@@ -18,10 +18,9 @@ export interface VersionRange {
 const digits = /^\d+$/
 const withLeadingZero = /^0\d/
 
-/** The same version is often asked about many times in a row, so the last answer is kept. */
 export const parseVersion = memoizeLast((text: string) => readNumericVersion(text) ?? readVersion(text))
 
-/** The usual form: up to three numbers with dots, and nothing else. Undefined for all other forms. */
+/** Fast path: up to three numbers separated by dots. Undefined for all other forms. */
 function readNumericVersion(text: string): Version | undefined {
   const numbers: [number, number, number] = [0, 0, 0]
   let part = 0
@@ -29,7 +28,7 @@ function readNumericVersion(text: string): Version | undefined {
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code >= 48 && code <= 57) {
-      // A leading zero, or more digits than are surely exact, is left to the careful reader.
+      // Leading zeros, and numbers that may not be exact, take the slow path.
       if (digitCount === 15 || (digitCount === 1 && numbers[part] === 0)) return undefined
       numbers[part] = numbers[part]! * 10 + (code - 48)
       digitCount++
@@ -65,7 +64,7 @@ export function compareVersions(left: readonly number[], right: readonly number[
   return 0
 }
 
-/** `~1.2.3`: the same minor version, from there on. */
+/** `~1.2.3`: at least this version, same minor version. */
 export function tildeRange(text: string): VersionRange | undefined {
   const version = parseVersion(text)
   if (version === undefined) return undefined
@@ -73,7 +72,7 @@ export function tildeRange(text: string): VersionRange | undefined {
   return { lower: version.numbers, upper: [major, minor + 1, 0], certain: version.certain }
 }
 
-/** `^1.2.3`: up to the next change of the leftmost part that is not zero. */
+/** `^1.2.3`: at least this version, same leftmost nonzero part. */
 export function caretRange(text: string): VersionRange | undefined {
   const version = parseVersion(text)
   if (version === undefined) return undefined
@@ -83,7 +82,7 @@ export function caretRange(text: string): VersionRange | undefined {
   return { lower: version.numbers, upper, certain: version.certain }
 }
 
-/** `1.*`, `1.2.*`; also `*` and `1.*.*`, which the client libraries decline. */
+/** `1.*`, `1.2.*`; also `*` and `1.*.*`, which PostHog SDKs decline. */
 export function wildcardRange(text: string): VersionRange | undefined {
   const once = bare(text).replace(/\.\*$/, '').replace(/\*$/, '')
   const prefix = bare(text).replace(/(\.?\*)+$/, '')
