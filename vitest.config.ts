@@ -5,7 +5,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['halyard-source', 'node'] } },
   test: {
     include: ['packages/*/src/**/*.test.{ts,tsx}', 'tests/**/*.test.ts'],
-    globalSetup: ['tests/postgres.ts'],
+    globalSetup: ['tests/postgres.ts', 'tests/chromium.ts'],
     // Most files wait for servers, databases and browsers of their own: two at a time keep even a small machine busy.
     maxWorkers: 2,
     testTimeout: 60_000,

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { install } from './install.mjs'
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -15,23 +16,26 @@ function workspaces() {
   return readdirSync(join(root, 'packages')).filter(name => existsSync(join(root, 'packages', name, 'package.json')))
 }
 
-/** `run`: what serving needs. `test`: that, and what only tests and checks need (PostgreSQL, a browser, other people's clients). */
-export function ensureInstalled(purpose) {
+/** `run`: what serving needs. `test`: also what only tests and checks need (PostgreSQL, a browser, client libraries). */
+export async function ensureInstalled(purpose) {
   const hash = hashOf(manifests)
   const installed = readJson(installStamp)
   if (installed?.hash === hash && (installed.purpose === purpose || installed.purpose === 'test')) return
   say(
     purpose === 'run'
-      ? 'Installing (once; about half a minute) …'
-      : 'Installing, with everything the tests need (once) …',
+      ? 'Installing packages (only once; about half a minute) …'
+      : 'Installing packages, with everything the tests need (only once) …',
   )
-  const omit = purpose === 'run' ? ['--omit=dev'] : ['--include=dev']
-  run('npm', ['ci', ...omit, '--no-audit', '--no-fund', '--loglevel=error'])
+  const failure = await install(root, purpose === 'run')
+  if (failure) {
+    say(`halyard: ${failure}`)
+    process.exit(1)
+  }
   writeJson(installStamp, { hash, purpose })
 }
 
 export function ensureBuilt() {
-  const files = [...sources(), ...manifests, 'scripts/build.mjs', 'scripts/keep-code.mjs']
+  const files = [...sources(), ...manifests, 'scripts/build.mjs', 'scripts/server-bundle.mjs']
   const touched = touchedOf(files)
   const built = readJson(buildStamp)
   if (built?.touched === touched) return
@@ -57,9 +61,9 @@ function filesBelow(folder) {
     })
 }
 
-/** When nothing has been touched since the last build, the files need not even be read. */
+/** Sizes and modification times: when they are unchanged, no file has to be read. */
 function touchedOf(files) {
-  const hash = createHash('sha256').update(process.version)
+  const hash = createHash('sha256')
   for (const file of files) {
     const { size, mtimeMs } = statSync(join(root, file))
     hash.update(`${file} ${size} ${mtimeMs}\n`)
@@ -67,9 +71,8 @@ function touchedOf(files) {
   return hash.digest('hex')
 }
 
-/** What is built fits the version of Node that builds it: it holds compiled code. */
 function hashOf(files) {
-  const hash = createHash('sha256').update(process.version)
+  const hash = createHash('sha256')
   for (const file of files) {
     hash.update(file)
     hash.update(readFileSync(join(root, file)))

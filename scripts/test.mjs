@@ -1,11 +1,11 @@
-// `npm test`: installs, builds, checks and runs every test, and nothing has to be started first.
+// `npm test`: installs, builds, checks and runs every test. Nothing has to be started first.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, run, say } from './prepare.mjs'
 
-ensureInstalled('test')
+await ensureInstalled('test')
 ensureBuilt()
 
 const bin = name => join(root, 'node_modules', '.bin', name)

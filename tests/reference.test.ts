@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { allRoutes, sdkRoutes } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../packages/server/src/config.ts'
-import { openApiDocument } from '../packages/server/src/http/openapi.ts'
-import { problemTable } from '../packages/server/src/http/problem-response.ts'
+import { openApiDocument } from '../packages/server/src/http/routes/openapi.ts'
+import { problemTable } from '../packages/server/src/http/server/problem-response.ts'
 import { version } from '../packages/server/src/version.ts'
 
 /** docs/reference/ is made from the code: `npm run docs` writes it, and here it is held equal. */
@@ -19,12 +19,16 @@ describe('docs/reference', () => {
 
   it('settings.md', async () => {
     const rows = Object.values(settings).map(
-      ({ variable, fallback, describes }) =>
-        `| \`${variable}\` | ${fallback === undefined ? 'unset' : `\`${fallback}\``} | ${describes} |`,
+      ({ variable, fallback, describes, isSecret }) =>
+        `| \`${variable}\`${isSecret ? ' *' : ''} | ${fallback ? `\`${fallback}\`` : 'unset'} | ${describes} |`,
     )
     const text = `# Settings
 
-Environment variables, checked once at start. An unknown value stops the start with a message that names the variable.
+Settings are environment variables, validated once at start. A wrong value ends the start with exit code 78 and a
+message that names the variable. A variable that looks like a misspelt setting is reported with a suggestion.
+
+Settings marked * are secrets. Each can be read from a file instead: set the variable with \`_FILE\` appended to the
+path, for example \`HALYARD_SECRET_KEY_FILE=/run/secrets/halyard\`. \`PGPASSWORD_FILE\` works as well.
 
 | variable | default | meaning |
 |---|---|---|

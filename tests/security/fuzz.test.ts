@@ -3,7 +3,7 @@ import { allRoutes, ProblemBody, type Route, sdkRoutes } from '@halyard/contract
 import fc from 'fast-check'
 import type { TSchema } from 'typebox'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { shapeChecker } from '../../packages/server/src/http/check-body.ts'
+import { shapeChecker } from '../../packages/server/src/http/routes/check-body.ts'
 import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 

@@ -8,26 +8,26 @@ import { UserBasic } from './users.ts'
 export const cohortNameCharactersMax = 400
 export const cohortDescriptionCharactersMax = 1000
 
-/** PostHog's shape; the last three fields are ours. */
+/** PostHog's shape; the last three fields are Halyard's. */
 export const Cohort = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   description: Type.String(),
-  groups: Type.Array(Type.Unknown(), { description: 'Always empty: old-style groups are shown as filters.' }),
+  groups: Type.Array(Type.Unknown(), { description: 'Always empty: legacy groups are returned as filters.' }),
   deleted: Type.Boolean(),
   filters: FreeObject('`{"properties": {"type": "AND" | "OR", "values": […]}}`; `{}` for a static cohort.'),
   query: Type.Null(),
-  is_calculating: Type.Boolean({ description: 'Whether it is being counted or filled.' }),
+  is_calculating: Type.Boolean({ description: 'Whether the cohort is being counted or filled.' }),
   created_by: UserBasic,
   created_at: Instant(),
   last_calculation: Nullable(Instant()),
-  errors_calculating: Type.Integer({ description: 'How often counting or filling failed in a row.' }),
-  count: Nullable(Type.Integer({ description: 'How many people; null until counted for the first time.' })),
+  errors_calculating: Type.Integer({ description: 'Number of consecutive failures to count or fill.' }),
+  count: Nullable(Type.Integer({ description: 'Number of members; null before the first count.' })),
   is_static: Type.Boolean(),
   last_error: Nullable(Type.String()),
   progress: Nullable(
     Type.Object({
-      processed: Type.Integer({ description: 'How many people or ids have been looked at.' }),
+      processed: Type.Integer({ description: 'Number of persons or ids processed.' }),
       total: Nullable(Type.Integer()),
     }),
   ),
@@ -64,12 +64,12 @@ const CohortMember = Type.Object({
   distinct_id: Type.Optional(Type.String()),
 })
 
-/** A cohort with what became of the people who were named. */
+/** A cohort with the outcome of adding or removing members. */
 const CohortChanged = Type.Object({
   ...Cohort.properties,
-  added: Type.Optional(Type.Integer({ description: 'How many of those named are new in the cohort.' })),
+  added: Type.Optional(Type.Integer({ description: 'Number of persons added.' })),
   removed: Type.Optional(Type.Integer()),
-  unknown: Type.Optional(Type.Integer({ description: 'How many of those named are nobody we know.' })),
+  unknown: Type.Optional(Type.Integer({ description: 'Number of ids without a person.' })),
 })
 
 const MemberPerson = Type.Object({
@@ -99,7 +99,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: cohorts,
     tag,
-    summary: 'Cohorts of the project, newest first',
+    summary: 'List the cohorts of the project, newest first',
     access: inProject('cohort:read'),
     params: ProjectParams,
     query: Type.Object({
@@ -125,7 +125,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id`,
     tag,
-    summary: 'One cohort, deleted or not',
+    summary: 'Get a cohort, deleted or not',
     access: inProject('cohort:read'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -134,7 +134,7 @@ export const cohortRoutes = {
     method: 'PATCH',
     path: `${cohorts}/:id`,
     tag,
-    summary: 'Change, delete (`deleted: true`) or restore a cohort; people that are sent are added',
+    summary: 'Change, delete (`deleted: true`) or restore a cohort; listed persons are added',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortWrite,
@@ -153,7 +153,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/persons`,
     tag,
-    summary: 'The people in a cohort, newest first',
+    summary: 'List the members of a cohort, newest first',
     access: inProject('cohort:read'),
     params: CohortParams,
     query: Type.Object({
@@ -166,7 +166,7 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/persons`,
     tag,
-    summary: 'Put people into a static cohort: distinct ids, persons or a CSV file',
+    summary: 'Add members to a static cohort: distinct ids, persons or a CSV file',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMembers,
@@ -176,7 +176,7 @@ export const cohortRoutes = {
     method: 'PATCH',
     path: `${cohorts}/:id/add_persons_to_static_cohort`,
     tag,
-    summary: 'Put people into a static cohort',
+    summary: 'Add members to a static cohort',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMembers,
@@ -186,7 +186,7 @@ export const cohortRoutes = {
     method: 'PATCH',
     path: `${cohorts}/:id/remove_person_from_static_cohort`,
     tag,
-    summary: 'Take people out of a static cohort',
+    summary: 'Remove members from a static cohort',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMember,
@@ -196,7 +196,7 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
     tag,
-    summary: 'A static copy of a dynamic cohort, filled in the background',
+    summary: 'Create a static copy of a dynamic cohort, filled in the background',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -205,7 +205,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
     tag,
-    summary: 'The same, as PostHog has it',
+    summary: 'Create a static copy of a dynamic cohort (with GET, as in PostHog)',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -214,7 +214,7 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/calculate`,
     tag,
-    summary: 'Count a dynamic cohort anew, in the background',
+    summary: 'Recount a dynamic cohort in the background',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -223,7 +223,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/activity`,
     tag,
-    summary: 'What happened to a cohort, newest first',
+    summary: 'List the activity of a cohort, newest first',
     access: inProject('activity_log:read', 'cohort:read'),
     params: CohortParams,
     query: Type.Object(activityQuery),
@@ -233,7 +233,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/activity`,
     tag,
-    summary: 'What happened to the cohorts of the project, newest first',
+    summary: 'List the activity of all cohorts of the project, newest first',
     access: inProject('activity_log:read', 'cohort:read'),
     params: ProjectParams,
     query: Type.Object(activityQuery),

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { asUser, route } from './route.ts'
 import { FreeObject, Nullable } from './schema.ts'
 
-/** What edges ask of their upstream: a server or another edge. `docs/operate/edge.md` says what is promised. */
+/** The API that edges use on their upstream, a server or another edge; see `docs/operate/edge.md`. */
 
 export const edgeProjectsMax = 5000
 export const edgeBatchesMax = 1000
@@ -65,12 +65,12 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/stream',
     tag,
-    summary: 'Server-sent events: what an edge needs of each project that the key may hand on, then what changes',
+    summary: 'Stream the projects that the key can replicate, then their changes, as server-sent events',
     access: asUser('edge:read'),
     body: Type.Object({
       have: Type.Optional(
         Type.Record(Type.String(), Type.String(), {
-          description: 'Project UUID → digest of what the edge has already, which is not sent again.',
+          description: 'Project UUID → digest of the state that the edge already has and that is not sent again.',
         }),
       ),
     }),
@@ -82,13 +82,13 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/batches',
     tag,
-    summary: 'Events and counts that an edge took; a batch that was received before is not counted again',
+    summary: 'Send events and counts that an edge received; idempotent by batch id',
     access: asUser('edge:write'),
     body: Type.Object({ batches: Type.Array(EdgeBatch, { maxItems: edgeBatchesMax }) }),
     answers: {
       200: Type.Object({
         received: Type.Integer(),
-        refused: Type.Array(Type.String(), { description: 'Batches of projects that the key cannot see.' }),
+        refused: Type.Array(Type.String(), { description: 'Batches of projects that the key has no access to.' }),
       }),
     },
   }),
@@ -96,7 +96,7 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/subjects',
     tag,
-    summary: 'What is stored about a person and groups, as far as flags need it',
+    summary: 'Get the stored data of a person and groups that flag evaluation needs',
     access: asUser('edge:read'),
     body: EdgeSubjectQuestion,
     answers: { 200: EdgeSubject },

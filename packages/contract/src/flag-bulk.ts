@@ -3,7 +3,7 @@ import { FlagParams } from './flags.ts'
 import { inProject, route } from './route.ts'
 import { FreeObject, Nullable, ProjectParams } from './schema.ts'
 
-/** At most this many flags at once. */
+/** Maximum number of flags per request. */
 export const bulkFlagsMax = 500
 
 const FlagName = Type.Object({ id: Type.Integer(), key: Type.String(), name: Type.String() })
@@ -19,7 +19,7 @@ export const flagBulkRoutes = {
     method: 'GET',
     path: `${flags}/:id/dependent_flags`,
     tag,
-    summary: 'Active flags with a condition on this one',
+    summary: 'List the active flags that depend on this one',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: { 200: Type.Array(FlagName) },
@@ -28,7 +28,7 @@ export const flagBulkRoutes = {
     method: 'POST',
     path: `${flags}/bulk_keys`,
     tag,
-    summary: 'The keys of flags by id',
+    summary: 'Get the keys of flags by id',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     body: Type.Object({ ids: Type.Optional(Type.Array(Type.Unknown())) }),
@@ -44,7 +44,7 @@ export const flagBulkRoutes = {
     method: 'POST',
     path: `${flags}/bulk_delete`,
     tag,
-    summary: 'Delete flags softly in one transaction; those that must stay are named with the reason',
+    summary: 'Soft-delete flags in one transaction; flags that cannot be deleted are returned with the reason',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({
@@ -78,7 +78,7 @@ export const flagBulkRoutes = {
       tags: Type.Optional(Type.Array(Type.Unknown())),
       tags_action: Type.Optional(
         Type.Union([Type.Literal('add'), Type.Literal('remove'), Type.Literal('set')], {
-          description: 'What to do with `tags`; `set` by default.',
+          description: 'How to apply `tags`; `set` by default.',
         }),
       ),
     }),

@@ -71,7 +71,7 @@ export {
 export type { ScheduledChange } from './scheduled-changes.ts'
 export type { User, UserBasic } from './users.ts'
 
-/** The table of routes: everything the service answers in JSON, except the SDK paths. */
+/** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
   apiKeys: apiKeyRoutes,
   changes: changeRoutes,

@@ -3,7 +3,7 @@ import { FlagParams } from './flags.ts'
 import { inProject, route } from './route.ts'
 import { Instant, Nullable } from './schema.ts'
 
-/** At most this many samples at once. */
+/** Maximum number of samples per request. */
 export const metricSamplesMax = 1000
 
 const Sample = Type.Object({
@@ -15,14 +15,14 @@ export type MetricSample = Static<typeof Sample>
 
 export const RollbackReport = Type.Object({
   performed_rollback: Type.Boolean(),
-  is_watched: Type.Boolean({ description: 'Whether some condition could roll the flag back now.' }),
+  is_watched: Type.Boolean({ description: 'Whether a condition is being evaluated.' }),
   watched_since: Instant('When the flag was last switched on; what was measured before does not count.'),
   conditions: Type.Array(
     Type.Object({
       index: Type.Integer(),
       status: Type.String({ description: '`watching`, `holds` or `inactive`.' }),
       reason: Type.String(),
-      value: Nullable(Type.Number({ description: 'As measured now; null when there is nothing to measure.' })),
+      value: Nullable(Type.Number({ description: 'Current value; null without data.' })),
       samples: Type.Integer(),
       threshold: Nullable(Type.Number()),
     }),
@@ -38,7 +38,7 @@ export const rollbackRoutes = {
     method: 'POST',
     path: `${flag}/metrics`,
     tag,
-    summary: 'Push samples of a metric that a rollback condition looks at',
+    summary: 'Push samples of a metric that a rollback condition uses',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: Type.Object({
@@ -55,7 +55,7 @@ export const rollbackRoutes = {
     method: 'GET',
     path: `${flag}/rollback`,
     tag,
-    summary: 'The rollback conditions of the flag, and what they measure now',
+    summary: 'Get the rollback conditions of the flag with their current values',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: { 200: RollbackReport },

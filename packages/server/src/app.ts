@@ -1,74 +1,84 @@
 import { allRoutes, sdkRoutes } from '@halyard/contract'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
-import { serveAccess } from './access/access-routes.ts'
-import type { ChangeFeed } from './changes.ts'
-import { serveCohorts } from './cohorts/cohort-routes.ts'
+import type { EdgeFeed } from './api/edge/edge-feed.ts'
+import { serveEdges } from './api/edge/edge-routes.ts'
+import type { BatchReceiver } from './api/edge/receive-batches.ts'
+import { serveOfrep } from './api/ofrep/ofrep-routes.ts'
+import { serveLocalEvaluation } from './api/sdk/local-evaluation-routes.ts'
+import { serveSdk } from './api/sdk/sdk-routes.ts'
+import { serveChanges } from './api/streams/change-routes.ts'
+import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
-import { serveDashboards } from './dashboards/dashboard-routes.ts'
-import type { EdgeFeed } from './edge-feed/edge-feed.ts'
-import { serveEdges } from './edge-feed/edge-routes.ts'
-import type { BatchReceiver } from './edge-feed/receive-batches.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
-import type { StoredSubjects } from './evaluation/gather-subject.ts'
-import type { Ingest } from './events/ingest.ts'
-import { serveIngest } from './events/ingest-routes.ts'
-import { serveBulkFlags } from './flag-bulk/bulk-routes.ts'
-import { serveOrganizationFlags } from './flag-copies/organization-flag-routes.ts'
-import { serveFlagVersions } from './flag-versions/version-routes.ts'
-import { serveFlags } from './flags/flag-routes.ts'
-import { serveRoleAccess } from './flags/role-access-routes.ts'
-import { createHttp } from './http/create-http.ts'
-import { serveDocs } from './http/docs-routes.ts'
-import { inTurns } from './http/in-turns.ts'
-import { createLoadShedder } from './http/load-shedder.ts'
-import { createRateLimiter } from './http/rate-limit.ts'
-import { createServeRoute } from './http/serve-route.ts'
-import { createGate } from './identity/gate.ts'
-import { serveIdentity } from './identity/identity-routes.ts'
-import { createLoginThrottle } from './identity/login-throttle.ts'
+import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
+import { serveAccess } from './features/access/access-routes.ts'
+import { serveRoleAccess } from './features/access/role-access-routes.ts'
+import { serveCohorts } from './features/cohorts/cohort-routes.ts'
+import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
+import type { Ingest } from './features/events/ingest/ingest.ts'
+import { serveIngest } from './features/events/ingest-routes.ts'
+import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
+import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
+import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
+import { serveFlags } from './features/flags/flag-routes.ts'
+import { createAuthenticator } from './features/identity/authenticator.ts'
+import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
+import { serveSetup } from './features/identity/first-start/setup-routes.ts'
+import { serveIdentity } from './features/identity/identity-routes.ts'
+import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
+import { serveImpact } from './features/impact/impact-routes.ts'
+import type { Scanner } from './features/impact/scan/scanner.ts'
+import { serveOrganizations } from './features/organizations/organization-routes.ts'
+import { serveGroups, servePersons } from './features/persons/person-routes.ts'
+import { servePluginConfigs } from './features/plugins/configs/plugin-config-routes.ts'
+import { servePlugins } from './features/plugins/plugin-routes.ts'
+import type { PluginSystem } from './features/plugins/plugin-system.ts'
+import { serveProjects } from './features/projects/project-routes.ts'
+import { serveRollback } from './features/rollback/rollback-routes.ts'
+import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveDocs } from './http/routes/api-reference-routes.ts'
+import { createServeRoute } from './http/routes/serve-route.ts'
+import { createHttp } from './http/server/create-http.ts'
+import { listPageFiles } from './http/web-app/web-app-files.ts'
+import { servePage } from './http/web-app/web-app-routes.ts'
 import type { Instant } from './instant.ts'
-import { serveOfrep } from './ofrep/ofrep-routes.ts'
-import type { Metrics } from './operations/metrics.ts'
-import { type Readiness, serveOperations } from './operations/operations-routes.ts'
-import { serveOrganizations } from './organizations/organization-routes.ts'
-import type { Peers } from './peers.ts'
-import { serveGroups, servePersons } from './persons/person-routes.ts'
-import { servePluginConfigs } from './plugins/configs/plugin-config-routes.ts'
-import { servePlugins } from './plugins/plugin-routes.ts'
-import type { PluginSystem } from './plugins/plugin-system.ts'
-import { serveProjects } from './projects/project-routes.ts'
-import { serveReach } from './reach/reach-routes.ts'
-import type { Scanner } from './reach/scanner.ts'
-import { serveRollback } from './rollback/rollback-routes.ts'
-import { serveSchedules } from './schedules/schedule-routes.ts'
-import { serveLocalEvaluation } from './sdk/local-evaluation-routes.ts'
-import { serveSdk } from './sdk/sdk-routes.ts'
+import { createAccessLog } from './observability/access-log.ts'
+import type { Metrics } from './observability/metrics.ts'
+import { type Readiness, serveOperations } from './observability/operations-routes.ts'
+import { createLoadShedder } from './overload/load-shedder.ts'
+import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
+import type { ChangeFeed } from './storage/changes/changes.ts'
 import type { Database } from './stores.ts'
-import { serveChanges } from './streams/change-routes.ts'
-import { serveStreams } from './streams/stream-routes.ts'
 import { levelInProject } from './tenancy.ts'
 import { version } from './version.ts'
-import { listPageFiles } from './web/page-files.ts'
-import { servePage } from './web/page-routes.ts'
+import type { WorkerBus } from './worker-bus.ts'
 
 export interface AppDeps {
   readonly config: Pick<
     Config,
-    'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax' | 'lagMillisecondsMax' | 'inFlightMax'
+    | 'accessLog'
+    | 'bodyBytesMax'
+    | 'fastPath'
+    | 'inFlightMax'
+    | 'lagMillisecondsMax'
+    | 'requestsPerMinuteMax'
+    | 'trustProxy'
   >
   readonly database: Database
   readonly changes: ChangeFeed
   readonly serving: Serving
+  readonly firstCredentials: FirstCredentials
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
   readonly metrics: Metrics
-  readonly peers: Peers
+  readonly peers: WorkerBus
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
-  /** There is work on cohorts to be done in the background. */
+  /** There is background work on cohorts. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
@@ -79,6 +89,7 @@ export function createApp({
   database,
   changes,
   edges,
+  firstCredentials,
   ingest,
   log,
   metrics,
@@ -90,62 +101,65 @@ export function createApp({
   serving,
   now,
 }: AppDeps): FastifyInstance {
-  const gate = createGate({ database, changes, actors: serving.actors, now })
+  const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
   const shedder = createLoadShedder(config)
+  const accessLog = createAccessLog(config.accessLog)
+  const { trustProxy } = config
   const app = createHttp({
-    gate,
+    authenticator,
     log,
-    ...config,
-    bodyRoom: serving.bodyRoom,
+    accessLog,
+    trustProxy,
+    bodyBytesMax: config.bodyBytesMax,
+    bodyMemory: serving.bodyMemory,
     shedder,
-    takeFirst: serving.fastLane.takeFirst,
-    plainLane: serving.fastLane.plain,
-    onAnswer: metrics.observeRequest,
+    fastPath:
+      config.fastPath === 'on'
+        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        : undefined,
+    onResponse: metrics.requests.observe,
   })
-  const serve = createServeRoute(app, gate, createRateLimiter(config.requestsPerMinuteMax, peers))
+  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined, peers))
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
-  app.register(
-    inTurns([
-      () => serveOperations(app, readiness, metrics),
-      () => serveDocs(app, [...allRoutes, ...sdkRoutes], version),
-      () => servePage(app, listPageFiles()),
-      () => serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now }),
-      () => serveOrganizations(serve, { database, now }),
-      () => serveProjects(serve, { database, now }),
-      () => serveAccess(serve, { database, now }),
-      () => serveFlags(serve, { database, changes, now }),
-      () => serveFlagVersions(serve, { database, now }),
-      () => serveBulkFlags(serve, { database, now }),
-      () => serveSchedules(serve, { database, now }),
-      () => serveRollback(serve, { database, now }),
-      () => serveDashboards(serve, { database, now }),
-      () => serveEvaluation(serve, { database, ...serving, now }),
-      () => serveOrganizationFlags(serve, { database, now }),
-      () => serveRoleAccess(serve, { database, now }),
-      () => serveCohorts(serve, { database, scanner, onCohortWork, now }),
-      () => serveReach(serve, { database, scanner, onCohortWork, now }),
-      () => servePlugins(serve, { database, workshop: plugins.workshop, now }),
-      () => serveLocalEvaluation(serve, serving),
-      () => serveSdk(app, serving),
-      () => serveIngest(app, ingest),
-      () => servePersons(serve, { database, now }),
-      () => serveGroups(serve, { database, now }),
-      () => servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now }),
-      () => serveStreams(app, serving),
-      () => serveChanges(app, serve, { gate, changes }),
-      () => serveOfrep(app, serving),
-      () =>
-        serveEdges(app, serve, {
-          gate,
-          ...edges,
-          async findProject(actor, uuid) {
-            const project = await database.read(tx => tx.projects.findByUuid(uuid))
-            return project && levelInProject(actor, project) !== undefined ? project.id : undefined
-          },
-        }),
-    ]),
-  )
+  metrics.watchBodies(serving.bodyMemory)
+  serveOperations(app, readiness, metrics)
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
+  servePage(app, listPageFiles())
+  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  serveSetup(app, firstCredentials, now)
+  serveOrganizations(serve, { database, now })
+  serveProjects(serve, { database, now })
+  serveAccess(serve, { database, now })
+  serveFlags(serve, { database, changes, guard: plugins.guard, now })
+  serveFlagVersions(serve, { database, guard: plugins.guard, now })
+  serveBulkFlags(serve, { database, guard: plugins.guard, now })
+  serveSchedules(serve, { database, now })
+  serveRollback(serve, { database, now })
+  serveDashboards(serve, { database, now })
+  serveEvaluation(serve, { database, ...serving, now })
+  serveOrganizationFlags(serve, { database, guard: plugins.guard, now })
+  serveRoleAccess(serve, { database, now })
+  serveCohorts(serve, { database, scanner, onCohortWork, now })
+  serveImpact(serve, { database, scanner, onCohortWork, now })
+  servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now })
+  serveLocalEvaluation(serve, serving)
+  serveSdk(app, serving)
+  serveIngest(app, ingest)
+  servePersons(serve, { database, now })
+  serveGroups(serve, { database, now })
+  servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
+  serveStreams(app, serving)
+  serveChanges(app, serve, { authenticator, changes })
+  serveOfrep(app, serving)
+  serveEdges(app, serve, {
+    authenticator,
+    ...edges,
+    async findProject(actor, uuid) {
+      const project = await database.read(tx => tx.projects.findByUuid(uuid))
+      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+    },
+  })
   return app
 }

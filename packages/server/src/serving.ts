@@ -1,50 +1,52 @@
-import type { ChangeFeed } from './changes.ts'
+import { createDefinitions, type Definitions } from './api/sdk/definitions.ts'
+import { createEvaluationCounts, type EvaluationCounts } from './api/sdk/evaluation-counts.ts'
+import { createSdkAccess, type SdkAccess } from './api/sdk/sdk-access.ts'
+import { createSdkEvaluation, type SdkEvaluation } from './api/sdk/sdk-evaluation.ts'
+import { createStreams, type Streams } from './api/streams/streams.ts'
 import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
-import type { StoredSubjects } from './evaluation/gather-subject.ts'
-import type { ProjectSource } from './evaluation/project-source.ts'
+import type { ProjectSource } from './evaluation/projects/project-source.ts'
+import { storedProjects } from './evaluation/projects/stored-projects.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
-import { storedProjects } from './evaluation/stored-projects.ts'
-import { storedSubjects } from './evaluation/stored-subjects.ts'
-import { type BodyRoom, createBodyRoom } from './http/body-room.ts'
-import { currentProject } from './identity/gate.ts'
-import type { IdentityStore } from './identity/identity-store.ts'
-import { createKnownActors, type KnownActors } from './identity/known-actors.ts'
+import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { storedSubjects } from './evaluation/subjects/stored-subjects.ts'
+import type { KnownDefinitions } from './fast-path/evaluation-fast-path.ts'
+import { type ActorCache, createActorCache } from './features/identity/actor-cache.ts'
+import { currentProject } from './features/identity/authenticator.ts'
+import type { IdentityStore } from './features/identity/identity-store.ts'
 import type { Instant } from './instant.ts'
+import { type BodyMemoryBudget, createBodyMemoryBudget } from './overload/body-memory-budget.ts'
 import { missing } from './problem.ts'
-import { type AnswerEvaluation, createAnswerEvaluation } from './sdk/answer-evaluation.ts'
-import { createDefinitions, type Definitions } from './sdk/definitions.ts'
-import { createEvaluationCounts, type EvaluationCounts } from './sdk/evaluation-counts.ts'
-import { createFastLane, type FastLane } from './sdk/fast-lane.ts'
-import { createSdkAccess, type SdkAccess } from './sdk/sdk-access.ts'
+import type { ChangeFeed } from './storage/changes/changes.ts'
 import type { Database } from './stores.ts'
-import { createStreams, type Streams } from './streams/streams.ts'
 import type { Actor } from './tenancy.ts'
 
-/** Everything that answers evaluations from memory, put together. */
+/** Everything that evaluates from memory, for the ordinary path and the fast path. */
 export interface Serving {
   readonly snapshots: Snapshots
-  readonly actors: KnownActors
+  readonly actors: ActorCache
   readonly evaluator: Evaluator
-  readonly answerEvaluation: AnswerEvaluation
+  readonly evaluation: SdkEvaluation
   readonly definitions: Definitions
+  /** Undefined unless everything about key and token is in memory. */
+  knownDefinitions(key: string, token: string, withCohorts: boolean): KnownDefinitions | undefined
   readonly access: SdkAccess
   readonly streams: Streams
   readonly counts: EvaluationCounts
-  readonly fastLane: FastLane
-  /** For large request bodies, whoever sends them. */
-  readonly bodyRoom: BodyRoom
-  /** From now on answers ask clients to open a new connection, elsewhere. */
+  /** For large request bodies of all clients. */
+  readonly bodyMemory: BodyMemoryBudget
+  /** From now on responses ask clients to open a new connection, elsewhere. */
   beginClosing(): void
+  isClosing(): boolean
   close(): void
 }
 
-/** Where everything that is served comes from. */
+/** Where everything that is served is read from. */
 export interface ServingSource {
   readonly projects: ProjectSource
   readonly subjects: StoredSubjects
-  /** The person and the key behind a key's hash. Raises `unavailable`. */
+  /** The user and the key of a key's hash. Raises `unavailable`. */
   readonly findActor: IdentityStore['findActor']
-  /** The project that a person works in. Raises `missing`. */
+  /** The project that a user works in. Raises `missing`. */
   readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
   readonly changes: Pick<ChangeFeed, 'subscribe'>
 }
@@ -54,15 +56,16 @@ export const storedSource = (database: Database, changes: ChangeFeed): ServingSo
   projects: storedProjects(database),
   subjects: storedSubjects(database),
   findActor: hash => database.read(tx => tx.identity.findActor(hash)),
-  currentProjectOf: rememberedPlace(database),
+  currentProjectOf: cachedCurrentProject(database),
   changes,
 })
 
 interface Deps {
   readonly source: ServingSource
   readonly now: () => Instant
-  readonly onError: (error: unknown) => void
   readonly limits?: ServingLimits
+  /** A changed project could not be read again; the version in memory is served on. */
+  readonly onRefreshFailed?: () => void
   readonly bodiesBytesMax: number
 }
 
@@ -73,43 +76,38 @@ export interface ServingLimits {
   readonly streamsPerProjectMax: number
 }
 
-export function createServing({ source, now, onError, limits, bodiesBytesMax }: Deps): Serving {
+export function createServing({ source, now, limits, onRefreshFailed, bodiesBytesMax }: Deps): Serving {
   const { changes, currentProjectOf } = source
   const snapshots = createSnapshots({
     source: source.projects,
     changes,
+    ...(onRefreshFailed && { onRefreshFailed }),
     ...(limits && { bytesMax: limits.servedBytesMax }),
   })
-  const actors = createKnownActors(source.findActor, changes, now)
+  const actors = createActorCache(source.findActor, changes, now)
   const counts = createEvaluationCounts()
   const evaluator = createEvaluator(source.subjects)
-  const answerEvaluation = createAnswerEvaluation({ snapshots, evaluator, counts })
+  const evaluation = createSdkEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
   const access = createSdkAccess({ snapshots, actors, currentProjectOf })
   const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
-  const bodyRoom = createBodyRoom(bodiesBytesMax)
+  const bodyMemory = createBodyMemoryBudget(bodiesBytesMax)
   let isClosing = false
   return {
-    bodyRoom,
+    bodyMemory,
     snapshots,
     actors,
     evaluator,
     counts,
-    answerEvaluation,
+    evaluation,
     definitions,
     access,
     streams,
-    fastLane: createFastLane({
-      answerEvaluation,
-      knownDefinitions(key, token, withCohorts) {
-        const served = access.knownToDefinitions(key, token)
-        return served && definitions.bodyOf(served, withCohorts)
-      },
-      counts,
-      bodyRoom,
-      isClosing: () => isClosing,
-      onError,
-    }),
+    knownDefinitions(key, token, withCohorts) {
+      const served = access.knownToDefinitions(key, token)
+      return served && { served, body: definitions.bodyOf(served, withCohorts) }
+    },
+    isClosing: () => isClosing,
     beginClosing() {
       isClosing = true
     },
@@ -121,13 +119,13 @@ export function createServing({ source, now, onError, limits, bodiesBytesMax }: 
   }
 }
 
-/** Remembered as long as the actor is: choosing another project makes a new one. */
-function rememberedPlace(database: Database) {
-  const places = new WeakMap<Actor, { readonly id: number }>()
+/** Cached as long as the actor is: switching projects creates a new one. */
+function cachedCurrentProject(database: Database) {
+  const projects = new WeakMap<Actor, { readonly id: number }>()
   return async (actor: Actor) => {
-    const place = places.get(actor) ?? (await database.read(tx => currentProject(tx.projects, actor)))
-    if (!place) throw missing('Project')
-    places.set(actor, place)
-    return place
+    const project = projects.get(actor) ?? (await database.read(tx => currentProject(tx.projects, actor)))
+    if (!project) throw missing('Project')
+    projects.set(actor, project)
+    return project
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { frameOf } from '../http/event-streams.ts'
+import { frameOf } from '../http/routes/event-streams.ts'
 import { readFrames } from './read-frames.ts'
 
 async function read(chunks: readonly Uint8Array[], charactersMax = 1e6) {

@@ -1,4 +1,3 @@
-import type { Change, ChangeListener } from '../changes.ts'
 import {
   actorOf,
   areAboutAccess,
@@ -10,14 +9,15 @@ import {
   readKeys,
   readProject,
   readSecrets,
-} from '../edge-feed/project-documents.ts'
-import { changeBetween, type ProjectState } from '../edge-feed/project-state.ts'
-import type { ProjectStates } from '../edge-feed/project-states.ts'
-import { mayHandOn } from '../edge-feed/stored-states.ts'
-import type { ProjectSource } from '../evaluation/project-source.ts'
-import type { IdentityStore } from '../identity/identity-store.ts'
+} from '../api/edge/project-documents.ts'
+import { changeBetween, type ProjectState } from '../api/edge/project-state.ts'
+import type { ProjectStates } from '../api/edge/project-states.ts'
+import { mayHandOn } from '../api/edge/stored-states.ts'
+import type { ProjectSource } from '../evaluation/projects/project-source.ts'
+import type { IdentityStore } from '../features/identity/identity-store.ts'
 import { type Instant, instantOf } from '../instant.ts'
 import { forbidden } from '../problem.ts'
+import type { Change, ChangeListener } from '../storage/changes/changes.ts'
 import type { Level, Project } from '../tenancy.ts'
 
 /** What an edge knows: the projects of its upstream, served from here and handed on to further edges. */

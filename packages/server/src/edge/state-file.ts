@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { open, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { type Document, documentOf, type ProjectState, projectState } from '../edge-feed/project-state.ts'
+import { type Document, documentOf, type ProjectState, projectState } from '../api/edge/project-state.ts'
 
 /** The last state on disk: lines of JSON between a first line that says what it is and a last one that proves that it is whole. */
 export interface StateFile {

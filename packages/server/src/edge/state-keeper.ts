@@ -1,4 +1,4 @@
-import type { ProjectState } from '../edge-feed/project-state.ts'
+import type { ProjectState } from '../api/edge/project-state.ts'
 import type { StateFile } from './state-file.ts'
 
 /** Keeps the file up to date with what is served, without writing it for every single change. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { framesOf } from '../edge-feed/edge-feed.ts'
-import { documentOf, type ProjectState, projectState } from '../edge-feed/project-state.ts'
+import { framesOf } from '../api/edge/edge-feed.ts'
+import { documentOf, type ProjectState, projectState } from '../api/edge/project-state.ts'
 import { createReplica } from './replica.ts'
 import { createStateStage, StateGap } from './state-stage.ts'
 

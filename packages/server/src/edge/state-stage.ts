@@ -1,4 +1,4 @@
-import { type Document, documentOf, projectState } from '../edge-feed/project-state.ts'
+import { type Document, documentOf, projectState } from '../api/edge/project-state.ts'
 import type { Replica } from './replica.ts'
 
 /** The state and what came do not fit together, or are too large; what is served stays as it is. */

@@ -1,5 +1,5 @@
-import { subjectFromWire, wantedToWire } from '../edge-feed/edge-subject-resource.ts'
-import type { StoredSubjects } from '../evaluation/gather-subject.ts'
+import { subjectFromWire, wantedToWire } from '../api/edge/edge-subject-resource.ts'
+import type { StoredSubjects } from '../evaluation/subjects/gather-subject.ts'
 import { Problem } from '../problem.ts'
 import type { Replica } from './replica.ts'
 import type { Upstream } from './upstream.ts'

@@ -1,9 +1,9 @@
 import { compile } from '@halyard/engine'
 import { describe, expect, it } from 'vitest'
-import type { Flag } from '../flags/flag.ts'
+import type { Flag } from '../features/flags/flag.ts'
 import { eligibleFlags } from './eligible-flags.ts'
 import { linearRegex } from './linear-regex.ts'
-import type { ServedProject } from './served-project.ts'
+import type { ServedProject } from './projects/served-project.ts'
 
 const flag = (id: number, key: string, more: Partial<Flag> = {}) =>
   ({ id, key, active: true, filters: {}, evaluationRuntime: null, evaluationContexts: [], ...more }) as unknown as Flag

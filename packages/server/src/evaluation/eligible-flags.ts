@@ -1,7 +1,7 @@
-import type { Flag } from '../flags/flag.ts'
-import type { EvaluationRequest } from './evaluation-request.ts'
+import type { Flag } from '../features/flags/flag.ts'
+import type { ServedProject } from './projects/served-project.ts'
 import type { Runtime } from './request-runtime.ts'
-import type { ServedProject } from './served-project.ts'
+import type { EvaluationRequest } from './subjects/evaluation-request.ts'
 
 export interface EligibleOptions {
   readonly onlySurveys?: boolean

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Change, ChangeListener } from '../changes.ts'
-import { hashSecret } from '../identity/secret.ts'
+import { hashSecret } from '../features/identity/secret.ts'
 import { Problem } from '../problem.ts'
+import type { Change, ChangeListener } from '../storage/changes/changes.ts'
 import type { Database } from '../stores.ts'
 import { onEachDatabase } from '../testing/databases.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { storedProjects } from './projects/stored-projects.ts'
 import { createSnapshots, type SnapshotsOptions } from './snapshots.ts'
-import { storedProjects } from './stored-projects.ts'
 
 onEachDatabase('snapshots', dialect => {
   let s: Scenario
@@ -35,7 +35,7 @@ onEachDatabase('snapshots', dialect => {
       if (isAway) throw new Problem('unavailable', 'The database is away.')
       return s.halyard.database.read(work)
     }
-    const database = { read: counted, glance: counted }
+    const database = { read: counted, query: counted }
     const snapshots = createSnapshots({
       source: storedProjects(database, listCohorts),
       changes: {

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { ChangeFeed } from '../changes.ts'
+import { monotonicNow } from '../concurrency/monotonic-clock.ts'
 import { Problem } from '../problem.ts'
-import { steadyNow } from '../steady-clock.ts'
+import type { ChangeFeed } from '../storage/changes/changes.ts'
 import type { Database } from '../stores.ts'
 import type { Snapshots } from './snapshots.ts'
 
@@ -37,7 +37,7 @@ const isAway = (error: unknown): boolean => error instanceof Problem && error.ki
  * Reads the projects whose flags changed last into memory, and those that come to life later, one after the other. Nobody has asked for
  * them yet; but when the database goes before somebody does, they are there.
  */
-export function warmUp({ database, snapshots, changes, projectsMax, now = steadyNow }: Deps): WarmUp {
+export function warmUp({ database, snapshots, changes, projectsMax, now = monotonicNow }: Deps): WarmUp {
   if (projectsMax === 0) return { isDone: () => true, done: async () => {}, stop: () => {} }
   const seen = new Set<number>()
   let isClosed = false

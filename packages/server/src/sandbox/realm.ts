@@ -2,8 +2,8 @@ import { JSException, type JSValueHandle, MAX_STACK_SIZE, QuickJS } from 'quickj
 import { createCallBudget } from './call-budget.ts'
 import { type GuestEntry, guest } from './guest.ts'
 import type { FailureMessage, FromWorker } from './messages.ts'
-import type { Progress } from './progress.ts'
 import { createBridge } from './realm-bridge.ts'
+import type { Progress } from './run-progress.ts'
 import { type RunTimer, startRunTimer } from './run-timer.ts'
 import type { GuestError, SandboxLimits, SandboxLogLine, SandboxScript } from './sandbox.ts'
 

@@ -1,8 +1,8 @@
 import { setPriority } from 'node:os'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { FailureMessage, FromWorker, ToWorker, WorkerData } from './messages.ts'
-import { createProgress } from './progress.ts'
 import { createRealm, type Realm } from './realm.ts'
+import { createProgress } from './run-progress.ts'
 
 /** The code of a worker thread: it owns a number of realms and does what the main thread tells it, in order. */
 

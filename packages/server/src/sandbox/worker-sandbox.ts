@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { createRealmClient, type RealmClient } from './realm-client.ts'
 import { defaultSandboxLimits, type Sandbox, SandboxFailure } from './sandbox.ts'
-import { findWorkerCode, loadWasm } from './worker-code.ts'
+import { findWorkerCode, loadWasm } from './sandbox-worker-code.ts'
 import { startWorkerThread, type WorkerThread } from './worker-thread.ts'
 
 export interface WorkerSandboxOptions {

@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import type { FromWorker, ToWorker, WorkerData } from './messages.ts'
-import { createProgress } from './progress.ts'
+import { createProgress } from './run-progress.ts'
 import { startRunTimer } from './run-timer.ts'
-import type { WorkerCode } from './worker-code.ts'
+import type { WorkerCode } from './sandbox-worker-code.ts'
 
 /** One worker as the main thread sees it. */
 export interface WorkerThread {

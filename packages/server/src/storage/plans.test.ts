@@ -2,10 +2,10 @@ import { CompiledQuery, Kysely } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sqlStores } from '../stores.sql.ts'
 import type { Stores } from '../stores.ts'
-import { migrate } from './migrate.ts'
-import { noNotes } from './sql-database.ts'
-import { openSqlite } from './sqlite-connection.ts'
-import { sqliteDialect } from './sqlite-driver.ts'
+import { migrate } from './migrations/migrate.ts'
+import { readOnlyEnd } from './sql-database.ts'
+import { openSqlite } from './sqlite/sqlite-connection.ts'
+import { sqliteDialect } from './sqlite/sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
 /** Looking up a few rows must not read all rows of their project, which only a large project would show. */
@@ -20,7 +20,7 @@ afterAll(() => db.destroy())
 
 async function planOf(ask: (stores: Stores) => Promise<unknown>): Promise<string[]> {
   asked.length = 0
-  await ask(sqlStores(db, noNotes))
+  await ask(sqlStores(db, readOnlyEnd))
   const [{ sql, parameters }] = asked as [CompiledQuery]
   const { rows } = await db.executeQuery<{ detail: string }>(
     CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),

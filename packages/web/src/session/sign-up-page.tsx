@@ -4,13 +4,13 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
-import { useMe } from '../api/queries.ts'
-import { fieldProblem, Loaded, Loading, ProblemAlert } from '../app/problems.tsx'
-import { useCredentials, useServices } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
-import { Doorway } from './doorway.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCredentials, useServices } from '../services/services.ts'
+import { useMe } from '../services/session-queries.ts'
+import { fieldProblem, Loaded, Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { AuthLayout } from './auth-layout.tsx'
 
-/** Where an invitation is accepted: with a new account, or with the one that is signed in. */
+/** Accepts an invitation: with a new account, or with the signed-in one. */
 export function SignUpPage() {
   const t = useMessages()
   const { call } = useServices()
@@ -21,7 +21,7 @@ export function SignUpPage() {
     queryFn: () => call(routes.session.readInvite, { params: { invite_id: inviteId } }),
     retry: false,
   })
-  // What stands in the middle of the window moves when it grows, so it is only shown as a whole.
+  // Centered content moves when it grows, so it is rendered once complete.
   if (invite.isPending) {
     return (
       <Center mih="100dvh" component="main">
@@ -31,7 +31,7 @@ export function SignUpPage() {
   }
   if (isProblem(invite.error) && invite.error.status === 404) {
     return (
-      <Doorway>
+      <AuthLayout>
         <Title order={1} ta="center" mb="md">
           {t.signUp.goneTitle}
         </Title>
@@ -41,11 +41,11 @@ export function SignUpPage() {
         <Text ta="center" mt="md" size="sm">
           <Link to="/login">{t.signUp.toSignIn}</Link>
         </Text>
-      </Doorway>
+      </AuthLayout>
     )
   }
   return (
-    <Doorway>
+    <AuthLayout>
       <Loaded query={invite}>
         {({ organization_name, target_email, first_name }) => (
           <>
@@ -61,7 +61,7 @@ export function SignUpPage() {
           </>
         )}
       </Loaded>
-    </Doorway>
+    </AuthLayout>
   )
 }
 

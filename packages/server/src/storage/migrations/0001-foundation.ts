@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Identity, access, flags with versions and role access, usage dashboards, activity, and the change log. */
 export const foundation: Migration = {

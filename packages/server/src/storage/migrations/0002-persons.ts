@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Who exists (persons, their distinct ids, groups, hash keys of experience continuity) and what is counted from events. */
 export const persons: Migration = {

@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Cohorts, the members of static ones, and the work on them that outlives a request. */
 export const cohorts: Migration = {

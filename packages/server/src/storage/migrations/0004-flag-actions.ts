@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Leases for jobs, scheduled changes, rollback metrics, and what stale flags and dashboards are asked about. */
 export const flagActions: Migration = {

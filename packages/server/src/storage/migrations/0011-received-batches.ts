@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Which batches of edges have been recorded: an edge repeats a batch until it hears that it was. */
 export const receivedBatches: Migration = {

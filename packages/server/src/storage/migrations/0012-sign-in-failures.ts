@@ -1,4 +1,4 @@
-import type { Migration } from '../migration.ts'
+import type { Migration } from './migration.ts'
 
 /** Wrong passwords, counted for accounts and addresses by all nodes together. */
 export const signInFailures: Migration = {

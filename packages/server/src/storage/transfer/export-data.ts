@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely'
 import { instantOf } from '../../instant.ts'
-import { schemaVersion } from '../migrate.ts'
+import { schemaVersion } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import { pagesOf, type Row } from './rows.ts'
 import { namedTables } from './stored-references.ts'

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely'
-import { schemaVersion } from '../migrate.ts'
+import { schemaVersion } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Tables } from '../tables.ts'
 import { type BroughtProject, bringProject, type Newcomer } from './bring-project.ts'
@@ -54,7 +54,7 @@ export async function importData(storage: Storage, open: OpenExport, options: Im
 }
 
 /** Says that a rehearsal is over, so that the database takes it back. */
-class Rehearsed extends Error {
+class DryRunRollback extends Error {
   readonly report: ImportReport
   constructor(report: ImportReport) {
     super('A dry run.')
@@ -70,11 +70,11 @@ async function inTransaction(
   try {
     return await storage.kysely.transaction().execute(async tx => {
       const report = await work(tx)
-      if (isDryRun) throw new Rehearsed(report)
+      if (isDryRun) throw new DryRunRollback(report)
       return report
     })
   } catch (error) {
-    if (error instanceof Rehearsed) return error.report
+    if (error instanceof DryRunRollback) return error.report
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import { migrate } from '../migrate.ts'
+import { migrate } from '../migrations/migrate.ts'
 import type { Storage } from '../open-storage.ts'
 import type { Tables } from '../tables.ts'
 import { ImportError } from './read-export.ts'

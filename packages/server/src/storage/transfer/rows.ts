@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { type Kysely, sql } from 'kysely'
-import type { DialectName } from '../migration.ts'
+import type { DialectName } from '../migrations/migration.ts'
 import type { Tables } from '../tables.ts'
 import type { TableShape } from './table-shapes.ts'
 

@@ -1,5 +1,5 @@
-import { migrate } from '../migrate.ts'
-import type { Migration } from '../migration.ts'
+import { migrate } from '../migrations/migrate.ts'
+import type { Migration } from '../migrations/migration.ts'
 import { openStorage } from '../open-storage.ts'
 
 /** As much of a table as is needed to move its rows. */

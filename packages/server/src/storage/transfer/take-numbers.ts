@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { DialectName } from '../migration.ts'
+import type { DialectName } from '../migrations/migration.ts'
 import type { Tables } from '../tables.ts'
 
 const numbersAtOnceMax = 10_000

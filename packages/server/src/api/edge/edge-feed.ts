@@ -1,0 +1,232 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { setImmediate as nextTurn, setTimeout as wait } from 'node:timers/promises'
+import { frameOf } from '../../http/routes/event-streams.ts'
+import { Problem } from '../../problem.ts'
+import type { Actor } from '../../tenancy.ts'
+import { changeBetween, type ProjectState } from './project-state.ts'
+import type { ProjectStates } from './project-states.ts'
+
+/** Hands on to edges what they must know, and keeps them up to date. */
+export interface EdgeFeed {
+  /** Takes the answer over until the edge goes away, or its key no longer holds. Raises `forbidden`, `throttled`, `unavailable`. */
+  follow(follower: Follower): Promise<(response: ServerResponse, headers: OutgoingHttpHeaders) => void>
+  /** How many edges follow. */
+  readonly size: number
+  /** Ends all streams. */
+  close(): void
+}
+
+export interface Follower {
+  /** Who follows, asked again whenever keys or memberships change. Raises `unauthenticated` or `forbidden` when the key no longer holds. */
+  readonly authenticate: () => Promise<Actor>
+  /** Digests of what the edge has, by the UUID of the project. */
+  readonly have: Readonly<Record<string, string>>
+}
+
+export interface EdgeFeedLimits {
+  readonly followersMax: number
+  /** A larger state is told in several frames. */
+  readonly frameCharactersMax: number
+  readonly heartbeatMilliseconds: number
+  /** Also without a word of changes, for keys that expire. */
+  readonly checkMilliseconds: number
+}
+
+const usualLimits: EdgeFeedLimits = {
+  followersMax: 1000,
+  frameCharactersMax: 256 * 1024,
+  heartbeatMilliseconds: 10_000,
+  checkMilliseconds: 30_000,
+}
+const retryMilliseconds = 500
+/** An edge may be told thousands of projects, each from memory: others are heard in between. */
+const turnMillisecondsMax = 10
+
+const streamHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLimits> = {}): EdgeFeed {
+  const { followersMax, frameCharactersMax, heartbeatMilliseconds, checkMilliseconds } = { ...usualLimits, ...limits }
+  const streams = new Set<ServerResponse>()
+  let isClosed = false
+
+  /** Tells one edge everything in turn. What changes while the edge is slow to read is told once, as it is by then. */
+  async function tell(response: ServerResponse, { authenticate, have }: Follower, first: readonly number[]) {
+    const keeping = new Map<number, () => void>()
+    const told = new Map<number, ProjectState>()
+    const stale = new Set<number>(first)
+    const unseen = new Map(Object.entries(have))
+    let isAccessStale = false
+    let isCurrent = false
+    let heardOthers = performance.now()
+    let wake = () => {}
+
+    const isOver = () => response.destroyed || response.writableEnded
+    const write = async (frame: string) => {
+      if (!isOver() && !response.write(frame)) await drained(response)
+    }
+    const see = (ids: readonly number[]) => {
+      for (const id of ids) if (!keeping.has(id)) keeping.set(id, states.keep(id))
+      for (const id of ids) if (!told.has(id)) stale.add(id)
+      const seen = new Set(ids)
+      for (const id of [...keeping.keys()]) if (!seen.has(id)) forget(id)
+    }
+    const forget = (id: number) => {
+      keeping.get(id)?.()
+      keeping.delete(id)
+      const known = told.get(id)
+      told.delete(id)
+      stale.delete(id)
+      if (known) unseen.set(known.project, '')
+    }
+
+    async function tellProject(id: number): Promise<void> {
+      const state = keeping.has(id) ? await states.find(id) : undefined
+      stale.delete(id)
+      if (!state) return forget(id)
+      const known = told.get(id)
+      const isKnown = known ? known.digest === state.digest : unseen.get(state.project) === state.digest
+      unseen.delete(state.project)
+      told.set(id, state)
+      if (!isKnown) for (const frame of framesOf(known, state, frameCharactersMax)) await write(frame)
+    }
+
+    async function step(): Promise<void> {
+      if (isAccessStale) {
+        isAccessStale = false
+        see(await states.visibleTo(await authenticate()))
+        for (const id of told.keys()) stale.add(id)
+        isCurrent = false
+      } else if (stale.size > 0) {
+        isCurrent = false
+        await tellProject(stale.values().next().value!)
+      } else if (unseen.size > 0) {
+        const project = unseen.keys().next().value!
+        unseen.delete(project)
+        await write(frameOf({ event: 'gone', data: JSON.stringify({ project }) }))
+      } else if (!isCurrent) {
+        isCurrent = true
+        await write(frameOf({ event: 'current', data: JSON.stringify({ projects: told.size }) }))
+      } else {
+        await new Promise<void>(resolve => {
+          wake = resolve
+          if (isOver() || stale.size > 0 || isAccessStale) resolve()
+        })
+      }
+    }
+
+    const forgetListener = states.onChange(id => {
+      if (id === undefined) isAccessStale = true
+      else if (keeping.has(id)) stale.add(id)
+      wake()
+    })
+    const check = setInterval(() => {
+      isAccessStale = true
+      wake()
+    }, checkMilliseconds)
+    const beat = setInterval(() => {
+      if (!isOver() && response.writableLength === 0) response.write(': still here\n\n')
+    }, heartbeatMilliseconds)
+    response.once('close', () => wake())
+    response.on('error', () => wake())
+    see(first)
+    try {
+      while (!isOver()) {
+        if (performance.now() - heardOthers > turnMillisecondsMax) {
+          await nextTurn()
+          heardOthers = performance.now()
+        }
+        await step().catch(async error => {
+          if (!(error instanceof Problem) || error.kind !== 'unavailable') throw error
+          // The database is away: what the edge has goes on being right until more is known.
+          isAccessStale = true
+          await wait(retryMilliseconds)
+        })
+      }
+    } finally {
+      clearInterval(check)
+      clearInterval(beat)
+      forgetListener()
+      for (const letGo of keeping.values()) letGo()
+    }
+  }
+
+  return {
+    async follow(follower) {
+      if (isClosed || streams.size >= followersMax) {
+        throw new Problem('throttled', 'Too many edges follow this server.', { retryAfterSeconds: 30 })
+      }
+      const first = await states.visibleTo(await follower.authenticate())
+      return (response, headers) => {
+        streams.add(response)
+        response.once('close', () => streams.delete(response))
+        response.writeHead(200, { ...headers, ...streamHeaders })
+        response.flushHeaders()
+        // Whatever ends it, the edge comes back and is told why, if it is not to be let in.
+        tell(response, follower, first).catch(() => end(response))
+      }
+    },
+    get size() {
+      return streams.size
+    },
+    close() {
+      isClosed = true
+      states.close()
+      for (const response of streams) end(response)
+    },
+  }
+}
+
+/** With its connection: one that is kept alive would keep the server from closing. */
+const end = (response: ServerResponse): void => {
+  response.end(() => response.socket?.destroySoon())
+}
+
+const drained = (response: ServerResponse): Promise<void> =>
+  new Promise(resolve => {
+    const done = () => {
+      response.off('drain', done)
+      response.off('close', done)
+      resolve()
+    }
+    response.on('drain', done)
+    response.on('close', done)
+    if (response.destroyed) done()
+  })
+
+/** Only the last frame carries the digest: until then the edge shows nobody what it has got. */
+export function* framesOf(
+  before: ProjectState | undefined,
+  after: ProjectState,
+  charactersMax: number,
+): Generator<string> {
+  const { set, removed } = changeBetween(before?.documents, after.documents)
+  const { project, digest } = after
+  const frame = (part: typeof set, isFirst: boolean, isLast: boolean) =>
+    frameOf({
+      event: 'project',
+      data: JSON.stringify({
+        project,
+        ...(isFirst && { from: before?.digest ?? null, removed }),
+        set: part,
+        ...(isLast && { digest }),
+      }),
+    })
+  let part: (readonly [string, string])[] = []
+  let size = 0
+  let isFirst = true
+  for (const one of set) {
+    if (size > 0 && size + one[1].length > charactersMax) {
+      yield frame(part, isFirst, false)
+      part = []
+      size = 0
+      isFirst = false
+    }
+    part.push(one)
+    size += one[0].length + one[1].length
+  }
+  yield frame(part, isFirst, true)
+}

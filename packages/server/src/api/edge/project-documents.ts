@@ -1,0 +1,144 @@
+import type { CohortDefinition } from '@halyard/engine'
+import type { ProjectContent } from '../../evaluation/projects/served-project.ts'
+import { type Flag, newFlagContent } from '../../features/flags/flag.ts'
+import type { ApiKey } from '../../features/identity/api-key.ts'
+import type { Instant } from '../../instant.ts'
+import type { Actor, Level, Project, User } from '../../tenancy.ts'
+import { type Document, type Documents, documentOf } from './project-state.ts'
+
+/** Domain ↔ documents: what of a project an edge is told, and how it is called. */
+
+/** Somebody who may see the project through a personal API key. Of the key, only its hash is ever told. */
+export interface ProjectKey {
+  readonly hash: string
+  readonly id: string
+  readonly userId: number
+  readonly scopes: readonly string[]
+  readonly projectIds: readonly number[]
+  readonly organizationIds: readonly string[]
+  readonly level: Level
+  readonly expiresAt: Instant | null
+  /** Where its owner works when the request does not say. */
+  readonly currentProjectId: number | null
+}
+
+export const projectKey = (key: ApiKey, level: Level, currentProjectId: number | null): ProjectKey => ({
+  hash: key.hash,
+  id: key.id,
+  userId: key.userId,
+  scopes: key.scopes,
+  projectIds: key.projectIds,
+  organizationIds: key.organizationIds,
+  level,
+  expiresAt: key.expiresAt,
+  currentProjectId,
+})
+
+const names = { project: 'project', flag: 'flag/', cohort: 'cohort/', secret: 'secret/', key: 'key/' } as const
+
+const entry = (name: string, value: unknown): readonly [string, Document] => [
+  name,
+  documentOf(name, JSON.stringify(value)),
+]
+
+export const projectEntry = (project: Project, hasPersons: boolean): readonly [string, Document] =>
+  entry(names.project, {
+    id: project.id,
+    uuid: project.uuid,
+    organizationId: project.organizationId,
+    name: project.name,
+    apiToken: project.apiToken,
+    timezone: project.timezone,
+    propertyMatchingVersion: project.propertyMatchingVersion,
+    groupTypes: project.groupTypes,
+    hasPersons,
+  })
+
+/** Who made a flag, its tags and its history stay where they are. */
+export const flagEntry = (flag: Flag): readonly [string, Document] =>
+  entry(`${names.flag}${flag.id}`, {
+    id: flag.id,
+    projectId: flag.projectId,
+    name: flag.name,
+    key: flag.key,
+    filters: flag.filters,
+    active: flag.active,
+    version: flag.version,
+    ensureExperienceContinuity: flag.ensureExperienceContinuity,
+    bucketingIdentifier: flag.bucketingIdentifier,
+    evaluationRuntime: flag.evaluationRuntime,
+    evaluationContexts: flag.evaluationContexts,
+  })
+
+export const cohortEntry = ({ id, name, isStatic, filters }: CohortDefinition): readonly [string, Document] =>
+  entry(`${names.cohort}${id}`, { id, name, isStatic, filters })
+
+export const secretEntry = (hash: string): readonly [string, Document] => entry(`${names.secret}${hash}`, true)
+
+export const keyEntry = (key: ProjectKey): readonly [string, Document] => entry(`${names.key}${key.hash}`, key)
+
+const unknownMoment: Instant = '1970-01-01T00:00:00.000000Z'
+const nobody: User = { id: 0, uuid: '', distinctId: '', firstName: '', email: '', isEmailVerified: false }
+
+export function readProject(documents: Documents): (Project & { readonly hasPersons: boolean }) | undefined {
+  const document = documents.get(names.project)
+  return document && { createdAt: unknownMoment, updatedAt: unknownMoment, ...JSON.parse(document.json) }
+}
+
+export function readFlag(documents: Documents, id: number): Flag | undefined {
+  const document = documents.get(`${names.flag}${id}`)
+  return document && toFlag(document)
+}
+
+const toFlag = ({ json }: Document): Flag => ({
+  ...newFlagContent('', unknownMoment),
+  createdBy: nobody,
+  usageDashboardId: 0,
+  updatedAt: unknownMoment,
+  lastModifiedBy: null,
+  activeSince: unknownMoment,
+  ...JSON.parse(json),
+})
+
+export function readContent(documents: Documents): ProjectContent | undefined {
+  const found = readProject(documents)
+  if (!found) return undefined
+  const { hasPersons, ...project } = found
+  const flags = all(documents, names.flag).map(([, document]) => toFlag(document))
+  const cohorts = all(documents, names.cohort).map(([, { json }]) => JSON.parse(json) as CohortDefinition)
+  // In the order in which the database gives them, so that answers are the same to the byte.
+  flags.sort((a, b) => (a.key < b.key ? -1 : 1))
+  cohorts.sort((a, b) => a.id - b.id)
+  return { project, flags, cohorts, hasPersons }
+}
+
+export const readSecrets = (documents: Documents): readonly string[] =>
+  all(documents, names.secret).map(([name]) => name.slice(names.secret.length))
+
+export const readKeys = (documents: Documents): readonly ProjectKey[] =>
+  all(documents, names.key).map(([, { json }]) => JSON.parse(json) as ProjectKey)
+
+/** The ids of the flags among some documents' names. */
+export const flagIdsIn = (given: readonly string[]): readonly number[] =>
+  given.filter(name => name.startsWith(names.flag)).map(name => Number(name.slice(names.flag.length)))
+
+/** Whether these say who may see what. */
+export const areAboutAccess = (given: readonly string[]): boolean =>
+  given.some(name => name.startsWith(names.key) || name.startsWith(names.secret))
+
+/** Whether more than single flags is concerned. */
+export const areAboutSurroundings = (given: readonly string[]): boolean =>
+  given.some(name => name === names.project || name.startsWith(names.cohort) || name.startsWith(names.secret))
+
+const all = (documents: Documents, prefix: string): (readonly [string, Document])[] =>
+  [...documents].filter(([name]) => name.startsWith(prefix))
+
+/** The person behind a key, as far as its edges know: the projects in which the key was found say what it may see. */
+export function actorOf(key: ProjectKey, levels: ReadonlyMap<string, Level>): { actor: Actor; key: ApiKey } {
+  const { id, userId, scopes, projectIds, organizationIds, hash, expiresAt, currentProjectId } = key
+  const common = { id, label: '', scopes, projectIds, organizationIds, isSession: false }
+  return {
+    key: { ...common, userId, hash, mask: '', createdAt: unknownMoment, lastUsedAt: null, expiresAt },
+    actor: { user: { ...nobody, id: userId }, key: common, levels, currentOrganizationId: null, currentProjectId },
+  }
+}

@@ -1,0 +1,80 @@
+import type { EdgeBatch, EdgeEvent } from '@halyard/contract'
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Snapshots } from '../../evaluation/snapshots.ts'
+import type { IncomingEvent } from '../../features/events/event.ts'
+import type { IdentifiedBatch, Ingest } from '../../features/events/ingest/ingest.ts'
+import { readDistinctId, storable } from '../../features/persons/distinct-id.ts'
+import { type Instant, parseInstant } from '../../instant.ts'
+import type { Database } from '../../stores.ts'
+import { type Actor, levelInProject } from '../../tenancy.ts'
+
+/** What edges took in on behalf of this server. */
+export interface BatchReceiver {
+  /**
+   * Resolves when everything is durable. Batches of projects that the key cannot see are refused and named; one that was received before
+   * changes nothing. Raises `unavailable`: then the edge sends all of it again.
+   */
+  receive(
+    actor: Actor,
+    batches: readonly EdgeBatch[],
+  ): Promise<{ readonly received: number; readonly refused: string[] }>
+}
+
+interface Deps {
+  readonly database: Database
+  readonly snapshots: Snapshots
+  readonly ingest: Ingest
+  /** Told once for each report of evaluations at an edge. */
+  readonly onEvaluations: (evaluations: { readonly requests: number; readonly flags: number }) => void
+  readonly now: () => Instant
+}
+
+export function createBatchReceiver({ database, snapshots, ingest, onEvaluations, now }: Deps): BatchReceiver {
+  async function projectsOf(actor: Actor, uuids: ReadonlySet<string>): Promise<ReadonlyMap<string, ServedProject>> {
+    const found = new Map<string, ServedProject>()
+    for (const uuid of uuids) {
+      const project = await database.read(tx => tx.projects.findByUuid(uuid))
+      const isSeen = project && levelInProject(actor, project) !== undefined
+      const served = isSeen ? await snapshots.forProject(project.id) : undefined
+      if (served) found.set(uuid, served)
+    }
+    return found
+  }
+
+  return {
+    async receive(actor, batches) {
+      const projects = await projectsOf(actor, new Set(batches.flatMap(({ project }) => project ?? [])))
+      const refused: string[] = []
+      const wanted: IdentifiedBatch[] = []
+      const time = now()
+      // Ids are chosen by edges: each tenant's are its own, so that nobody can have another's batch taken for received.
+      for (const { id, project = '', events } of batches) {
+        const found = projects.get(project)
+        if (events && found) {
+          wanted.push({ id: `${project}/${id}`, found, events: events.map(event => eventFromWire(event, time)) })
+        }
+        if (events && !found) refused.push(id)
+      }
+      await ingest.receiveBatches(wanted)
+      for (const { id, evaluations } of batches) {
+        if (!evaluations) continue
+        const isNew = await database.transaction(tx => tx.receivedBatches.add(`${actor.user.uuid}/${id}`, time))
+        if (isNew) onEvaluations(evaluations)
+      }
+      return { received: batches.length - refused.length, refused }
+    },
+  }
+}
+
+/** An edge has read the event as this server would have; its clock may be ahead. */
+function eventFromWire({ uuid, event, distinct_id, properties, at, ip }: EdgeEvent, now: Instant): IncomingEvent {
+  const moment = parseInstant(at) ?? now
+  return {
+    uuid,
+    name: storable(event),
+    distinctId: readDistinctId(distinct_id) ?? storable(distinct_id),
+    properties,
+    at: moment > now ? now : moment,
+    ip,
+  }
+}

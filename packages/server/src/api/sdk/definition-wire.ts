@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto'
+import type { CohortDefinition } from '@halyard/engine'
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
+import type { Flag } from '../../features/flags/flag.ts'
+
+/** Domain → wire, for libraries that evaluate by themselves. */
+
+/** Flags that a survey made for itself are no business of server libraries. */
+export const isTold = (flag: Flag): boolean => !flag.key.startsWith('survey-targeting-')
+
+export interface FlagWire {
+  /** The flag as JSON text, with its hash; made once, unless it depends on other flags. */
+  piece(served: ServedProject, flag: Flag): FlagPiece
+}
+
+export interface FlagPiece {
+  readonly json: string
+  readonly digest: string
+}
+
+export const digestOf = (text: string): string => createHash('sha1').update(text).digest('base64url')
+
+export function createFlagWire(): FlagWire {
+  const known = new WeakMap<Flag, FlagPiece>()
+  return {
+    piece(served, flag) {
+      const made = known.get(flag)
+      if (made !== undefined) return made
+      const dependencies = dependenciesIn(served)
+      const json = JSON.stringify(flagToDefinitionWire(flag, dependencies))
+      const piece = { json, digest: digestOf(json) }
+      if (!dependencies.wereAsked()) known.set(flag, piece)
+      return piece
+    },
+  }
+}
+
+const flagToDefinitionWire = (flag: Flag, dependencies: Dependencies): Properties => ({
+  id: flag.id,
+  team_id: flag.projectId,
+  name: flag.name,
+  key: flag.key,
+  filters: filtersToWire(flag.filters, dependencies),
+  deleted: false,
+  active: flag.active,
+  // The libraries know nothing of early access. They leave flags with continuity to the server, which does.
+  ensure_experience_continuity: flag.ensureExperienceContinuity || hasEarlyAccess(flag.filters),
+  has_encrypted_payloads: false,
+  version: flag.version,
+  evaluation_runtime: flag.evaluationRuntime ?? 'all',
+  evaluation_contexts: flag.evaluationContexts,
+  bucketing_identifier: flag.bucketingIdentifier,
+  has_experiment: false,
+})
+
+function hasEarlyAccess({ feature_enrollment, super_groups }: Properties): boolean {
+  return feature_enrollment === true || (Array.isArray(super_groups) && super_groups.length > 0)
+}
+
+function filtersToWire(filters: Properties, dependencies: Dependencies): Properties {
+  const wire: Record<string, unknown> = { ...filters }
+  if (Array.isArray(filters.groups)) {
+    wire.groups = filters.groups.map(group => withProperties(group, 'properties', dependencies))
+  }
+  if (isObject(filters.payloads)) {
+    wire.payloads = Object.fromEntries(
+      Object.entries(filters.payloads).map(([key, value]) => [
+        key,
+        typeof value === 'string' ? value : JSON.stringify(value),
+      ]),
+    )
+  }
+  return wire
+}
+
+function withProperties(group: unknown, field: string, dependencies: Dependencies): unknown {
+  if (!isObject(group) || !Array.isArray(group[field])) return group
+  return { ...group, [field]: group[field].map((item: unknown) => propertyToWire(item, dependencies)) }
+}
+
+/** Dependencies are stored by id; libraries know flags by key, and want to know in which order to evaluate. */
+function propertyToWire(property: unknown, dependencies: Dependencies): unknown {
+  if (!isObject(property)) return property
+  if (Array.isArray(property.values)) return withProperties(property, 'values', dependencies)
+  if (property.type !== 'flag') return property
+  const { key, chain } = dependencies.of(String(property.key))
+  return { ...property, key, dependency_chain: chain }
+}
+
+/** The tree of a cohort's filters. */
+export function cohortToWire({ filters }: CohortDefinition, served: ServedProject): unknown {
+  const tree = isObject(filters) && isObject(filters.properties) ? filters.properties : filters
+  const wire = isObject(tree) ? tree : {}
+  return withProperties({ type: 'AND', values: [], ...wire }, 'values', dependenciesIn(served))
+}
+
+interface Dependencies {
+  /** The key of the flag that is referred to, and the keys to evaluate in their order, it being the last; none when that is impossible. */
+  of(reference: string): { readonly key: string; readonly chain: readonly string[] }
+  wereAsked(): boolean
+}
+
+function dependenciesIn({ flags, snapshot }: ServedProject): Dependencies {
+  let wereAsked = false
+
+  const indexOf = (reference: string): number | undefined => {
+    const byId = /^\d+$/.test(reference) ? flags.get(Number(reference)) : undefined
+    return snapshot.indexOf(byId?.key ?? reference)
+  }
+
+  return {
+    of(reference) {
+      wereAsked = true
+      const index = indexOf(reference)
+      const key = index === undefined ? reference : snapshot.flags[index]!.key
+      return { key, chain: snapshot.dependencyChain(reference) }
+    },
+    wereAsked: () => wereAsked,
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,103 @@
+import { usesCohorts } from '@halyard/engine'
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Flag } from '../../features/flags/flag.ts'
+import { cohortToWire, createFlagWire, digestOf, isTold } from './definition-wire.ts'
+
+/** What libraries that evaluate for themselves load, ready to be sent. */
+export interface DefinitionsBody {
+  readonly json: Buffer
+  readonly etag: string
+}
+
+export interface Definitions {
+  /** Made once for a project as it is served. */
+  bodyOf(served: ServedProject, withCohorts: boolean): DefinitionsBody
+  /** A hash of the content with cohorts, the same on every node. It takes no body to be made. */
+  idOf(served: ServedProject): string
+  /** The JSON of each flag by its id. */
+  piecesOf(served: ServedProject): ReadonlyMap<number, string>
+  /** The JSON of all that is told beside the flags. */
+  surroundings(served: ServedProject): string
+}
+
+/** What a project has to tell. */
+interface Told {
+  readonly pieces: ReadonlyMap<number, string>
+  readonly withCohorts: Surroundings
+  readonly withoutCohorts: Surroundings
+}
+
+interface Surroundings {
+  readonly json: string
+  readonly id: string
+}
+
+export function createDefinitions(): Definitions {
+  const bodies = new WeakMap<Surroundings, DefinitionsBody>()
+  const told = new WeakMap<ServedProject, Told>()
+  const flagWire = createFlagWire()
+  const cohortIds = new WeakMap<Flag, readonly number[]>()
+
+  /** Reading filters is much work, and of many flags one has changed. */
+  function cohortsIn(flag: Flag): readonly number[] {
+    const ids = cohortIds.get(flag) ?? usesCohorts(flag.filters)
+    cohortIds.set(flag, ids)
+    return ids
+  }
+
+  /** After a change of one flag everything else is put together from what is there: whoever has many flags changes them often. */
+  function tell(served: ServedProject): Told {
+    // By key, so that the same flags always give the same bytes.
+    const flags = [...served.flags.values()].filter(isTold).sort((a, b) => (a.key < b.key ? -1 : 1))
+    const pieces = flags.map(flag => flagWire.piece(served, flag))
+    const digests = pieces.map(({ digest }) => digest).join('')
+    const around = (cohorts: Readonly<Record<string, unknown>>): Surroundings => {
+      const json = JSON.stringify({
+        group_type_mapping: served.project.groupTypes,
+        cohorts,
+        minimal_flag_called_events: false,
+        property_matching_version: served.project.propertyMatchingVersion,
+      })
+      return { json, id: digestOf(digests + json) }
+    }
+    return {
+      pieces: new Map(flags.map(({ id }, index) => [id, pieces[index]!.json])),
+      withCohorts: around(Object.fromEntries(cohortsOf(served, new Set(flags.flatMap(cohortsIn))))),
+      withoutCohorts: around({}),
+    }
+  }
+
+  function toldOf(served: ServedProject): Told {
+    const known = told.get(served) ?? tell(served)
+    told.set(served, known)
+    return known
+  }
+
+  return {
+    idOf: served => toldOf(served).withCohorts.id,
+    piecesOf: served => toldOf(served).pieces,
+    surroundings: served => toldOf(served).withCohorts.json,
+    bodyOf(served, withCohorts) {
+      const all = toldOf(served)
+      const around = withCohorts ? all.withCohorts : all.withoutCohorts
+      const body = bodies.get(around) ?? {
+        json: Buffer.from(`{"flags":[${[...all.pieces.values()].join(',')}],${around.json.slice(1)}`),
+        etag: `W/"${around.id}"`,
+      }
+      bodies.set(around, body)
+      return body
+    },
+  }
+}
+
+/** The cohorts that flags use, and those that they use. Who is in a static cohort only the server knows. */
+function cohortsOf(served: ServedProject, used: Set<number>): readonly (readonly [string, unknown])[] {
+  const byId = new Map(served.cohorts.map(cohort => [cohort.id, cohort]))
+  for (const id of used) for (const inner of usesCohorts(byId.get(id)?.filters)) used.add(inner)
+  return [...used]
+    .sort((a, b) => a - b)
+    .flatMap(id => {
+      const cohort = byId.get(id)
+      return cohort === undefined || cohort.isStatic ? [] : [[String(id), cohortToWire(cohort, served)] as const]
+    })
+}

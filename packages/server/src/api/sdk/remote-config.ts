@@ -1,0 +1,59 @@
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
+
+/**
+ * The configuration of the browser library. It disables everything that Halyard does not do, so that nothing is loaded in vain.
+ * `surveys` is omitted on purpose: any value there, even false, makes the library load a script.
+ */
+export const remoteConfig = (token: string): Properties => ({
+  token,
+  supportedCompression: ['gzip', 'gzip-js'],
+  hasFeatureFlags: true,
+  analytics: { endpoint: '/i/v0/e/' },
+  sessionRecording: false,
+  heatmaps: false,
+  capturePerformance: false,
+  autocaptureExceptions: false,
+  captureDeadClicks: false,
+  autocapture_opt_out: true,
+  elementsChainAsString: true,
+  defaultIdentifiedOnly: true,
+  siteApps: [],
+})
+
+/** Additional fields that the older libraries of `/decide/` read. */
+export const olderConfig = { config: { enable_collect_everything: true }, toolbarParams: {}, isAuthenticated: false }
+
+/** The configuration that accompanies an evaluation, and the same as JSON that follows other fields. */
+export interface SerializedConfig {
+  readonly fields: Properties
+  readonly json: Buffer
+}
+
+/** Serialized once per version of a project. */
+export function createConfigSerializer(): (served: ServedProject, kind: 'current' | 'older') => SerializedConfig {
+  const known = {
+    current: new WeakMap<ServedProject, SerializedConfig>(),
+    older: new WeakMap<ServedProject, SerializedConfig>(),
+  }
+  return (served, kind) => {
+    const config = known[kind].get(served) ?? serializeConfig(served.project.apiToken, kind)
+    known[kind].set(served, config)
+    return config
+  }
+}
+
+function serializeConfig(token: string, kind: 'current' | 'older'): SerializedConfig {
+  const fields = { ...remoteConfig(token), ...(kind === 'older' && olderConfig) }
+  return { fields, json: Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`) }
+}
+
+/** The configuration as a script. JSON within a script must not end it. */
+export function remoteConfigScript(token: string): string {
+  const name = scriptText(token)
+  const entry = scriptText({ config: remoteConfig(token), siteApps: [] })
+  return `(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{};window._POSTHOG_REMOTE_CONFIG[${name}]=${entry}})();`
+}
+
+const scriptText = (value: unknown): string =>
+  JSON.stringify(value).replace(/[<\u2028\u2029]/g, c => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`)

@@ -1,0 +1,114 @@
+import { memoizeByKey } from '../../concurrency/memoize-by-key.ts'
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Snapshots } from '../../evaluation/snapshots.ts'
+import type { ActorCache } from '../../features/identity/actor-cache.ts'
+import { hashSecret } from '../../features/identity/secret.ts'
+import { forbidden, missing, Problem } from '../../problem.ts'
+import { type Actor, hasAnyScope, levelInProject } from '../../tenancy.ts'
+
+/** Lets in by the keys that client libraries hold: the project's secret key, a personal API key, and where it is enough its public token. */
+export interface SdkAccess {
+  /** The project whose definitions the key may read. Raises `unauthenticated`, `forbidden`, `unavailable`. */
+  toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
+  /** The same for a project by its id. Raises `missing` as well, alike for one that does not exist and one that is not the key's. */
+  toDefinitionsOf(key: string | undefined, projectId: number): Promise<ServedProject>
+  /** The same, when everything about key and token is in memory; else undefined. */
+  knownToDefinitions(key: string, token: string): ServedProject | undefined
+  /** The project whose flags the key may evaluate: its public token is enough. Raises alike. */
+  toEvaluation(key: string | undefined): Promise<ServedProject>
+}
+
+interface Deps {
+  readonly snapshots: Snapshots
+  readonly actors: ActorCache
+  /** The project that a person works in. Raises `missing`. */
+  readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
+}
+
+/** The same keys come again and again. What is remembered is only their hash, never what they open. */
+const hashesMax = 1000
+
+export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): SdkAccess {
+  const hashOf = memoizeByKey(hashesMax, hashSecret)
+
+  async function bySecretKey(key: string, token: string | undefined): Promise<ServedProject> {
+    const served = await snapshots.forSecretKey(hashSecret(key))
+    if (!served) throw refused('This secret key is not valid. It may have been revoked.')
+    if (token !== undefined && served.project.apiToken !== token) {
+      throw refused('The secret key and the token are of different projects.')
+    }
+    return served
+  }
+
+  async function byPersonalKey(key: string, token: string | undefined): Promise<ServedProject> {
+    const actor = await actors.find(key)
+    if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw lacksScope()
+    const served =
+      token === undefined
+        ? await snapshots.forProject((await currentProjectOf(actor)).id)
+        : await snapshots.forToken(token)
+    // Whether a token that the caller has no business with exists is not told.
+    if (!served || levelInProject(actor, served.project) === undefined) {
+      throw refused('There is no project with this token that the key can see.')
+    }
+    return served
+  }
+
+  return {
+    async toDefinitions(key, token) {
+      if (key === undefined) {
+        throw refused(howToBeLetIn)
+      }
+      if (key.startsWith('phc_')) {
+        throw refused('The project token is public; definitions need a personal API key or a project secret key.')
+      }
+      return key.startsWith('phs_') ? bySecretKey(key, token) : byPersonalKey(key, token)
+    },
+    async toDefinitionsOf(key, projectId) {
+      const served = Number.isSafeInteger(projectId) ? await snapshots.forProject(projectId) : undefined
+      if (key?.startsWith('phs_')) {
+        const own = await bySecretKey(key, undefined)
+        if (own.project.id !== projectId) throw missing('Project')
+        return own
+      }
+      if (key === undefined || key.startsWith('phc_')) throw refused(howToBeLetIn)
+      const actor = await actors.find(key)
+      if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw lacksScope()
+      if (!served || levelInProject(actor, served.project) === undefined) throw missing('Project')
+      return served
+    },
+    knownToDefinitions(key, token) {
+      const served = snapshots.known(token)
+      if (!served) return undefined
+      const hash = hashOf(key)
+      if (key.startsWith('phs_')) return snapshots.isSecretKeyOf(served, hash) ? served : undefined
+      const actor = actors.known(hash)
+      const isAllowed =
+        actor && hasAnyScope(actor.key, ['feature_flag:read']) && levelInProject(actor, served.project) !== undefined
+      return isAllowed ? served : undefined
+    },
+    async toEvaluation(key) {
+      if (key === undefined) {
+        throw refused('Send the project token, a secret key or a personal API key as "Authorization: Bearer <key>".')
+      }
+      if (key.startsWith('phs_')) return bySecretKey(key, undefined)
+      if (key.startsWith('phx_')) return byPersonalKey(key, undefined)
+      const served = snapshots.known(key) ?? (await snapshots.forToken(key))
+      if (!served) throw refused('No project has this token.')
+      return served
+    },
+  }
+}
+
+/** The credential of a request: `Authorization: Bearer` or `X-API-Key`. */
+export function credentialOf(headers: Readonly<Record<string, string | string[] | undefined>>): string | undefined {
+  const bearer = /^\s*bearer\s+(\S+)\s*$/i.exec(String(headers.authorization ?? ''))?.[1]
+  const key = headers['x-api-key']
+  return bearer ?? (typeof key === 'string' && key !== '' ? key : undefined)
+}
+
+const howToBeLetIn = 'Send a personal API key or a project secret key in the header "Authorization: Bearer <key>".'
+
+const lacksScope = (): Problem => forbidden('This key lacks the scope feature_flag:read.')
+
+const refused = (message: string): Problem => new Problem('unauthenticated', message)

@@ -1,0 +1,129 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Snapshots } from '../../evaluation/snapshots.ts'
+import { type Query, queryOf } from '../../http/routes/query-of.ts'
+import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
+import { jsonContentType } from '../../http/server/response-headers.ts'
+import { missing, Problem } from '../../problem.ts'
+import type { Definitions } from './definitions.ts'
+import { isKnown } from './etag.ts'
+import { evaluationUrl } from './evaluation-url.ts'
+import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.ts'
+import { credentialOf, type SdkAccess } from './sdk-access.ts'
+import type { SdkEvaluation } from './sdk-evaluation.ts'
+import { definitionsHeaders } from './sdk-headers.ts'
+
+interface Deps {
+  readonly snapshots: Snapshots
+  readonly access: SdkAccess
+  readonly evaluation: SdkEvaluation
+  readonly definitions: Definitions
+}
+
+/** The paths that PostHog's client libraries call, except those for events. */
+export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, definitions }: Deps): void {
+  for (const endpoint of ['flags', 'decide'] as const) {
+    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+      const query = queryOf(request)
+      if (request.method !== 'POST') return sendJson(reply, JSON.stringify(emptyResponse(query)))
+      const url = evaluationUrl(endpoint, query)
+      const result = await evaluation.evaluate(url, request.headers, await readBodyOf(request))
+      noteProject(request, result.served)
+      return sendJson(reply, evaluation.toJson(url, result, request.id))
+    }
+    serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, handler, 'evaluation')
+  }
+
+  for (const path of ['/flags/definitions', '/api/feature_flag/local_evaluation']) {
+    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
+      const query = queryOf(request)
+      const served = await access.toDefinitions(credentialOf(request.headers), query.token)
+      noteProject(request, served)
+      const { json, etag } = definitions.bodyOf(served, isSent(query.send_cohorts))
+      return sendUnlessKnown(request, reply, etag, () => json)
+    }
+    serveSdkPath(app, ['GET'], path, handler, 'evaluation')
+  }
+
+  serveSdkPath(app, ['GET'], '/api/projects/:project_id/feature_flags/:key/remote_config', async (request, reply) => {
+    const { project_id, key } = request.params as { project_id: string; key: string }
+    const served = await access.toDefinitions(credentialOf(request.headers), queryOf(request).token)
+    if (project_id !== '@current' && project_id !== String(served.project.id)) throw missing('Project')
+    return sendJson(reply, payloadOf(served, key))
+  })
+
+  serveSdkPath(app, ['GET'], '/array/:token/config', async (request, reply) => {
+    const { project } = await projectOf(snapshots, request)
+    return sendJson(reply.headers(briefly), JSON.stringify(remoteConfig(project.apiToken)))
+  })
+
+  serveSdkPath(app, ['GET'], '/array/:token/config.js', async (request, reply) => {
+    const { project } = await projectOf(snapshots, request)
+    const script = remoteConfigScript(project.apiToken)
+    return reply.headers(briefly).type('application/javascript; charset=utf-8').send(script)
+  })
+
+  serveSdkPath(app, ['GET'], '/api/surveys', async (_request, reply) =>
+    sendJson(reply, JSON.stringify({ surveys: [], survey_config: null })),
+  )
+  serveSdkPath(app, ['GET'], '/api/early_access_features', async (_request, reply) =>
+    sendJson(reply, JSON.stringify({ earlyAccessFeatures: [] })),
+  )
+}
+
+/** For the access log. */
+export const noteProject = (request: FastifyRequest, { project }: ServedProject): void =>
+  request.setDecorator('projectId', project.id)
+
+const briefly = { 'cache-control': 'public, max-age=60' }
+
+const isSent = (value: string | undefined): boolean => value !== undefined && value !== 'false' && value !== '0'
+
+/** The response to a GET: it names no user, so there is nothing to evaluate. */
+const emptyResponse = ({ token }: Query) => {
+  const { token: _token, ...config } = remoteConfig(token ?? '')
+  return { errorsWhileComputingFlags: false, flags: {}, featureFlags: {}, ...config, ...olderConfig }
+}
+
+const sendJson = (reply: FastifyReply, json: string | Buffer): FastifyReply => reply.type(jsonContentType).send(json)
+
+/** Responds 304 when the client already has this version. */
+function sendUnlessKnown(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  etag: string,
+  json: () => string | Buffer,
+): FastifyReply {
+  reply.headers(definitionsHeaders(etag))
+  return isKnown(request.headers['if-none-match'], etag) ? reply.code(304).send() : sendJson(reply, json())
+}
+
+async function projectOf(snapshots: Snapshots, request: FastifyRequest): Promise<ServedProject> {
+  const { token } = request.params as { token: string }
+  const served = await snapshots.forToken(token)
+  if (!served) throw new Problem('missing', 'No project has this token.')
+  return served
+}
+
+/** By key or id. The payload itself, or null when the flag is off or has none. */
+function payloadOf(served: ServedProject, keyOrId: string): string {
+  const { snapshot, flags } = served
+  const key =
+    snapshot.indexOf(keyOrId) === undefined && /^\d{1,15}$/.test(keyOrId) ? flags.get(Number(keyOrId))?.key : keyOrId
+  const index = key === undefined ? undefined : snapshot.indexOf(key)
+  if (index === undefined) throw missing('Flag')
+  const flag = flags.get(snapshot.flags[index]!.id)!
+  const payloads = flag.filters.payloads as Record<string, unknown> | null | undefined
+  const payload = flag.active ? payloads?.true : undefined
+  if (typeof payload !== 'string') return JSON.stringify(payload ?? null)
+  return isJson(payload) ? payload : JSON.stringify(payload)
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

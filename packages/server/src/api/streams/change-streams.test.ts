@@ -1,0 +1,84 @@
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { onEachDatabase } from '../../testing/databases.ts'
+import { type OpenStream, openStream } from '../../testing/event-source.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
+
+onEachDatabase('the stream of changes', dialect => {
+  let s: Scenario
+  const opened: OpenStream[] = []
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+  })
+  afterAll(() => s.close())
+  afterEach(() => {
+    for (const stream of opened.splice(0)) stream.close()
+  })
+
+  const follow = async (key = s.key) => {
+    const stream = await openStream(`${s.url}/api/changes/stream/`, { authorization: `Bearer ${key}` })
+    opened.push(stream)
+    return stream
+  }
+  const followOpen = async (key = s.key) => {
+    const stream = await follow(key)
+    expect(await stream.next()).toMatchObject({ event: 'open' })
+    return stream
+  }
+  const organizationId = () => s.organization.split('/')[3]
+
+  it('says what kind of thing has changed, where and which', async () => {
+    const stream = await followOpen()
+    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: `told-${dialect}` })
+    const place = { organization: organizationId(), project: s.projectId }
+    expect((await stream.next())?.data).toEqual({ topic: 'flag', ...place, id: String(flag.id) })
+    const { body: change } = await s.post(`${s.project}/scheduled_changes/`, {
+      record_id: flag.id,
+      payload: { operation: 'update_status', value: false },
+      scheduled_at: '2099-01-01T00:00:00Z',
+    })
+    expect((await stream.next())?.data).toEqual({ topic: 'schedule', ...place, id: String(flag.id) })
+    await s.delete(`${s.project}/scheduled_changes/${change.id}/`)
+    expect((await stream.next())?.data).toMatchObject({ topic: 'schedule' })
+    await s.patch(`${s.project}/`, { name: 'Another name' })
+    expect((await stream.next())?.data).toMatchObject({ topic: 'project', project: s.projectId })
+  })
+
+  it('tells of roles, invitations and members', async () => {
+    const stream = await followOpen()
+    const { body: role } = await s.post(`${s.organization}/roles/`, { name: `Team ${dialect}` })
+    expect((await stream.next())?.data).toMatchObject({ topic: 'access', organization: organizationId() })
+    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: `granted-${dialect}` })
+    expect((await stream.next())?.data).toMatchObject({ topic: 'flag' })
+    await s.post(`${s.project}/feature_flags/${flag.id}/role_access/`, { role_id: role.id })
+    expect((await stream.next())?.data).toMatchObject({ topic: 'access', project: s.projectId, id: String(flag.id) })
+    await s.post(`${s.organization}/invites/`, { target_email: `new-${dialect}@example.com` })
+    expect((await stream.next())?.data).toMatchObject({ topic: 'access' })
+    await s.join(`joined-${dialect}`)
+    expect((await stream.next())?.data).toMatchObject({ topic: 'access' })
+    expect((await stream.next())?.data).toMatchObject({ topic: 'identity', organization: organizationId() })
+  })
+
+  it('tells nobody of what they may not see', async () => {
+    const stranger = await s.stranger(`elsewhere-${dialect}`)
+    const stream = await followOpen(stranger.key)
+    await s.post(`${s.project}/feature_flags/`, { key: `unseen-${dialect}` })
+    await stranger.patch('/api/users/@me/', { first_name: 'Somebody' })
+    expect((await stream.next())?.data).toMatchObject({ topic: 'identity', organization: null })
+  })
+
+  it('ends with the key that it was opened with', async () => {
+    const { body: key } = await s.post('/api/personal_api_keys/', { label: 'short-lived', scopes: ['project:read'] })
+    const stream = await followOpen(key.value)
+    await s.delete(`/api/personal_api_keys/${key.id}/`)
+    expect((await stream.next())?.data).toMatchObject({ topic: 'identity' })
+    expect(await stream.next()).toBeUndefined()
+    expect((await follow(key.value)).status).toBe(401)
+  })
+
+  it('are so many for each person that they leave room for others', async () => {
+    const many = await s.join(`many-${dialect}`)
+    for (let count = 0; count < 50; count++) await followOpen(many.key)
+    expect((await follow(many.key)).status).toBe(429)
+    await followOpen()
+  })
+})

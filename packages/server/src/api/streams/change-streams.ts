@@ -1,0 +1,134 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { eventStreamType, frameOf } from '../../http/routes/event-streams.ts'
+import { Problem } from '../../problem.ts'
+import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
+import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
+
+/** Tells people that something has changed which they may see, never what it is now. */
+export interface ChangeStreams {
+  /** Takes the answer over until the follower goes away, or their key no longer holds. Raises `throttled`. */
+  follow(follower: Follower): (response: ServerResponse, headers: OutgoingHttpHeaders) => void
+  /** Ends them all. */
+  close(): void
+}
+
+export interface Follower {
+  readonly actor: Actor
+  /** Asked again whenever keys or memberships change. Raises `unauthenticated` when the key no longer holds. */
+  readonly authenticate: () => Promise<Actor>
+}
+
+export interface ChangeStreamLimits {
+  readonly followersMax: number
+  /** So that one person's keys do not take the place of everybody else's. */
+  readonly followersPerPersonMax: number
+  /** What may lie unread for one reader, who is cut off then and comes back. */
+  readonly unreadBytesMax: number
+  /** Also without a word of changes the key is looked at again: it may have expired. */
+  readonly heartbeatMilliseconds: number
+}
+
+const usualLimits: ChangeStreamLimits = {
+  followersMax: 5000,
+  followersPerPersonMax: 50,
+  unreadBytesMax: 256 * 1024,
+  heartbeatMilliseconds: 20_000,
+}
+
+interface Open extends Follower {
+  actor: Actor
+}
+
+const streamHeaders = {
+  'content-type': eventStreamType,
+  'cache-control': 'no-cache, no-transform',
+  'x-accel-buffering': 'no',
+}
+
+/** Whoever reads this has missed nothing since, or looks at everything again. */
+const opening = frameOf({ event: 'open', data: '{}' })
+
+export function createChangeStreams(
+  changes: Pick<ChangeFeed, 'subscribe'>,
+  limits: Partial<ChangeStreamLimits> = {},
+): ChangeStreams {
+  const { followersMax, followersPerPersonMax, unreadBytesMax, heartbeatMilliseconds } = { ...usualLimits, ...limits }
+  const streams = new Map<ServerResponse, Open>()
+  let isClosed = false
+
+  const countOf = ({ user }: Actor): number => {
+    let count = 0
+    for (const { actor } of streams.values()) if (actor.user.id === user.id) count += 1
+    return count
+  }
+  const write = (response: ServerResponse, text: string) => {
+    if (response.writableLength > unreadBytesMax) response.destroy()
+    else response.write(text)
+  }
+  /** Whether the key still holds, and where. While the database is away, what was known stands. */
+  const look = async (response: ServerResponse, open: Open) => {
+    try {
+      open.actor = await open.authenticate()
+    } catch (error) {
+      if (error instanceof Problem && error.kind === 'unauthenticated') end(response)
+    }
+  }
+  const lookAtAll = () => {
+    for (const [response, open] of streams) look(response, open)
+  }
+  const unsubscribe = changes.subscribe(
+    batch => {
+      for (const [response, { actor }] of streams) {
+        const frames = batch.filter(change => mayHearOf(actor, change)).map(frameOfChange)
+        if (frames.length > 0) write(response, frames.join(''))
+      }
+      // Not awaited: to look up a key is to catch up with the very changes that are being told.
+      if (batch.some(({ topic }) => topic === 'identity')) lookAtAll()
+    },
+    () => {
+      for (const response of streams.keys()) write(response, opening)
+      lookAtAll()
+    },
+  )
+  const beat = setInterval(() => {
+    for (const response of streams.keys()) write(response, ': still here\n\n')
+    lookAtAll()
+  }, heartbeatMilliseconds)
+  beat.unref()
+
+  return {
+    follow(follower) {
+      if (isClosed || streams.size >= followersMax || countOf(follower.actor) >= followersPerPersonMax) {
+        throw new Problem('throttled', 'Too many streams are open.', { retryAfterSeconds: 30 })
+      }
+      return (response, headers) => {
+        streams.set(response, { ...follower })
+        response.once('close', () => streams.delete(response))
+        response.on('error', () => streams.delete(response))
+        response.writeHead(200, { ...headers, ...streamHeaders })
+        response.write(opening)
+      }
+    },
+    close() {
+      isClosed = true
+      clearInterval(beat)
+      unsubscribe()
+      for (const response of streams.keys()) end(response)
+    },
+  }
+}
+
+function mayHearOf(actor: Actor, { topic, organizationId, projectId, entityId }: Change): boolean {
+  if (topic === 'identity' && entityId === String(actor.user.id)) return true
+  if (organizationId === null) return false
+  if (projectId === null) return levelIn(actor, organizationId) !== undefined
+  return levelInProject(actor, { id: projectId, organizationId }) !== undefined
+}
+
+const frameOfChange = ({ topic, organizationId, projectId, entityId }: Change): string =>
+  frameOf({ data: JSON.stringify({ topic, organization: organizationId, project: projectId, id: entityId }) })
+
+/** With its connection: one that is kept alive would keep the server from closing. */
+const end = (response: ServerResponse): void => {
+  response.end(() => response.socket?.destroySoon())
+}

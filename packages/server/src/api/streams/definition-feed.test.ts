@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Definitions } from '../sdk/definitions.ts'
+import { createDefinitionFeed } from './definition-feed.ts'
+
+/** A project whose one flag is as large as asked for. */
+const project = (version: number, flagBytes: number) =>
+  ({ project: { id: 1 }, version, flagBytes }) as unknown as ServedProject & { version: number; flagBytes: number }
+
+const piece = (served: ServedProject) => {
+  const { version, flagBytes } = served as ReturnType<typeof project>
+  return `{"version":${version},"text":"${'x'.repeat(flagBytes)}"}`
+}
+
+const definitions: Definitions = {
+  bodyOf: served => ({
+    json: Buffer.from(`{"flags":[${piece(served)}]}`),
+    etag: `W/"v${(served as ReturnType<typeof project>).version}"`,
+  }),
+  idOf: served => `v${(served as ReturnType<typeof project>).version}`,
+  piecesOf: served => new Map([[7, piece(served)]]),
+  surroundings: () => '',
+}
+
+describe('what followers of definitions are told', () => {
+  it('lies in memory once, however many are told it', () => {
+    const feed = createDefinitionFeed(definitions)
+    const served = project(1, 100)
+    expect(feed.opening(served, undefined)).toBe(feed.opening(served, 'something else'))
+    expect(feed.opening(served, 'v1')).toBeUndefined()
+  })
+
+  it('goes back as far as there is room for changes, and to everything from further back', () => {
+    const feed = createDefinitionFeed(definitions)
+    const states = Array.from({ length: 10 }, (_, index) => project(index, 1024 * 1024))
+    for (let index = 1; index < states.length; index++) feed.change(states[index - 1]!, states[index]!)
+    const newest = states.at(-1)!
+    const openingFrom = (id: string) => feed.opening(newest, id)?.subarray(0, 13).toString()
+    expect(openingFrom('v8')).toBe('event: change')
+    expect(openingFrom('v7')).toBe('event: change')
+    expect(openingFrom('v2')).toBe('event: state\n')
+  })
+})

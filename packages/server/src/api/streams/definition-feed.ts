@@ -1,0 +1,81 @@
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import { type Frame, frameEnd, frameHead, frameOf } from '../../http/routes/event-streams.ts'
+import type { Definitions } from '../sdk/definitions.ts'
+
+/** What is pushed to those who follow a project's definitions. */
+export interface DefinitionFeed {
+  /** What a follower gets first: nothing when they have it all, the changes since, or everything. */
+  opening(served: ServedProject, lastSeen: string | undefined): Frame | undefined
+  /** What followers get after a change; undefined when the change does not show. */
+  change(before: ServedProject, after: ServedProject): Frame | undefined
+  /** Forgets the changes of a project that nobody follows. */
+  forget(projectId: number): void
+}
+
+interface Step {
+  readonly from: string
+  readonly frame: Frame
+}
+
+/** So many changes back a follower can resume, and so many bytes of them; one further behind gets everything. */
+const stepsMax = 200
+const stepsBytesMax = 4 * 1024 * 1024
+
+/** Ids are hashes of the whole content, so that a follower can resume on any node. */
+export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
+  const steps = new Map<number, Step[]>()
+  const states = new WeakMap<ServedProject, Frame>()
+
+  const { idOf } = definitions
+
+  /** Made once, however many open a stream: those who do not read it all hold on to the same bytes. */
+  function whole(served: ServedProject): Frame {
+    const { json } = definitions.bodyOf(served, true)
+    const made =
+      states.get(served) ??
+      Buffer.concat([Buffer.from(frameHead({ event: 'state', id: idOf(served) })), json, Buffer.from(frameEnd)])
+    states.set(served, made)
+    return made
+  }
+
+  function difference(before: ServedProject, after: ServedProject): Frame {
+    if (definitions.surroundings(before) !== definitions.surroundings(after)) return whole(after)
+    const [old, now] = [definitions.piecesOf(before), definitions.piecesOf(after)]
+    const changed = [...now].filter(([id, json]) => old.get(id) !== json).map(([, json]) => json)
+    const removed = [...old.keys()].filter(id => !now.has(id))
+    const data = `{"flags":[${changed.join(',')}],"removed":${JSON.stringify(removed)}}`
+    return Buffer.from(frameOf({ event: 'change', id: idOf(after), data }))
+  }
+
+  return {
+    opening(served, lastSeen) {
+      if (lastSeen === idOf(served)) return undefined
+      const known = steps.get(served.project.id) ?? []
+      const start = lastSeen === undefined ? -1 : known.findLastIndex(step => step.from === lastSeen)
+      return start === -1 ? whole(served) : Buffer.concat(known.slice(start).map(step => step.frame))
+    },
+    change(before, after) {
+      const from = idOf(before)
+      if (from === idOf(after)) return undefined
+      const frame = difference(before, after)
+      const known = steps.get(after.project.id) ?? []
+      known.push({ from, frame })
+      steps.set(after.project.id, lastSteps(known))
+      return frame
+    },
+    forget(projectId) {
+      steps.delete(projectId)
+    },
+  }
+}
+
+/** The newest that fit, without a gap. */
+function lastSteps(steps: readonly Step[]): Step[] {
+  let [first, bytes] = [steps.length, 0]
+  while (first > 0 && steps.length - first < stepsMax) {
+    bytes += steps[first - 1]!.frame.length
+    if (bytes > stepsBytesMax) break
+    first -= 1
+  }
+  return steps.slice(first)
+}

@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { eventStreamType } from '../../http/routes/event-streams.ts'
+import { queryOf } from '../../http/routes/query-of.ts'
+import { serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
+import { corsHeaders } from '../../http/server/response-headers.ts'
+import { Problem } from '../../problem.ts'
+import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
+import type { FollowOptions, Streams } from './streams.ts'
+
+interface Deps {
+  readonly access: SdkAccess
+  readonly streams: Streams
+}
+
+export const evaluationStreamPath = '/ofrep/v1/stream'
+
+export function serveStreams(app: FastifyInstance, { access, streams }: Deps): void {
+  serveSdkPath(app, ['GET'], '/api/projects/:project_id/feature_flags/stream', async (request, reply) => {
+    const { project_id } = request.params as { project_id: string }
+    const { token } = queryOf(request)
+    const key = credentialOf(request.headers)
+    const served =
+      project_id === '@current'
+        ? await access.toDefinitions(key, token)
+        : await access.toDefinitionsOf(key, Number(project_id))
+    return take(request, reply, options => streams.followDefinitions(served, reply.raw, options))
+  })
+
+  // Browsers' EventSource sends no headers of its own. The address carries the public token, which is all this takes.
+  serveSdkPath(app, ['GET'], evaluationStreamPath, async (request, reply) => {
+    const { token } = queryOf(request)
+    if (token !== undefined && !token.startsWith('phc_')) {
+      throw new Problem('unauthenticated', 'Only the public token of a project belongs in an address.')
+    }
+    const served = await access.toEvaluation(token ?? credentialOf(request.headers))
+    return take(request, reply, options => streams.followEvaluations(served, reply.raw, options))
+  })
+
+  app.addHook('preClose', async () => streams.close())
+}
+
+/** From here on the answer is the stream's; who asks for its head alone is told that and let go. */
+function take(request: FastifyRequest, reply: FastifyReply, follow: (options: FollowOptions) => void): FastifyReply {
+  const given = request.headers['last-event-id']
+  if (request.method === 'HEAD') return reply.type(eventStreamType).send()
+  follow({
+    lastSeen: typeof given === 'string' && given !== '' ? given : undefined,
+    headers: { ...corsHeaders, 'x-request-id': request.id },
+  })
+  return reply.hijack()
+}

@@ -1,0 +1,169 @@
+import { createServer, get, type IncomingMessage, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { createEventStreams } from '../../http/routes/event-streams.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
+import { type OpenStream, openStream } from '../../testing/event-source.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
+
+onEachDatabase('streams', dialect => {
+  let s: Scenario
+  let flags: string
+  const opened: OpenStream[] = []
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+    flags = `${s.project}/feature_flags/`
+    await s.post(flags, { key: 'first' })
+  })
+  afterAll(() => s.close())
+  afterEach(() => {
+    for (const stream of opened.splice(0)) stream.close()
+  })
+
+  const follow = async (headers: Record<string, string> = {}, path = `${flags}stream`) => {
+    const stream = await openStream(s.url + path, { authorization: `Bearer ${s.key}`, ...headers })
+    opened.push(stream)
+    return stream
+  }
+
+  it('tells everything at first, then each change', async () => {
+    const stream = await follow()
+    expect(stream.headers.get('content-type')).toMatch('text/event-stream')
+    const state = await stream.next()
+    const { body: definitions } = await s.get(`/flags/definitions?token=${s.projectToken}&send_cohorts`)
+    expect(state).toMatchObject({ event: 'state', data: definitions })
+    const { body: flag } = await s.post(flags, { key: 'second' })
+    const created = await stream.next()
+    expect(created).toMatchObject({ event: 'change', data: { flags: [{ key: 'second', active: true }], removed: [] } })
+    await s.patch(`${flags}${flag.id}/`, { active: false })
+    expect((await stream.next())?.data.flags).toMatchObject([{ key: 'second', active: false }])
+    await s.patch(`${flags}${flag.id}/`, { deleted: true })
+    expect(await stream.next()).toMatchObject({ event: 'change', data: { flags: [], removed: [flag.id] } })
+    // What is not told to followers is no event.
+    await s.patch(`${s.project}/`, { name: 'Another name' })
+    await s.patch(`${flags}${flag.id}/`, { deleted: false })
+    expect((await stream.next())?.data.flags).toMatchObject([{ key: 'second' }])
+  })
+
+  it('resumes where a follower stopped', async () => {
+    const first = await follow()
+    const state = await first.next()
+    await s.post(flags, { key: `resume-a-${dialect}` })
+    const seen = await first.next()
+    await s.post(flags, { key: `resume-b-${dialect}` })
+    await s.post(flags, { key: `resume-c-${dialect}` })
+    const resumed = await follow({ 'last-event-id': seen!.id })
+    expect((await resumed.next())?.data.flags).toMatchObject([{ key: `resume-b-${dialect}` }])
+    expect((await resumed.next())?.data.flags).toMatchObject([{ key: `resume-c-${dialect}` }])
+    const older = await follow({ 'last-event-id': state!.id })
+    expect((await older.next())?.data.flags).toMatchObject([{ key: `resume-a-${dialect}` }])
+    expect((await (await follow({ 'last-event-id': 'long-ago' })).next())?.event).toBe('state')
+  })
+
+  it('tells nothing again to a follower who has seen it all', async () => {
+    const state = await (await follow()).next()
+    const upToDate = await follow({ 'last-event-id': state!.id })
+    const { body: flag } = await s.post(flags, { key: `fresh-${dialect}` })
+    expect((await upToDate.next())?.data.flags).toMatchObject([{ id: flag.id }])
+  })
+
+  it('tells everything again when the project itself changes', async () => {
+    const stream = await follow()
+    expect((await stream.next())?.data.property_matching_version).toBe(2)
+    await s.patch(`${s.project}/`, { property_matching_version: 1 })
+    expect(await stream.next()).toMatchObject({ event: 'state', data: { property_matching_version: 1 } })
+  })
+
+  it('lets in whom definitions let in', async () => {
+    const status = async (key: string, path = `${flags}stream`) =>
+      (await follow({ authorization: `Bearer ${key}` }, path)).status
+    const { body: secret } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
+    expect(await status(secret.value)).toBe(200)
+    expect(await status(secret.value, '/api/projects/999999/feature_flags/stream')).toBe(404)
+    expect(await status(s.key, `/api/projects/@current/feature_flags/stream?token=${s.projectToken}`)).toBe(200)
+    expect(await status(s.key, '/api/projects/999999/feature_flags/stream')).toBe(404)
+    expect(await status('phx_unknown')).toBe(401)
+    expect(await status(s.projectToken)).toBe(401)
+    const { body: narrow } = await s.post('/api/personal_api_keys/', { label: 'narrow', scopes: ['cohort:read'] })
+    expect(await status(narrow.value)).toBe(403)
+    const stranger = await s.stranger(`streams-${dialect}`)
+    expect(await status(stranger.key)).toBe(404)
+  })
+
+  it('tells OFREP clients to ask again, at once when they missed something', async () => {
+    const path = `/ofrep/v1/stream?token=${s.projectToken}`
+    const stream = await follow({}, path)
+    expect(stream.headers.get('access-control-allow-origin')).toBe('*')
+    await s.post(flags, { key: `refetch-${dialect}` })
+    const word = await stream.next()
+    expect(word).toMatchObject({ event: 'message', data: { type: 'refetchEvaluation' } })
+    const late = await follow({ 'last-event-id': 'something-older' }, path)
+    expect(await late.next()).toMatchObject({ id: word?.id, data: { type: 'refetchEvaluation' } })
+    expect((await follow({}, `/ofrep/v1/stream?token=${s.key}`)).status).toBe(401)
+    expect((await follow({}, '/ofrep/v1/stream?token=phc_unknown')).status).toBe(401)
+  })
+
+  it('end when the server closes', async () => {
+    const other = await startScenario(dialect)
+    const stream = await openStream(`${other.url}${other.project}/feature_flags/stream`, {
+      authorization: `Bearer ${other.key}`,
+    })
+    await stream.next()
+    const end = stream.next()
+    await other.close()
+    expect(await end).toBeUndefined()
+  })
+})
+
+describe('open streams', () => {
+  let server: Server
+  const streams = createEventStreams({ streamsPerProjectMax: 2, unreadBytesMax: 64 * 1024, heartbeatMilliseconds: 20 })
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      try {
+        streams.open(request.url === '/slow' ? 2 : 1, request.url!, response, {}, undefined)
+      } catch {
+        response.writeHead(429).end()
+      }
+    })
+    await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
+  })
+  afterAll(() => {
+    streams.close()
+    server.closeAllConnections()
+    server.close()
+  })
+  const connect = (path: string): Promise<IncomingMessage> =>
+    new Promise(resolve => get({ port: (server.address() as AddressInfo).port, path, agent: false }, resolve))
+
+  it('are bounded, and show that they live', async () => {
+    const [a, , c] = [await connect('/topic'), await connect('/topic'), await connect('/topic')]
+    expect([a?.statusCode, c?.statusCode]).toEqual([200, 429])
+    let beats = 0
+    await new Promise<void>(resolve => {
+      a?.on('data', () => {
+        beats += 1
+        if (beats === 3) resolve()
+      })
+    })
+  })
+
+  it('cut off a reader who does not keep up', async () => {
+    const reader = await connect('/slow')
+    const isCut = new Promise(resolve => reader.on('error', resolve).on('aborted', resolve).on('close', resolve))
+    reader.pause()
+    const before = streams.size
+    const frame = Buffer.from(`data: ${'x'.repeat(64 * 1024)}\n\n`)
+    await new Promise<void>(resolve => {
+      const push = () => {
+        streams.send('/slow', frame)
+        if (streams.has('/slow')) setImmediate(push)
+        else resolve()
+      }
+      push()
+    })
+    expect(streams.size).toBe(before - 1)
+    reader.resume()
+    await isCut
+  })
+})

@@ -1,0 +1,101 @@
+import { createReadStream, existsSync } from 'node:fs'
+import type { Config } from '../../config.ts'
+import { hashSecret, maskSecret, newId, newSecret, newUuid } from '../../features/identity/secret.ts'
+import { moveSecrets } from '../../features/plugins/configs/config-secrets.ts'
+import { tokenPurpose } from '../../features/plugins/install/plugin-builder.ts'
+import { createSecretBox } from '../../features/plugins/secrets/secret-box.ts'
+import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
+import { instantOf } from '../../instant.ts'
+import { sqlInstanceStore } from '../../storage/instance-store.sql.ts'
+import type { Storage } from '../../storage/open-storage.ts'
+import { notifyChanges } from '../../storage/postgres/postgres-notify.ts'
+import type { BroughtProject, Credentials } from '../../storage/transfer/bring-project.ts'
+import { importData } from '../../storage/transfer/import-data.ts'
+import { printJson, progress } from '../output.ts'
+import { UsageError } from '../usage.ts'
+import { withDatabase } from '../with-database.ts'
+
+interface Options {
+  readonly organization?: string
+  readonly name?: string
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/** `halyard import <file>`: a full export into an empty database, or an exported project, as a new one, into a database in use. */
+export async function importCommand(file: string, options: Options): Promise<void> {
+  if (!existsSync(file)) throw new UsageError(`There is no file ${file}.`)
+  const isDryRun = options.dryRun === true
+  const now = instantOf(new Date())
+  const run = (storage: Storage, config: Config) =>
+    importData(storage, () => linesOf(file), {
+      organization: options.organization,
+      name: options.name,
+      isDryRun,
+      now,
+      onProgress: progress,
+      findCredentials: () => findCredentials(storage, config),
+    })
+  await withDatabase(
+    async (_database, storage, config) => {
+      const { rows, project } = await run(storage, config)
+      if (options.json) printJson({ rows, dry_run: isDryRun, project: project ?? null })
+      else if (project) describe(project, rows, isDryRun)
+      else console.log(isDryRun ? `Would import ${rows} rows. Nothing was written.` : `Imported ${rows} rows.`)
+      // Servers that miss this notification find the change in the change log.
+      if (storage.pool && project && !isDryRun) await notifyChanges(storage.pool)
+    },
+    { database: 'create' },
+  )
+}
+
+function describe(
+  { id, name, organization, token, notes, secretKeys }: BroughtProject,
+  rows: number,
+  isDryRun: boolean,
+) {
+  const place = `into the organization ${organization.name} (${organization.id})`
+  if (isDryRun) console.log(`Would import ${rows} rows as a new project, ${name}, ${place}.`)
+  else console.log(`Imported ${rows} rows as project ${id}, ${name}, ${place}. Its token: ${token}`)
+  for (const note of notes) console.log(`  ${note}`)
+  for (const { label, value } of secretKeys) {
+    const shown = isDryRun ? '' : `, shown once: ${value}`
+    console.log(`  The secret key ${label} is replaced, because another project here uses the exported one${shown}`)
+  }
+  if (isDryRun) console.log('Nothing was written.')
+}
+
+async function findCredentials(storage: Storage, config: Config): Promise<Credentials> {
+  const instance = sqlInstanceStore(storage.kysely)
+  const box = createSecretBox(await findSecretKey(config.secretKey, storage.sqlite?.path, instance))
+  return {
+    newUuid,
+    newToken: () => newSecret('phc_'),
+    newSecretKey() {
+      const value = newSecret('phs_')
+      return { id: newId(), value, hash: hashSecret(value), mask: maskSecret(value) }
+    },
+    moveSecrets: (sealed, from, to) => orUndefined(() => moveSecrets(box, sealed, from, to)),
+    canOpenPluginToken: sealed => orUndefined(() => box.open(sealed, tokenPurpose)) !== undefined,
+  }
+}
+
+/** Undefined for what was encrypted with another key. */
+function orUndefined<T>(open: () => T): T | undefined {
+  try {
+    return open()
+  } catch {
+    return undefined
+  }
+}
+
+/** Reads a line on demand, so that memory stays bounded while the database is busy. */
+async function* linesOf(file: string): AsyncGenerator<string> {
+  let rest = ''
+  for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {
+    const lines = (rest + (chunk as string)).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+  if (rest !== '') yield rest
+}

@@ -1,0 +1,213 @@
+import { once } from 'node:events'
+import {
+  chmodSync,
+  chownSync,
+  copyFileSync,
+  createWriteStream,
+  existsSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Writable } from 'node:stream'
+import { readConfig } from '../../config.ts'
+import { instantOf } from '../../instant.ts'
+import { migrations } from '../../storage/migrations/all-migrations.ts'
+import { openStorage, type Storage } from '../../storage/open-storage.ts'
+import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
+import { exportData } from '../../storage/transfer/export-data.ts'
+import { moveStore } from '../../storage/transfer/migrate-store.ts'
+import { printJson, progress } from '../output.ts'
+import { CommandError, UsageError } from '../usage.ts'
+import { withDatabase } from '../with-database.ts'
+import { refuseFileInUse, refuseWhileServed } from './refuse-while-in-use.sql.ts'
+import { isDiskFull, makeDurable, writeWhole } from './whole-file.ts'
+
+/** `halyard export <file> [--project N]`: JSON lines; `-` is standard output. */
+export async function exportCommand(
+  file: string,
+  options: { readonly project?: number; readonly json?: boolean },
+): Promise<void> {
+  const { project: projectId } = options
+  await withDatabase(async (database, storage) => {
+    if (projectId !== undefined && !(await database.read(tx => tx.projects.find(projectId))))
+      throw new CommandError(`There is no project ${projectId}.`)
+    const exportTo = (stream: Writable) => writeLines(stream, write => exportData(storage, write, projectId))
+    if (file === '-') {
+      const rows = await exportTo(process.stdout)
+      return progress(`Exported ${rows} rows.`)
+    }
+    progress(`Exporting to ${file} …`)
+    let rows = 0
+    await writeWhole(file, async part => {
+      const output = createWriteStream(part, { mode: 0o600 })
+      rows = await exportTo(output)
+      output.end()
+      await once(output, 'close')
+    })
+    if (options.json) return printJson({ file, rows })
+    console.log(
+      `Exported ${rows} rows to ${file}. It contains hashes of keys and passwords: protect it like the database.`,
+    )
+  })
+}
+
+/** Honors backpressure. Rejects when the stream fails. */
+async function writeLines(
+  output: Writable,
+  work: (write: (line: string) => Promise<void>) => Promise<number>,
+): Promise<number> {
+  const failed = once(output, 'error').then(([error]) => Promise.reject(error))
+  failed.catch(() => {})
+  const write = async (line: string) => {
+    if (!output.write(line)) await Promise.race([once(output, 'drain'), failed])
+  }
+  return Promise.race([work(write), failed])
+}
+
+/** `halyard migrate-store <from> <to>`: between databases, resumable and verified. */
+export async function migrateStoreCommand(fromUrl: string, toUrl: string): Promise<void> {
+  const from = checkedUrl(fromUrl)
+  const to = checkedUrl(toUrl)
+  if (placeOf(from) === placeOf(to)) throw new UsageError('The two databases are the same.')
+  if (from.startsWith('sqlite:') && !existsSync(placeOf(from))) throw new UsageError(`There is no database ${from}.`)
+  if (from.startsWith('sqlite:')) refuseFileInUse(placeOf(from))
+  const source = openStorage(from)
+  const target = openStorage(to)
+  try {
+    await reach(source, from)
+    await reach(target, to)
+    await refuseWhileServed(source)
+    await moveStore(source, target, progress, async ({ tables, rows }) => {
+      await moveSecretKey(source, target)
+      console.log(`Moved ${rows} rows in ${tables} tables; counts and checksums agree.`)
+      console.log('Point DATABASE_URL at the new database and start Halyard.')
+    })
+  } catch (error) {
+    if (!isDiskFull(error)) throw error
+    throw new UsageError('The disk of the target is full. Free some space and run the same command: it goes on here.')
+  } finally {
+    await source.close()
+    await target.close()
+  }
+}
+
+function checkedUrl(url: string): string {
+  if (/^(sqlite:.|postgres(ql)?:\/\/)/.test(url)) return url
+  throw new UsageError(`"${url}" names no database: write sqlite:<path> or postgres://user:password@host:port/name.`)
+}
+
+const placeOf = (url: string): string => (url.startsWith('sqlite:') ? resolve(url.slice('sqlite:'.length)) : url)
+
+async function reach(storage: Storage, url: string): Promise<void> {
+  try {
+    await storage.ping()
+  } catch (error) {
+    const shown = url.replace(/:[^:@/]*@/, ':…@')
+    throw new UsageError(
+      `The database ${shown} does not respond: ${(error as Error).message}. Check its host, name, user and password.`,
+    )
+  }
+}
+
+/** Secrets of plugins are encrypted with a key that lies beside a SQLite file but inside PostgreSQL. */
+async function moveSecretKey(source: Storage, target: Storage): Promise<void> {
+  const keyBeside = (path: string) => join(dirname(path), 'halyard.key')
+  if (source.sqlite && target.pool && existsSync(keyBeside(source.sqlite.path))) {
+    const value = readFileSync(keyBeside(source.sqlite.path), 'utf8').trim()
+    await target.kysely
+      .insertInto('instance')
+      .values({ name: 'secret_key', value })
+      .onConflict(c => c.doNothing())
+      .execute()
+  }
+  if (source.sqlite && target.sqlite) {
+    const [old, next] = [keyBeside(source.sqlite.path), keyBeside(target.sqlite.path)]
+    if (existsSync(old) && !existsSync(next)) copyFileSync(old, next)
+  }
+  if (source.pool && target.sqlite && !existsSync(keyBeside(target.sqlite.path))) {
+    const row = await source.kysely
+      .selectFrom('instance')
+      .select('value')
+      .where('name', '=', 'secret_key')
+      .executeTakeFirst()
+    if (row) writeFileSync(keyBeside(target.sqlite.path), `${row.value}\n`, { mode: 0o600 })
+  }
+}
+
+/** `halyard restore <backup>`: replaces the SQLite file by a verified backup; the previous file stays beside it. */
+export async function restoreCommand(file: string): Promise<void> {
+  const backup = resolve(file)
+  const { databaseUrl } = readConfig(process.env)
+  if (!databaseUrl.startsWith('sqlite:')) throw new UsageError('This database is PostgreSQL. Use pg_restore.')
+  const path = resolve(databaseUrl.slice('sqlite:'.length))
+  if (!existsSync(backup)) throw new UsageError(`There is no file ${backup}.`)
+  const version = checkBackup(backup)
+  if (existsSync(path)) refuseFileInUse(path)
+  const next = `${path}.restoring`
+  try {
+    copyFileSync(backup, next)
+    if (existsSync(path)) giveLikeness(path, next)
+    makeDurable(next)
+  } catch (error) {
+    rmSync(next, { force: true })
+    throw new UsageError(`${path} could not be restored: ${(error as Error).message}. Nothing was changed.`)
+  }
+  const kept = `${path}.before-restore-${instantOf(new Date())
+    .replace(/[^0-9]/g, '')
+    .slice(0, 14)}`
+  putInPlace(next, path, kept)
+  console.log(`Restored ${backup} (schema version ${version}) to ${path}.`)
+  if (existsSync(kept)) console.log(`The previous database is ${kept}.`)
+}
+
+/**
+ * At every moment there is a database in the place, the old one or the new one: without one, the next start would make an empty one. The log of the old one,
+ * which is only still there when it is damaged, must never meet the new one.
+ */
+function putInPlace(next: string, path: string, kept: string): void {
+  if (existsSync(path)) linkOrCopy(path, kept)
+  for (const suffix of ['-wal', '-shm']) if (existsSync(path + suffix)) renameSync(path + suffix, kept + suffix)
+  renameSync(next, path)
+  makeDurable(dirname(path))
+}
+
+/** Copies mode and owner of the old file; only root can change the owner. */
+function giveLikeness(path: string, next: string): void {
+  const { mode, uid, gid } = statSync(path)
+  chmodSync(next, mode)
+  if (process.getuid?.() === 0) chownSync(next, uid, gid)
+}
+
+/** Not every file system lets a file have two names. */
+function linkOrCopy(path: string, kept: string): void {
+  try {
+    linkSync(path, kept)
+  } catch {
+    copyFileSync(path, kept)
+    makeDurable(kept)
+  }
+}
+
+function checkBackup(path: string): number {
+  try {
+    const copy = openSqlite(path, { readOnly: true })
+    try {
+      const [sound] = copy.prepare('pragma integrity_check').all() as { integrity_check: string }[]
+      if (sound?.integrity_check !== 'ok') throw new Error(sound?.integrity_check)
+      const [row] = copy.prepare('select max(version) as version from schema_migrations').all() as { version: number }[]
+      const known = migrations.at(-1)?.version ?? 0
+      if ((row?.version ?? 0) > known)
+        throw new Error(`it was made by a newer Halyard (schema ${row?.version}, this one knows ${known})`)
+      return row?.version ?? 0
+    } finally {
+      copy.close()
+    }
+  } catch (error) {
+    throw new UsageError(`${path} is not a valid backup: ${(error as Error).message}. Nothing was changed.`)
+  }
+}

@@ -1,0 +1,189 @@
+import { join } from 'node:path'
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
+import { createEdgeFeed } from './api/edge/edge-feed.ts'
+import { serveEdges } from './api/edge/edge-routes.ts'
+import { serveOfrep } from './api/ofrep/ofrep-routes.ts'
+import { serveSdk } from './api/sdk/sdk-routes.ts'
+import { serveStreams } from './api/streams/stream-routes.ts'
+import type { Config } from './config.ts'
+import { takeDataFolder } from './edge/data-folder.ts'
+import { createEdgeGate } from './edge/edge-authenticator.ts'
+import { watchEdge } from './edge/edge-metrics.ts'
+import { openEventSpool } from './edge/event-spool.ts'
+import { type Following, followUpstream } from './edge/follow-upstream.ts'
+import { forwardEvents } from './edge/forward-events.ts'
+import { createReplica, type Replica } from './edge/replica.ts'
+import { createSpooledBatches, createSpooledIngest } from './edge/spooled-ingest.ts'
+import { DamagedState, stateFile } from './edge/state-file.ts'
+import { createStateKeeper } from './edge/state-keeper.ts'
+import { connectUpstream } from './edge/upstream.ts'
+import { upstreamSubjects } from './edge/upstream-subjects.ts'
+import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
+import { serveIngest } from './features/events/ingest-routes.ts'
+import { createServeRoute } from './http/routes/serve-route.ts'
+import { createHttp } from './http/server/create-http.ts'
+import { type Instant, instantOf } from './instant.ts'
+import { createAccessLog } from './observability/access-log.ts'
+import { watchFollowers } from './observability/edge-metrics.ts'
+import { createMetrics } from './observability/metrics.ts'
+import { serveOperations } from './observability/operations-routes.ts'
+import { createLoadShedder } from './overload/load-shedder.ts'
+import { createRateLimiter } from './overload/rate-limit.ts'
+import { createServing, type Serving } from './serving.ts'
+import { levelInProject } from './tenancy.ts'
+
+/** A Halyard without a database, close to its clients. */
+export interface Edge {
+  readonly app: FastifyInstance
+  readonly serving: Serving
+  readonly replica: Replica
+  readonly following: Following
+  /** Whether there is something to serve: from disk at once, otherwise after the upstream has sent its state. */
+  isReady(): boolean
+  drain(): void
+  close(): Promise<void>
+}
+
+export type EdgeConfig = Config & { readonly upstream: string; readonly upstreamKey: string }
+
+const reportMilliseconds = 10_000
+
+/** Composition root of an edge: the same parts as in `main.ts`, over the state that the upstream publishes. */
+export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Promise<Edge> {
+  const now = (): Instant => instantOf(new Date())
+  const giveBack = await takeDataFolder(config.edgeData)
+  const spool = await openEventSpool(join(config.edgeData, 'events'), config.edgeSpoolBytesMax)
+  const replica = createReplica()
+  const file = stateFile(config.edgeData)
+  let hasState = await loadState(file, replica, log)
+  const keeper = createStateKeeper(file, replica.all, error => log.error({ err: error }, 'the state was not written'))
+
+  const upstream = connectUpstream({ url: config.upstream, key: config.upstreamKey })
+  const subjects = upstreamSubjects(config.edgeLookUps, upstream, replica)
+  const authenticator = createEdgeGate(replica, now)
+  const serving = createServing({
+    source: {
+      projects: replica.projects,
+      subjects,
+      findActor: replica.findActor,
+      currentProjectOf: actor => authenticator.projectFor(actor, '@current', undefined),
+      changes: replica.changes,
+    },
+    now,
+    bodiesBytesMax: config.bodiesBytesMax,
+  })
+  const feed = createEdgeFeed(replica.states)
+  const following = followUpstream({
+    upstream,
+    replica,
+    stateBytesMax: config.edgeStateBytesMax,
+    onCurrent() {
+      hasState = true
+      keeper.note()
+    },
+    log,
+  })
+  const forwarding = forwardEvents({ spool, upstream, log })
+
+  const metrics = createMetrics()
+  watchEdge(metrics.registry, { replica, following, spool, forwarding })
+  watchFollowers(metrics.registry, () => feed.size)
+  const shedder = createLoadShedder(config)
+  const accessLog = createAccessLog(config.accessLog)
+  const { trustProxy } = config
+  const app = createHttp({
+    authenticator,
+    log,
+    accessLog,
+    trustProxy,
+    bodyBytesMax: config.bodyBytesMax,
+    bodyMemory: serving.bodyMemory,
+    shedder,
+    fastPath:
+      config.fastPath === 'on'
+        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        : undefined,
+    onResponse: metrics.requests.observe,
+  })
+  metrics.watchLoad(shedder.load)
+  metrics.watchEvaluations(() => serving.counts.totals)
+  metrics.watchBodies(serving.bodyMemory)
+  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined))
+
+  let isDraining = false
+  const readiness = {
+    check: async () => ({
+      canEvaluate: hasState,
+      // Events are spooled on disk while the upstream is away.
+      canWrite: hasState,
+      details: { state: hasState ? 'ok' : 'none', upstream: following.connection },
+    }),
+    isDraining: () => isDraining,
+  }
+  serveOperations(app, readiness, metrics)
+  serveSdk(app, serving)
+  serveOfrep(app, serving)
+  serveStreams(app, serving)
+  serveIngest(app, createSpooledIngest(replica, spool, now))
+  serveEdges(app, serve, {
+    authenticator,
+    feed,
+    batches: createSpooledBatches(replica, spool),
+    subjects,
+    async findProject(actor, uuid) {
+      const project = replica.findByUuid(uuid)
+      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+    },
+  })
+
+  const reported = { requests: 0, flags: 0 }
+  async function report(): Promise<void> {
+    const { requests, flags } = serving.counts.totals
+    const evaluations = { requests: requests - reported.requests, flags: flags - reported.flags }
+    if (evaluations.requests === 0) return
+    Object.assign(reported, { requests, flags })
+    // Numbers are no reason to stop serving.
+    await spool.append({ evaluations }).catch(() => {})
+  }
+  const reporting = setInterval(report, reportMilliseconds)
+
+  return {
+    app,
+    serving,
+    replica,
+    following,
+    isReady: () => hasState,
+    drain() {
+      isDraining = true
+      serving.beginClosing()
+    },
+    async close() {
+      serving.beginClosing()
+      clearInterval(reporting)
+      await app.close()
+      await following.close()
+      await report()
+      await forwarding.close()
+      serving.close()
+      await keeper.close()
+      await giveBack()
+    },
+  }
+}
+
+async function loadState(
+  file: ReturnType<typeof stateFile>,
+  replica: Replica,
+  log: Pick<FastifyBaseLogger, 'info' | 'error'>,
+): Promise<boolean> {
+  try {
+    const states = await file.read()
+    for (const state of states ?? []) await replica.put(state)
+    if (states) log.info({ projects: states.length }, 'serving the last state from disk')
+    return states !== undefined
+  } catch (error) {
+    if (!(error instanceof DamagedState)) throw error
+    log.error({ problem: error.message }, 'starting without a state')
+    return false
+  }
+}

@@ -1,0 +1,17 @@
+import type { FlagDefinition } from '@halyard/engine'
+import type { Flag } from '../../features/flags/flag.ts'
+
+export const flagDefinition = (
+  flag: Pick<
+    Flag,
+    'id' | 'key' | 'active' | 'deleted' | 'version' | 'filters' | 'ensureExperienceContinuity' | 'bucketingIdentifier'
+  >,
+): FlagDefinition => ({
+  id: flag.id,
+  key: flag.key,
+  active: flag.active && !flag.deleted,
+  version: flag.version,
+  filters: flag.filters,
+  ensureExperienceContinuity: flag.ensureExperienceContinuity,
+  bucketingIdentifier: flag.bucketingIdentifier,
+})

@@ -1,0 +1,67 @@
+import { type Headers, type Runtime, runtimeOf } from '../request-runtime.ts'
+
+export type Properties = Readonly<Record<string, unknown>>
+
+/** What a client asks for, read from its body whatever its library calls the fields. */
+export interface EvaluationRequest {
+  readonly token: string | undefined
+  readonly distinctId: string | undefined
+  readonly personProperties: Properties
+  readonly groups: Readonly<Record<string, string | number>>
+  readonly groupProperties: Readonly<Record<string, Properties>>
+  readonly anonDistinctId: string | undefined
+  readonly deviceId: string | undefined
+  /** Only these flags; undefined means all. */
+  readonly keys: readonly string[] | undefined
+  /** Only flags of these contexts, and flags of none; empty means all. */
+  readonly contexts: readonly string[]
+  readonly runtime: Runtime | undefined
+  /** The client wants its configuration and no flags. */
+  readonly isWithoutFlags: boolean
+}
+
+/** Longer ids are cut, as PostHog cuts them. */
+const distinctIdCharactersMax = 200
+const nothing: Record<string, never> = Object.freeze({})
+
+/** Lenient where libraries differ: a field of a type that makes no sense counts as absent. */
+export function readEvaluationRequest(body: unknown, headers: Headers): EvaluationRequest {
+  const sent = propertiesOf(body)
+  const personProperties = propertiesOf(sent.person_properties ?? sent.$properties)
+  return {
+    token: textOf(sent.token ?? sent.api_key ?? sent.$token),
+    distinctId: distinctIdOf(sent.distinct_id ?? sent.$distinct_id),
+    personProperties,
+    groups: groupsOf(sent.groups ?? sent.$groups),
+    groupProperties: propertiesOf(sent.group_properties) as Readonly<Record<string, Properties>>,
+    anonDistinctId: distinctIdOf(sent.$anon_distinct_id),
+    deviceId: distinctIdOf(sent.$device_id ?? sent.device_id ?? personProperties.$device_id),
+    keys: textsOf(sent.flag_keys_to_evaluate ?? sent.flag_keys),
+    contexts: textsOf(sent.evaluation_contexts ?? sent.evaluation_environments) ?? [],
+    runtime: runtimeOf(sent.evaluation_runtime, headers),
+    isWithoutFlags: sent.disable_flags === true || sent.disable_flags === 'true',
+  }
+}
+
+/** PHP sends an empty list for an empty object. */
+const propertiesOf = (value: unknown): Properties =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Properties) : nothing
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+
+function distinctIdOf(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  if (typeof value !== 'string' || value === '') return undefined
+  return value.length <= distinctIdCharactersMax ? value : [...value].slice(0, distinctIdCharactersMax).join('')
+}
+
+function groupsOf(value: unknown): Readonly<Record<string, string | number>> {
+  const given = propertiesOf(value)
+  if (given === nothing) return nothing
+  const keys = Object.entries(given).filter(([, key]) => typeof key === 'string' || typeof key === 'number')
+  return Object.fromEntries(keys) as Record<string, string | number>
+}
+
+function textsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) ? value.filter(item => typeof item === 'string') : undefined
+}

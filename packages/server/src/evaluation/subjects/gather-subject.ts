@@ -1,0 +1,107 @@
+import type { Requirements, Subject } from '@halyard/engine'
+import type { ServedProject } from '../projects/served-project.ts'
+import type { EvaluationRequest, Properties } from './evaluation-request.ts'
+
+/** After this long a lookup is canceled and the evaluation goes on without it. */
+export const lookupMillisecondsMax = 1000
+
+/** What is stored about persons and groups, as far as evaluation needs it. */
+export interface StoredSubjects {
+  /** Returns what is known of the person with the distinct id, and of the groups. Raises `unavailable`. */
+  find(projectId: number, wanted: WantedSubject): Promise<StoredSubject>
+}
+
+export interface WantedSubject {
+  readonly distinctId: string
+  readonly anonDistinctId: string | undefined
+  /** Whether the person's properties are wanted. */
+  readonly personProperties: boolean
+  /** The groups whose properties are wanted, by the index of their type. */
+  readonly groups: readonly { readonly typeIndex: number; readonly type: string; readonly key: string }[]
+  /** Which of these static cohorts the person is in. */
+  readonly staticCohorts: readonly number[]
+  /**
+   * Flags with experience continuity: their stored hash keys are wanted, and when there are none yet and the request names an
+   * anonymous id, it is stored, first come first served.
+   */
+  readonly continuityFlags: readonly string[]
+}
+
+export interface StoredSubject {
+  readonly personProperties?: Properties
+  readonly groupProperties?: Readonly<Record<string, Properties>>
+  readonly staticCohorts?: ReadonlySet<number>
+  readonly hashKeyOverrides?: Readonly<Record<string, string>>
+}
+
+/** A request with a distinct id. */
+export type Asking = EvaluationRequest & { readonly distinctId: string }
+
+/** What has to be looked up for this request; undefined, the usual case, when nothing has to. */
+export function wantedSubject(served: ServedProject, request: Asking): WantedSubject | undefined {
+  const { requirements } = served.snapshot
+  const { hasPersons } = served
+  if (!hasPersons && requirements.groupProperties.size === 0) return undefined
+  const personProperties = hasPersons && lacks(request.personProperties, requirements.personProperties)
+  const staticCohorts = hasPersons ? [...requirements.staticCohorts] : []
+  const continuityFlags = hasPersons ? requirements.continuityFlags : []
+  const groups = wantedGroups(served, request, requirements)
+  if (!personProperties && staticCohorts.length === 0 && continuityFlags.length === 0 && groups.length === 0) {
+    return undefined
+  }
+  const { distinctId, anonDistinctId } = request
+  return { distinctId, anonDistinctId, personProperties, staticCohorts, continuityFlags, groups }
+}
+
+function lacks(given: Properties, needed: ReadonlySet<string>): boolean {
+  for (const name of needed) if (!Object.hasOwn(given, name) && name !== 'distinct_id') return true
+  return false
+}
+
+function wantedGroups({ project }: ServedProject, request: Asking, requirements: Requirements) {
+  if (requirements.groupProperties.size === 0) return []
+  return Object.entries(project.groupTypes).flatMap(([index, type]) => {
+    const needed = requirements.groupProperties.get(type)
+    const key = Object.hasOwn(request.groups, type) ? request.groups[type] : undefined
+    if (!needed || key === undefined) return []
+    const given = groupPropertiesOf(request, type)
+    const isComplete = [...needed].every(name => Object.hasOwn(given, name) || name === '$group_key')
+    return isComplete ? [] : [{ typeIndex: Number(index), type, key: String(key) }]
+  })
+}
+
+const groupPropertiesOf = ({ groupProperties }: Asking, type: string): Properties => {
+  const given = Object.hasOwn(groupProperties, type) ? groupProperties[type] : undefined
+  return typeof given === 'object' && given !== null ? given : {}
+}
+
+/** Stored properties join those of the request, which win. */
+export function subjectOf(request: Asking, stored: StoredSubject | undefined): Subject {
+  const { distinctId, personProperties, groups, groupProperties, deviceId, anonDistinctId } = request
+  if (!stored && deviceId === undefined && anonDistinctId === undefined) {
+    return { distinctId, groups, personProperties, groupProperties }
+  }
+  const own = {
+    distinctId,
+    groups,
+    ...(deviceId !== undefined && { deviceId }),
+    ...(anonDistinctId !== undefined && { anonDistinctId }),
+  }
+  if (!stored) return { ...own, personProperties, groupProperties }
+  const { staticCohorts, hashKeyOverrides } = stored
+  return {
+    ...own,
+    personProperties: { ...stored.personProperties, ...personProperties },
+    groupProperties: mergedGroups(stored.groupProperties, request),
+    ...(staticCohorts && { inStaticCohort: (id: number) => staticCohorts.has(id) }),
+    ...(hashKeyOverrides && { hashKeyOverrides }),
+  }
+}
+
+function mergedGroups(stored: StoredSubject['groupProperties'], request: Asking): Record<string, Properties> {
+  const merged: Record<string, Properties> = { ...request.groupProperties }
+  for (const [type, properties] of Object.entries(stored ?? {})) {
+    merged[type] = { ...properties, ...groupPropertiesOf(request, type) }
+  }
+  return merged
+}

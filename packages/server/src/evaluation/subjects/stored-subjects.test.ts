@@ -1,0 +1,115 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { newUuid } from '../../features/identity/secret.ts'
+import { createPersonLedger, type PersonLedger } from '../../features/persons/person-ledger.ts'
+import { Problem } from '../../problem.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { createEvaluator } from '../evaluator.ts'
+import { readEvaluationRequest } from './evaluation-request.ts'
+import type { Asking } from './gather-subject.ts'
+
+const at = '2026-01-01T00:00:00.000000Z'
+const set = (properties: Record<string, unknown>) => ({ set: properties, setOnce: {}, unset: [] })
+
+onEachDatabase('what is stored about a subject', dialect => {
+  let s: Scenario
+  let flags: string
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+    flags = `${s.project}/feature_flags/`
+    await s.halyard.database.transaction(async tx => {
+      const { index } = (await tx.groups.ensureType(s.projectId, 'company'))!
+      await tx.groups.update(s.projectId, { typeIndex: index, key: 'acme' }, set({ size: 'large' }), at)
+      await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
+    })
+    await s.post(flags, { key: 'pro', filters: { groups: [{ properties: [person('plan', 'pro')] }] } })
+    await s.post(flags, {
+      key: 'large',
+      filters: {
+        aggregation_group_type_index: 0,
+        groups: [{ properties: [{ key: 'size', type: 'group', group_type_index: 0, value: 'large' }] }],
+      },
+    })
+    await s.post(flags, {
+      key: 'sticky',
+      ensure_experience_continuity: true,
+      filters: { groups: [{ properties: [], rollout_percentage: 50 }] },
+    })
+  })
+  afterAll(() => s.close())
+
+  const person = (key: string, value: unknown) => ({ key, type: 'person', operator: 'exact', value })
+  const learn = (ids: readonly string[], tell: (ledger: PersonLedger) => void) =>
+    s.halyard.database.transaction(async tx => {
+      const ledger = createPersonLedger(await tx.persons.findByDistinctIds(s.projectId, ids), newUuid)
+      tell(ledger)
+      await tx.persons.write(s.projectId, ledger.drafts())
+      await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
+    })
+  const ask = async (body: object): Promise<Record<string, { enabled: boolean }>> =>
+    (await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, ...body })).body.flags
+
+  it('joins what the request says, which wins', async () => {
+    await learn([], ledger => ledger.update('paying', set({ plan: 'pro' }), at))
+    expect((await ask({ distinct_id: 'paying' })).pro?.enabled).toBe(true)
+    expect((await ask({ distinct_id: 'unknown' })).pro?.enabled).toBe(false)
+    expect((await ask({ distinct_id: 'paying', person_properties: { other: 1 } })).pro?.enabled).toBe(true)
+    expect((await ask({ distinct_id: 'paying', person_properties: { plan: 'free' } })).pro?.enabled).toBe(false)
+  })
+
+  it('is known of groups too', async () => {
+    expect((await ask({ distinct_id: 'a', groups: { company: 'acme' } })).large?.enabled).toBe(true)
+    expect((await ask({ distinct_id: 'a', groups: { company: 'tiny' } })).large?.enabled).toBe(false)
+    const given = { groups: { company: 'tiny' }, group_properties: { company: { size: 'large' } } }
+    expect((await ask({ distinct_id: 'a', ...given })).large?.enabled).toBe(true)
+  })
+
+  it('keeps a person with the value that they met first, whoever they turn out to be', async () => {
+    const value = async (body: object) => (await ask(body)).sticky?.enabled
+    // Ids on either side of the rollout.
+    const ids = Array.from({ length: 40 }, (_, n) => `anonymous-${n}`)
+    const values = await Promise.all(ids.map(id => value({ distinct_id: id })))
+    const [inside, outside] = [ids[values.indexOf(true)]!, ids[values.indexOf(false)]!]
+    await learn([], ledger => {
+      ledger.see(inside, at)
+      ledger.merge(outside, inside, at)
+    })
+    expect(await value({ distinct_id: outside, $anon_distinct_id: inside })).toBe(true)
+    expect(await value({ distinct_id: outside })).toBe(true)
+    expect(await value({ distinct_id: outside, $anon_distinct_id: 'another' })).toBe(true)
+    // Somebody who is not known is bucketed by the anonymous id as long as it is sent.
+    expect(await value({ distinct_id: 'nobody-knows', $anon_distinct_id: inside })).toBe(true)
+  })
+
+  it('is missing when the database is away: what hangs on it is told as failed, the rest is right', async () => {
+    await s.post(flags, { key: 'everybody' })
+    const served = (await s.halyard.serving.snapshots.forProject(s.projectId))!
+    expect(served.hasPersons).toBe(true)
+    let asked = 0
+    const evaluator = createEvaluator({
+      async find() {
+        asked += 1
+        throw new Problem('unavailable', 'The database is away.')
+      },
+    })
+    const told = async (personProperties: object) => {
+      const body = { distinct_id: 'paying', person_properties: personProperties }
+      const { outcomes, isIncomplete } = await evaluator.evaluate(served, readEvaluationRequest(body, {}) as Asking)
+      const outcomeOf = (key: string) => {
+        const index = served.snapshot.indexOf(key)!
+        const { enabled, failed } = served.snapshot.flags[index]!.outcomes[outcomes.outcomeIndex(index)]!
+        return { enabled, failed }
+      }
+      return { isIncomplete, everybody: outcomeOf('everybody'), pro: outcomeOf('pro'), sticky: outcomeOf('sticky') }
+    }
+    expect(await told({})).toEqual({
+      isIncomplete: true,
+      everybody: { enabled: true, failed: false },
+      pro: { enabled: false, failed: true },
+      sticky: { enabled: false, failed: true },
+    })
+    expect(await told({ plan: 'pro' })).toMatchObject({ pro: { enabled: true, failed: false } })
+    // After a failure it is left alone for a moment, so that clients need not wait for it again.
+    expect(asked).toBe(1)
+  })
+})

@@ -1,0 +1,180 @@
+import { request } from 'node:http'
+import { deflateSync, gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Scenario, startScenario } from '../testing/scenario.ts'
+
+let s: Scenario
+beforeAll(async () => {
+  s = await startScenario('sqlite')
+  const filters = [
+    { groups: [{ properties: [], rollout_percentage: 50 }] },
+    { groups: [{ properties: [{ key: 'plan', value: ['pro', 'größer'], type: 'person' }], rollout_percentage: 100 }] },
+    {
+      groups: [{ properties: [], rollout_percentage: 100 }],
+      multivariate: {
+        variants: [
+          { key: 'control', rollout_percentage: 50 },
+          { key: 'test', rollout_percentage: 50 },
+        ],
+      },
+      payloads: { control: '{"text":"日本語 \\" \\u2028"}', test: '"🚀"' },
+    },
+    { groups: [{ properties: [{ key: 'seats', value: 3, operator: 'gt', type: 'person' }] }] },
+  ]
+  for (const [index, one] of filters.entries()) {
+    const made = await s.post(`${s.project}/feature_flags/`, { key: `flag-${index}`, filters: one })
+    expect(made.status).toBe(201)
+  }
+})
+afterAll(() => s.close())
+
+interface Response {
+  readonly status: number
+  readonly headers: Record<string, unknown>
+  readonly body: Record<string, unknown>
+}
+
+function send(path: string, sent: string | Buffer, headers: Record<string, string> = {}): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const sending = request(s.url + path, { method: 'POST', agent: false, headers }, response => {
+      const chunks: Buffer[] = []
+      response.on('data', chunk => chunks.push(chunk))
+      response.on('end', () => {
+        const { statusCode = 0, headers } = response
+        const { evaluatedAt, ...body } = JSON.parse(Buffer.concat(chunks).toString())
+        if (statusCode === 200) expect([body.requestId, typeof evaluatedAt]).toEqual([requestId, 'number'])
+        resolve({ status: statusCode, headers: { ...headers, date: '', connection: '', 'keep-alive': '' }, body })
+      })
+    })
+    sending.on('error', reject)
+    sending.end(sent)
+  })
+}
+
+const requestId = 'proxy-1:2.3'
+
+/** The same request on the fast path and, because it asks to close the connection, on the ordinary path. */
+async function bothWays(
+  body: object | string,
+  path = '/flags/?v=2',
+  more: Record<string, string> = {},
+): Promise<[Response, Response]> {
+  const sent = typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body)
+  const headers = {
+    'content-type': 'application/json',
+    'content-length': String(Buffer.byteLength(sent)),
+    'x-request-id': requestId,
+    ...more,
+  }
+  return [
+    await send(path, sent, { ...headers, connection: 'keep-alive' }),
+    await send(path, sent, { ...headers, connection: 'close' }),
+  ]
+}
+
+function expectAlike([fast, ordinary]: readonly [Response, Response], about: string): void {
+  expect(fast, about).toEqual(ordinary)
+}
+
+it('gives the same response on both paths', async () => {
+  const token = s.projectToken
+  const bodies = [
+    { token, distinct_id: 'user-1', person_properties: { plan: 'pro', seats: 4 } },
+    { token, distinct_id: 'größer', person_properties: { plan: 'größer', seats: '2' } },
+    { api_key: token, $distinct_id: '日本', person_properties: [] },
+    { token, distinct_id: 7, groups: { company: 'acme' }, $anon_distinct_id: 'a', $device_id: 'd' },
+    { token, distinct_id: 'x', flag_keys_to_evaluate: ['flag-2', 'missing'] },
+    { token, distinct_id: 'x', evaluation_contexts: ['main'], evaluation_runtime: 'server' },
+    { token, distinct_id: 'x', disable_flags: true },
+    ...Array.from({ length: 20 }, (_, n) => ({ token, distinct_id: `user-${n}`, person_properties: { seats: n } })),
+    { token, distinct_id: 'deep', person_properties: JSON.parse('{"a":'.repeat(120) + 1 + '}'.repeat(120)) },
+    { token },
+    { token: 'phc_unknown', distinct_id: 'x' },
+    { distinct_id: 'x' },
+    '[]',
+    '{"token":',
+  ]
+  for (const body of bodies) {
+    expectAlike(await bothWays(body), JSON.stringify(body).slice(0, 200))
+  }
+})
+
+const urls = [
+  '/flags?v=2',
+  '/flags/?v=2&config=true',
+  '/flags/?v=2&config=false',
+  '/flags/?v=2&ip=0&_=1763200000000&ver=1.374.0',
+  '/flags/?v=1',
+  '/flags/',
+  '/flags?config=1',
+  '/decide/?v=4',
+  '/decide/?v=3&ip=1&_=7&ver=1.149.0',
+  '/decide/?v=2',
+  '/decide',
+]
+
+it.each(urls)('gives the same response on both paths at %s', async path => {
+  const body = { token: s.projectToken, distinct_id: 'größer', person_properties: { plan: 'pro', seats: 4 } }
+  const responses = await bothWays(body, path)
+  expect(responses[0].status).toBe(200)
+  expectAlike(responses, path)
+  expectAlike(await bothWays({ ...body, flag_keys_to_evaluate: ['flag-2'] }, path), path)
+})
+
+it('gives the same response on both paths however the body is encoded', async () => {
+  const json = JSON.stringify({ token: s.projectToken, distinct_id: 'größer?>', person_properties: { plan: 'größer' } })
+  const base64 = Buffer.from(json).toString('base64')
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const text = { 'content-type': 'text/plain' }
+  const packed = gzipSync(json)
+  const sent: [string | Buffer, string, Record<string, string>][] = [
+    [packed, '', text],
+    [packed, '', { ...text, 'content-encoding': 'gzip' }],
+    [packed, '&compression=gzip-js', text],
+    [json, '', { ...text, 'content-encoding': 'gzip' }],
+    [deflateSync(json), '', { ...text, 'content-encoding': 'deflate' }],
+    [`data=${encodeURIComponent(base64)}`, '&compression=base64', form],
+    [`data=${base64}`, '', form],
+    [`data=${encodeURIComponent(packed.toString('base64'))}`, '', text],
+    [`data=${encodeURIComponent(json)}`, '', form],
+    [`ip=0&data=${encodeURIComponent(base64)}`, '', form],
+    [base64, '&compression=base64', text],
+    [json, '', form],
+  ]
+  for (const [body, more, headers] of sent) {
+    const responses = await bothWays(body, `/flags/?v=2${more}`, headers)
+    expect(responses[0].status).toBe(200)
+    expectAlike(responses, `${more} ${JSON.stringify(headers)}`)
+  }
+  const wrong = [
+    packed.subarray(0, 40),
+    'data=%',
+    'data=W10%3D',
+    `{"token":"&data=${encodeURIComponent(json)}&ver="}`,
+    gzipSync(packed),
+    gzipSync(Buffer.alloc(9_000_000, 0x20)),
+  ]
+  for (const body of wrong) {
+    const responses = await bothWays(body, '/flags/?v=2', form)
+    expect(responses[0].status).toBeGreaterThanOrEqual(400)
+    expectAlike(responses, String(body).slice(0, 40))
+  }
+})
+
+it('counts the same on both paths', async () => {
+  const totals = () => ({ ...s.halyard.serving.counts.totals })
+  const body = { token: s.projectToken, distinct_id: 'user-1' }
+  const before = totals()
+  await bothWays(body)
+  const after = totals()
+  expect([after.requests - before.requests, after.flags - before.flags]).toEqual([2, 8])
+  expect(after.seconds).toBeGreaterThan(before.seconds)
+})
+
+it('applies every change at once on both paths', async () => {
+  const sent = { token: s.projectToken, distinct_id: 'user-1' }
+  const made = await s.post(`${s.project}/feature_flags/`, { key: 'späť', filters: { groups: [{}] } })
+  for (const { body } of await bothWays(sent)) expect(body.flags).toHaveProperty('späť.enabled', true)
+  await s.patch(`${s.project}/feature_flags/${made.body.id}/`, { active: false })
+  for (const { body } of await bothWays(sent)) expect(body.flags).not.toHaveProperty('späť')
+})

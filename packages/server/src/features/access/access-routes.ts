@@ -1,0 +1,176 @@
+import { routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid, missing } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import { adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
+import { newUuid } from '../identity/secret.ts'
+import { type AccessLevel, editAccess, flagResource, isAccessLevel, type Role, resources } from './access.ts'
+import { resourceAccessToWire, roleMembershipToWire, roleToWire } from './access-resource.ts'
+import { announceAccess } from './announce-access.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+/** Roles, who is in them, and what everybody may do with a kind of resource. Written by admins, read by members. */
+export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
+  const r = routes.roles
+  const change = <T>(organization: Organization, work: (tx: Stores) => Promise<T>): Promise<T> =>
+    database.transaction(async tx => {
+      const result = await work(tx)
+      await announceAccess(tx, { organizationId: organization.id }, organization.id, now())
+      return result
+    })
+
+  serve(r.list, async ({ organization, query, url }) => {
+    const window = readWindow(query)
+    const page = await database.read(tx => tx.roles.list(organization.id, window))
+    return pageBody(page, window, url, roleToWire)
+  })
+
+  serve(r.create, async ({ actor, organization, body }) => {
+    requireLevel(actor, organization.id, adminLevel, 'create roles')
+    const name = body.name
+    const sentLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
+    return roleToWire(
+      await change(organization, async tx => {
+        const setting = await tx.resourceAccess.findFor(organization.id, flagResource)
+        const role: Role = {
+          id: newUuid(),
+          organizationId: organization.id,
+          name,
+          accessLevel: sentLevel ?? setting?.accessLevel ?? editAccess,
+          createdBy: actor.user,
+          createdAt: now(),
+          memberEmails: [],
+          flagKeys: [],
+        }
+        await tx.roles.create(role)
+        return role
+      }),
+    )
+  })
+
+  serve(r.get, async ({ organization, params }) =>
+    roleToWire(await database.read(tx => getRole(tx, organization, params.role_id))),
+  )
+
+  serve(r.update, async ({ actor, organization, params, body }) => {
+    requireLevel(actor, organization.id, adminLevel, 'change roles')
+    return roleToWire(
+      await change(organization, async tx => {
+        const { id } = await getRole(tx, organization, params.role_id)
+        const accessLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
+        await tx.roles.update(id, { name: body.name, accessLevel })
+        return getRole(tx, organization, id)
+      }),
+    )
+  })
+
+  serve(r.remove, async ({ actor, organization, params }) => {
+    requireLevel(actor, organization.id, adminLevel, 'delete roles')
+    await change(organization, async tx => {
+      const role = await getRole(tx, organization, params.role_id)
+      await tx.roles.remove(role.id)
+    })
+    return answer({ status: 204 })
+  })
+
+  serve(r.listMemberships, ({ organization, params, query, url }) =>
+    database.read(async tx => {
+      const role = await getRole(tx, organization, params.role_id)
+      const window = readWindow(query)
+      return pageBody(await tx.roles.listMembers(role.id, window), window, url, roleMembershipToWire)
+    }),
+  )
+
+  serve(r.createMembership, async ({ actor, organization, params, body }) => {
+    requireLevel(actor, organization.id, adminLevel, 'put people into roles')
+    return roleMembershipToWire(
+      await change(organization, async tx => {
+        const role = await getRole(tx, organization, params.role_id)
+        const member = await tx.organizations.findMember(organization.id, body.user_uuid)
+        if (!member) throw invalid('user_uuid', 'does_not_exist', 'There is no such person in the organization.')
+        const membership = { id: newUuid(), roleId: role.id, joinedAt: now(), updatedAt: now() }
+        await tx.roles.addMember({ ...membership, userId: member.user.id })
+        return { ...membership, user: member.user }
+      }),
+    )
+  })
+
+  serve(r.removeMembership, async ({ actor, organization, params }) => {
+    requireLevel(actor, organization.id, adminLevel, 'take people out of roles')
+    await change(organization, async tx => {
+      const role = await getRole(tx, organization, params.role_id)
+      if (!(await tx.roles.removeMember(role.id, params.membership_id))) throw missing('Role membership')
+    })
+    return answer({ status: 204 })
+  })
+
+  serve(r.listResourceAccess, async ({ organization, query, url }) => {
+    const window = readWindow(query)
+    const page = await database.read(tx => tx.resourceAccess.list(organization.id, window))
+    return pageBody(page, window, url, resourceAccessToWire)
+  })
+
+  serve(r.createResourceAccess, async ({ actor, organization, body }) => {
+    requireLevel(actor, organization.id, adminLevel, 'set access')
+    if (!resources.includes(body.resource)) {
+      throw invalid('resource', 'invalid_choice', `Use one of: ${resources.join(', ')}.`)
+    }
+    const accessLevel = readLevel(body.access_level, 'access_level') ?? editAccess
+    const access = {
+      organizationId: organization.id,
+      resource: body.resource,
+      accessLevel,
+      createdBy: actor.user,
+      createdAt: now(),
+      updatedAt: now(),
+    }
+    return resourceAccessToWire(await change(organization, tx => tx.resourceAccess.create(access)))
+  })
+
+  serve(r.getResourceAccess, async ({ organization, params }) =>
+    resourceAccessToWire(await database.read(tx => getResourceAccess(tx, organization, params.id))),
+  )
+
+  serve(r.updateResourceAccess, async ({ actor, organization, params, body }) => {
+    requireLevel(actor, organization.id, adminLevel, 'set access')
+    return resourceAccessToWire(
+      await change(organization, async tx => {
+        const { id } = await getResourceAccess(tx, organization, params.id)
+        await tx.resourceAccess.update(id, readLevel(body.access_level, 'access_level'), now())
+        return getResourceAccess(tx, organization, params.id)
+      }),
+    )
+  })
+
+  serve(r.removeResourceAccess, async ({ actor, organization, params }) => {
+    requireLevel(actor, organization.id, adminLevel, 'set access')
+    await change(organization, async tx => {
+      const access = await getResourceAccess(tx, organization, params.id)
+      await tx.resourceAccess.remove(access.id)
+    })
+    return answer({ status: 204 })
+  })
+}
+
+async function getRole(tx: Stores, organization: Organization, roleId: string): Promise<Role> {
+  const role = await tx.roles.find(organization.id, roleId)
+  if (!role) throw missing('Role')
+  return role
+}
+
+async function getResourceAccess(tx: Stores, organization: Organization, id: string) {
+  const access = await tx.resourceAccess.find(organization.id, Number(id))
+  if (!access) throw missing('Access setting')
+  return access
+}
+
+function readLevel(level: number | undefined, field: string): AccessLevel | undefined {
+  if (level === undefined || isAccessLevel(level)) return level
+  throw invalid(field, 'invalid_choice', 'Use 21 (may view) or 37 (may edit).')
+}

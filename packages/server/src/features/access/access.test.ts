@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { onEachDatabase } from '../../testing/databases.ts'
+import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+
+onEachDatabase('access', dialect => {
+  let s: Scenario
+  let member: Client & { uuid: string; email: string }
+  let admin: Client & { uuid: string }
+  let flags: string
+  let counter = 0
+  const newFlag = async (client: Client = s) => (await client.post(flags, { key: `f${counter++}` })).body
+  const newRole = async (name: string, level?: number) => {
+    const role = (await s.post(`${s.organization}/roles/`, { name })).body
+    return level
+      ? (await s.patch(`${s.organization}/roles/${role.id}/`, { feature_flags_access_level: level })).body
+      : role
+  }
+
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+    flags = `${s.project}/feature_flags/`
+    member = await s.join('member')
+    admin = await s.join('admin', 8)
+  })
+  afterAll(() => s.close())
+
+  describe('4.3 role access', () => {
+    it('is given, listed, read and taken away', async () => {
+      const flag = await newFlag()
+      const role = await newRole('Testers')
+      const path = `${flags}${flag.id}/role_access/`
+      const made = await s.post(path, { role_id: role.id })
+      expect(made.status).toBe(201)
+      expect(made.body).toMatchObject({
+        role_id: role.id,
+        role: { id: role.id, name: 'Testers', members: '', associated_flags: flag.key },
+        feature_flag: { id: flag.id, key: flag.key },
+      })
+      const twice = await s.post(path, { role_id: role.id })
+      expect([twice.status, twice.body.code, twice.body.attr]).toEqual([400, 'unique', 'role_id'])
+      const list = await s.get(`${path}?limit=1`)
+      expect(list.body).toMatchObject({ count: 1, next: null, previous: null, results: [made.body] })
+      expect((await s.get(`${path}${made.body.id}/`)).body).toEqual(made.body)
+      const gone = await s.delete(`${path}${made.body.id}/`)
+      expect([gone.status, gone.text]).toEqual([204, ''])
+      expect((await s.delete(`${path}${made.body.id}/`)).status).toBe(404)
+      expect((await s.get(path)).body.count).toBe(0)
+      const { results } = (await s.get(`${flags}${flag.id}/activity/`)).body
+      expect(results.map((entry: { activity: string }) => entry.activity)).toEqual([
+        'role_access_revoked',
+        'role_access_granted',
+        'created',
+      ])
+    })
+
+    it.each([
+      [{}, 'required'],
+      [{ role_id: null }, 'null'],
+      [{ role_id: 5 }, 'invalid_input'],
+      [{ role_id: 'nope' }, 'invalid_input'],
+      [{ role_id: '018f0000-0000-7000-8000-000000000000' }, 'does_not_exist'],
+    ])('refuses %j', async (body, code) => {
+      const flag = await newFlag()
+      const reply = await s.post(`${flags}${flag.id}/role_access/`, body)
+      expect([reply.status, reply.body.attr, reply.body.code]).toEqual([400, 'role_id', code])
+    })
+
+    it('answers 404 for unknown flags and records, and 405 for PATCH', async () => {
+      const flag = await newFlag()
+      for (const id of ['999999', '12abc']) {
+        expect((await s.get(`${flags}${id}/role_access/`)).status).toBe(404)
+        expect((await s.get(`${flags}${flag.id}/role_access/${id}/`)).status).toBe(404)
+        expect((await s.delete(`${flags}${flag.id}/role_access/${id}/`)).status).toBe(404)
+      }
+      expect((await s.patch(`${flags}${flag.id}/role_access/1/`, {})).status).toBe(405)
+    })
+
+    it("refuses another organization's role", async () => {
+      const stranger = await s.stranger('rolf')
+      const role = await stranger.post(`${stranger.organization}/roles/`, { name: 'Foreign' })
+      const flag = await newFlag()
+      const reply = await s.post(`${flags}${flag.id}/role_access/`, { role_id: role.body.id })
+      expect([reply.status, reply.body.code]).toEqual([400, 'does_not_exist'])
+    })
+  })
+
+  describe('can_edit', () => {
+    const canEdit = async (client: Client, id: number) => (await client.get(`${flags}${id}/`)).body.can_edit
+    const tryPatch = async (client: Client, id: number) =>
+      (await client.patch(`${flags}${id}/`, { name: `n${counter++}` })).status
+
+    it('is true for everybody while nobody has set anything', async () => {
+      const flag = await newFlag()
+      expect(await canEdit(member, flag.id)).toBe(true)
+      expect(await tryPatch(member, flag.id)).toBe(200)
+    })
+
+    it('follows the organization, roles, role access and authorship', async () => {
+      const flag = await newFlag()
+      const setting = await s.post(`${s.organization}/resource_access/`, {
+        resource: 'feature flags',
+        access_level: 21,
+      })
+      expect(setting.status).toBe(201)
+      expect(await canEdit(member, flag.id)).toBe(false)
+      const refused = await member.patch(`${flags}${flag.id}/`, { name: 5 })
+      expect([refused.status, refused.body.code]).toEqual([403, 'permission_denied'])
+      expect((await member.patch(`${flags}999999/`, {})).status).toBe(404)
+      expect(await tryPatch(admin, flag.id)).toBe(200)
+      const own = await newFlag(member)
+      expect([own.can_edit, await tryPatch(member, own.id)]).toEqual([true, 200])
+      expect((await member.post(`${flags}${flag.id}/role_access/`, {})).status).toBe(403)
+
+      const viewers = await newRole('Viewers', 21)
+      const join = await s.post(`${s.organization}/roles/${viewers.id}/role_memberships/`, { user_uuid: member.uuid })
+      expect(join.status).toBe(201)
+      expect(await canEdit(member, flag.id)).toBe(false)
+      const access = await s.post(`${flags}${flag.id}/role_access/`, { role_id: viewers.id })
+      expect(access.body.role.members).toBe(member.email)
+      expect([await canEdit(member, flag.id), await tryPatch(member, flag.id)]).toEqual([true, 200])
+      await s.delete(`${flags}${flag.id}/role_access/${access.body.id}/`)
+      expect(await tryPatch(member, flag.id)).toBe(403)
+
+      const editors = await newRole('Editors', 37)
+      const membership = await s.post(`${s.organization}/roles/${editors.id}/role_memberships/`, {
+        user_uuid: member.uuid,
+      })
+      expect(await tryPatch(member, flag.id)).toBe(200)
+      await s.delete(`${s.organization}/roles/${editors.id}/role_memberships/${membership.body.id}/`)
+      await s.patch(`${s.organization}/resource_access/${setting.body.id}/`, { access_level: 37 })
+      expect(await canEdit(member, flag.id)).toBe(true)
+      await s.delete(`${s.organization}/resource_access/${setting.body.id}/`)
+      // Only a view-level role and no setting: restricted, as in PostHog.
+      expect(await canEdit(member, flag.id)).toBe(false)
+      await s.delete(`${s.organization}/roles/${viewers.id}/`)
+      expect(await canEdit(member, flag.id)).toBe(true)
+    })
+  })
+
+  it('roles have unique names, levels of two kinds, and are written by admins', async () => {
+    const path = `${s.organization}/roles/`
+    expect((await member.post(path, { name: 'Mine' })).status).toBe(403)
+    expect((await member.get(path)).status).toBe(200)
+    const role = await admin.post(path, { name: 'Ops' })
+    expect(role.body).toMatchObject({ name: 'Ops', feature_flags_access_level: 37, members: '', associated_flags: '' })
+    const same = await s.post(path, { name: 'oPS' })
+    expect([same.status, same.body.code, same.body.attr]).toEqual([400, 'unique', 'name'])
+    expect((await s.patch(`${path}${role.body.id}/`, { name: 'Ops' })).status).toBe(200)
+    const level = await s.patch(`${path}${role.body.id}/`, { feature_flags_access_level: 20 })
+    expect([level.status, level.body.code]).toEqual([400, 'invalid_choice'])
+    const person = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: 'nobody' })
+    expect([person.status, person.body.attr]).toEqual([400, 'user_uuid'])
+    await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: member.uuid })
+    const twice = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: member.uuid })
+    expect([twice.status, twice.body.code]).toEqual([400, 'unique'])
+    expect((await s.get(`${path}${role.body.id}/`)).body.members).toBe('member@example.com')
+    expect((await s.delete(`${path}${role.body.id}/`)).status).toBe(204)
+    expect((await s.get(`${path}${role.body.id}/`)).status).toBe(404)
+  })
+
+  describe('members', () => {
+    it('are raised and lowered by those above them', async () => {
+      const person = await s.join('riser')
+      const path = `${s.organization}/members/${person.uuid}/`
+      expect((await member.patch(path, { level: 8 })).status).toBe(403)
+      expect((await admin.patch(path, { level: 15 })).status).toBe(403)
+      expect((await admin.patch(path, { level: 8 })).body.level).toBe(8)
+      expect((await admin.patch(`${s.organization}/members/${admin.uuid}/`, { level: 1 })).status).toBe(403)
+      expect((await s.patch(path, { level: 7 })).body.code).toBe('invalid_choice')
+      expect((await s.delete(path)).status).toBe(204)
+      expect((await person.get(`${s.project}/feature_flags/`)).status).toBe(404)
+    })
+
+    it('can leave, but the owner cannot', async () => {
+      const person = await s.join('leaver')
+      expect((await person.delete(`${s.organization}/members/${person.uuid}/`)).status).toBe(204)
+      const owner = (await s.get('/api/users/@me/')).body
+      const stays = await s.delete(`${s.organization}/members/${owner.uuid}/`)
+      expect(stays.status).toBe(400)
+    })
+  })
+
+  it('a stranger sees nothing, wherever they look', async () => {
+    const flag = await newFlag()
+    const stranger = await s.stranger('mallory')
+    const foreign = [
+      s.project,
+      flags,
+      `${flags}${flag.id}/`,
+      `${flags}${flag.id}/activity/`,
+      `${flags}activity/`,
+      `${flags}${flag.id}/role_access/`,
+      s.organization,
+      `${s.organization}/members/`,
+      `${s.organization}/invites/`,
+      `${s.organization}/roles/`,
+    ]
+    for (const path of foreign) expect([path, (await stranger.get(path)).status]).toEqual([path, 404])
+    // The right project, somebody else's flag.
+    const mixed = `${stranger.project}/feature_flags/${flag.id}/`
+    expect((await stranger.get(mixed)).status).toBe(404)
+    expect((await stranger.patch(mixed, { active: false })).status).toBe(404)
+    expect((await s.get(`${flags}${flag.id}/`)).body).toEqual(flag)
+  })
+})

@@ -1,0 +1,88 @@
+import { routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { forbidden, missing } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import type { Actor, Project } from '../../tenancy.ts'
+import type { Flag } from '../flags/flag.ts'
+import { flagToWire } from '../flags/flag-resource.ts'
+import { getFlag } from '../flags/flag-routes.ts'
+import { canEditFlag, canEditRoleAccess, type Role, type RoleAccess } from './access.ts'
+import { roleAccessToWire } from './access-resource.ts'
+import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
+import { grantsFor } from './grants.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+/** Contract 4.3. */
+export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): void {
+  const r = routes.roleAccess
+
+  serve(r.list, ({ actor, project, params, query, url }) =>
+    database.read(async tx => {
+      const flag = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
+      const window = readWindow(query)
+      const page = await tx.roleAccess.list(flag.id, window)
+      const wires = await toWire(tx, actor, project, flag, page.items)
+      return pageBody({ count: page.count, items: wires }, window, url, wire => wire)
+    }),
+  )
+
+  serve(r.create, async request => {
+    const { actor, project, params } = request
+    const flag = await database.read(async tx => {
+      const found = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
+      return requireMayGrant(tx, actor, project, found)
+    })
+    const { role_id } = request.body
+    return database.transaction(async tx => {
+      const access = await grantRoleAccess(tx, actor, project, flag, role_id, now())
+      return getWire(tx, actor, project, flag, access)
+    })
+  })
+
+  serve(r.get, ({ actor, project, params }) =>
+    database.read(async tx => {
+      const flag = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
+      return getWire(tx, actor, project, flag, await getRoleAccess(tx, flag, params.id))
+    }),
+  )
+
+  serve(r.remove, async ({ actor, project, params }) => {
+    await database.transaction(async tx => {
+      const flag = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
+      const access = await getRoleAccess(tx, flag, params.id)
+      await requireMayGrant(tx, actor, project, flag)
+      await revokeRoleAccess(tx, actor, project, flag, access, now())
+    })
+    return answer({ status: 204 })
+  })
+}
+
+async function getRoleAccess(tx: Stores, flag: Flag, id: string): Promise<RoleAccess> {
+  const access = await tx.roleAccess.find(flag.id, Number(id))
+  if (!access) throw missing('Role access')
+  return access
+}
+
+async function requireMayGrant(tx: Stores, actor: Actor, project: Project, flag: Flag): Promise<Flag> {
+  if (canEditRoleAccess(await grantsFor(tx, actor, project), flag)) return flag
+  throw forbidden('You may not change which roles can edit this flag.')
+}
+
+async function toWire(tx: Stores, actor: Actor, project: Project, flag: Flag, list: readonly RoleAccess[]) {
+  const grants = await grantsFor(tx, actor, project)
+  const roles = new Map((await tx.roles.findAll(list.map(access => access.roleId))).map(role => [role.id, role]))
+  const wire = flagToWire(flag, canEditFlag(grants, flag))
+  return list.map(access => roleAccessToWire(access, wire, roles.get(access.roleId) as Role))
+}
+
+async function getWire(tx: Stores, actor: Actor, project: Project, flag: Flag, access: RoleAccess) {
+  const [wire] = await toWire(tx, actor, project, flag, [access])
+  if (!wire) throw missing('Role access')
+  return wire
+}

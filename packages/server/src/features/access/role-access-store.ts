@@ -1,0 +1,14 @@
+import type { PageOf, Window } from '../../pagination.ts'
+import type { FlagGrants, RoleAccess } from './access.ts'
+
+/** Which roles may edit which flags. */
+export interface RoleAccessStore {
+  /** What the person may do with flags, except their level in the organization. */
+  grantsOf(organizationId: string, userId: number): Promise<Omit<FlagGrants, 'level'>>
+
+  /** Raises `invalid` (`unique`, `role_id`) when the role has access already. */
+  create(access: Omit<RoleAccess, 'id'>): Promise<RoleAccess>
+  find(flagId: number, id: number): Promise<RoleAccess | undefined>
+  remove(id: number): Promise<void>
+  list(flagId: number, window: Window): Promise<PageOf<RoleAccess>>
+}

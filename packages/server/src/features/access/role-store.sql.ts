@@ -1,0 +1,159 @@
+import type { Kysely } from 'kysely'
+import { alreadyTaken } from '../../storage/driver-error.ts'
+import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
+import type { RoleMembershipRow, RoleRow, Tables } from '../../storage/tables.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import type { AccessLevel, Role, RoleMembership } from './access.ts'
+import type { RoleStore } from './role-store.ts'
+
+export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
+  const roles = () =>
+    db
+      .selectFrom('roles')
+      .innerJoin('users as creator', 'creator.id', 'roles.created_by_id')
+      .selectAll('roles')
+      .select(embeddedUser('creator'))
+  type RoleJoin = RoleRow & EmbeddedUser<'creator'>
+
+  async function complete(rows: readonly RoleJoin[]): Promise<readonly Role[]> {
+    if (rows.length === 0) return []
+    const ids = rows.map(row => row.id)
+    const members = await db
+      .selectFrom('role_memberships')
+      .innerJoin('users', 'users.id', 'role_memberships.user_id')
+      .select(['role_memberships.role_id', 'users.email'])
+      .where('role_memberships.role_id', 'in', ids)
+      .where('users.is_active', '=', 1)
+      .execute()
+    const flags = await db
+      .selectFrom('flag_role_access')
+      .innerJoin('flags', 'flags.id', 'flag_role_access.flag_id')
+      .select(['flag_role_access.role_id', 'flags.key'])
+      .where('flag_role_access.role_id', 'in', ids)
+      .where('flags.deleted', '=', 0)
+      .execute()
+    return rows.map(row => ({
+      id: row.id,
+      organizationId: row.organization_id,
+      name: row.name,
+      accessLevel: row.access_level as AccessLevel,
+      createdBy: readUser(row, 'creator'),
+      createdAt: row.created_at,
+      memberEmails: members
+        .filter(member => member.role_id === row.id)
+        .map(member => member.email)
+        .sort(),
+      flagKeys: flags
+        .filter(flag => flag.role_id === row.id)
+        .map(flag => flag.key)
+        .sort(),
+    }))
+  }
+
+  const roleMembers = (roleId: string) =>
+    db
+      .selectFrom('role_memberships')
+      .innerJoin('users as member', 'member.id', 'role_memberships.user_id')
+      .selectAll('role_memberships')
+      .select(embeddedUser('member'))
+      .where('role_memberships.role_id', '=', roleId)
+      .where('member.is_active', '=', 1)
+
+  return {
+    async create(role) {
+      try {
+        await db
+          .insertInto('roles')
+          .values({
+            id: role.id,
+            organization_id: role.organizationId,
+            name: role.name,
+            name_folded: role.name.toLowerCase(),
+            access_level: role.accessLevel,
+            created_by_id: role.createdBy.id,
+            created_at: role.createdAt,
+          })
+          .execute()
+      } catch (error) {
+        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+      }
+    },
+    async update(roleId, { name, accessLevel }) {
+      try {
+        await updateSent(db, 'roles', roleId, { name, name_folded: name?.toLowerCase(), access_level: accessLevel })
+      } catch (error) {
+        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+      }
+    },
+    async remove(roleId) {
+      await db.deleteFrom('roles').where('id', '=', roleId).execute()
+    },
+    async find(organizationId, roleId) {
+      const rows = await roles()
+        .where('roles.organization_id', '=', organizationId)
+        .where('roles.id', '=', roleId)
+        .execute()
+      return (await complete(rows))[0]
+    },
+    async findAll(roleIds) {
+      return roleIds.length === 0 ? [] : complete(await roles().where('roles.id', 'in', roleIds).execute())
+    },
+    async list(organizationId, window) {
+      const query = roles()
+        .where('roles.organization_id', '=', organizationId)
+        .orderBy('roles.name_folded')
+        .orderBy('roles.id')
+      const { count, items } = await readPage(query, window, row => row)
+      return { count, items: await complete(items) }
+    },
+
+    async addMember(membership) {
+      try {
+        await db
+          .insertInto('role_memberships')
+          .values({
+            id: membership.id,
+            role_id: membership.roleId,
+            user_id: membership.userId,
+            joined_at: membership.joinedAt,
+            updated_at: membership.updatedAt,
+          })
+          .execute()
+      } catch (error) {
+        throw alreadyTaken(error, 'user_uuid', 'This person is in the role already.')
+      }
+    },
+    async removeMember(roleId, membershipId) {
+      const result = await db
+        .deleteFrom('role_memberships')
+        .where('role_id', '=', roleId)
+        .where('id', '=', membershipId)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+    async removeFromAll(organizationId, userId) {
+      await db
+        .deleteFrom('role_memberships')
+        .where('user_id', '=', userId)
+        .where('role_id', 'in', db.selectFrom('roles').select('id').where('organization_id', '=', organizationId))
+        .execute()
+    },
+    async findMember(roleId, membershipId) {
+      const row = await roleMembers(roleId).where('role_memberships.id', '=', membershipId).executeTakeFirst()
+      return row && toRoleMembership(row)
+    },
+    listMembers(roleId, window) {
+      const query = roleMembers(roleId).orderBy('role_memberships.joined_at').orderBy('role_memberships.id')
+      return readPage(query, window, toRoleMembership)
+    },
+  }
+}
+
+const toRoleMembership = (row: RoleMembershipRow & EmbeddedUser<'member'>): RoleMembership => ({
+  id: row.id,
+  roleId: row.role_id,
+  user: readUser(row, 'member'),
+  joinedAt: row.joined_at,
+  updatedAt: row.updated_at,
+})

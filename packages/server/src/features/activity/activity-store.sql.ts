@@ -1,0 +1,101 @@
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { dateOf, instantOf } from '../../instant.ts'
+import { pipelinedWrite } from '../../storage/prepared-query.ts'
+import { countRows, readPage } from '../../storage/read-page.ts'
+import type { ActivityRow, Tables } from '../../storage/tables.ts'
+import { unindexed } from '../../storage/unindexed.ts'
+import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
+import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
+import type { ActivityCounts, SettledCount } from './activity-counts.ts'
+import type { ActivityFilter, ActivityStore } from './activity-store.ts'
+
+/** Number of entries counted by each query before the count is cached. */
+const newerMax = 500
+/** No transaction takes longer, so all entries that precede one of this age are committed. */
+const settledSeconds = 300
+
+const insertEntry = pipelinedWrite((db, row: Insertable<ActivityRow>) => db.insertInto('activity').values(row))
+
+export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
+  function matching(filter: ActivityFilter) {
+    const isAboutItems = filter.itemId !== undefined || filter.items !== undefined
+    // For single items, the index on the item is more selective than the ones on tenant and scope.
+    const tenant = <T>(column: string) => (isAboutItems ? unindexed<T>(column) : sql.ref<T>(column))
+    const scope = filter.items ? unindexed<string>('activity.scope') : sql.ref<string>('activity.scope')
+    let query = db.selectFrom('activity').where(scope, 'in', filter.scopes)
+    // A project determines its organization, which the index on the project does not include.
+    if (filter.projectId === undefined)
+      query = query.where(tenant<string>('activity.organization_id'), '=', filter.organizationId)
+    else query = query.where(tenant<number>('activity.project_id'), '=', filter.projectId)
+    if (filter.itemId !== undefined) query = query.where('activity.item_id', '=', filter.itemId)
+    if (filter.items) {
+      const { items } = filter
+      query = query.where(({ or, and }) =>
+        or(items.map(({ scope, itemId }) => and({ 'activity.scope': scope, 'activity.item_id': itemId }))),
+      )
+    }
+    if (filter.userId !== undefined) query = query.where('activity.user_id', '=', filter.userId)
+    if (filter.from !== undefined) query = query.where('activity.created_at', '>=', filter.from)
+    if (filter.to !== undefined) query = query.where('activity.created_at', '<', filter.to)
+    return query
+  }
+
+  /** Entries are never removed, so only those after the cached count have to be counted. */
+  async function count(filter: ActivityFilter): Promise<number> {
+    const key = JSON.stringify(filter)
+    const settled = counts.find(key)
+    const newer = await countRows(matching(filter).where('activity.id', '>', settled.upTo))
+    if (newer > newerMax) await settle(filter, key, settled)
+    return settled.count + newer
+  }
+
+  async function settle(filter: ActivityFilter, key: string, settled: SettledCount): Promise<void> {
+    const newer = matching(filter).where('activity.id', '>', settled.upTo)
+    const latest = newer.select(['activity.id', 'activity.created_at']).orderBy('activity.id', 'desc').limit(1)
+    const newest = await latest.executeTakeFirstOrThrow()
+    const before = instantOf(new Date(dateOf(newest.created_at).getTime() - settledSeconds * 1000))
+    const last = await latest.where('activity.created_at', '<', before).executeTakeFirst()
+    if (!last) return
+    const count = settled.count + (await countRows(newer.where('activity.id', '<=', last.id)))
+    counts.store(key, { upTo: last.id, count })
+  }
+
+  return {
+    async append(entry) {
+      await insertEntry(db, fromEntry(entry))
+    },
+    list(filter, window) {
+      const query = matching(filter)
+        .leftJoin('users as author', 'author.id', 'activity.user_id')
+        .selectAll('activity')
+        .select(embeddedUser('author'))
+        .orderBy('activity.id', 'desc')
+      return readPage(query, window, toEntry, () => count(filter))
+    },
+  }
+}
+
+const fromEntry = (entry: NewActivity): Insertable<ActivityRow> => ({
+  organization_id: entry.organizationId,
+  project_id: entry.projectId,
+  scope: entry.scope,
+  item_id: entry.itemId,
+  activity: entry.activity,
+  user_id: entry.user?.id ?? null,
+  key_label: entry.keyLabel,
+  detail: JSON.stringify(entry.detail),
+  created_at: entry.createdAt,
+})
+
+const toEntry = (row: Selectable<ActivityRow> & OptionalUser<'author'>): ActivityEntry => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  scope: row.scope as ActivityScope,
+  itemId: row.item_id,
+  activity: row.activity,
+  user: readOptionalUser(row, 'author'),
+  keyLabel: row.key_label,
+  detail: JSON.parse(row.detail),
+  createdAt: row.created_at,
+})

@@ -1,0 +1,22 @@
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
+import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
+
+export interface ActivityFilter {
+  readonly organizationId: string
+  readonly projectId?: number
+  readonly scopes: readonly ActivityScope[]
+  readonly itemId?: string
+  /** Only entries about one of these items. */
+  readonly items?: readonly { readonly scope: ActivityScope; readonly itemId: string }[]
+  readonly userId?: number
+  readonly from?: Instant
+  readonly to?: Instant
+}
+
+/** Append-only. */
+export interface ActivityStore {
+  append(entry: NewActivity): Promise<void>
+  /** Newest first. */
+  list(filter: ActivityFilter, window: Window): Promise<PageOf<ActivityEntry>>
+}

@@ -1,0 +1,51 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Instant } from '../../instant.ts'
+import type { Actor, User } from '../../tenancy.ts'
+
+export type ActivityScope = 'FeatureFlag' | 'Plugin' | 'PluginConfig' | 'Cohort'
+
+export interface FieldChange {
+  readonly action: 'created' | 'changed' | 'deleted'
+  readonly field: string | null
+  readonly before: unknown
+  readonly after: unknown
+}
+
+export interface ActivityDetail {
+  readonly name: string
+  readonly changes: readonly FieldChange[]
+  readonly trigger: Readonly<Record<string, unknown>> | null
+}
+
+export interface ActivityEntry {
+  readonly id: number
+  readonly organizationId: string
+  readonly projectId: number | null
+  readonly scope: ActivityScope
+  readonly itemId: string
+  readonly activity: string
+  /** Null for a change by the system. */
+  readonly user: User | null
+  /** The label of the key that was used. */
+  readonly keyLabel: string | null
+  readonly detail: ActivityDetail
+  readonly createdAt: Instant
+}
+
+export type NewActivity = Omit<ActivityEntry, 'id'>
+
+/** The author of a change: a user with a key, or null for the system (schedules, rollbacks). */
+export type Author = Pick<Actor, 'user' | 'key'> | null
+
+export const authorOf = (author: Author): Pick<ActivityEntry, 'user' | 'keyLabel'> =>
+  author ? { user: author.user, keyLabel: author.key.label } : { user: null, keyLabel: null }
+
+/** The changed fields, in the order of `after`. */
+export function diffFields(
+  before: Readonly<Record<string, unknown>>,
+  after: Readonly<Record<string, unknown>>,
+): readonly FieldChange[] {
+  return Object.keys(after)
+    .filter(field => !isDeepStrictEqual(before[field], after[field]))
+    .map(field => ({ action: 'changed', field, before: before[field], after: after[field] }))
+}

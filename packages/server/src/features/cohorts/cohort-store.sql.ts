@@ -1,0 +1,147 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { readPage } from '../../storage/read-page.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
+import type { CohortRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
+import { unindexed } from '../../storage/unindexed.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import { type Cohort, notCalculated } from './cohort.ts'
+import type { CohortFilter, CohortStore } from './cohort-store.ts'
+
+export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
+  const cohorts = () =>
+    db
+      .selectFrom('cohorts')
+      .innerJoin('users as creator', 'creator.id', 'cohorts.created_by_id')
+      .leftJoin('cohort_jobs', 'cohort_jobs.cohort_id', 'cohorts.id')
+      .selectAll('cohorts')
+      .select(embeddedUser('creator'))
+      .select(['cohort_jobs.processed as job_processed', 'cohort_jobs.total as job_total'])
+
+  return {
+    async create(cohort) {
+      const { id } = await db
+        .insertInto('cohorts')
+        .values({
+          project_id: cohort.projectId,
+          ...contentColumns(cohort),
+          is_static: Number(cohort.isStatic),
+          created_by_id: cohort.createdBy.id,
+          created_at: cohort.createdAt,
+          errors_calculating: 0,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...cohort, id, calculation: notCalculated }
+    },
+    async save(cohort) {
+      await saveVersioned(db, 'cohorts', cohort.id, contentColumns(cohort))
+    },
+    async find(projectId, cohortId) {
+      const row = await cohorts()
+        .where('cohorts.project_id', '=', projectId)
+        .where('cohorts.id', '=', cohortId)
+        .executeTakeFirst()
+      return row && toCohort(row)
+    },
+    async findLive(projectId, cohortIds) {
+      if (cohortIds.length === 0) return []
+      const rows = await cohorts()
+        .where('cohorts.id', 'in', cohortIds)
+        .where(unindexed('cohorts.project_id'), '=', projectId)
+        .where('cohorts.deleted', '=', 0)
+        .execute()
+      return rows.map(toCohort)
+    },
+    list(projectId, filter, window) {
+      const query = cohorts()
+        .where(matching(projectId, filter))
+        .orderBy('cohorts.created_at', 'desc')
+        .orderBy('cohorts.id', 'desc')
+      return readPage(query, window, toCohort)
+    },
+    async saveCalculation(cohortId, { count, at, error }) {
+      await db
+        .updateTable('cohorts')
+        .set(({ eb }) => ({
+          ...(count !== undefined && { people_count: count }),
+          ...(error === null ? { last_calculation: at, errors_calculating: 0 } : {}),
+          ...(error !== null && { errors_calculating: eb('errors_calculating', '+', 1) }),
+          last_error: error,
+        }))
+        .where('id', '=', cohortId)
+        .execute()
+    },
+    async listDynamicNotCounted(since, limit) {
+      const rows = await db
+        .selectFrom('cohorts')
+        .leftJoin('cohort_jobs', 'cohort_jobs.cohort_id', 'cohorts.id')
+        .select('cohorts.id')
+        .where('cohorts.is_static', '=', 0)
+        .where('cohorts.deleted', '=', 0)
+        .where(eb => eb.or([eb('cohorts.last_calculation', 'is', null), eb('cohorts.last_calculation', '<', since)]))
+        .where('cohort_jobs.cohort_id', 'is', null)
+        .orderBy('cohorts.last_calculation')
+        .limit(limit)
+        .execute()
+      return rows.map(row => row.id)
+    },
+    async listDefinitions(projectId) {
+      const rows = await db
+        .selectFrom('cohorts')
+        .select(['id', 'name', 'is_static', 'filters'])
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .orderBy('id')
+        .execute()
+      return rows.map(row => ({
+        id: row.id,
+        name: row.name,
+        isStatic: row.is_static === 1,
+        filters: JSON.parse(row.filters),
+      }))
+    },
+  }
+}
+
+const matching = (projectId: number, filter: CohortFilter) => () => {
+  const conditions = [sql<boolean>`cohorts.project_id = ${projectId}`, sql`cohorts.deleted = ${Number(filter.deleted)}`]
+  if (filter.isStatic !== undefined) conditions.push(sql`cohorts.is_static = ${Number(filter.isStatic)}`)
+  if (filter.search) {
+    conditions.push(contains('cohorts.name', filter.search))
+  }
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
+}
+
+const contentColumns = (cohort: Omit<Cohort, 'id' | 'calculation'>) => ({
+  name: cohort.name,
+  description: cohort.description,
+  filters: JSON.stringify(cohort.filters),
+  deleted: Number(cohort.deleted),
+  updated_at: cohort.updatedAt,
+  version: cohort.version,
+})
+
+type CohortJoin = Selectable<CohortRow> &
+  EmbeddedUser<'creator'> & { job_processed: number | null; job_total: number | null }
+
+const toCohort = (row: CohortJoin): Cohort => ({
+  id: row.id,
+  projectId: row.project_id,
+  name: row.name,
+  description: row.description,
+  filters: JSON.parse(row.filters),
+  isStatic: row.is_static === 1,
+  deleted: row.deleted === 1,
+  createdBy: readUser(row, 'creator'),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  version: row.version,
+  calculation: {
+    count: row.people_count,
+    lastCalculation: row.last_calculation,
+    errors: row.errors_calculating,
+    lastError: row.last_error,
+    job: row.job_processed === null ? undefined : { processed: row.job_processed, total: row.job_total },
+  },
+})

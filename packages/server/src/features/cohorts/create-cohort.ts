@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import type { Project } from '../../tenancy.ts'
+import type { Author } from '../activity/activity.ts'
+import { checkCohortContent } from './check-cohort.ts'
+import type { Cohort, CohortContent } from './cohort.ts'
+import type { CohortTask } from './members/cohort-job-store.ts'
+import { addMembers, isEmpty, type NamedPeople } from './members/members.ts'
+import { recordCohort } from './record-cohort.ts'
+
+export interface NewCohort {
+  readonly content: CohortContent
+  readonly isStatic: boolean
+  readonly people: NamedPeople
+}
+
+export interface CohortChange {
+  readonly cohort: Cohort
+  readonly added?: number
+  readonly unknown?: number
+}
+
+/** Throws `invalid` for filters that cannot be evaluated, and for members of a dynamic cohort. */
+export async function createCohort(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  { content, isStatic, people }: NewCohort,
+  now: Instant,
+): Promise<CohortChange> {
+  if (!isStatic && !isEmpty(people)) {
+    throw invalid('is_static', 'invalid_input', 'A cohort with listed members must be static; send is_static: true.')
+  }
+  const cohort = await insertCohort(tx, author, project, { ...content, isStatic }, now)
+  if (!isStatic) await queueCount(tx, cohort.id, now)
+  const change = isStatic ? await addMembers(tx, project, cohort, people, now) : undefined
+  return { cohort: await reread(tx, cohort), ...change }
+}
+
+/** Creates a static cohort that a background job fills. */
+export async function createFilledCohort(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  content: CohortContent,
+  task: CohortTask & { kind: 'fill' },
+  now: Instant,
+): Promise<Cohort> {
+  const cohort = await insertCohort(tx, author, project, { ...content, isStatic: true }, now)
+  const total = await tx.persons.count(project.id)
+  await tx.cohortJobs.put({ cohortId: cohort.id, task, total, revision: randomUUID(), dueAt: now })
+  return reread(tx, cohort)
+}
+
+async function insertCohort(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  content: CohortContent & Pick<Cohort, 'isStatic'>,
+  now: Instant,
+): Promise<Cohort> {
+  const filters = content.isStatic ? {} : content.filters
+  if (refersToOthers(filters)) await tx.projects.holdReferences(project.id)
+  await checkCohortContent(tx, project, { ...content, id: 0 })
+  const cohort = await tx.cohorts.create({
+    ...content,
+    filters,
+    projectId: project.id,
+    createdBy: author.user,
+    createdAt: now,
+    updatedAt: now,
+    version: 1,
+  })
+  await recordCohort(tx, author, project, cohort, { activity: 'created', changes: [] }, now)
+  return cohort
+}
+
+/** Queues a background count of a dynamic cohort and supersedes one that is running. */
+export const queueCount = (tx: Stores, cohortId: number, now: Instant): Promise<void> =>
+  tx.cohortJobs.put({ cohortId, task: { kind: 'count' }, total: null, revision: randomUUID(), dueAt: now })
+
+export const reread = async (tx: Stores, cohort: Cohort): Promise<Cohort> =>
+  (await tx.cohorts.find(cohort.projectId, cohort.id)) ?? cohort

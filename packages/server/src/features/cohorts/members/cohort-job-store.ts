@@ -1,0 +1,46 @@
+import type { Definitions } from '@halyard/engine'
+import type { Instant } from '../../../instant.ts'
+
+/** Background work on a cohort. */
+export type CohortTask =
+  /** Count the members of a dynamic cohort. */
+  | { readonly kind: 'count' }
+  /** Add every person who has a flag on to a static cohort. Uses the definitions as of the request. */
+  | { readonly kind: 'fill'; readonly flagKey: string; readonly definitions: Definitions; readonly now: number }
+  /** Look up the submitted distinct ids and add the persons found to a static cohort. */
+  | { readonly kind: 'import' }
+
+export interface CohortJob {
+  readonly cohortId: number
+  readonly projectId: number
+  readonly task: CohortTask
+  /** Id of the last person evaluated. */
+  readonly position: number
+  /** Number of persons or distinct ids processed, and how many of them match. */
+  readonly processed: number
+  readonly matched: number
+  readonly total: number | null
+  readonly attempts: number
+  /** Changes with every new request, so that a superseded run can be detected. */
+  readonly revision: string
+}
+
+export interface CohortJobStore {
+  /** Replaces the cohort's queued job, if any. */
+  put(job: Pick<CohortJob, 'cohortId' | 'task' | 'total' | 'revision'> & { readonly dueAt: Instant }): Promise<void>
+  /** The job that has been due the longest. */
+  findDue(now: Instant): Promise<CohortJob | undefined>
+  find(cohortId: number): Promise<CohortJob | undefined>
+  /** False when the job was superseded or removed. */
+  advance(job: CohortJob): Promise<boolean>
+  /** Schedules a retry. */
+  postpone(job: CohortJob, dueAt: Instant): Promise<void>
+  /** False when the job was superseded or removed. */
+  finish(job: CohortJob): Promise<boolean>
+  remove(cohortId: number): Promise<void>
+
+  addImport(cohortId: number, distinctIds: readonly string[]): Promise<void>
+  /** The oldest chunk of distinct ids that is still to be imported. */
+  nextImport(cohortId: number): Promise<{ readonly id: number; readonly distinctIds: readonly string[] } | undefined>
+  removeImport(id: number): Promise<void>
+}

@@ -1,0 +1,24 @@
+import type { Instant } from '../../instant.ts'
+import type { Stores } from '../../stores.ts'
+import type { User } from '../../tenancy.ts'
+import type { Dashboard } from './dashboard-store.ts'
+
+/** Every flag has a usage dashboard, created in the same transaction. The flag's id is set once it is known. */
+export const createUsageDashboard = (
+  tx: Stores,
+  flag: { readonly projectId: number; readonly key: string; readonly createdBy: User },
+  now: Instant,
+): Promise<Dashboard> =>
+  tx.dashboards.create({
+    projectId: flag.projectId,
+    name: `${flag.key}: usage`,
+    description: `How often the flag ${flag.key} is evaluated, and for how many users.`,
+    isPinned: false,
+    isDeleted: false,
+    flagId: null,
+    isEnriched: false,
+    tags: [],
+    tiles: [],
+    createdBy: flag.createdBy,
+    createdAt: now,
+  })

@@ -1,0 +1,125 @@
+import { dashboardTilesMax, routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid, missing } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import type { Actor, Project } from '../../tenancy.ts'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
+import { getFlag } from '../flags/flag-routes.ts'
+import { dashboardPatchFromWire, dashboardToBasic } from './dashboard-resource.ts'
+import type { Dashboard, DashboardPatch } from './dashboard-store.ts'
+import { readDayRange } from './day-range.ts'
+import { ensureUsageDashboard } from './ensure-usage-dashboard.ts'
+import { showDashboard } from './show-dashboard.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+/** Serves dashboards and the two flag actions that create and enrich a usage dashboard. */
+export function serveDashboards(serve: ServeRoute, { database, now }: Deps): void {
+  const r = routes.dashboards
+
+  serve(r.list, ({ project, query, url }) =>
+    database.read(async tx => {
+      const window = readWindow(query)
+      const filter = query.search ? { search: query.search } : {}
+      return pageBody(await tx.dashboards.list(project.id, filter, window), window, url, dashboardToBasic)
+    }),
+  )
+
+  serve(r.create, async ({ actor, project, body }) => {
+    const patch = dashboardPatchFromWire(body)
+    const time = now()
+    return database.transaction(async tx => {
+      await checkTiles(tx, project, patch)
+      const dashboard = await tx.dashboards.create({
+        projectId: project.id,
+        name: patch.name ?? 'Untitled dashboard',
+        description: patch.description ?? '',
+        isPinned: patch.isPinned ?? false,
+        isDeleted: patch.isDeleted ?? false,
+        flagId: null,
+        isEnriched: false,
+        tags: patch.tags ?? [],
+        tiles: patch.tiles ?? [],
+        createdBy: actor.user,
+        createdAt: time,
+      })
+      return showDashboard(tx, dashboard, readDayRange({}, time), time)
+    })
+  })
+
+  serve(r.get, ({ project, params, query }) =>
+    database.read(async tx => {
+      const time = now()
+      const dashboard = await getDashboard(tx, project, params.id)
+      if (dashboard.isDeleted) throw missing('Dashboard')
+      return showDashboard(tx, dashboard, readDayRange(query, time), time)
+    }),
+  )
+
+  serve(r.update, async request => {
+    const { project, params } = request
+    const stored = await database.read(tx => getDashboard(tx, project, params.id))
+    const patch = dashboardPatchFromWire(request.body)
+    // A deleted dashboard accepts only a restore.
+    if (stored.isDeleted && patch.isDeleted !== false) throw missing('Dashboard')
+    const time = now()
+    return database.transaction(async tx => {
+      await checkTiles(tx, project, patch)
+      await tx.dashboards.update(stored.id, patch)
+      return showDashboard(tx, await getDashboard(tx, project, params.id), readDayRange({}, time), time)
+    })
+  })
+
+  serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))
+
+  const ensure = async (actor: Actor, project: Project, id: string, isEnriched: boolean) => {
+    const time = now()
+    return database.transaction(async tx => {
+      const found = await getFlag(tx, project, id)
+      const { flag, dashboard } = await ensureUsageDashboard(tx, actor, project, found, { isEnriched }, time)
+      return {
+        ...flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag)),
+        dashboard: await showDashboard(tx, dashboard, readDayRange({}, time), time),
+        success: true as const,
+      }
+    })
+  }
+
+  serve(r.ofFlag, async request => {
+    const { actor, project, params } = request
+    await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
+    // The body is validated like a write but has no effect.
+    patchFromWire(request.body)
+    return ensure(actor, project, params.id, false)
+  })
+
+  serve(r.enrich, async request => {
+    const { actor, project, params } = request
+    await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
+    patchFromWire(request.body)
+    return ensure(actor, project, params.id, true)
+  })
+}
+
+async function getDashboard(tx: Stores, project: Project, id: string): Promise<Dashboard> {
+  const dashboard = await tx.dashboards.find(project.id, Number(id))
+  if (!dashboard) throw missing('Dashboard')
+  return dashboard
+}
+
+async function checkTiles(tx: Stores, project: Project, { tiles = [] }: DashboardPatch): Promise<void> {
+  if (tiles.length > dashboardTilesMax) {
+    throw invalid('tiles', 'max_length', `A dashboard can have at most ${dashboardTilesMax} tiles.`)
+  }
+  const ids = [...new Set(tiles.map(tile => tile.flagId))]
+  const known = new Set((await tx.flags.findLive(project.id, ids)).map(flag => flag.id))
+  const unknown = ids.find(id => !known.has(id))
+  if (unknown !== undefined) throw invalid('tiles', 'does_not_exist', `This project has no flag with id ${unknown}.`)
+}

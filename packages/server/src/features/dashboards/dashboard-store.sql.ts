@@ -1,0 +1,96 @@
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import { pipelinedWrite, preparedInsert } from '../../storage/prepared-query.ts'
+import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
+import type { DashboardRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
+import { unindexed } from '../../storage/unindexed.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
+
+const insertDashboard = preparedInsert((db, row: Insertable<DashboardRow>) => db.insertInto('dashboards').values(row))
+
+const setFlag = pipelinedWrite((db, { dashboardId, flagId }: { dashboardId: number; flagId: number }) =>
+  db.updateTable('dashboards').set({ flag_id: flagId }).where('id', '=', dashboardId),
+)
+
+export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
+  const dashboards = () =>
+    db
+      .selectFrom('dashboards')
+      .innerJoin('users as creator', 'creator.id', 'dashboards.created_by_id')
+      .selectAll('dashboards')
+      .select(embeddedUser('creator'))
+
+  return {
+    async create(dashboard) {
+      return { ...dashboard, id: await insertDashboard(db, fromDashboard(dashboard)) }
+    },
+    async setFlag(dashboardId, flagId) {
+      await setFlag(db, { dashboardId, flagId })
+    },
+    update: (dashboardId, patch) => updateSent(db, 'dashboards', dashboardId, fromPatch(patch)),
+    async find(projectId, dashboardId) {
+      const row = await dashboards()
+        .where('dashboards.project_id', '=', projectId)
+        .where('dashboards.id', '=', dashboardId)
+        .executeTakeFirst()
+      return row && toDashboard(row)
+    },
+    list(projectId, { search }, window) {
+      let live = dashboards().where('dashboards.project_id', '=', projectId).where('dashboards.deleted', '=', 0)
+      if (search) live = live.where(contains('dashboards.name', search))
+      return readPage(live.orderBy('dashboards.name').orderBy('dashboards.id'), window, toDashboard)
+    },
+    async existing(projectId, ids) {
+      if (ids.length === 0) return new Set()
+      const rows = await db
+        .selectFrom('dashboards')
+        .select('id')
+        .where('id', 'in', ids)
+        .where(unindexed('project_id'), '=', projectId)
+        .where('deleted', '=', 0)
+        .execute()
+      return new Set(rows.map(row => row.id))
+    },
+  }
+}
+
+const toDashboard = (row: Selectable<DashboardRow> & EmbeddedUser<'creator'>): Dashboard => ({
+  id: row.id,
+  projectId: row.project_id,
+  name: row.name,
+  description: row.description,
+  isPinned: row.pinned === 1,
+  isDeleted: row.deleted === 1,
+  flagId: row.flag_id,
+  isEnriched: row.is_enriched === 1,
+  tags: JSON.parse(row.tags),
+  tiles: JSON.parse(row.tiles),
+  createdBy: readUser(row, 'creator'),
+  createdAt: row.created_at,
+})
+
+const fromDashboard = (dashboard: Omit<Dashboard, 'id'>): Insertable<DashboardRow> => ({
+  project_id: dashboard.projectId,
+  name: dashboard.name,
+  description: dashboard.description,
+  pinned: Number(dashboard.isPinned),
+  deleted: Number(dashboard.isDeleted),
+  flag_id: dashboard.flagId,
+  is_enriched: Number(dashboard.isEnriched),
+  created_by_id: dashboard.createdBy.id,
+  created_at: dashboard.createdAt,
+  tags: JSON.stringify(dashboard.tags),
+  tiles: JSON.stringify(dashboard.tiles),
+})
+
+const fromPatch = (patch: DashboardPatch) => ({
+  name: patch.name,
+  description: patch.description,
+  pinned: patch.isPinned === undefined ? undefined : Number(patch.isPinned),
+  deleted: patch.isDeleted === undefined ? undefined : Number(patch.isDeleted),
+  is_enriched: patch.isEnriched === undefined ? undefined : Number(patch.isEnriched),
+  tags: patch.tags && JSON.stringify(patch.tags),
+  tiles: patch.tiles && JSON.stringify(patch.tiles),
+})

@@ -1,0 +1,244 @@
+import type { Instant } from '../../../instant.ts'
+import { Problem } from '../../../problem.ts'
+import { inParts } from '../../../storage/in-batches.ts'
+import type { Database, Stores } from '../../../stores.ts'
+import type { Project } from '../../../tenancy.ts'
+import type { Flag } from '../../flags/flag.ts'
+import type { IncomingEvent } from '../event.ts'
+import type { EventPipeline } from '../event-pipeline.ts'
+import { readEvents } from '../read-events.ts'
+import { type ProjectEvents, type Recorded, recordEvents } from '../record-events.ts'
+import { updatesProfiles } from '../update-profiles.ts'
+import { type CountedFlags, countedFlags } from '../usage/counted-flags.ts'
+import { type Tally, tally } from '../usage/tally.ts'
+import { createIngestQueue, type QueuedBatch } from './ingest-queue.ts'
+
+/** What ingest needs of a project. */
+export interface IngestProject {
+  readonly project: Project
+  readonly flags: ReadonlyMap<number, Flag>
+}
+
+export type DropReason = 'malformed' | 'plugin' | 'overload'
+
+/** Observes what happens to events, for metrics and the log. */
+export interface IngestObserver {
+  received(events: number): void
+  dropped(reason: DropReason, events: number): void
+  committed(events: number, seconds: number, recorded: Recorded, uncounted: Tally['uncounted']): void
+}
+
+export interface IngestOptions {
+  readonly database: Database
+  readonly findProject: (token: string) => Promise<IngestProject | undefined>
+  readonly pipeline: EventPipeline
+  readonly observer: IngestObserver
+  readonly now: () => Instant
+  /** Further names under which an event is counted, for metrics that depend on more than the event name. */
+  readonly labelsOf?: (project: Project, event: IncomingEvent) => readonly string[]
+  readonly eventsWaitingMax?: number
+}
+
+/** Receives the events of client libraries. */
+export interface EventReceiver {
+  /**
+   * Resolves when every event of the body is durable or counted as dropped. Throws `unauthenticated`, `invalid`, `too_large` or
+   * `unavailable`: then nothing is acknowledged and the client should retry.
+   */
+  receive(body: unknown, path: string, ip: string | null): Promise<void>
+}
+
+export interface Ingest extends EventReceiver {
+  /**
+   * Receives batches that edges forward. Idempotent: a batch id that was recorded before is not recorded again. Never drops events under
+   * overload, since an edge retains what is not acknowledged. Throws `unavailable`.
+   */
+  receiveBatches(batches: readonly IdentifiedBatch[]): Promise<void>
+  readonly waiting: number
+  /** Resolves when every received event is written. */
+  drained(): Promise<void>
+}
+
+export interface IdentifiedBatch {
+  readonly id: string
+  readonly found: IngestProject
+  readonly events: readonly IncomingEvent[]
+}
+
+interface Batch extends QueuedBatch {
+  readonly found: IngestProject
+  readonly events: readonly IncomingEvent[]
+  /** Idempotency key. */
+  readonly id?: string
+}
+
+const eventsWaitingMaxDefault = 20_000
+const projectShareMax = 0.9
+const eventsWrittenAtOnceMax = 1000
+const nameCacheMilliseconds = 60 * 60 * 1000
+
+export function createIngest(options: IngestOptions): Ingest {
+  const { database, findProject, pipeline, observer, now, labelsOf = () => [] } = options
+  const eventsWaitingMax = options.eventsWaitingMax ?? eventsWaitingMaxDefault
+  const projectWaitingMax = Math.floor(eventsWaitingMax * projectShareMax)
+  const waitingOf = new Map<number, number>()
+  const namesOf = createNameCache()
+  const flagsOf = createFlagCache()
+  const queue = createIngestQueue<Batch>({
+    write,
+    waitingMax: eventsWaitingMax,
+    writtenAtOnceMax: eventsWrittenAtOnceMax,
+  })
+
+  async function write(batches: readonly Batch[]): Promise<void> {
+    const time = now()
+    const startedAt = performance.now()
+    const whole = workOf(batches, time)
+    const recorded = await database.transaction(async tx => {
+      const fresh = await claimNewBatches(tx, batches, time)
+      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded; readonly deliver: () => void }[] = []
+      for (const one of fresh === batches ? whole : workOf(fresh, time)) {
+        const outcome = await recordEvents(tx, one, time)
+        outcomes.push({ one, outcome, deliver: await pipeline.keep(tx, one.project, one.events, time) })
+      }
+      return outcomes
+    })
+    const seconds = (performance.now() - startedAt) / 1000
+    for (const { one, outcome, deliver } of recorded) {
+      observer.committed(one.events.length, seconds, outcome, one.tally.uncounted)
+      deliver()
+    }
+  }
+
+  const workOf = (batches: readonly Batch[], time: Instant): readonly ProjectEvents[] =>
+    byProject(batches).map(({ found, events }): ProjectEvents => {
+      const { project } = found
+      const counting = { projectId: project.id, flags: flagsOf(found), names: namesOf(project.id), now: time }
+      return { project, events, tally: tally({ ...counting, events, labelsOf: event => labelsOf(project, event) }) }
+    })
+
+  async function transformed(project: Project, events: readonly IncomingEvent[]): Promise<readonly IncomingEvent[]> {
+    if (!pipeline.handles(project)) return events
+    const kept: IncomingEvent[] = []
+    for (const event of events) {
+      const next = await pipeline.transform(project, event)
+      if (next) kept.push(next)
+    }
+    if (kept.length < events.length) observer.dropped('plugin', events.length - kept.length)
+    return kept
+  }
+
+  /** Under overload, drops events that are only counted; those that update profiles are stored or rejected, never dropped. */
+  function shedCountedEvents(events: readonly IncomingEvent[]): readonly IncomingEvent[] {
+    if (queue.waiting + events.length <= eventsWaitingMax / 2) return events
+    const kept = events.filter(updatesProfiles)
+    if (kept.length < events.length) observer.dropped('overload', events.length - kept.length)
+    return kept
+  }
+
+  /** One project cannot fill the whole queue, so that it cannot block the others. */
+  async function withinProjectLimit(projectId: number, events: number, work: () => Promise<void>): Promise<void> {
+    const before = waitingOf.get(projectId) ?? 0
+    if (before > 0 && before + events > projectWaitingMax) throw tooManyWaiting(projectWaitingMax)
+    waitingOf.set(projectId, before + events)
+    try {
+      await work()
+    } finally {
+      const after = (waitingOf.get(projectId) ?? 0) - events
+      if (after > 0) waitingOf.set(projectId, after)
+      else waitingOf.delete(projectId)
+    }
+  }
+
+  return {
+    async receive(body, path, ip) {
+      const { token, events, malformed } = readEvents(body, { path, ip, now: now() })
+      const found = await findProject(token)
+      if (!found) throw new Problem('unauthenticated', 'No project has this token.')
+      observer.received(events.length + malformed)
+      if (malformed > 0) observer.dropped('malformed', malformed)
+      const kept = shedCountedEvents(await transformed(found.project, events))
+      const batches = [...inParts(kept, eventsWrittenAtOnceMax)].map(part => ({
+        found,
+        events: part,
+        size: part.length,
+      }))
+      await withinProjectLimit(found.project.id, kept.length, () =>
+        allSettledOrThrow(batches.map(batch => queue.submit(batch))),
+      )
+    },
+    async receiveBatches(batches) {
+      // Plugins do not see recorded batches again. Concurrent duplicates are detected in the write transaction.
+      const known = await database.read(tx => tx.receivedBatches.known(batches.map(({ id }) => id)))
+      const submitted: Promise<void>[] = []
+      for (const { id, found, events } of batches.filter(({ id }) => !known.has(id))) {
+        observer.received(events.length)
+        const kept = await transformed(found.project, events)
+        submitted.push(queue.submit({ found, events: kept, size: kept.length, id }))
+      }
+      await allSettledOrThrow(submitted)
+    },
+    get waiting() {
+      return queue.waiting
+    },
+    drained: () => queue.drained(),
+  }
+}
+
+/** Stores the ids of the batches and returns only those that were not stored before. */
+async function claimNewBatches(tx: Stores, batches: readonly Batch[], time: Instant): Promise<readonly Batch[]> {
+  if (batches.every(({ id }) => id === undefined)) return batches
+  const fresh: Batch[] = []
+  for (const batch of batches) {
+    if (batch.id === undefined || (await tx.receivedBatches.add(batch.id, time))) fresh.push(batch)
+  }
+  return fresh
+}
+
+const tooManyWaiting = (max: number): Problem =>
+  new Problem(
+    'unavailable',
+    `This project has ${max} events queued, its limit (90 % of HALYARD_EVENTS_WAITING_MAX); nothing was stored. Retry later.`,
+    { retryAfterSeconds: 1 },
+  )
+
+/** Waits for all of them before it throws, so that no write of a request is still in progress when it is responded to. */
+async function allSettledOrThrow(work: readonly Promise<void>[]): Promise<void> {
+  const failed = (await Promise.allSettled(work)).find(result => result.status === 'rejected')
+  if (failed) throw failed.reason
+}
+
+/** Sorted by project id, so that two nodes take locks in the same order and cannot deadlock. */
+function byProject(batches: readonly Batch[]): readonly { found: IngestProject; events: readonly IncomingEvent[] }[] {
+  const projects = new Map<number, { found: IngestProject; events: IncomingEvent[] }>()
+  for (const { found, events } of batches) {
+    const known = projects.get(found.project.id)
+    // The newest batch has the most recent project.
+    projects.set(found.project.id, { found, events: known ? [...known.events, ...events] : [...events] })
+  }
+  return [...projects].sort(([a], [b]) => a - b).map(([, one]) => one)
+}
+
+function createFlagCache(): (found: IngestProject) => CountedFlags {
+  const cached = new WeakMap<IngestProject['flags'], CountedFlags>()
+  return ({ flags }) => {
+    const counted = cached.get(flags) ?? countedFlags(flags.values())
+    cached.set(flags, counted)
+    return counted
+  }
+}
+
+/** The event names of each project. Cleared every hour so that unused names do not count toward the limit. */
+function createNameCache(): (projectId: number) => Set<string> {
+  const cached = new Map<number, Set<string>>()
+  let clearedAt = Date.now()
+  return projectId => {
+    if (Date.now() - clearedAt > nameCacheMilliseconds) {
+      cached.clear()
+      clearedAt = Date.now()
+    }
+    const names = cached.get(projectId) ?? new Set<string>()
+    cached.set(projectId, names)
+    return names
+  }
+}

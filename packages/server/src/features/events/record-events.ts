@@ -1,0 +1,90 @@
+import type { Instant } from '../../instant.ts'
+import type { Stores } from '../../stores.ts'
+import type { Project } from '../../tenancy.ts'
+import { newUuid } from '../identity/secret.ts'
+import { createPersonLedger, type MergeOutcome } from '../persons/person-ledger.ts'
+import { announceProject } from '../projects/create-project.ts'
+import type { IncomingEvent } from './event.ts'
+import { applyToLedger, distinctIdsIn, groupTypesIn, groupUpdateIn } from './update-profiles.ts'
+import type { Tally } from './usage/tally.ts'
+
+/** The events of one project in order of arrival, with their counts. */
+export interface ProjectEvents {
+  readonly project: Project
+  readonly events: readonly IncomingEvent[]
+  readonly tally: Tally
+}
+
+/** Outcome of recording, for the metrics. */
+export interface Recorded {
+  readonly merges: ReadonlyMap<MergeOutcome, number>
+  readonly refusedProperties: number
+  readonly refusedGroupTypes: number
+}
+
+/** Updates persons, groups and counters in the caller's transaction. */
+export async function recordEvents(
+  tx: Stores,
+  { project, events, tally }: ProjectEvents,
+  now: Instant,
+): Promise<Recorded> {
+  const persons = await recordPersons(tx, project, events, now)
+  const refusedGroupTypes = await recordGroups(tx, project, events, now)
+  if (tally.usage.length > 0) await tx.usage.add(project.id, tally.usage)
+  if (tally.counts.length > 0) await tx.eventCounts.add(project.id, tally.counts)
+  return { ...persons, refusedGroupTypes }
+}
+
+async function recordPersons(
+  tx: Stores,
+  project: Project,
+  events: readonly IncomingEvent[],
+  now: Instant,
+): Promise<Pick<Recorded, 'merges' | 'refusedProperties'>> {
+  const distinctIds = [...new Set(events.flatMap(distinctIdsIn))]
+  const ledger = createPersonLedger(await tx.persons.findByDistinctIds(project.id, distinctIds), newUuid)
+  const merges = new Map<MergeOutcome, number>()
+  for (const event of events) {
+    const outcome = applyToLedger(ledger, event)
+    if (outcome) merges.set(outcome, (merges.get(outcome) ?? 0) + 1)
+  }
+  const drafts = ledger.drafts()
+  if (drafts.length > 0) {
+    // Evaluation skips the person lookup while a project has no persons, so the first one must be announced.
+    if ((await tx.persons.scan(project.id, 0, 1)).length === 0) await announceProject(tx, project, now)
+    const absorbed = await tx.persons.write(project.id, drafts)
+    for (const { fromId, intoId } of absorbed) await tx.cohortMembers.move(fromId, intoId)
+  }
+  return { merges, refusedProperties: ledger.refusedProperties() }
+}
+
+/** Returns the number of group types for which no index was free. */
+async function recordGroups(
+  tx: Stores,
+  project: Project,
+  events: readonly IncomingEvent[],
+  now: Instant,
+): Promise<number> {
+  const indexes = new Map(Object.entries(project.groupTypes).map(([index, name]) => [name, Number(index)]))
+  const groups = events.map(event => ({ group: groupUpdateIn(event), at: event.at }))
+  const types = new Set([
+    ...events.flatMap(groupTypesIn),
+    ...groups.flatMap(({ group }) => (group ? [group.type] : [])),
+  ])
+  let refused = 0
+  let hasNew = false
+  for (const type of types) {
+    if (indexes.has(type)) continue
+    const assigned = await tx.groups.ensureType(project.id, type)
+    if (assigned) indexes.set(type, assigned.index)
+    else refused += 1
+    hasNew ||= assigned?.isNew ?? false
+  }
+  if (hasNew) await announceProject(tx, project, now)
+  for (const { group, at } of groups) {
+    if (!group) continue
+    const typeIndex = indexes.get(group.type)
+    if (typeIndex !== undefined) await tx.groups.update(project.id, { typeIndex, key: group.key }, group.update, at)
+  }
+  return refused
+}

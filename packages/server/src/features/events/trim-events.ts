@@ -1,0 +1,24 @@
+import { plusMilliseconds } from '../../instant.ts'
+import type { Job } from '../../jobs/job-runner.ts'
+import { receivedBatchDaysMax } from './ingest/received-batch-store.ts'
+import { eventCountDaysMax, minuteOf } from './usage/event-counts.ts'
+import { dayOf } from './usage/usage-store.ts'
+
+const dayMilliseconds = 24 * 60 * 60 * 1000
+/** User hashes are needed while distinct users over a month can be queried; counts are retained for a year. */
+export const usageUsersDaysMax = 31
+export const usageDaysMax = 366
+/** Per transaction, so that other writers do not wait long. */
+const seriesPerTransactionMax = 20
+
+/** Deletes usage data beyond its retention period. */
+export const trimEvents: Job = {
+  name: 'trim-events',
+  async run({ now, transaction }) {
+    const before = (days: number) => plusMilliseconds(now, -days * dayMilliseconds)
+    await transaction(tx => tx.eventCounts.removeBefore(minuteOf(before(eventCountDaysMax))))
+    await transaction(tx => tx.receivedBatches.removeBefore(before(receivedBatchDaysMax)))
+    await transaction(tx => tx.usage.removeUsersBefore(dayOf(before(usageUsersDaysMax)), seriesPerTransactionMax))
+    await transaction(tx => tx.usage.removeBefore(dayOf(before(usageDaysMax)), seriesPerTransactionMax))
+  },
+}

@@ -1,0 +1,84 @@
+import type { Kysely } from 'kysely'
+import { inParts } from '../../../storage/in-batches.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import { type EventCount, type EventCountQuery, type EventCountStore, minuteOf } from './event-counts.ts'
+
+const rowsPerInsertMax = 1000
+
+export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
+  function matching(projectId: number, { event, flag, from, to }: EventCountQuery) {
+    const query = db
+      .selectFrom('event_counts')
+      .where('project_id', '=', projectId)
+      .where('event', '=', event)
+      .where('flag_key', '=', flag?.key ?? '')
+      .where('minute', '>=', minuteOf(from))
+      .where('minute', '<', minuteOf(to))
+    if (!flag) return query
+    return flag.value === undefined
+      ? query.where('flag_value', '!=', 'false')
+      : query.where('flag_value', '=', flag.value)
+  }
+
+  return {
+    async add(projectId, counts) {
+      for (const part of inParts(inOrder(counts), rowsPerInsertMax)) {
+        await db
+          .insertInto('event_counts')
+          .values(
+            part.map(({ event, flagKey, flagValue, minute, count }) => ({
+              project_id: projectId,
+              event,
+              flag_key: flagKey,
+              flag_value: flagValue,
+              minute,
+              count,
+            })),
+          )
+          .onConflict(conflict =>
+            conflict
+              .columns(['project_id', 'event', 'flag_key', 'flag_value', 'minute'])
+              .doUpdateSet(({ eb, ref }) => ({ count: eb('event_counts.count', '+', ref('excluded.count')) })),
+          )
+          .execute()
+      }
+    },
+    async sum(projectId, query) {
+      const row = await matching(projectId, query)
+        .select(({ fn }) => fn.sum<number | null>('count').as('total'))
+        .executeTakeFirst()
+      return Number(row?.total ?? 0)
+    },
+    async series(projectId, query) {
+      const rows = await matching(projectId, query)
+        .select(({ fn }) => ['minute', fn.sum<number>('count').as('total')])
+        .groupBy('minute')
+        .orderBy('minute')
+        .execute()
+      return rows.map(row => ({ minute: row.minute, count: Number(row.total) }))
+    },
+    async listNames(projectId, since) {
+      const rows = await db
+        .selectFrom('event_counts')
+        .select('event')
+        .distinct()
+        .where('project_id', '=', projectId)
+        .where('flag_key', '=', '')
+        .where('minute', '>=', minuteOf(since))
+        .orderBy('event')
+        .execute()
+      return rows.map(row => row.event)
+    },
+    async removeBefore(minute) {
+      const result = await db.deleteFrom('event_counts').where('minute', '<', minute).executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+  }
+}
+
+/** A fixed lock order, so that two nodes cannot deadlock. */
+const inOrder = (counts: readonly EventCount[]): readonly EventCount[] =>
+  counts
+    .map(count => ({ count, order: [count.event, count.flagKey, count.flagValue, count.minute].join('\u0001') }))
+    .sort((a, b) => (a.order < b.order ? -1 : a.order > b.order ? 1 : 0))
+    .map(({ count }) => count)

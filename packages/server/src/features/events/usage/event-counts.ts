@@ -1,0 +1,44 @@
+import type { Instant } from '../../../instant.ts'
+
+/** Minutes since the Unix epoch. */
+export type Minute = number
+export const minuteOf = (instant: Instant): Minute => Math.floor(Date.parse(instant) / 60_000)
+
+/** Retention of the counts by minute: a week, and one day of margin. */
+export const eventCountDaysMax = 8
+
+export interface EventCount {
+  readonly event: string
+  /** Empty: all events of the name. Otherwise only events that carried this value of the flag. */
+  readonly flagKey: string
+  readonly flagValue: string
+  readonly minute: Minute
+  readonly count: number
+}
+
+export interface EventCountQuery {
+  readonly event: string
+  /**
+   * Only events that carried the flag as on (any value but `false`), or with exactly this value. Counted for flags that have rollback
+   * conditions, from events that carry `$feature/<key>`.
+   */
+  readonly flag?: { readonly key: string; readonly value?: string }
+  readonly from: Instant
+  /** Exclusive. */
+  readonly to: Instant
+}
+
+/** Event counts by minute, the input of automatic rollback. */
+export interface EventCountStore {
+  add(projectId: number, counts: readonly EventCount[]): Promise<void>
+  sum(projectId: number, query: EventCountQuery): Promise<number>
+  /** Ordered by minute; minutes without events are omitted. */
+  series(
+    projectId: number,
+    query: EventCountQuery,
+  ): Promise<readonly { readonly minute: Minute; readonly count: number }[]>
+  /** Sorted names of the events counted since an instant. */
+  listNames(projectId: number, since: Instant): Promise<readonly string[]>
+  /** Deletes the counts before this minute and returns their number. */
+  removeBefore(minute: Minute): Promise<number>
+}

@@ -1,0 +1,78 @@
+import type { Kysely } from 'kysely'
+import { inParts } from '../../../storage/in-batches.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import type { UsageRange, UsageStore } from './usage-store.ts'
+import { estimate, thresholdAt } from './user-sample.ts'
+import { addUsage } from './write-usage.sql.ts'
+
+const seriesPerWriteMax = 1000
+
+export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
+  const inRange = (projectId: number, { flagKey, kind, from, to }: UsageRange) =>
+    db
+      .selectFrom('flag_usage')
+      .where('project_id', '=', projectId)
+      .where('flag_key', '=', flagKey)
+      .where('kind', '=', kind)
+      .where('day', '>=', from)
+      .where('day', '<=', to)
+
+  const oldSeries = (day: string, limit: number) =>
+    db.selectFrom('flag_usage').select('id').where('day', '<', day).orderBy('day').limit(limit)
+
+  return {
+    async add(projectId, increments) {
+      for (const part of inParts(increments, seriesPerWriteMax)) await addUsage(db, projectId, part)
+    },
+    async series(projectId, range) {
+      const rows = await inRange(projectId, range).selectAll().orderBy('day').orderBy('variant').execute()
+      return rows.map(row => ({
+        variant: row.variant,
+        day: row.day,
+        calls: row.calls,
+        users: estimate(row.kept_users, row.sampling_level),
+      }))
+    },
+    async uniqueUsers(projectId, range) {
+      const levels = await inRange(projectId, range)
+        .select(({ fn }) => ['variant', fn.max('sampling_level').as('level')])
+        .groupBy('variant')
+        .execute()
+      const found = new Map<string, number>()
+      // Samples of several days are merged at the highest of their levels, at which all use the same threshold.
+      for (const { variant, level } of levels) {
+        const { n } = await inRange(projectId, range)
+          .where('variant', '=', variant)
+          .innerJoin('flag_usage_users', 'flag_usage_users.usage_id', 'flag_usage.id')
+          .where('user_hash', '<', thresholdAt(Number(level)))
+          .select(({ fn }) => fn.count<number>('user_hash').distinct().as('n'))
+          .executeTakeFirstOrThrow()
+        if (Number(n) > 0) found.set(variant, estimate(Number(n), Number(level)))
+      }
+      return found
+    },
+    async lastUsed(projectId, kind) {
+      const rows = await db
+        .selectFrom('flag_last_used')
+        .select(['flag_key', 'at'])
+        .where('project_id', '=', projectId)
+        .where('kind', '=', kind)
+        .execute()
+      return new Map(rows.map(row => [row.flag_key, row.at]))
+    },
+    async removeUsersBefore(day, limit) {
+      const ids = await oldSeries(day, limit)
+        .where(({ exists, selectFrom }) =>
+          exists(selectFrom('flag_usage_users').select('usage_id').whereRef('usage_id', '=', 'flag_usage.id')),
+        )
+        .execute()
+      for (const { id } of ids) await db.deleteFrom('flag_usage_users').where('usage_id', '=', id).execute()
+      return ids.length
+    },
+    async removeBefore(day, limit) {
+      const ids = await oldSeries(day, limit).execute()
+      for (const { id } of ids) await db.deleteFrom('flag_usage').where('id', '=', id).execute()
+      return ids.length
+    },
+  }
+}

@@ -1,0 +1,154 @@
+import { usesFlags } from '@halyard/engine'
+import type { Instant } from '../../instant.ts'
+import { invalid, Problem } from '../../problem.ts'
+import { remapFilters } from '../../remap-filters.ts'
+import { StaleWrite, type Stores } from '../../stores.ts'
+import { type Actor, levelInProject, type Organization, type Project } from '../../tenancy.ts'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import type { Cohort } from '../cohorts/cohort.ts'
+import { createFlag } from '../flags/create-flag.ts'
+import type { Flag, FlagPatch } from '../flags/flag.ts'
+import type { ApproveSave } from '../flags/flag-approval.ts'
+import { updateFlag } from '../flags/update-flag.ts'
+import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
+
+export interface FlagCopy {
+  readonly key: string
+  readonly fromProjectId: number
+  readonly targetProjectIds: readonly number[]
+  /** The copies start switched off. */
+  readonly isDisabled: boolean
+}
+
+interface Source {
+  readonly project: Project
+  readonly flag: Flag
+  readonly cohorts: readonly Cohort[]
+  /** The flags it depends on: key by id. */
+  readonly dependencies: ReadonlyMap<string, string>
+}
+
+/**
+ * Copies a flag into every target, or raises `invalid` that names each target that cannot take it and why; then the transaction
+ * must be given up. A live flag with the key is updated in place. Raises `forbidden` when the caller may not edit the source.
+ */
+export async function copyFlag(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  copy: FlagCopy,
+  now: Instant,
+  approve: ApproveSave,
+): Promise<readonly Flag[]> {
+  const source = await findSource(tx, actor, organization, copy)
+  const copies: Flag[] = []
+  const failures: string[] = []
+  // In ascending order, as every writer that locks several projects.
+  for (const id of [...new Set(copy.targetProjectIds)].sort((a, b) => a - b)) {
+    try {
+      const target = await findProject(tx, actor, organization, id)
+      if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
+      if (target.id === source.project.id) throw invalid(null, 'invalid_input', 'The flag exists there already.')
+      copies.push(await copyInto(tx, actor, source, target, copy, now, approve))
+    } catch (error) {
+      if (!(error instanceof Problem) || (error.kind !== 'invalid' && error.kind !== 'forbidden')) throw error
+      // The key was free a moment ago: another request created the flag, which is found in the next run.
+      if (error.code === 'unique') throw new StaleWrite()
+      failures.push(`Project ${id}: ${error.message}`)
+    }
+  }
+  if (failures.length > 0) {
+    throw invalid('target_project_ids', 'invalid_input', `Nothing was copied. ${failures.join(' ')}`)
+  }
+  return copies
+}
+
+async function findSource(tx: Stores, actor: Actor, organization: Organization, copy: FlagCopy): Promise<Source> {
+  const project = await findProject(tx, actor, organization, copy.fromProjectId)
+  if (!project) {
+    throw invalid('from_project', 'does_not_exist', `There is no project ${copy.fromProjectId} in this organization.`)
+  }
+  const flag = await tx.flags.findLiveByKey(project.id, copy.key)
+  if (!flag) {
+    throw invalid('feature_flag_key', 'does_not_exist', `There is no flag "${copy.key}" in the project to copy from.`)
+  }
+  await requireCanEdit(tx, actor, project, flag)
+  const dependencies = await tx.flags.findLive(project.id, usesFlags(flag.filters))
+  return {
+    project,
+    flag,
+    cohorts: await cohortsNeededBy(tx, project.id, flag.filters),
+    dependencies: new Map(dependencies.map(other => [String(other.id), other.key])),
+  }
+}
+
+/** Undefined as well for a project of another organization, and for one that the key cannot see. */
+async function findProject(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  id: number,
+): Promise<Project | undefined> {
+  const project = await tx.projects.find(id)
+  const isVisible = project?.organizationId === organization.id && levelInProject(actor, project) !== undefined
+  return isVisible ? project : undefined
+}
+
+async function copyInto(
+  tx: Stores,
+  actor: Actor,
+  source: Source,
+  target: Project,
+  copy: FlagCopy,
+  now: Instant,
+  approve: ApproveSave,
+): Promise<Flag> {
+  const { flag, project } = source
+  const existing = await tx.flags.findLiveByKey(target.id, flag.key)
+  if (existing && !canEditFlag(await grantsFor(tx, actor, target), existing)) {
+    throw invalid(null, 'permission_denied', 'You may not edit the flag with this key there.')
+  }
+  const flags = await dependenciesIn(tx, source, target)
+  const cohorts = await copyCohorts(tx, actor, target, source.cohorts, now)
+  const patch: FlagPatch & { key: string } = {
+    key: flag.key,
+    name: flag.name,
+    filters: remapFilters(flag.filters, {
+      cohort: id => cohorts.get(id),
+      flag: reference => flags.get(reference),
+      groupType: index => groupTypeIn(target, project.groupTypes[index]),
+    }),
+    active: flag.active && !copy.isDisabled,
+    ensureExperienceContinuity: flag.ensureExperienceContinuity,
+    bucketingIdentifier: flag.bucketingIdentifier,
+    evaluationRuntime: flag.evaluationRuntime,
+    evaluationContexts: flag.evaluationContexts,
+  }
+  const trigger = { copied_from_project: project.id, copied_from_flag: flag.id }
+  // Cohorts that are copied along get other ids each time the transaction is run.
+  const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
+  if (existing) {
+    return updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, approve)
+  }
+  return createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, approve)
+}
+
+/** The ids, in the target, of the flags that the source depends on. Raises `invalid` that names the missing ones. */
+async function dependenciesIn(tx: Stores, source: Source, target: Project): Promise<ReadonlyMap<string, string>> {
+  const ids = new Map<string, string>()
+  const missing: string[] = []
+  for (const [id, key] of source.dependencies) {
+    const there = await tx.flags.findLiveByKey(target.id, key)
+    if (there) ids.set(id, String(there.id))
+    else missing.push(`"${key}"`)
+  }
+  if (missing.length === 0) return ids
+  throw invalid(null, 'does_not_exist', `The flag depends on ${missing.join(', ')}, which the project does not have.`)
+}
+
+/** Group types are numbered by each project on its own; it is the name that counts. */
+function groupTypeIn(target: Project, name: string | undefined): number | undefined {
+  const index = Object.entries(target.groupTypes).find(([, other]) => other === name)?.[0]
+  return index === undefined ? undefined : Number(index)
+}

@@ -1,0 +1,71 @@
+import { copyTargetsMax, routes } from '@halyard/contract'
+import { wantsRepresentation } from '../../http/routes/prefer.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid, missing } from '../../problem.ts'
+import type { Database } from '../../stores.ts'
+import { levelInProject } from '../../tenancy.ts'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor } from '../access/grants.ts'
+import { type FlagGuard, saveWithApproval } from '../flags/flag-approval.ts'
+import { flagToWire } from '../flags/flag-resource.ts'
+import { userToWire } from '../identity/user-resource.ts'
+import { copyFlag } from './copy-flag.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly guard: FlagGuard
+  readonly now: () => Instant
+}
+
+/** Contract 4.1. The status is the result; a client that prefers it gets PostHog's JSON as well. */
+export function serveOrganizationFlags(serve: ServeRoute, { database, guard, now }: Deps): void {
+  const r = routes.organizationFlags
+
+  serve(r.byKey, async ({ actor, organization, params, headers }) => {
+    const found = await database.read(tx => tx.flags.listLiveByKey(organization.id, params.feature_flag_key))
+    const visible = found.filter(flag => levelInProject(actor, { id: flag.projectId, organizationId: organization.id }))
+    if (visible.length === 0) throw missing('Flag')
+    return emptyUnlessWanted(headers.prefer, () =>
+      visible.map(flag => ({
+        flag_id: flag.id,
+        team_id: flag.projectId,
+        created_by: userToWire(flag.createdBy),
+        filters: flag.filters,
+        created_at: flag.createdAt,
+        active: flag.active,
+      })),
+    )
+  })
+
+  serve(r.copy, async ({ actor, organization, body, headers }) => {
+    const copy = {
+      key: body.feature_flag_key,
+      fromProjectId: body.from_project,
+      targetProjectIds: body.target_project_ids,
+      isDisabled: body.disable_copied_flag ?? false,
+    }
+    if (copy.targetProjectIds.length > copyTargetsMax) {
+      throw invalid('target_project_ids', 'max_length', `A flag is copied into at most ${copyTargetsMax} projects.`)
+    }
+    const success = await saveWithApproval(database, guard, async (tx, approve) => {
+      const copies = await copyFlag(tx, actor, organization, copy, now(), approve)
+      const grants = await grantsFor(tx, actor, { organizationId: organization.id })
+      return copies.map(flag => flagToWire(flag, canEditFlag(grants, flag)))
+    })
+    return emptyUnlessWanted(headers.prefer, () => ({ success, failed: [] }))
+  })
+}
+
+/** Both answer alike. */
+type Empty = typeof routes.organizationFlags.copy
+
+function emptyUnlessWanted(prefer: string | string[] | undefined, body: () => unknown) {
+  const vary = { vary: 'Prefer' }
+  if (!wantsRepresentation(prefer)) return answer<Empty>({ status: 200, headers: vary })
+  return answer<Empty>({
+    status: 200,
+    headers: { ...vary, 'preference-applied': 'return=representation' },
+    body: Buffer.from(JSON.stringify(body())),
+  })
+}

@@ -1,0 +1,61 @@
+import { isDeepStrictEqual } from 'node:util'
+import { checkFlag } from '@halyard/engine'
+import { linearRegex } from '../../evaluation/linear-regex.ts'
+import { flagDefinition } from '../../evaluation/projects/flag-definition.ts'
+import { gatherReferences } from '../../evaluation/subjects/gather-references.ts'
+import { invalid } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import type { Project } from '../../tenancy.ts'
+import type { Flag, FlagContent } from './flag.ts'
+
+const filtersBytesMax = 4 * 1024 * 1024
+
+/** Raises `invalid` for what cannot be evaluated or does not exist: the engine checks the flag with what it refers to. */
+export async function checkFlagContent(
+  tx: Stores,
+  project: Project,
+  flag: FlagContent & Pick<Flag, 'id' | 'version'>,
+  stored?: FlagContent,
+): Promise<void> {
+  checkKey(flag.key)
+  // One that was deleted since must not block another change.
+  const added = flag.analyticsDashboards.filter(id => !stored?.analyticsDashboards.includes(id))
+  await checkDashboards(tx, project.id, added)
+  if (stored && leavesServingUnchanged(stored, flag)) return
+  if (JSON.stringify(flag.filters).length > filtersBytesMax) {
+    throw invalid('filters', 'max_length', `\`filters\` must have at most ${filtersBytesMax} bytes as JSON.`)
+  }
+  const [issue] = checkFlag(
+    flagDefinition(flag),
+    {
+      ...(await gatherReferences(tx, project.id, [flag.filters])),
+      groupTypes: project.groupTypes,
+      propertyMatchingVersion: project.propertyMatchingVersion,
+    },
+    { regex: linearRegex },
+  )
+  if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
+}
+
+/** What is served stays as it is, or is disabled. It was checked when it was written; disabling a flag must always be possible. */
+function leavesServingUnchanged(stored: FlagContent, flag: FlagContent): boolean {
+  const isComing = (flag.active && !stored.active) || (!flag.deleted && stored.deleted)
+  return !isComing && servedFields.every(field => isDeepStrictEqual(stored[field], flag[field]))
+}
+
+const servedFields = ['key', 'filters', 'ensureExperienceContinuity', 'bucketingIdentifier'] as const
+
+function checkKey(key: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
+  if (/[\u0000-\u001f\u007f-\u009f]/.test(key)) {
+    throw invalid('key', 'invalid_input', '`key` must not contain control characters.')
+  }
+}
+
+async function checkDashboards(tx: Stores, projectId: number, ids: readonly number[]): Promise<void> {
+  const existing = await tx.dashboards.existing(projectId, ids)
+  const unknown = ids.find(id => !existing.has(id))
+  if (unknown !== undefined) {
+    throw invalid('analytics_dashboards', 'does_not_exist', `There is no dashboard ${unknown} in this project.`)
+  }
+}

@@ -1,0 +1,136 @@
+import { routes } from '@halyard/contract'
+import { createProjectCache } from '../../concurrency/invalidated-cache.ts'
+import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { missing } from '../../problem.ts'
+import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import type { Database, Stores } from '../../stores.ts'
+import { type Actor, adminLevel, type Project } from '../../tenancy.ts'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import { activityToWire } from '../activity/activity-resource.ts'
+import { readActivityFilter } from '../activity/read-activity-filter.ts'
+import { createFlag } from './create-flag.ts'
+import type { Flag } from './flag.ts'
+import { type FlagGuard, saveWithApproval } from './flag-approval.ts'
+import { readFlagFilter } from './flag-filter.ts'
+import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
+import { flagStatus } from './flag-status.ts'
+import { updateFlag } from './update-flag.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly guard: FlagGuard
+  readonly now: () => Instant
+}
+
+const listBytesMax = 8 * 1024 * 1024
+
+interface ListPage {
+  readonly projectId: number
+  readonly bytes: Buffer
+}
+
+/** Contract 4.2, the flags themselves and what happened to them. */
+export function serveFlags(serve: ServeRoute, { database, changes, guard, now }: Deps): void {
+  const r = routes.flags
+  const pages = createProjectCache<ListPage>({
+    changes,
+    isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
+    projectOf: page => page.projectId,
+    sizeOf: page => page.bytes.length,
+    sizeMax: listBytesMax,
+  })
+
+  serve(r.list, async ({ actor, project, query, url }) => {
+    const filter = readFlagFilter(query, now())
+    const make = async (): Promise<ListPage> => {
+      const body = await database.read(async tx => {
+        const window = readWindow(query)
+        const page = await tx.flags.list(project.id, filter, window)
+        const grants = await grantsFor(tx, actor, project)
+        return pageBody(page, window, url, flag => flagToWire(flag, canEditFlag(grants, flag)))
+      })
+      return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
+    }
+    // What members see depends on their roles, and staleness on the time: neither is in the change feed.
+    const isLasting = isAdmin(actor, project) && filter.staleSince === undefined
+    const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
+    return answer({ status: 200, body: page?.bytes })
+  })
+
+  serve(r.create, async ({ actor, project, body }) => {
+    const patch = { ...patchFromWire(body), key: body.key }
+    const flag = await saveWithApproval(database, guard, (tx, approve) =>
+      createFlag(tx, actor, project, { patch }, now(), approve),
+    )
+    return flagToWire(flag, true)
+  })
+
+  serve(r.get, ({ actor, project, params }) =>
+    database.read(async tx => toWire(tx, actor, project, await getFlag(tx, project, params.id))),
+  )
+
+  serve(r.update, async request => {
+    const { actor, project, params } = request
+    return saveWithApproval(database, guard, async (tx, approve) => {
+      // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
+      const stored = await getFlag(tx, project, params.id)
+      await requireCanEdit(tx, actor, project, stored)
+      const { version, ...body } = request.body
+      const update = { stored, patch: patchFromWire(body), basedOnVersion: version }
+      // The response is built inside: nothing can fail after the commit.
+      return flagToWire(await updateFlag(tx, actor, project, update, now(), approve), true)
+    })
+  })
+
+  serve(r.remove, async () => answer({ status: 405, headers: { allow: 'GET, HEAD, PATCH' } }))
+
+  serve(r.status, ({ project, params }) =>
+    database.read(async tx => {
+      const flag = await getFlag(tx, project, params.id)
+      const lastCalledAt = (await tx.usage.lastUsed(project.id, 'called')).get(flag.key) ?? null
+      const { status, reason } = flagStatus(flag, lastCalledAt, now())
+      return { status, reason, last_called_at: lastCalledAt }
+    }),
+  )
+
+  serve(r.activity, ({ actor, project, params, query, url }) =>
+    database.read(async tx => {
+      const flag = await getFlag(tx, project, params.id)
+      const window = readActivityWindow(query)
+      const filter = { ...(await readActivityFilter(tx, query)), itemId: String(flag.id) }
+      const page = await tx.activity.list({ ...flagsOf(project), ...filter }, window)
+      return { ...(await toWire(tx, actor, project, flag)), ...activityBody(page, window, url, activityToWire) }
+    }),
+  )
+
+  serve(r.projectActivity, ({ actor, project, query, url }) =>
+    database.read(async tx => {
+      const window = readActivityWindow(query)
+      const page = await tx.activity.list({ ...flagsOf(project), ...(await readActivityFilter(tx, query)) }, window)
+      return { ...blankFlag(actor, project), ...activityBody(page, window, url, activityToWire) }
+    }),
+  )
+}
+
+/** Admins can edit every flag: all of them see the same list. */
+const isAdmin = (actor: Actor, { organizationId }: Project): boolean =>
+  (actor.levels.get(organizationId) ?? 0) >= adminLevel
+
+const flagsOf = (project: Project) => ({
+  organizationId: project.organizationId,
+  projectId: project.id,
+  scopes: ['FeatureFlag'] as const,
+})
+
+export async function getFlag(tx: Stores, project: Project, id: string): Promise<Flag> {
+  const flag = await tx.flags.find(project.id, Number(id))
+  if (!flag) throw missing('Flag')
+  return flag
+}
+
+const toWire = async (tx: Stores, actor: Actor, project: Project, flag: Flag) =>
+  flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))

@@ -1,0 +1,267 @@
+import { type Kysely, sql } from 'kysely'
+import { invalid } from '../../problem.ts'
+import { sqlChangeLog } from '../../storage/changes/change-log.sql.ts'
+import { alreadyTaken } from '../../storage/driver-error.ts'
+import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from '../../storage/prepared-query.ts'
+import { countRows, readPage } from '../../storage/read-page.ts'
+import { requireSaved } from '../../storage/save-row.ts'
+import type { TransactionEnd } from '../../storage/sql-database.ts'
+import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
+import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
+import type { CommittedFlags } from './committed-flags.ts'
+import type { Flag } from './flag.ts'
+import type { FlagCounts } from './flag-counts.ts'
+import { flagOf, fromFlag, fromVersion, type NewFlagRow, toFlag, toVersion } from './flag-rows.sql.ts'
+import type { FlagFilter, FlagLimits, FlagStore } from './flag-store.ts'
+
+/** Filters up to this are bounded by the number of flags; only larger ones are added up. */
+const smallFiltersBytesMax = 4096
+
+const flagsIn = (db: Kysely<Tables>) =>
+  db
+    .selectFrom('flags')
+    .innerJoin('users as creator', 'creator.id', 'flags.created_by_id')
+    .leftJoin('users as editor', 'editor.id', 'flags.last_modified_by_id')
+    .selectAll('flags')
+    .select([...embeddedUser('creator'), ...embeddedUser('editor')])
+
+const insertFlag = preparedInsert((db, row: NewFlagRow) => db.insertInto('flags').values(row))
+
+const updateFlag = preparedQuery((db, { id, stored, ...row }: NewFlagRow & { id: number; stored: number }) =>
+  db.updateTable('flags').set(row).where('id', '=', id).where('version', '=', stored),
+)
+
+const findFlag = preparedQuery((db, { projectId, flagId }: { projectId: number; flagId: number }) =>
+  flagsIn(db).where('flags.project_id', '=', projectId).where('flags.id', '=', flagId),
+)
+
+const insertVersion = pipelinedWrite((db, row: FlagVersionRow) => db.insertInto('flag_versions').values(row))
+
+const findFlags = preparedListQuery((db, ids) => flagsIn(db).where('flags.id', 'in', ids))
+
+const findVersions = preparedListQuery((db, ids) =>
+  db.selectFrom('flags').select(['id', 'version']).where('id', 'in', ids),
+)
+
+const peopleOf = (row: { created_by_id: number; last_modified_by_id: number | null }): number[] =>
+  row.last_modified_by_id === null ? [row.created_by_id] : [row.created_by_id, row.last_modified_by_id]
+
+/** A literal, so that both databases see that the partial index of live keys fits. */
+const isLive = sql<boolean>`flags.deleted = 0`
+
+interface FlagStoreContext {
+  readonly end: TransactionEnd
+  readonly memory: { readonly flagCounts: FlagCounts; readonly committedFlags: CommittedFlags }
+  readonly limits: FlagLimits | undefined
+}
+
+export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagStoreContext): FlagStore {
+  const { flagCounts: counts, committedFlags } = memory
+  const flags = () => flagsIn(db)
+
+  const versions = (flagId: number) =>
+    db
+      .selectFrom('flag_versions')
+      .leftJoin('users as editor', 'editor.id', 'flag_versions.user_id')
+      .selectAll('flag_versions')
+      .select(embeddedUser('editor'))
+      .where('flag_versions.flag_id', '=', flagId)
+
+  const live = (projectId: number) =>
+    db.selectFrom('flags').where('project_id', '=', projectId).where('deleted', '=', sql.lit(0))
+
+  /** Counts only when there might be too many. */
+  async function checkCount(projectId: number, added: number, max: number): Promise<void> {
+    const newestChange = await sqlChangeLog(db).head()
+    if (counts.atMost(projectId, newestChange) + added <= max) return
+    const count = await countRows(live(projectId))
+    counts.keep(projectId, count, newestChange)
+    if (count + added > max) throw tooManyFlags(max)
+  }
+
+  /** As it will be read: the cached flag must not differ from the stored one. */
+  function cacheAfterCommit({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
+    end.afterCommit(() =>
+      committedFlags.keep({
+        id: row.id,
+        version: row.version,
+        characters: row.filters.length,
+        read: () => flagOf(row, createdBy, lastModifiedBy),
+      }),
+    )
+  }
+
+  /** For flags that were written here, it is enough to check that their version is still the same. */
+  async function findFlagsOrCommitted(flagIds: readonly number[]): Promise<Flag[]> {
+    const written = flagIds.filter(committedFlags.has)
+    const others = flagIds.filter(id => !committedFlags.has(id))
+    const found: Flag[] = []
+    for (const { id, version } of await findVersions(db, written)) {
+      const flag = committedFlags.take(id, version)
+      if (flag) found.push(flag)
+      else others.push(id)
+    }
+    for (const row of await findFlags(db, others)) found.push(toFlag(row))
+    return found
+  }
+
+  return {
+    async create(flag) {
+      try {
+        const row = fromFlag(flag)
+        const id = await insertFlag(db, row)
+        cacheAfterCommit(flag, { ...row, id })
+        return { ...flag, id }
+      } catch (error) {
+        throw takenKey(error, flag.key)
+      }
+    },
+    async save(flag) {
+      try {
+        const row = { ...fromFlag(flag), id: flag.id }
+        const saved = await updateFlag(db, { ...row, stored: flag.version - 1 })
+        requireSaved(saved.numAffectedRows)
+        cacheAfterCommit(flag, row)
+      } catch (error) {
+        throw takenKey(error, flag.key)
+      }
+    },
+    async find(projectId, flagId) {
+      const { rows } = await findFlag(db, { projectId, flagId })
+      return rows[0] && toFlag(rows[0])
+    },
+    async findLiveByKey(projectId, key) {
+      const row = await flags()
+        .where('flags.project_id', '=', projectId)
+        .where('flags.key', '=', key)
+        .where(isLive)
+        .executeTakeFirst()
+      return row && toFlag(row)
+    },
+    async listLiveByKey(organizationId, key) {
+      const rows = await flags()
+        .innerJoin('projects', 'projects.id', 'flags.project_id')
+        .where('projects.organization_id', '=', organizationId)
+        .where('flags.key', '=', key)
+        .where(isLive)
+        .orderBy('flags.project_id')
+        .execute()
+      return rows.map(toFlag)
+    },
+    async findLive(projectId, flagIds) {
+      if (flagIds.length === 0) return []
+      const found = await findFlagsOrCommitted(flagIds)
+      return found.filter(flag => flag.projectId === projectId && !flag.deleted)
+    },
+    list(projectId, filter, window) {
+      const order = filter.order ?? { field: 'created_at', descending: true }
+      const direction = order.descending ? 'desc' : 'asc'
+      const query = flags()
+        .where(matching(projectId, filter))
+        .orderBy(`flags.${order.field}`, direction)
+        .orderBy('flags.id', direction)
+      return readPage(query, window, toFlag, () => countRows(db.selectFrom('flags').where(matching(projectId, filter))))
+    },
+    async listLive(projectId) {
+      const rows = await db
+        .selectFrom('flags')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .orderBy('key')
+        .execute()
+      const users = await findUsers(db, new Set(rows.flatMap(peopleOf)))
+      return rows.map(row => {
+        const editor = row.last_modified_by_id === null ? undefined : users.get(row.last_modified_by_id)
+        return flagOf(row, users.get(row.created_by_id)!, editor ?? null)
+      })
+    },
+    async listWatched(afterId, limit) {
+      const rows = await flags()
+        // Literals, so that both databases see that the partial index fits.
+        .where('flags.deleted', '=', sql.lit(0))
+        .where('flags.active', '=', sql.lit(1))
+        .where('flags.rollback_conditions', '<>', sql.lit('{}'))
+        .where('flags.performed_rollback', '=', 0)
+        .where('flags.id', '>', afterId)
+        .orderBy('flags.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toFlag)
+    },
+    async listDependents(projectId) {
+      const rows = await flags()
+        .where('flags.project_id', '=', projectId)
+        .where('flags.deleted', '=', 0)
+        .where('flags.active', '=', 1)
+        .where('flags.filters', 'like', '%"type":"flag"%')
+        .execute()
+      return rows.map(toFlag)
+    },
+
+    async checkLimits(projectId, { flags: added, filters }) {
+      if (!limits) return
+      if (added > 0) await checkCount(projectId, added, limits.flagsPerProjectMax)
+      const bytes = Buffer.byteLength(JSON.stringify(filters))
+      if (bytes <= smallFiltersBytesMax) return
+      const used = await live(projectId)
+        .select(sql<number>`sum(octet_length(filters))`.as('bytes'))
+        .executeTakeFirstOrThrow()
+      if (Number(used.bytes ?? 0) + bytes > limits.definitionBytesPerProjectMax)
+        throw tooManyBytes(limits.definitionBytesPerProjectMax)
+    },
+
+    async appendVersion(version) {
+      await insertVersion(db, fromVersion(version))
+    },
+    async findVersion(flagId, version) {
+      const row = await versions(flagId).where('flag_versions.version', '=', version).executeTakeFirst()
+      return row && toVersion(row)
+    },
+    listVersions: (flagId, window) =>
+      readPage(versions(flagId).orderBy('flag_versions.version', 'desc'), window, toVersion),
+  }
+}
+
+const matching = (projectId: number, filter: FlagFilter) => () => {
+  const conditions = [sql<boolean>`flags.project_id = ${projectId}`, sql`flags.deleted = ${Number(filter.deleted)}`]
+  if (filter.active !== undefined) conditions.push(sql`flags.active = ${Number(filter.active)}`)
+  if (filter.staleSince !== undefined) {
+    const isUnused = sql`exists (select 1 from flag_last_used where flag_last_used.project_id = flags.project_id
+      and flag_last_used.kind = 'called' and flag_last_used.flag_key = flags.key
+      and flag_last_used.at < ${filter.staleSince})`
+    conditions.push(sql`flags.active = 1`, sql`flags.created_at < ${filter.staleSince}`)
+    conditions.push(sql`(flags.is_fully_rolled_out = 1 or ${isUnused})`)
+  }
+  if (filter.isMultivariant !== undefined) {
+    conditions.push(sql`flags.is_multivariant = ${Number(filter.isMultivariant)}`)
+  }
+  if (filter.createdById !== undefined) conditions.push(sql`flags.created_by_id = ${filter.createdById}`)
+  if (filter.search) {
+    conditions.push(sql`(${contains('flags.key', filter.search)} or ${contains('flags.name', filter.search)})`)
+  }
+  if (filter.tags) {
+    // A tag stands in the stored JSON as its own JSON text, whatever its type.
+    const any = filter.tags.map(tag => contains('flags.tags', JSON.stringify(tag)))
+    conditions.push(any.length > 0 ? sql`(${sql.join(any, sql` or `)})` : sql`1 = 0`)
+  }
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
+}
+
+const tooManyFlags = (max: number) =>
+  invalid(
+    null,
+    'limit_reached',
+    `A project can have at most ${max} flags (HALYARD_FLAGS_PER_PROJECT_MAX). Delete unused ones.`,
+  )
+
+const tooManyBytes = (max: number) =>
+  invalid(
+    'filters',
+    'limit_reached',
+    `The conditions and payloads of a project may have at most ${max} bytes together (HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX).`,
+  )
+
+const takenKey = (error: unknown, key: string): unknown =>
+  alreadyTaken(error, 'key', `There is already a flag with the key "${key}" in this project.`)

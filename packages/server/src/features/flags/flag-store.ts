@@ -1,0 +1,66 @@
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
+import type { User } from '../../tenancy.ts'
+import type { Flag, FlagContent, FreeObject } from './flag.ts'
+
+export interface FlagFilter {
+  readonly deleted: boolean
+  readonly search?: string
+  readonly active?: boolean
+  /** Only active flags that are older than this and serve no purpose: fully rolled out, or not evaluated since. */
+  readonly staleSince?: Instant
+  readonly isMultivariant?: boolean
+  readonly createdById?: number
+  /** Any of these is enough. */
+  readonly tags?: readonly unknown[]
+  readonly order?: { readonly field: FlagOrder; readonly descending: boolean }
+}
+
+export const flagOrders = ['created_at', 'updated_at', 'key', 'name', 'active', 'id', 'version'] as const
+export type FlagOrder = (typeof flagOrders)[number]
+
+export interface FlagVersion {
+  readonly flagId: number
+  readonly version: number
+  readonly content: FlagContent
+  /** Null when Halyard itself acted. */
+  readonly user: User | null
+  readonly createdAt: Instant
+}
+
+/** What one project may hold, so that it cannot take the others' memory and time. */
+export interface FlagLimits {
+  readonly flagsPerProjectMax: number
+  readonly definitionBytesPerProjectMax: number
+}
+
+export interface FlagStore {
+  /** Raises `invalid` (`unique`, `key`) when a live flag of the project has the key. */
+  create(flag: Omit<Flag, 'id'>): Promise<Flag>
+  /**
+   * Saves the flag whose version is one above the stored one. Raises StaleWrite when it is not (another transaction saved first),
+   * and `invalid` (`unique`, `key`) when another live flag has the key.
+   */
+  save(flag: Flag): Promise<void>
+  find(projectId: number, flagId: number): Promise<Flag | undefined>
+  findLiveByKey(projectId: number, key: string): Promise<Flag | undefined>
+  /** Live flags with this key in all projects of an organization, by project. */
+  listLiveByKey(organizationId: string, key: string): Promise<readonly Flag[]>
+  /** Live flags by id; what does not exist is left out. */
+  findLive(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]>
+  list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>>
+  /** Every live flag of the project, by key. */
+  listLive(projectId: number): Promise<readonly Flag[]>
+  /** Live, active flags of all projects with rollback conditions and no rollback yet, by id, after an id. */
+  listWatched(afterId: number, limit: number): Promise<readonly Flag[]>
+  /** Live, active flags with a condition on another flag. */
+  listDependents(projectId: number): Promise<readonly Flag[]>
+
+  /** Raises `invalid` when the project's limits allow no further live flag, or not its filters. */
+  checkLimits(projectId: number, added: { readonly flags: number; readonly filters: FreeObject }): Promise<void>
+
+  appendVersion(version: FlagVersion): Promise<void>
+  findVersion(flagId: number, version: number): Promise<FlagVersion | undefined>
+  /** Newest first. */
+  listVersions(flagId: number, window: Window): Promise<PageOf<FlagVersion>>
+}

@@ -1,0 +1,170 @@
+import type { Instant } from '../../instant.ts'
+import type { User } from '../../tenancy.ts'
+
+export type FreeObject = Readonly<Record<string, unknown>>
+
+export interface Flag extends FlagContent {
+  readonly id: number
+  readonly projectId: number
+  readonly createdBy: User
+  readonly usageDashboardId: number
+  readonly version: number
+  readonly updatedAt: Instant
+  readonly lastModifiedBy: User | null
+  /** When it was last enabled, or created. */
+  readonly activeSince: Instant
+}
+
+/** What a client writes; a version stores exactly this. */
+export interface FlagContent {
+  readonly name: string
+  readonly key: string
+  readonly filters: FreeObject
+  readonly deleted: boolean
+  readonly active: boolean
+  readonly createdAt: Instant
+  readonly ensureExperienceContinuity: boolean
+  readonly rollbackConditions: FreeObject
+  readonly performedRollback: boolean
+  readonly tags: readonly unknown[]
+  readonly analyticsDashboards: readonly number[]
+  readonly hasEnrichedAnalytics: boolean
+  readonly bucketingIdentifier: 'distinct_id' | 'device_id' | null
+  readonly evaluationRuntime: 'server' | 'client' | 'all' | null
+  readonly evaluationContexts: readonly string[]
+}
+
+export type FlagPatch = { readonly [Field in keyof FlagContent]?: FlagContent[Field] | undefined }
+
+/** Enabled for everyone: the default. */
+export const enabledForEveryone: FreeObject = { groups: [{ properties: [], rollout_percentage: null }] }
+
+export const newFlagContent = (key: string, now: Instant): FlagContent => ({
+  name: '',
+  key,
+  filters: enabledForEveryone,
+  deleted: false,
+  active: true,
+  createdAt: now,
+  ensureExperienceContinuity: false,
+  rollbackConditions: {},
+  performedRollback: false,
+  tags: [],
+  analyticsDashboards: [],
+  hasEnrichedAnalytics: false,
+  bucketingIdentifier: null,
+  evaluationRuntime: null,
+  evaluationContexts: [],
+})
+
+export function contentOf(flag: FlagContent): FlagContent {
+  return {
+    name: flag.name,
+    key: flag.key,
+    filters: flag.filters,
+    deleted: flag.deleted,
+    active: flag.active,
+    createdAt: flag.createdAt,
+    ensureExperienceContinuity: flag.ensureExperienceContinuity,
+    rollbackConditions: flag.rollbackConditions,
+    performedRollback: flag.performedRollback,
+    tags: flag.tags,
+    analyticsDashboards: flag.analyticsDashboards,
+    hasEnrichedAnalytics: flag.hasEnrichedAnalytics,
+    bucketingIdentifier: flag.bucketingIdentifier,
+    evaluationRuntime: flag.evaluationRuntime,
+    evaluationContexts: flag.evaluationContexts,
+  }
+}
+
+/** Sent fields replace stored ones as a whole. Enabling a flag clears the mark of an earlier rollback. */
+export function applyPatch<F extends FlagContent>(flag: F, patch: FlagPatch): F {
+  const sent = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
+  const isEnabled = patch.active === true && !flag.active
+  const performedRollback = patch.performedRollback ?? (isEnabled ? false : flag.performedRollback)
+  return { ...flag, ...sent, performedRollback }
+}
+
+interface Condition {
+  readonly properties?: unknown
+  readonly rollout_percentage?: unknown
+}
+
+/** The only condition of a flag that is nothing but a rollout; undefined when the flag is not that simple. */
+function onlyCondition(filters: FreeObject): Condition | undefined {
+  const { groups, aggregation_group_type_index: aggregation } = filters as {
+    groups?: unknown
+    aggregation_group_type_index?: unknown
+  }
+  if (!Array.isArray(groups) || groups.length !== 1 || (aggregation !== undefined && aggregation !== null)) {
+    return undefined
+  }
+  const condition: unknown = groups[0]
+  if (typeof condition !== 'object' || condition === null) return undefined
+  const { properties, aggregation_group_type_index: own } = condition as Condition & {
+    aggregation_group_type_index?: unknown
+  }
+  const hasProperties = Array.isArray(properties) && properties.length > 0
+  return hasProperties || (own !== undefined && own !== null) ? undefined : (condition as Condition)
+}
+
+export const isSimpleFlag = (filters: FreeObject): boolean => onlyCondition(filters) !== undefined
+
+export function rolloutPercentage(filters: FreeObject): number | null {
+  const condition = onlyCondition(filters)
+  if (!condition) return null
+  const percentage = condition.rollout_percentage
+  return typeof percentage === 'number' ? Math.round(percentage) : 100
+}
+
+export function isMultivariant(filters: FreeObject): boolean {
+  const { multivariate } = filters as { multivariate?: { variants?: unknown } | null }
+  const variants = multivariate?.variants
+  return Array.isArray(variants) && variants.length > 0
+}
+
+/** Everyone gets the same value: a condition without properties includes all, and with variants one of them has 100 %. */
+export function isFullyRolledOut(filters: FreeObject): boolean {
+  const open = openCondition(filters)
+  if (!open || !isMultivariant(filters)) return open !== undefined
+  const { multivariate } = filters as { multivariate: { variants: { rollout_percentage?: unknown }[] } }
+  return typeof open.variant === 'string' || multivariate.variants.some(variant => variant.rollout_percentage === 100)
+}
+
+/** The first condition that has no properties and includes everyone. */
+function openCondition(filters: FreeObject): (Condition & { readonly variant?: unknown }) | undefined {
+  const { groups } = filters as { groups?: unknown }
+  if (!Array.isArray(groups)) return undefined
+  return groups.find(
+    (condition: Condition | null) =>
+      condition !== null && isEmptyList(condition.properties) && includesEveryone(condition.rollout_percentage),
+  )
+}
+
+const isEmptyList = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0)
+const includesEveryone = (percentage: unknown): boolean =>
+  percentage === undefined || percentage === null || percentage === 100
+
+interface Served {
+  readonly active: boolean
+  readonly filters: FreeObject
+}
+
+/** The state of the rollout, in PostHog's terms. */
+export function rolloutState({ active, filters }: Served): 'fully_rolled_out' | 'not_rolled_out' | 'partial' {
+  const groups = (filters as { groups?: unknown }).groups
+  const conditions: Condition[] = Array.isArray(groups) ? groups : []
+  if (!active || conditions.every(condition => condition?.rollout_percentage === 0)) return 'not_rolled_out'
+  return isFullyRolledOut(filters) ? 'fully_rolled_out' : 'partial'
+}
+
+/** The variant that everyone gets; null when there is none. */
+export function activeVariant(flag: Served): string | null {
+  if (rolloutState(flag) !== 'fully_rolled_out' || !isMultivariant(flag.filters)) return null
+  const { multivariate } = flag.filters as {
+    multivariate: { variants: { key: string; rollout_percentage?: unknown }[] }
+  }
+  const override = openCondition(flag.filters)?.variant
+  if (typeof override === 'string') return override
+  return multivariate.variants.find(variant => variant.rollout_percentage === 100)?.key ?? null
+}

@@ -1,0 +1,116 @@
+import { createProjectCache, InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+import type { Authenticator } from '../../http/server/authenticator.ts'
+import { type Instant, plusMilliseconds } from '../../instant.ts'
+import { missing, Problem } from '../../problem.ts'
+import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import { databaseProblem } from '../../storage/driver-error.ts'
+import type { Database } from '../../stores.ts'
+import { type Actor, levelIn, levelInProject, type Project } from '../../tenancy.ts'
+import type { ProjectStore } from '../projects/project-store.ts'
+import type { ActorCache } from './actor-cache.ts'
+
+const lastUsedResolutionMilliseconds = 60 * 60 * 1000
+
+const projectsMax = 10_000
+const keysMax = 10_000
+
+interface Deps {
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly actors: ActorCache
+  readonly now: () => Instant
+}
+
+/**
+ * Lets people in by their personal API keys, and only where they belong. Who they are is remembered; but before anybody is let in, the node
+ * hears of everything that has been committed anywhere, so that a key that was revoked a moment ago opens nothing.
+ */
+export function createAuthenticator({ database, changes, actors, now }: Deps): Authenticator {
+  const projects = createProjectCache<Project>({
+    changes,
+    isConcerned: ({ topic }) => topic === 'project' || topic === 'identity',
+    projectOf: project => project.id,
+    sizeMax: projectsMax,
+  })
+  /** When the use of a key is to be noted again. */
+  const notedUntil = new InvalidatedCache<Instant>({ sizeMax: keysMax })
+  const beingNoted = new Set<string>()
+
+  /** A note of use is not worth waiting for, and not worth failing a request for: while nothing can be written, people still read. */
+  function noteUse(keyId: string, time: Instant): void {
+    if (beingNoted.has(keyId)) return
+    beingNoted.add(keyId)
+    database
+      .transaction(tx => tx.identity.touchKey(keyId, time))
+      .then(() => {
+        notedUntil.set(keyId, plusMilliseconds(time, lastUsedResolutionMilliseconds))
+      })
+      .catch(() => {})
+      .finally(() => beingNoted.delete(keyId))
+  }
+
+  return {
+    async authenticate(authorization) {
+      const key = readBearer(authorization)
+      await changes.catchUp().catch(error => {
+        throw databaseProblem(error)
+      })
+      const actor = await actors.find(key)
+      const time = now()
+      const until = notedUntil.peek(actor.key.id)
+      if (until === undefined || until <= time) noteUse(actor.key.id, time)
+      return actor
+    },
+
+    async projectFor(actor, id, token) {
+      const find = (): Promise<Project | undefined> =>
+        database.read(tx => {
+          if (id === '@current' && token) return tx.projects.findByToken(token)
+          if (id === '@current') return currentProject(tx.projects, actor)
+          return /^\d{1,15}$/.test(id) ? tx.projects.find(Number(id)) : Promise.resolve(undefined)
+        })
+      const project = await (id === '@current' ? find() : projects.get(id, find))
+      if (!project || levelInProject(actor, project) === undefined) throw missing('Project')
+      return project
+    },
+
+    async organizationFor(actor, id) {
+      const organizationId = id === '@current' ? currentOrganizationId(actor) : id.toLowerCase()
+      if (organizationId === undefined || levelIn(actor, organizationId) === undefined) throw missing('Organization')
+      const organization = await database.read(tx => tx.organizations.find(organizationId))
+      if (!organization) throw missing('Organization')
+      return organization
+    },
+  }
+}
+
+/** The project that the caller works in: the one chosen, or the first that the key can see. */
+export async function currentProject(projects: ProjectStore, actor: Actor): Promise<Project | undefined> {
+  const chosen = actor.currentProjectId === null ? undefined : await projects.find(actor.currentProjectId)
+  if (chosen && levelInProject(actor, chosen) !== undefined) return chosen
+  const page = await projects.list(visibleProjects(actor), { limit: 1, offset: 0 })
+  return page.items[0]
+}
+
+/** The projects that the actor can see through this key, as a filter. */
+export function visibleProjects(actor: Actor): { organizationIds: readonly string[]; projectIds?: readonly number[] } {
+  const { organizationIds, projectIds } = actor.key
+  const memberOf = [...actor.levels.keys()]
+  if (organizationIds.length > 0) return { organizationIds: memberOf.filter(id => organizationIds.includes(id)) }
+  return projectIds.length > 0 ? { organizationIds: memberOf, projectIds } : { organizationIds: memberOf }
+}
+
+export function currentOrganizationId(actor: Actor): string | undefined {
+  const chosen = actor.currentOrganizationId
+  if (chosen !== null && levelIn(actor, chosen) !== undefined) return chosen
+  return [...actor.levels.keys()].find(id => levelIn(actor, id) !== undefined)
+}
+
+export function readBearer(authorization: string | undefined): string {
+  const match = /^\s*bearer\s+(\S+)\s*$/i.exec(authorization ?? '')
+  if (match?.[1]) return match[1]
+  throw unauthenticated('not_authenticated', 'Send a personal API key in the header "Authorization: Bearer <key>".')
+}
+
+export const unauthenticated = (code: string, message: string): Problem =>
+  new Problem('unauthenticated', message, { code })

@@ -1,0 +1,78 @@
+import { randomBytes } from 'node:crypto'
+import type { Instant } from '../../instant.ts'
+import { Problem } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import { createOrganization } from '../organizations/create-organization.ts'
+import { storeNewKey } from './create-key.ts'
+import { newSecret, newUuid } from './secret.ts'
+import { hashPassword } from './sign-in/password.ts'
+
+/** What the operator has chosen; everything else is generated. */
+export interface BootstrapOptions {
+  readonly email: string
+  readonly password: string | undefined
+  readonly key: string | undefined
+}
+
+export interface FirstOwner {
+  readonly userId: number
+  readonly keyId: string
+  readonly passwordHash: string
+  readonly email: string
+  readonly password: string
+  readonly key: string
+  readonly projectId: number
+  readonly projectToken: string
+}
+
+/** On an empty database: an organization, a project and an owner with a key. Undefined when an account exists. */
+export async function bootstrap(
+  database: Database,
+  options: BootstrapOptions,
+  onCreated: (tx: Stores, owner: FirstOwner) => Promise<void>,
+  now: Instant,
+): Promise<FirstOwner | undefined> {
+  if ((await database.read(tx => tx.identity.countAccounts())) > 0) return undefined
+  const password = options.password ?? randomBytes(12).toString('base64url')
+  const passwordHash = await hashPassword(password)
+  try {
+    return await database.transaction(async tx => {
+      const owner = await tx.identity.createAccount({
+        uuid: newUuid(),
+        distinctId: newUuid(),
+        firstName: 'Owner',
+        email: options.email,
+        isEmailVerified: true,
+        passwordHash,
+        isActive: true,
+        currentOrganizationId: null,
+        currentProjectId: null,
+        dateJoined: now,
+      })
+      const { project } = await createOrganization(
+        tx,
+        owner.id,
+        { organization: 'My organization', project: 'Default project' },
+        now,
+      )
+      const fields = { label: 'First key', scopes: ['*'], projectIds: [], organizationIds: [], expiresAt: null }
+      const { key, value } = await storeNewKey(tx, owner.id, fields, now, options.key ?? newSecret('phx_'))
+      const first: FirstOwner = {
+        userId: owner.id,
+        keyId: key.id,
+        passwordHash,
+        email: owner.email,
+        password,
+        key: value,
+        projectId: project.id,
+        projectToken: project.apiToken,
+      }
+      await onCreated(tx, first)
+      return first
+    })
+  } catch (error) {
+    // Two nodes that start at once on one empty database: the other one was quicker.
+    if (error instanceof Problem && error.code === 'unique') return undefined
+    throw error
+  }
+}

@@ -1,0 +1,201 @@
+import { routes } from '@halyard/contract'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import { type Instant, parseInstant } from '../../instant.ts'
+import { forbidden, invalid, missing, Problem } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
+import { organizationToWire } from '../organizations/organization-resource.ts'
+import { projectToWire } from '../projects/project-resource.ts'
+import { announceIdentity } from './announce-identity.ts'
+import type { ApiKey } from './api-key.ts'
+import { keyToWire, sessionToWire } from './api-key-resource.ts'
+import { currentOrganizationId, visibleProjects } from './authenticator.ts'
+import { checkKeyFields, createKey } from './create-key.ts'
+import { checkedEmail } from './email.ts'
+import type { Account } from './identity-store.ts'
+import type { LoginThrottle } from './sign-in/login-throttle.ts'
+import { openSession } from './sign-in/open-session.ts'
+import { hashPassword, isPassword } from './sign-in/password.ts'
+import { userToWire } from './user-resource.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly throttle: LoginThrottle
+  readonly now: () => Instant
+}
+
+export function serveIdentity(serve: ServeRoute, { database, throttle, now }: Deps): void {
+  serve(routes.session.login, async ({ body, clientAddress }) => {
+    const account = await throttle.guess(body.email, clientAddress, () => findByPassword(database, body))
+    if (!account) throw new Problem('unauthenticated', 'E-mail or password is wrong.')
+    return sessionToWire(await database.transaction(tx => openSession(tx, account, now())))
+  })
+
+  serve(routes.session.logout, async ({ actor }) => {
+    if (!actor.key.isSession) {
+      throw forbidden('This key was not made by signing in. Revoke it at /api/personal_api_keys/.')
+    }
+    await database.transaction(async tx => {
+      await tx.identity.removeKey(actor.user.id, actor.key.id)
+      await announceIdentity(tx, actor.user.id, now())
+    })
+    return undefined
+  })
+
+  serve(routes.users.getMe, ({ actor }) => database.read(tx => meToWire(tx, actor)))
+
+  serve(routes.users.updateMe, async ({ actor, body }) => {
+    const stored = await database.read(tx => tx.identity.findAccount(actor.user.id))
+    if (!stored) throw missing('User')
+    const passwordHash = await newPasswordHash(stored, body)
+    return database.transaction(async tx => {
+      const place = await newPlace(tx, actor, body.set_current_organization, body.set_current_team)
+      await tx.identity.updateAccount(actor.user.id, {
+        ...(body.first_name !== undefined && { firstName: body.first_name }),
+        ...(body.email !== undefined && { email: checkedEmail(body.email, 'email') }),
+        ...(passwordHash !== undefined && { passwordHash }),
+        ...place,
+      })
+      if (passwordHash !== undefined) await tx.identity.removeKeys(actor.user.id, 'sessions')
+      await announceIdentity(tx, actor.user.id, now())
+      return meToWire(tx, actor)
+    })
+  })
+
+  serve(routes.apiKeys.list, async ({ actor }) => {
+    const keys = await database.read(tx => tx.identity.listKeys(actor.user.id))
+    return keys.map(key => keyToWire(key))
+  })
+
+  serve(routes.apiKeys.create, async ({ actor, body }) => {
+    const fields = {
+      label: body.label,
+      scopes: body.scopes ?? actor.key.scopes,
+      projectIds: body.scoped_teams ?? actor.key.projectIds,
+      organizationIds: body.scoped_organizations ?? actor.key.organizationIds,
+      expiresAt: readExpiry(body.expires_at) ?? null,
+    }
+    const { key, value } = await database.transaction(async tx => {
+      // Nodes look a new key up when they meet it; edges cannot, and must be told.
+      await announceIdentity(tx, actor.user.id, now())
+      return createKey(tx, actor, fields, now())
+    })
+    return keyToWire(key, value)
+  })
+
+  serve(routes.apiKeys.get, ({ actor, params }) =>
+    database.read(async tx => keyToWire(await ownKey(tx, actor, params.key_id))),
+  )
+
+  serve(routes.apiKeys.update, async ({ actor, params, body }) =>
+    keyToWire(
+      await database.transaction(async tx => {
+        const { id } = await ownKey(tx, actor, params.key_id)
+        await tx.identity.updateKey(id, {
+          label: body.label,
+          scopes: body.scopes,
+          projectIds: body.scoped_teams,
+          organizationIds: body.scoped_organizations,
+          expiresAt: readExpiry(body.expires_at),
+        })
+        // Checked as it is after the write, which locks the row: two changes that are valid only alone cannot both commit.
+        const key = await ownKey(tx, actor, id)
+        await checkKeyFields(tx, actor, key, now())
+        await announceIdentity(tx, actor.user.id, now())
+        return key
+      }),
+    ),
+  )
+
+  serve(routes.apiKeys.remove, ({ actor, params }) =>
+    database.transaction(async tx => {
+      const key = await ownKey(tx, actor, params.key_id)
+      await tx.identity.removeKey(actor.user.id, key.id)
+      await announceIdentity(tx, actor.user.id, now())
+      return answer({ status: 204 })
+    }),
+  )
+}
+
+async function ownKey(tx: Stores, actor: Actor, keyId: string): Promise<ApiKey> {
+  const key = await tx.identity.findKey(actor.user.id, keyId === '@current' ? actor.key.id : keyId)
+  if (!key) throw missing('Personal API key')
+  return key
+}
+
+async function newPasswordHash(
+  account: Account,
+  body: { password?: string; current_password?: string },
+): Promise<string | undefined> {
+  if (body.password === undefined) return undefined
+  if (account.passwordHash !== null && !(await isPassword(body.current_password ?? '', account.passwordHash))) {
+    throw invalid('current_password', 'invalid_input', 'The current password is wrong.')
+  }
+  return hashPassword(body.password)
+}
+
+/** The organization and project to work in from now on. Raises `invalid` for what the actor cannot see. */
+async function newPlace(tx: Stores, actor: Actor, organizationId: string | undefined, projectId: number | undefined) {
+  if (organizationId !== undefined && levelIn(actor, organizationId) === undefined) {
+    throw invalid('set_current_organization', 'does_not_exist', 'You are not in such an organization.')
+  }
+  if (projectId !== undefined) {
+    const project = await tx.projects.find(projectId)
+    const isFitting = project && levelInProject(actor, project) !== undefined
+    if (!isFitting || (organizationId !== undefined && project.organizationId !== organizationId)) {
+      throw invalid('set_current_team', 'does_not_exist', 'There is no such project that you can see.')
+    }
+    return { currentOrganizationId: project.organizationId, currentProjectId: project.id }
+  }
+  if (organizationId === undefined) return {}
+  const [first] = (await tx.projects.list({ organizationIds: [organizationId] }, { limit: 1, offset: 0 })).items
+  return { currentOrganizationId: organizationId, currentProjectId: first?.id ?? null }
+}
+
+async function meToWire(tx: Stores, actor: Actor) {
+  const account = await tx.identity.findAccount(actor.user.id)
+  if (!account) throw missing('User')
+  const here = {
+    ...actor,
+    currentOrganizationId: account.currentOrganizationId,
+    currentProjectId: account.currentProjectId,
+  }
+  const organizationId = currentOrganizationId(here)
+  const organization = organizationId === undefined ? undefined : await tx.organizations.find(organizationId)
+  const visible = await tx.projects.list(visibleProjects(actor), { limit: 1000, offset: 0 })
+  const project = visible.items.find(item => item.id === account.currentProjectId) ?? visible.items[0]
+  const organizations = await tx.organizations.list([...actor.levels.keys()], { limit: 1000, offset: 0 })
+  return {
+    ...userToWire(account),
+    date_joined: account.dateJoined,
+    has_password: account.passwordHash !== null,
+    is_staff: false,
+    team: project ? projectToWire(project, actor) : null,
+    organization: organization ? organizationToWire(organization, actor, visible.items) : null,
+    organizations: organizations.items
+      .filter(item => levelIn(actor, item.id) !== undefined)
+      .map(item => ({
+        id: item.id,
+        name: item.name,
+        slug: item.slug,
+        membership_level: actor.levels.get(item.id) ?? 0,
+      })),
+  }
+}
+
+/** Undefined leaves the expiry as it is. */
+function readExpiry(text: string | null | undefined): Instant | null | undefined {
+  if (text === undefined || text === null) return text
+  const instant = parseInstant(text)
+  if (instant === undefined) throw invalid('expires_at', 'invalid_input', 'expires_at must be an ISO 8601 date-time.')
+  return instant
+}
+
+async function findByPassword(
+  database: Database,
+  { email, password }: { readonly email: string; readonly password: string },
+): Promise<Account | undefined> {
+  const account = await database.read(tx => tx.identity.findAccountByEmail(email))
+  const isRight = await isPassword(password, account?.passwordHash ?? null)
+  return isRight && account?.isActive ? account : undefined
+}

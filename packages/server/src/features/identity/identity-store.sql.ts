@@ -1,0 +1,234 @@
+import type { Kysely, Selectable } from 'kysely'
+import { invalid } from '../../problem.ts'
+import { uniqueViolation } from '../../storage/driver-error.ts'
+import { updateSent } from '../../storage/save-row.ts'
+import type { ApiKeyRow, Tables, UserRow } from '../../storage/tables.ts'
+import type { Actor, Level, User } from '../../tenancy.ts'
+import type { ApiKey } from './api-key.ts'
+import type { Account, IdentityStore } from './identity-store.ts'
+
+export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
+  const accounts = db.selectFrom('users').selectAll()
+  const findAccountWhere = async (column: 'id' | 'email' | 'uuid', value: string | number) => {
+    const row = await accounts.where(column, '=', value).executeTakeFirst()
+    return row && toAccount(row)
+  }
+
+  return {
+    async findActor(keyHash) {
+      const keyRow = await db.selectFrom('api_keys').selectAll().where('hash', '=', keyHash).executeTakeFirst()
+      if (!keyRow) return undefined
+      const rows = await db
+        .selectFrom('users')
+        .leftJoin('memberships', 'memberships.user_id', 'users.id')
+        .selectAll('users')
+        .select(['memberships.organization_id as member_of', 'memberships.level as member_level'])
+        .where('users.id', '=', keyRow.user_id)
+        .where('users.is_active', '=', 1)
+        .execute()
+      if (rows.length === 0) return undefined
+      const key = toApiKey(keyRow)
+      return { key, actor: toActor(key, rows) }
+    },
+    async listActors(organizationId, limit) {
+      const found = await db
+        .selectFrom('api_keys')
+        .innerJoin('memberships', 'memberships.user_id', 'api_keys.user_id')
+        .innerJoin('users', 'users.id', 'api_keys.user_id')
+        .selectAll('api_keys')
+        .where('memberships.organization_id', '=', organizationId)
+        .where('users.is_active', '=', 1)
+        .where('api_keys.is_session', '=', 0)
+        .orderBy('api_keys.id')
+        .limit(limit)
+        .execute()
+      const people = await db
+        .selectFrom('users')
+        .innerJoin('memberships', 'memberships.user_id', 'users.id')
+        .selectAll('users')
+        .select(['memberships.organization_id as member_of', 'memberships.level as member_level'])
+        .where('users.id', 'in', ({ selectFrom }) =>
+          selectFrom('memberships').select('user_id').where('organization_id', '=', organizationId),
+        )
+        .execute()
+      const byUser = new Map<number, MemberRow[]>()
+      for (const row of people) byUser.set(row.id, [...(byUser.get(row.id) ?? []), row])
+      return found.map(row => {
+        const key = toApiKey(row)
+        return { key, actor: toActor(key, byUser.get(row.user_id)!) }
+      })
+    },
+    async touchKey(keyId, at) {
+      await db.updateTable('api_keys').set({ last_used_at: at }).where('id', '=', keyId).execute()
+    },
+
+    findAccount: userId => findAccountWhere('id', userId),
+    findAccountByEmail: email => findAccountWhere('email', email.toLowerCase()),
+    findAccountByUuid: uuid => findAccountWhere('uuid', uuid),
+    async createAccount(account) {
+      try {
+        const { id } = await db
+          .insertInto('users')
+          .values({
+            uuid: account.uuid,
+            distinct_id: account.distinctId,
+            first_name: account.firstName,
+            email: account.email.toLowerCase(),
+            password_hash: account.passwordHash,
+            is_email_verified: Number(account.isEmailVerified),
+            is_active: Number(account.isActive),
+            current_organization_id: account.currentOrganizationId,
+            current_project_id: account.currentProjectId,
+            date_joined: account.dateJoined,
+          })
+          .returning('id')
+          .executeTakeFirstOrThrow()
+        return { ...account, email: account.email.toLowerCase(), id }
+      } catch (error) {
+        throw takenEmail(error)
+      }
+    },
+    async updateAccount(userId, fields) {
+      try {
+        await updateSent(db, 'users', userId, {
+          first_name: fields.firstName,
+          email: fields.email?.toLowerCase(),
+          password_hash: fields.passwordHash,
+          current_organization_id: fields.currentOrganizationId,
+          current_project_id: fields.currentProjectId,
+          is_active: fields.isActive === undefined ? undefined : Number(fields.isActive),
+        })
+      } catch (error) {
+        throw takenEmail(error)
+      }
+    },
+    async countAccounts() {
+      const row = await db
+        .selectFrom('users')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .executeTakeFirstOrThrow()
+      return Number(row.n)
+    },
+
+    async createKey(key) {
+      await db.insertInto('api_keys').values(fromApiKey(key)).execute()
+    },
+    updateKey: (keyId, patch) =>
+      updateSent(db, 'api_keys', keyId, {
+        label: patch.label,
+        scopes: patch.scopes && JSON.stringify(patch.scopes),
+        scoped_teams: patch.projectIds && JSON.stringify(patch.projectIds),
+        scoped_organizations: patch.organizationIds && JSON.stringify(patch.organizationIds),
+        expires_at: patch.expiresAt,
+      }),
+    async listKeys(userId) {
+      const rows = await db
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('is_session', '=', 0)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .execute()
+      return rows.map(toApiKey)
+    },
+    async findKey(userId, keyId) {
+      const row = await db
+        .selectFrom('api_keys')
+        .selectAll()
+        .where('user_id', '=', userId)
+        .where('id', '=', keyId)
+        .executeTakeFirst()
+      return row && toApiKey(row)
+    },
+    async removeKey(userId, keyId) {
+      const result = await db
+        .deleteFrom('api_keys')
+        .where('user_id', '=', userId)
+        .where('id', '=', keyId)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+    async removeKeys(userId, which) {
+      let removal = db.deleteFrom('api_keys').where('user_id', '=', userId)
+      if (which === 'sessions') removal = removal.where('is_session', '=', 1)
+      await removal.execute()
+    },
+    async removeKeysExpiredBefore(at) {
+      const result = await db.deleteFrom('api_keys').where('expires_at', '<', at).executeTakeFirst()
+      return Number(result.numDeletedRows)
+    },
+  }
+}
+
+type MemberRow = Selectable<UserRow> & { readonly member_of: string | null; readonly member_level: number | null }
+
+/** From the rows of one person, one for each membership. */
+function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
+  const user = rows[0]!
+  const levels = new Map<string, Level>()
+  for (const row of rows) if (row.member_of) levels.set(row.member_of, row.member_level as Level)
+  return {
+    user: toUser(user),
+    key,
+    levels,
+    currentOrganizationId: user.current_organization_id,
+    currentProjectId: user.current_project_id,
+  }
+}
+
+const toUser = (
+  row: Pick<Selectable<UserRow>, 'id' | 'uuid' | 'distinct_id' | 'first_name' | 'email' | 'is_email_verified'>,
+): User => ({
+  id: row.id,
+  uuid: row.uuid,
+  distinctId: row.distinct_id,
+  firstName: row.first_name,
+  email: row.email,
+  isEmailVerified: row.is_email_verified === 1,
+})
+
+const toAccount = (row: Selectable<UserRow>): Account => ({
+  ...toUser(row),
+  passwordHash: row.password_hash,
+  isActive: row.is_active === 1,
+  currentOrganizationId: row.current_organization_id,
+  currentProjectId: row.current_project_id,
+  dateJoined: row.date_joined,
+})
+
+const toApiKey = (row: Selectable<ApiKeyRow>): ApiKey => ({
+  id: row.id,
+  userId: row.user_id,
+  label: row.label,
+  hash: row.hash,
+  mask: row.mask,
+  scopes: JSON.parse(row.scopes),
+  projectIds: JSON.parse(row.scoped_teams),
+  organizationIds: JSON.parse(row.scoped_organizations),
+  isSession: row.is_session === 1,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  expiresAt: row.expires_at,
+})
+
+const fromApiKey = (key: ApiKey): ApiKeyRow => ({
+  id: key.id,
+  user_id: key.userId,
+  label: key.label,
+  hash: key.hash,
+  mask: key.mask,
+  scopes: JSON.stringify(key.scopes),
+  scoped_teams: JSON.stringify(key.projectIds),
+  scoped_organizations: JSON.stringify(key.organizationIds),
+  is_session: Number(key.isSession),
+  created_at: key.createdAt,
+  last_used_at: key.lastUsedAt,
+  expires_at: key.expiresAt,
+})
+
+function takenEmail(error: unknown): unknown {
+  return uniqueViolation(error)?.includes('email')
+    ? invalid('email', 'unique', 'There is already an account with this e-mail address.')
+    : error
+}

@@ -1,0 +1,37 @@
+import { type Kysely, sql } from 'kysely'
+import type { Tables } from '../../../storage/tables.ts'
+import type { SignInFailureStore, SignInFailures } from './sign-in-failure-store.ts'
+
+export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
+  return {
+    find: (keys, { from, to }) =>
+      db
+        .selectFrom('sign_in_failures')
+        .selectAll()
+        .where('key', 'in', keys)
+        .where('since', '>', from)
+        .where('since', '<=', to)
+        .execute(),
+    async add(keys, { from, to }) {
+      // In one order, so that two nodes wait for each other instead of locking each other out.
+      const rows = keys.toSorted().map(key => sql`(${key}, 1, ${to})`)
+      const counted = sql`sign_in_failures.since > ${from} and sign_in_failures.since <= ${to}`
+      const result = await sql<SignInFailures>`
+        insert into sign_in_failures (key, count, since) values ${sql.join(rows)}
+        on conflict (key) do update set
+          count = case when ${counted} then sign_in_failures.count + 1 else 1 end,
+          since = case when ${counted} then sign_in_failures.since else excluded.since end
+        returning key, count, since`.execute(db)
+      return result.rows
+    },
+    async forget(key) {
+      await db.deleteFrom('sign_in_failures').where('key', '=', key).execute()
+    },
+    async removeOutside({ from, to }) {
+      await db
+        .deleteFrom('sign_in_failures')
+        .where(({ or, eb }) => or([eb('since', '<=', from), eb('since', '>', to)]))
+        .execute()
+    },
+  }
+}

@@ -1,0 +1,145 @@
+import { type Instant, plusMilliseconds } from '../../instant.ts'
+import { forbidden, invalid, missing } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import {
+  type Actor,
+  adminLevel,
+  isLevel,
+  memberLevel,
+  type Organization,
+  ownerLevel,
+  requireLevel,
+  type User,
+} from '../../tenancy.ts'
+import { announceAccess } from '../access/announce-access.ts'
+import { announceIdentity } from '../identity/announce-identity.ts'
+import { checkedEmail } from '../identity/email.ts'
+import type { Account } from '../identity/identity-store.ts'
+import { newUuid } from '../identity/secret.ts'
+import type { Invite } from './organization-store.ts'
+
+const inviteMilliseconds = 7 * 24 * 60 * 60 * 1000
+
+export interface NewInvite {
+  readonly targetEmail: string
+  readonly firstName: string
+  readonly level: number
+}
+
+export async function createInvite(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  input: NewInvite,
+  now: Instant,
+): Promise<Invite> {
+  requireLevel(actor, organization.id, adminLevel, 'invite people')
+  const { level } = input
+  if (!isLevel(level) || level === ownerLevel) throw invalid('level', 'invalid_choice', 'Use 1 (member) or 8 (admin).')
+  if (level > (actor.levels.get(organization.id) ?? memberLevel))
+    throw forbidden('You cannot grant more than you have.')
+  const targetEmail = checkedEmail(input.targetEmail, 'target_email').toLowerCase()
+  const account = await tx.identity.findAccountByEmail(targetEmail)
+  if (account && (await tx.organizations.findMember(organization.id, account.uuid))) {
+    throw invalid('target_email', 'unique', 'This person is in the organization already.')
+  }
+  const invite: Invite = {
+    id: newUuid(),
+    organizationId: organization.id,
+    targetEmail,
+    firstName: input.firstName,
+    level,
+    createdBy: actor.user,
+    createdAt: now,
+    expiresAt: plusMilliseconds(now, inviteMilliseconds),
+  }
+  await tx.organizations.createInvite(invite)
+  await announceAccess(tx, invite, invite.id, now)
+  return invite
+}
+
+/** Raises `missing` when the invitation is unknown, withdrawn or too old. */
+export async function getOpenInvite(tx: Stores, inviteId: string, now: Instant): Promise<Invite> {
+  const invite = await tx.organizations.findInvite(inviteId)
+  if (!invite || invite.expiresAt <= now) throw missing('Invitation')
+  return invite
+}
+
+/** A newcomer gets an account; the organization becomes the place where they work. The invitation is used up. */
+export async function acceptInvite(
+  tx: Stores,
+  inviteId: string,
+  person: { readonly firstName: string; readonly passwordHash: string },
+  now: Instant,
+): Promise<User> {
+  const invite = await getOpenInvite(tx, inviteId, now)
+  const project = (await tx.projects.list({ organizationIds: [invite.organizationId] }, { limit: 1, offset: 0 }))
+    .items[0]
+  const known = await tx.identity.findAccountByEmail(invite.targetEmail)
+  if (known && !isIdle(known)) {
+    throw invalid(
+      null,
+      'unique',
+      'There is an account with this e-mail address already: sign in to accept the invitation.',
+    )
+  }
+  if (known) return wake(tx, known, invite, person, project?.id ?? null, now)
+  const account = await tx.identity.createAccount({
+    uuid: newUuid(),
+    distinctId: newUuid(),
+    firstName: person.firstName,
+    email: invite.targetEmail,
+    isEmailVerified: true,
+    passwordHash: person.passwordHash,
+    isActive: true,
+    currentOrganizationId: invite.organizationId,
+    currentProjectId: project?.id ?? null,
+    dateJoined: now,
+  })
+  await join(tx, invite, account.id, now)
+  return account
+}
+
+/** Known by name from an imported project alone: nobody has ever been able to sign in. */
+const isIdle = ({ isActive, passwordHash }: Account): boolean => !isActive && passwordHash === null
+
+/** What is under their name stays there. */
+async function wake(
+  tx: Stores,
+  account: Account,
+  invite: Invite,
+  person: { readonly firstName: string; readonly passwordHash: string },
+  currentProjectId: number | null,
+  now: Instant,
+): Promise<User> {
+  const { organizationId: currentOrganizationId } = invite
+  await tx.identity.updateAccount(account.id, { ...person, isActive: true, currentOrganizationId, currentProjectId })
+  await join(tx, invite, account.id, now)
+  return { ...account, firstName: person.firstName }
+}
+
+/** Somebody with an account joins with it. Raises `forbidden` when the invitation is for another address. */
+export async function joinByInvite(tx: Stores, actor: Actor, inviteId: string, now: Instant): Promise<Invite> {
+  const invite = await getOpenInvite(tx, inviteId, now)
+  if (invite.targetEmail !== actor.user.email.toLowerCase()) {
+    throw forbidden('This invitation is for another e-mail address.')
+  }
+  if (actor.levels.has(invite.organizationId)) {
+    throw invalid(null, 'unique', 'You are in this organization already.')
+  }
+  await join(tx, invite, actor.user.id, now)
+  return invite
+}
+
+async function join(tx: Stores, invite: Invite, userId: number, now: Instant): Promise<void> {
+  await tx.organizations.addMember({
+    id: newUuid(),
+    organizationId: invite.organizationId,
+    userId,
+    level: invite.level,
+    joinedAt: now,
+    updatedAt: now,
+  })
+  await tx.organizations.removeInvite(invite.id)
+  await announceIdentity(tx, userId, now, invite.organizationId)
+}

@@ -1,0 +1,43 @@
+import type { Invite as InviteWire, Member as MemberWire, Organization as OrganizationWire } from '@halyard/contract'
+import type { Instant } from '../../instant.ts'
+import type { Actor, Organization, Project } from '../../tenancy.ts'
+import { userToWire } from '../identity/user-resource.ts'
+import { projectBasicToWire } from '../projects/project-resource.ts'
+import type { Invite, Member } from './organization-store.ts'
+
+export const organizationToWire = (
+  organization: Organization,
+  actor: Actor,
+  visibleProjects: readonly Project[],
+): OrganizationWire => ({
+  id: organization.id,
+  name: organization.name,
+  slug: organization.slug,
+  created_at: organization.createdAt,
+  updated_at: organization.updatedAt,
+  membership_level: actor.levels.get(organization.id) ?? 0,
+  plugins_access_level: organization.pluginsAccessLevel,
+  teams: visibleProjects.filter(project => project.organizationId === organization.id).map(projectBasicToWire),
+})
+
+export const memberToWire = (member: Member): MemberWire => ({
+  id: member.id,
+  user: userToWire(member.user),
+  level: member.level,
+  joined_at: member.joinedAt,
+  updated_at: member.updatedAt,
+})
+
+export const signupPath = (inviteId: string): string => `/signup/${inviteId}`
+
+export const inviteToWire = (invite: Invite, now: Instant): InviteWire => ({
+  id: invite.id,
+  target_email: invite.targetEmail,
+  first_name: invite.firstName,
+  level: invite.level,
+  is_expired: invite.expiresAt <= now,
+  created_by: userToWire(invite.createdBy),
+  created_at: invite.createdAt,
+  expires_at: invite.expiresAt,
+  signup_path: signupPath(invite.id),
+})

@@ -1,0 +1,173 @@
+import { routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid, missing } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import {
+  type Actor,
+  adminLevel,
+  levelIn,
+  memberLevel,
+  type Organization,
+  ownerLevel,
+  requireLevel,
+} from '../../tenancy.ts'
+import { announceAccess } from '../access/announce-access.ts'
+import { sessionToWire } from '../identity/api-key-resource.ts'
+import { visibleProjects } from '../identity/authenticator.ts'
+import { openSession } from '../identity/sign-in/open-session.ts'
+import { hashPassword } from '../identity/sign-in/password.ts'
+import { changeLevel, removeMember } from './change-member.ts'
+import { createOrganization } from './create-organization.ts'
+import { acceptInvite, createInvite, getOpenInvite, joinByInvite } from './invite.ts'
+import { inviteToWire, memberToWire, organizationToWire } from './organization-resource.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+const pluginsAccessLevels = [0, 3, 6, 9]
+
+export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): void {
+  const r = routes.organizations
+
+  serve(r.list, ({ actor, query, url }) =>
+    database.read(async tx => {
+      const window = readWindow(query)
+      const visible = [...actor.levels.keys()].filter(id => levelIn(actor, id) !== undefined)
+      const page = await tx.organizations.list(visible, window)
+      const projects = await projectsOf(tx, actor)
+      return pageBody(page, window, url, organization => organizationToWire(organization, actor, projects))
+    }),
+  )
+
+  serve(r.create, async ({ actor, body }) => {
+    const name = body.name
+    if (actor.key.projectIds.length > 0 || actor.key.organizationIds.length > 0) {
+      throw invalid(
+        null,
+        'invalid_input',
+        'The key you use is restricted; create organizations with an unrestricted one.',
+      )
+    }
+    const { organization, project } = await database.transaction(tx =>
+      createOrganization(tx, actor.user.id, { organization: name, project: 'Default project' }, now()),
+    )
+    const owner = { ...actor, levels: new Map([...actor.levels, [organization.id, ownerLevel] as const]) }
+    return organizationToWire(organization, owner, [project])
+  })
+
+  serve(r.get, ({ actor, organization }) => database.read(tx => toWire(tx, actor, organization)))
+
+  serve(r.update, async ({ actor, organization, body }) => {
+    requireLevel(actor, organization.id, adminLevel, 'change it')
+    const pluginsAccessLevel = body.plugins_access_level
+    if (pluginsAccessLevel !== undefined && !pluginsAccessLevels.includes(pluginsAccessLevel)) {
+      throw invalid('plugins_access_level', 'invalid_choice', `Use one of ${pluginsAccessLevels.join(', ')}.`)
+    }
+    return database.transaction(async tx => {
+      await tx.organizations.update(organization.id, { name: body.name, pluginsAccessLevel, updatedAt: now() })
+      const changed = await tx.organizations.find(organization.id)
+      if (!changed) throw missing('Organization')
+      await announce(tx, changed)
+      return toWire(tx, actor, changed)
+    })
+  })
+
+  serve(r.remove, async ({ actor, organization }) => {
+    requireLevel(actor, organization.id, ownerLevel, 'delete it')
+    await database.transaction(async tx => {
+      await tx.organizations.remove(organization.id)
+      await announce(tx, organization)
+    })
+    return undefined
+  })
+
+  serve(r.listMembers, async ({ organization, query, url }) => {
+    const window = readWindow(query)
+    const page = await database.read(tx => tx.organizations.listMembers(organization.id, window))
+    return pageBody(page, window, url, memberToWire)
+  })
+
+  serve(r.updateMember, async ({ actor, organization, params, body }) =>
+    memberToWire(
+      await database.transaction(tx => changeLevel(tx, actor, organization, params.user_uuid, body.level, now())),
+    ),
+  )
+
+  serve(r.removeMember, async ({ actor, organization, params }) => {
+    await database.transaction(tx => removeMember(tx, actor, organization, params.user_uuid, now()))
+    return answer({ status: 204 })
+  })
+
+  serve(r.listInvites, async ({ organization, query, url }) => {
+    const window = readWindow(query)
+    const page = await database.read(tx => tx.organizations.listInvites(organization.id, window))
+    return pageBody(page, window, url, invite => inviteToWire(invite, now()))
+  })
+
+  serve(r.createInvite, async ({ actor, organization, body }) => {
+    const input = {
+      targetEmail: body.target_email,
+      firstName: body.first_name ?? '',
+      level: body.level ?? memberLevel,
+    }
+    return inviteToWire(await database.transaction(tx => createInvite(tx, actor, organization, input, now())), now())
+  })
+
+  serve(r.removeInvite, async ({ actor, organization, params }) => {
+    requireLevel(actor, organization.id, adminLevel, 'withdraw invitations')
+    await database.transaction(async tx => {
+      const invite = await tx.organizations.findInvite(params.invite_id)
+      if (invite?.organizationId !== organization.id) throw missing('Invitation')
+      await tx.organizations.removeInvite(invite.id)
+      await announceAccess(tx, invite, invite.id, now())
+    })
+    return answer({ status: 204 })
+  })
+
+  serve(routes.session.readInvite, ({ params }) =>
+    database.read(async tx => {
+      const invite = await getOpenInvite(tx, params.invite_id, now())
+      const organization = await tx.organizations.find(invite.organizationId)
+      return {
+        id: invite.id,
+        target_email: invite.targetEmail,
+        first_name: invite.firstName,
+        organization_name: organization?.name ?? '',
+      }
+    }),
+  )
+
+  serve(routes.session.signup, async ({ params, body }) => {
+    await database.read(tx => getOpenInvite(tx, params.invite_id, now()))
+    const person = { firstName: body.first_name, passwordHash: await hashPassword(body.password) }
+    return sessionToWire(
+      await database.transaction(async tx =>
+        openSession(tx, await acceptInvite(tx, params.invite_id, person, now()), now()),
+      ),
+    )
+  })
+
+  serve(routes.session.join, async ({ params, actor }) => {
+    await database.transaction(tx => joinByInvite(tx, actor, params.invite_id, now()))
+    return answer({ status: 204 })
+  })
+
+  const announce = (tx: Stores, organization: Organization): Promise<void> =>
+    tx.changes.append({
+      topic: 'identity',
+      organizationId: organization.id,
+      projectId: null,
+      entityId: organization.id,
+      at: now(),
+    })
+}
+
+const projectsOf = async (tx: Stores, actor: Actor) =>
+  (await tx.projects.list(visibleProjects(actor), { limit: 1000, offset: 0 })).items
+
+const toWire = async (tx: Stores, actor: Actor, organization: Organization) =>
+  organizationToWire(organization, actor, await projectsOf(tx, actor))

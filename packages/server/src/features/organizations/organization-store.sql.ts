@@ -1,0 +1,164 @@
+import type { Kysely, Selectable } from 'kysely'
+import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
+import type { InviteRow, MembershipRow, OrganizationRow, Tables } from '../../storage/tables.ts'
+import type { Level, Organization } from '../../tenancy.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import type { Invite, Member, OrganizationStore } from './organization-store.ts'
+
+export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
+  const members = (organizationId: string) =>
+    db
+      .selectFrom('memberships')
+      .innerJoin('users as member', 'member.id', 'memberships.user_id')
+      .selectAll('memberships')
+      .select(embeddedUser('member'))
+      .where('memberships.organization_id', '=', organizationId)
+      .where('member.is_active', '=', 1)
+  const invites = () =>
+    db
+      .selectFrom('invites')
+      .innerJoin('users as creator', 'creator.id', 'invites.created_by_id')
+      .selectAll('invites')
+      .select(embeddedUser('creator'))
+
+  return {
+    async create(organization) {
+      await db.insertInto('organizations').values(fromOrganization(organization)).execute()
+    },
+    update: (organizationId, patch) =>
+      updateSent(db, 'organizations', organizationId, {
+        name: patch.name,
+        plugins_access_level: patch.pluginsAccessLevel,
+        updated_at: patch.updatedAt,
+      }),
+    async remove(organizationId) {
+      await db.deleteFrom('organizations').where('id', '=', organizationId).execute()
+    },
+    async find(organizationId) {
+      const row = await db.selectFrom('organizations').selectAll().where('id', '=', organizationId).executeTakeFirst()
+      return row && toOrganization(row)
+    },
+    async list(organizationIds, window) {
+      if (organizationIds.length === 0) return { count: 0, items: [] }
+      const rows = await db
+        .selectFrom('organizations')
+        .selectAll()
+        .where('id', 'in', organizationIds)
+        .orderBy('created_at')
+        .orderBy('id')
+        .execute()
+      return {
+        count: rows.length,
+        items: rows.slice(window.offset, window.offset + window.limit).map(toOrganization),
+      }
+    },
+    async isSlugTaken(slug) {
+      const row = await db.selectFrom('organizations').select('id').where('slug', '=', slug).executeTakeFirst()
+      return row !== undefined
+    },
+
+    async addMember(member) {
+      await db
+        .insertInto('memberships')
+        .values({
+          id: member.id,
+          organization_id: member.organizationId,
+          user_id: member.userId,
+          level: member.level,
+          joined_at: member.joinedAt,
+          updated_at: member.updatedAt,
+        })
+        .execute()
+    },
+    async setLevel(organizationId, userId, level, at) {
+      await db
+        .updateTable('memberships')
+        .set({ level, updated_at: at })
+        .where('organization_id', '=', organizationId)
+        .where('user_id', '=', userId)
+        .execute()
+    },
+    async removeMember(organizationId, userId) {
+      await db
+        .deleteFrom('memberships')
+        .where('organization_id', '=', organizationId)
+        .where('user_id', '=', userId)
+        .execute()
+    },
+    listMembers: (organizationId, window) =>
+      readPage(members(organizationId).orderBy('member.first_name').orderBy('member.id'), window, toMember),
+    async findMember(organizationId, userUuid) {
+      const row = await members(organizationId).where('member.uuid', '=', userUuid).executeTakeFirst()
+      return row && toMember(row)
+    },
+
+    async createInvite(invite) {
+      await db
+        .insertInto('invites')
+        .values({
+          id: invite.id,
+          organization_id: invite.organizationId,
+          target_email: invite.targetEmail,
+          first_name: invite.firstName,
+          level: invite.level,
+          created_by_id: invite.createdBy.id,
+          created_at: invite.createdAt,
+          expires_at: invite.expiresAt,
+        })
+        .execute()
+    },
+    async removeInvite(inviteId) {
+      await db.deleteFrom('invites').where('id', '=', inviteId).execute()
+    },
+    async findInvite(inviteId) {
+      const row = await invites().where('invites.id', '=', inviteId).executeTakeFirst()
+      return row && toInvite(row)
+    },
+    listInvites(organizationId, window) {
+      const query = invites()
+        .where('invites.organization_id', '=', organizationId)
+        .orderBy('invites.created_at', 'desc')
+        .orderBy('invites.id')
+      return readPage(query, window, toInvite)
+    },
+  }
+}
+
+const toOrganization = (row: Selectable<OrganizationRow>): Organization => ({
+  id: row.id,
+  name: row.name,
+  slug: row.slug,
+  pluginsAccessLevel: row.plugins_access_level,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const fromOrganization = (organization: Organization): OrganizationRow => ({
+  id: organization.id,
+  name: organization.name,
+  slug: organization.slug,
+  plugins_access_level: organization.pluginsAccessLevel,
+  created_at: organization.createdAt,
+  updated_at: organization.updatedAt,
+})
+
+const toMember = (row: MembershipRow & EmbeddedUser<'member'>): Member => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  user: readUser(row, 'member'),
+  level: row.level as Level,
+  joinedAt: row.joined_at,
+  updatedAt: row.updated_at,
+})
+
+const toInvite = (row: InviteRow & EmbeddedUser<'creator'>): Invite => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  targetEmail: row.target_email,
+  firstName: row.first_name,
+  level: row.level as Level,
+  createdBy: readUser(row, 'creator'),
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+})

@@ -1,0 +1,53 @@
+import type { Instant } from '../../instant.ts'
+import type { PageOf, Window } from '../../pagination.ts'
+import type { Level, Organization, User } from '../../tenancy.ts'
+
+export interface Member {
+  readonly id: string
+  readonly organizationId: string
+  readonly user: User
+  readonly level: Level
+  readonly joinedAt: Instant
+  readonly updatedAt: Instant
+}
+
+export interface Invite {
+  readonly id: string
+  readonly organizationId: string
+  readonly targetEmail: string
+  readonly firstName: string
+  readonly level: Level
+  readonly createdBy: User
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+}
+
+export interface OrganizationPatch {
+  readonly name?: string | undefined
+  readonly pluginsAccessLevel?: number | undefined
+  readonly updatedAt: Instant
+}
+
+export interface OrganizationStore {
+  create(organization: Organization): Promise<void>
+  /** Writes what is sent; a field that is undefined keeps its stored value. */
+  update(organizationId: string, patch: OrganizationPatch): Promise<void>
+  /** With everything in it. */
+  remove(organizationId: string): Promise<void>
+  find(organizationId: string): Promise<Organization | undefined>
+  /** Those among the ids that exist, oldest first. */
+  list(organizationIds: readonly string[], window: Window): Promise<PageOf<Organization>>
+  isSlugTaken(slug: string): Promise<boolean>
+
+  addMember(member: Omit<Member, 'user'> & { readonly userId: number }): Promise<void>
+  setLevel(organizationId: string, userId: number, level: Level, at: Instant): Promise<void>
+  removeMember(organizationId: string, userId: number): Promise<void>
+  /** Active people, by first name. */
+  listMembers(organizationId: string, window: Window): Promise<PageOf<Member>>
+  findMember(organizationId: string, userUuid: string): Promise<Member | undefined>
+
+  createInvite(invite: Invite): Promise<void>
+  removeInvite(inviteId: string): Promise<void>
+  findInvite(inviteId: string): Promise<Invite | undefined>
+  listInvites(organizationId: string, window: Window): Promise<PageOf<Invite>>
+}

@@ -1,0 +1,122 @@
+import { routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid, missing } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import { storable } from './distinct-id.ts'
+import type { GroupRef } from './group-store.ts'
+import { listPersons } from './list-persons.ts'
+import type { Person } from './person.ts'
+import { distinctIdsShownMax, groupToWire, listedPersonToWire, personToWire } from './person-resource.ts'
+import { readPropertyFilter } from './property-filter.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
+  const { list, get, remove } = routes.persons
+
+  serve(list, async ({ project, query, url, signal }) => {
+    const window = readWindow(query)
+    const { search, distinct_id: distinctId, email, properties } = query
+    const wanted = {
+      ...(search?.trim() && { search: storable(search.trim()) }),
+      ...(distinctId && { distinctId: storable(distinctId) }),
+      ...(email && { email: storable(email) }),
+      ...(properties && { matches: readPropertyFilter(properties, project, now()) }),
+    }
+    const page = await listPersons(database, project.id, wanted, window, signal)
+    const ids = await database.read(tx =>
+      tx.persons.listDistinctIds(
+        page.items.map(person => person.id),
+        distinctIdsShownMax,
+      ),
+    )
+    return pageBody(page, window, url, person => listedPersonToWire(person, ids.get(person.id) ?? []))
+  })
+
+  serve(get, ({ project, params }) =>
+    database.read(async tx => {
+      const person = await getPerson(tx, project.id, params.id)
+      const ids = await tx.persons.listDistinctIds([person.id], distinctIdsShownMax)
+      return personToWire(person, ids.get(person.id) ?? [])
+    }),
+  )
+
+  serve(remove, async ({ project, params }) => {
+    await database.transaction(async tx => {
+      const person = await getPerson(tx, project.id, params.id)
+      await tx.cohortMembers.removePerson(project.id, person.id)
+      await tx.persons.remove(project.id, person.id)
+    })
+    return answer({ status: 202 })
+  })
+}
+
+export function serveGroups(serve: ServeRoute, { database }: Deps): void {
+  const { list, find, remove, listTypes } = routes.groups
+
+  serve(list, ({ project, query, url }) => {
+    const window = readWindow(query)
+    const typeIndex = readTypeIndex(query.group_type_index)
+    const search = query.search?.trim() ? storable(query.search.trim()) : undefined
+    return database.read(async tx =>
+      pageBody(await tx.groups.list(project.id, typeIndex, search, window), window, url, groupToWire),
+    )
+  })
+
+  serve(find, async ({ project, query }) => {
+    const ref = readGroupRef(query)
+    const group = await database.read(tx => tx.groups.find(project.id, ref))
+    if (!group) throw missing('Group')
+    return groupToWire(group)
+  })
+
+  serve(remove, async ({ project, query }) => {
+    const ref = readGroupRef(query)
+    if (!(await database.transaction(tx => tx.groups.remove(project.id, ref)))) throw missing('Group')
+    return answer({ status: 204 })
+  })
+
+  serve(listTypes, async ({ project }) =>
+    Object.entries(project.groupTypes).map(([index, name]) => ({
+      group_type: name,
+      group_type_index: Number(index),
+      name_singular: null,
+      name_plural: null,
+    })),
+  )
+}
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+/** Finds a person by id or UUID. Throws `invalid` for anything else, since it is probably a distinct id, and `missing`. */
+async function getPerson(tx: Stores, projectId: number, id: string): Promise<Person> {
+  const isNumber = /^\d{1,15}$/.test(id)
+  if (!isNumber && !uuidPattern.test(id)) {
+    throw invalid(
+      null,
+      'invalid_input',
+      'Use the id or UUID of a person. To find one by distinct id, list with `?distinct_id=`.',
+    )
+  }
+  const person = await (isNumber ? tx.persons.find(projectId, Number(id)) : tx.persons.findByUuid(projectId, id))
+  if (!person) throw missing('Person')
+  return person
+}
+
+function readTypeIndex(text: string | undefined): number {
+  if (text === undefined || text === '') throw invalid('group_type_index', 'required', 'This parameter is required.')
+  if (!/^[0-4]$/.test(text))
+    throw invalid('group_type_index', 'invalid_input', 'group_type_index must be a number from 0 to 4.')
+  return Number(text)
+}
+
+function readGroupRef(query: { group_type_index?: string; group_key?: string }): GroupRef {
+  const typeIndex = readTypeIndex(query.group_type_index)
+  if (!query.group_key) throw invalid('group_key', 'required', 'This parameter is required.')
+  return { typeIndex, key: storable(query.group_key) }
+}

@@ -1,0 +1,149 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { inParts } from '../../storage/in-batches.ts'
+import type { PersonRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
+import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
+import type { Person } from './person.ts'
+import type { PersonFilter, PersonStore } from './person-store.ts'
+import { writePersons } from './write-persons.sql.ts'
+
+const parametersMax = 5000
+
+export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
+  const persons = (projectId: number) => db.selectFrom('persons').selectAll().where('project_id', '=', projectId)
+
+  return {
+    async findByDistinctIds(projectId, distinctIds) {
+      const found = new Map<string, Person>()
+      for (const part of inParts(distinctIds, parametersMax)) {
+        const rows = await db
+          .selectFrom('person_distinct_ids')
+          .innerJoin('persons', 'persons.id', 'person_distinct_ids.person_id')
+          .selectAll('persons')
+          .select('person_distinct_ids.distinct_id')
+          .where('person_distinct_ids.project_id', '=', projectId)
+          .where('person_distinct_ids.distinct_id', 'in', part)
+          .execute()
+        for (const row of rows) found.set(row.distinct_id, toPerson(row))
+      }
+      return found
+    },
+    async find(projectId, personId) {
+      const row = await persons(projectId).where('id', '=', personId).executeTakeFirst()
+      return row && toPerson(row)
+    },
+    async findByUuid(projectId, uuid) {
+      const row = await persons(projectId).where('uuid', '=', uuid.toLowerCase()).executeTakeFirst()
+      return row && toPerson(row)
+    },
+    write: (projectId, drafts) => writePersons(db, projectId, drafts),
+    async remove(projectId, personId) {
+      await sqlCohortMemberStore(db).removePerson(projectId, personId)
+      const result = await db
+        .deleteFrom('persons')
+        .where('project_id', '=', projectId)
+        .where('id', '=', personId)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+
+    async count(projectId) {
+      const row = await db
+        .selectFrom('persons')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where('project_id', '=', projectId)
+        .executeTakeFirstOrThrow()
+      return Number(row.n)
+    },
+    async list(projectId, filter, window) {
+      const query = db.selectFrom('persons').where(matching(projectId, filter))
+      const { n } = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
+      const rows = await query.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()
+      return { count: Number(n), items: rows.map(toPerson) }
+    },
+    async scan(projectId, afterId, limit) {
+      const rows = await persons(projectId).where('id', '>', afterId).orderBy('id').limit(limit).execute()
+      return rows.map(toPerson)
+    },
+    async search(projectId, filter, beforeId, limit) {
+      let slice = db.selectFrom('persons').select('id').where(matching(projectId, filter))
+      if (beforeId > 0) slice = slice.where('id', '<', beforeId)
+      const ids = await slice.orderBy('id', 'desc').limit(limit).execute()
+      const [first, last] = [ids[0]?.id, ids.at(-1)?.id]
+      if (first === undefined || last === undefined) return { matches: [], lastId: undefined }
+      let query = db.selectFrom('persons').selectAll().where(matching(projectId, filter))
+      query = query.where('id', '>=', last).where('id', '<=', first)
+      if (filter.search !== undefined) query = query.where(holding(filter.search))
+      const rows = await query.orderBy('id', 'desc').execute()
+      return { matches: rows.map(toPerson), lastId: ids.length < limit ? undefined : last }
+    },
+    async listDistinctIds(personIds, perPersonMax) {
+      const found = new Map<number, string[]>(personIds.map(id => [id, []]))
+      for (const part of inParts(personIds, parametersMax)) {
+        const rows = await db
+          .selectFrom('person_distinct_ids')
+          .select(['person_id', 'distinct_id'])
+          .where('person_id', 'in', part)
+          .orderBy('person_id')
+          .orderBy('distinct_id')
+          .execute()
+        for (const row of rows) {
+          const ids = found.get(row.person_id)
+          if (ids && ids.length < perPersonMax) ids.push(row.distinct_id)
+        }
+      }
+      return found
+    },
+
+    async listHashKeys(personIds) {
+      if (personIds.length === 0) return []
+      const rows = await db.selectFrom('hash_key_overrides').selectAll().where('person_id', 'in', personIds).execute()
+      return rows.map(row => ({ personId: row.person_id, flagKey: row.flag_key, hashKey: row.hash_key }))
+    },
+    async addHashKeys(personId, hashKeys) {
+      if (hashKeys.length === 0) return
+      // Locks the person row: a concurrent merge either sees these keys or has deleted the row before this update.
+      const locked = await db
+        .updateTable('persons')
+        .set(({ eb }) => ({ version: eb('version', '+', 1) }))
+        .where('id', '=', personId)
+        .executeTakeFirst()
+      if (locked.numUpdatedRows === 0n) return
+      await db
+        .insertInto('hash_key_overrides')
+        .values(hashKeys.map(({ flagKey, hashKey }) => ({ person_id: personId, flag_key: flagKey, hash_key: hashKey })))
+        .onConflict(conflict => conflict.doNothing())
+        .execute()
+    },
+  }
+}
+
+const matching =
+  (projectId: number, { email, distinctId }: PersonFilter) =>
+  () => {
+    const conditions = [sql<boolean>`persons.project_id = ${projectId}`]
+    if (email !== undefined) conditions.push(sql`persons.email = ${email}`)
+    if (distinctId !== undefined) {
+      conditions.push(
+        sql`persons.id in (select person_id from person_distinct_ids where project_id = ${projectId} and distinct_id = ${distinctId})`,
+      )
+    }
+    return sql<boolean>`${sql.join(conditions, sql` and `)}`
+  }
+
+const holding = (text: string) => () => {
+  return sql<boolean>`(${contains('persons.properties', text)} or exists (
+    select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', text)}
+  ))`
+}
+
+const toPerson = (row: Selectable<PersonRow>): Person => ({
+  id: row.id,
+  projectId: row.project_id,
+  uuid: row.uuid,
+  properties: JSON.parse(row.properties),
+  isIdentified: row.is_identified === 1,
+  distinctIdCount: row.distinct_id_count,
+  version: row.version,
+  createdAt: row.created_at,
+})

@@ -1,0 +1,114 @@
+import type { Kysely } from 'kysely'
+import { inParts } from '../../storage/in-batches.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { StaleWrite } from '../../stores.ts'
+import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
+import type { Person } from './person.ts'
+import type { PersonDraft } from './person-ledger.ts'
+import type { PersonMerge } from './person-store.ts'
+import type { Properties } from './properties.ts'
+
+const rowsPerInsertMax = 500
+const emailCharactersMax = 320
+
+/**
+ * Every change to a person or its set of ids increments the version of its row (optimistic locking). The second of two concurrent writers
+ * finds another version and its transaction is retried.
+ */
+export async function writePersons(
+  db: Kysely<Tables>,
+  projectId: number,
+  drafts: readonly PersonDraft[],
+): Promise<readonly PersonMerge[]> {
+  const ids = await createPersons(db, projectId, drafts)
+  const idOf = (draft: PersonDraft): number => draft.stored?.id ?? (ids.get(draft.uuid) as number)
+  // Ordered by id, so that two writers take locks in the same order and cannot deadlock.
+  const stored = drafts.filter(draft => draft.stored).sort((a, b) => idOf(a) - idOf(b))
+  for (const draft of stored) await updatePerson(db, draft, draft.stored as Person)
+  const merges: PersonMerge[] = []
+  for (const draft of drafts) {
+    for (const person of draft.absorbed) {
+      await absorbPerson(db, person, idOf(draft))
+      merges.push({ fromId: person.id, intoId: idOf(draft) })
+    }
+  }
+  await bindDistinctIds(db, projectId, drafts, idOf)
+  return merges
+}
+
+async function createPersons(
+  db: Kysely<Tables>,
+  projectId: number,
+  drafts: readonly PersonDraft[],
+): Promise<ReadonlyMap<string, number>> {
+  const ids = new Map<string, number>()
+  const created = drafts.filter(draft => !draft.stored)
+  for (const part of inParts(created, rowsPerInsertMax)) {
+    const rows = await db
+      .insertInto('persons')
+      .values(part.map(draft => ({ project_id: projectId, uuid: draft.uuid, version: 1, ...columnsOf(draft) })))
+      .returning(['id', 'uuid'])
+      .execute()
+    for (const row of rows) ids.set(row.uuid, row.id)
+  }
+  return ids
+}
+
+async function updatePerson(db: Kysely<Tables>, draft: PersonDraft, seen: Person): Promise<void> {
+  await saveVersioned(db, 'persons', seen.id, { ...columnsOf(draft), version: seen.version + 1 })
+}
+
+async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): Promise<void> {
+  await db.updateTable('person_distinct_ids').set({ person_id: intoId }).where('person_id', '=', from.id).execute()
+  await db
+    .insertInto('hash_key_overrides')
+    .columns(['person_id', 'flag_key', 'hash_key'])
+    .expression(
+      db
+        .selectFrom('hash_key_overrides')
+        .select(eb => [eb.val(intoId).as('person_id'), 'flag_key', 'hash_key'])
+        .where('person_id', '=', from.id),
+    )
+    .onConflict(conflict => conflict.doNothing())
+    .execute()
+  await sqlCohortMemberStore(db).move(from.id, intoId)
+  const result = await db
+    .deleteFrom('persons')
+    .where('id', '=', from.id)
+    .where('version', '=', from.version)
+    .executeTakeFirst()
+  if (result.numDeletedRows === 0n) throw new StaleWrite()
+}
+
+async function bindDistinctIds(
+  db: Kysely<Tables>,
+  projectId: number,
+  drafts: readonly PersonDraft[],
+  idOf: (draft: PersonDraft) => number,
+): Promise<void> {
+  const rows = drafts.flatMap(draft =>
+    draft.newDistinctIds.map(distinct_id => ({ project_id: projectId, distinct_id, person_id: idOf(draft) })),
+  )
+  for (const part of inParts(rows, rowsPerInsertMax)) {
+    const result = await db
+      .insertInto('person_distinct_ids')
+      .values(part)
+      .onConflict(conflict => conflict.doNothing())
+      .executeTakeFirst()
+    if (Number(result.numInsertedOrUpdatedRows) !== part.length) throw new StaleWrite()
+  }
+}
+
+const columnsOf = (draft: PersonDraft) => ({
+  properties: JSON.stringify(draft.properties),
+  email: emailOf(draft.properties),
+  is_identified: Number(draft.isIdentified),
+  distinct_id_count: draft.distinctIdCount,
+  created_at: draft.createdAt,
+})
+
+function emailOf({ email }: Properties): string | null {
+  const isStorable = typeof email === 'string' && email.length <= emailCharactersMax && !email.includes('\u0000')
+  return isStorable && email.isWellFormed() ? email : null
+}

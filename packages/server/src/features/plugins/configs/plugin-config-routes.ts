@@ -1,0 +1,215 @@
+import { routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
+import { type Instant, parseInstant, plusMilliseconds } from '../../../instant.ts'
+import { invalid, missing } from '../../../problem.ts'
+import type { Database, Stores } from '../../../stores.ts'
+import { type Actor, adminLevel, type Project, requireLevel } from '../../../tenancy.ts'
+import type { Plugin } from '../plugin.ts'
+import { requireCanRead } from '../plugin-access.ts'
+import { metricsToWire } from '../plugin-resource.ts'
+import { type LogType, logTypes, noMetrics, type PluginMetricsTotal } from '../runtime/plugin-work-store.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import type { PluginConfig } from './plugin-config.ts'
+import { type ConfigView, configToWire, inputFromWire, jobToWire, logToWire } from './plugin-config-resource.ts'
+import { saveConfig } from './save-config.ts'
+import { triggerJob } from './trigger-job.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly secretBox: SecretBox
+  /** Called when there may be a job to do. */
+  readonly wake: () => void
+  readonly now: () => Instant
+}
+
+const dayMilliseconds = 24 * 60 * 60 * 1000
+
+/** Plugins as projects use them. */
+export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wake, now }: Deps): void {
+  const r = routes.pluginConfigs
+
+  serve(r.list, ({ project, query, url }) =>
+    database.read(async tx => {
+      await requireProjectCanRead(tx, project)
+      const window = readWindow(query)
+      const page = await tx.pluginConfigs.list(project.id, window)
+      const views = await viewsOf(tx, page.items)
+      return pageBody({ count: page.count, items: views }, window, url, view => configToWire(view, false))
+    }),
+  )
+
+  serve(r.create, async request => {
+    const { actor, project } = request
+    await requireCanConfigure(actor, project)
+    const { plugin: pluginId, ...body } = request.body
+    const input = inputFromWire(body)
+    // The answer is put together inside: nothing may fail after the commit.
+    return database.transaction(async tx => {
+      const plugin = await findPlugin(tx, project, pluginId)
+      const config = await saveConfig(tx, actor, project, plugin, input, secretBox, now())
+      return configToWire(await viewOf(tx, config), false)
+    })
+  })
+
+  serve(r.rearrange, async request => {
+    const { actor, project } = request
+    await requireCanConfigure(actor, project)
+    // In ascending order, so that two requests lock the configurations alike.
+    const orders = Object.entries(request.body.orders).sort(([a], [b]) => Number(a) - Number(b))
+    return database.transaction(async tx => {
+      const changed: PluginConfig[] = []
+      for (const [pluginId, position] of orders) {
+        const found = await tx.pluginConfigs.findByPlugin(
+          project.id,
+          /^\d{1,15}$/.test(pluginId) ? Number(pluginId) : -1,
+        )
+        if (!found) throw invalid('orders', 'does_not_exist', `The project has no configuration of plugin ${pluginId}.`)
+        const plugin = (await tx.plugins.find(found.pluginId))!
+        changed.push(await saveConfig(tx, actor, project, plugin, { position }, secretBox, now()))
+      }
+      const views = await viewsOf(tx, changed)
+      return views.map(view => configToWire(view, false))
+    })
+  })
+
+  serve(r.get, ({ project, params }) =>
+    database.read(async tx => configToWire(await viewOf(tx, await getConfig(tx, project, params.id)), true)),
+  )
+
+  serve(r.update, async request => {
+    const { actor, project, params } = request
+    await requireCanConfigure(actor, project)
+    await database.read(tx => getConfig(tx, project, params.id))
+    const input = inputFromWire(request.body)
+    return change(actor, project, params.id, input)
+  })
+
+  serve(r.remove, async ({ actor, project, params }) => {
+    await requireCanConfigure(actor, project)
+    await change(actor, project, params.id, { enabled: false })
+    return answer({ status: 204 })
+  })
+
+  serve(r.job, async request => {
+    const { actor, project, params } = request
+    await requireCanConfigure(actor, project)
+    await database.read(tx => getConfig(tx, project, params.id))
+    const { type, payload = {} } = request.body.job
+    await database.transaction(async tx => {
+      const config = await getConfig(tx, project, params.id)
+      const plugin = (await tx.plugins.find(config.pluginId))!
+      await triggerJob(tx, actor, project, plugin, config, { type, payload }, now())
+    })
+    wake()
+    return answer({ status: 200 })
+  })
+
+  serve(r.jobs, ({ project, params, query, url }) =>
+    database.read(async tx => {
+      const config = await getConfig(tx, project, params.id)
+      const window = readWindow(query)
+      return pageBody(await tx.pluginWork.listJobs(config.id, window), window, url, job => jobToWire(job, now()))
+    }),
+  )
+
+  serve(r.logs, ({ project, params, query, url }) =>
+    database.read(async tx => {
+      const config = await getConfig(tx, project, params.id)
+      const window = readWindow(query)
+      const page = await tx.pluginWork.listLogs(config.id, readLogFilter(query), window)
+      return pageBody(page, window, url, log => logToWire(log, { config }))
+    }),
+  )
+
+  serve(r.metrics, ({ project, params }) =>
+    database.read(async tx => {
+      const config = await getConfig(tx, project, params.id)
+      const totals = (await lastDay(tx, [config])).get(config.id)
+      const hours = await tx.pluginWork.listMetrics(config.id, aDayAgo())
+      return {
+        ...metricsToWire(totals ?? noMetrics),
+        hours: hours.map(each => ({ hour: each.hour, ...metricsToWire(each) })),
+      }
+    }),
+  )
+
+  function change(actor: Actor, project: Project, id: string, input: Parameters<typeof saveConfig>[4]) {
+    return database.transaction(async tx => {
+      const config = await getConfig(tx, project, id)
+      const plugin = (await tx.plugins.find(config.pluginId))!
+      const saved = await saveConfig(tx, actor, project, plugin, input, secretBox, now())
+      return configToWire(await viewOf(tx, saved), false)
+    })
+  }
+
+  async function requireCanConfigure(actor: Actor, project: Project): Promise<void> {
+    await database.read(tx => requireProjectCanRead(tx, project))
+    requireLevel(actor, project.organizationId, adminLevel, 'configure plugins')
+  }
+
+  const aDayAgo = () => plusMilliseconds(now(), -dayMilliseconds)
+
+  const lastDay = (tx: Stores, configs: readonly PluginConfig[]) =>
+    tx.pluginWork.sumMetrics(
+      configs.map(config => config.id),
+      aDayAgo(),
+    )
+
+  async function viewsOf(tx: Stores, configs: readonly PluginConfig[]): Promise<ConfigView[]> {
+    const attachments = await tx.pluginConfigs.listAttachments(configs.map(config => config.id))
+    const metrics = await lastDay(tx, configs)
+    const views: ConfigView[] = []
+    for (const config of configs) {
+      const plugin = await tx.plugins.find(config.pluginId)
+      const deliveryRate = rateOf(metrics.get(config.id))
+      if (plugin) views.push({ config, plugin, attachments: attachments.get(config.id) ?? [], deliveryRate })
+    }
+    return views
+  }
+
+  async function viewOf(tx: Stores, config: PluginConfig): Promise<ConfigView> {
+    const [view] = await viewsOf(tx, [config])
+    if (!view) throw missing('Plugin configuration')
+    return view
+  }
+}
+
+const rateOf = (totals: PluginMetricsTotal | undefined): number | null =>
+  totals && totals.calls > 0 ? (totals.calls - totals.failures) / totals.calls : null
+
+async function requireProjectCanRead(tx: Stores, project: Project): Promise<void> {
+  const organization = await tx.organizations.find(project.organizationId)
+  if (!organization) throw missing('Project')
+  requireCanRead(organization)
+}
+
+async function getConfig(tx: Stores, project: Project, id: string): Promise<PluginConfig> {
+  await requireProjectCanRead(tx, project)
+  const config = await tx.pluginConfigs.find(project.id, Number(id))
+  if (!config) throw missing('Plugin configuration')
+  return config
+}
+
+/** The plugin must be one that the organization can see. */
+async function findPlugin(tx: Stores, project: Project, pluginId: number): Promise<Plugin> {
+  const organization = await tx.organizations.find(project.organizationId)
+  if (!organization) throw missing('Project')
+  const plugin = await tx.plugins.findVisible(organization.id, pluginId)
+  if (!plugin) throw invalid('plugin', 'does_not_exist', `There is no plugin ${pluginId} that this project could use.`)
+  return plugin
+}
+
+/** Instants and types that are none are ignored, like everywhere in queries. */
+function readLogFilter(query: { before?: string; after?: string; search?: string; type_filter?: string }) {
+  const before = query.before === undefined ? undefined : parseInstant(query.before)
+  const after = query.after === undefined ? undefined : parseInstant(query.after)
+  const wanted = (query.type_filter ?? '').toUpperCase().split(',')
+  const types = logTypes.filter((type): type is LogType => wanted.includes(type))
+  return {
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    ...(query.search && { search: query.search }),
+    ...(types.length > 0 && { types }),
+  }
+}

@@ -1,0 +1,167 @@
+import type { Kysely, Selectable } from 'kysely'
+import { uniqueViolation } from '../../../storage/driver-error.ts'
+import type { PluginAttachmentRow, PluginConfigRow } from '../../../storage/plugin-tables.ts'
+import { readPage } from '../../../storage/read-page.ts'
+import { saveVersioned } from '../../../storage/save-row.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import { StaleWrite } from '../../../stores.ts'
+import { sqlPluginStore } from '../plugin-store.sql.ts'
+import type { AttachmentInfo, EnabledConfig, PluginConfig } from './plugin-config.ts'
+import type { PluginConfigStore } from './plugin-config-store.ts'
+
+export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
+  const plugins = sqlPluginStore(db)
+  return {
+    async create(config) {
+      const { id } = await db
+        .insertInto('plugin_configs')
+        .values(fromConfig(config))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+        .catch(error => {
+          throw uniqueViolation(error) === undefined ? error : new StaleWrite()
+        })
+      return { ...config, id }
+    },
+    async save(config) {
+      await saveVersioned(db, 'plugin_configs', config.id, fromConfig(config))
+    },
+    async find(projectId, configId) {
+      const row = await db
+        .selectFrom('plugin_configs')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('id', '=', configId)
+        .executeTakeFirst()
+      return row && toConfig(row)
+    },
+    async findByPlugin(projectId, pluginId) {
+      const row = await db
+        .selectFrom('plugin_configs')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('plugin_id', '=', pluginId)
+        .executeTakeFirst()
+      return row && toConfig(row)
+    },
+    list(projectId, window) {
+      const live = db
+        .selectFrom('plugin_configs')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('deleted', '=', 0)
+        .orderBy('position')
+        .orderBy('plugin_id')
+      return readPage(live, window, toConfig)
+    },
+    async listIds(pluginId) {
+      const rows = await db.selectFrom('plugin_configs').select('id').where('plugin_id', '=', pluginId).execute()
+      return rows.map(row => row.id)
+    },
+    async nextPosition(projectId) {
+      const row = await db
+        .selectFrom('plugin_configs')
+        .select(({ fn }) => fn.max('position').as('last'))
+        .where('project_id', '=', projectId)
+        .executeTakeFirst()
+      return Number(row?.last ?? 0) + 1
+    },
+    async listEnabled(projectId) {
+      const rows = await db
+        .selectFrom('plugin_configs')
+        .innerJoin('projects', 'projects.id', 'plugin_configs.project_id')
+        .innerJoin('organizations', 'organizations.id', 'projects.organization_id')
+        .selectAll('plugin_configs')
+        .select('organizations.id as organization_id')
+        .where('plugin_configs.enabled', '=', 1)
+        .where('plugin_configs.deleted', '=', 0)
+        .where('organizations.plugins_access_level', '>', 0)
+        .$if(projectId !== undefined, query => query.where('plugin_configs.project_id', '=', projectId!))
+        .orderBy('plugin_configs.position')
+        .orderBy('plugin_configs.plugin_id')
+        .execute()
+      const ids = [...new Set(rows.map(row => row.plugin_id))]
+      const found = new Map((await Promise.all(ids.map(id => plugins.find(id)))).map(plugin => [plugin?.id, plugin]))
+      return rows.flatMap((row): EnabledConfig[] => {
+        const plugin = found.get(row.plugin_id)
+        return plugin ? [{ config: toConfig(row), plugin, organizationId: row.organization_id }] : []
+      })
+    },
+
+    async listAttachments(configIds) {
+      const byConfig = new Map<number, AttachmentInfo[]>(configIds.map(id => [id, []]))
+      if (configIds.length === 0) return byConfig
+      const rows = await db
+        .selectFrom('plugin_attachments')
+        .select(['id', 'config_id', 'key', 'file_name', 'content_type', 'size_bytes'])
+        .where('config_id', 'in', configIds)
+        .orderBy('key')
+        .execute()
+      for (const row of rows) byConfig.get(row.config_id)?.push(toInfo(row))
+      return byConfig
+    },
+    async readAttachments(configId) {
+      const rows = await db.selectFrom('plugin_attachments').selectAll().where('config_id', '=', configId).execute()
+      return rows.map(row => ({ ...toInfo(row), contentsBase64: row.contents_base64 }))
+    },
+    async putAttachment(configId, key, { fileName, contentType, contentsBase64 }) {
+      const values = {
+        file_name: fileName,
+        content_type: contentType,
+        size_bytes: Buffer.byteLength(contentsBase64, 'base64'),
+        contents_base64: contentsBase64,
+      }
+      await db
+        .insertInto('plugin_attachments')
+        .values({ config_id: configId, key, ...values })
+        .onConflict(conflict => conflict.columns(['config_id', 'key']).doUpdateSet(values))
+        .execute()
+    },
+    async removeAttachment(configId, key) {
+      await db.deleteFrom('plugin_attachments').where('config_id', '=', configId).where('key', '=', key).execute()
+    },
+  }
+}
+
+const toInfo = (row: Omit<Selectable<PluginAttachmentRow>, 'contents_base64'>): AttachmentInfo => ({
+  id: row.id,
+  key: row.key,
+  fileName: row.file_name,
+  contentType: row.content_type,
+  sizeBytes: row.size_bytes,
+})
+
+const toConfig = (row: Selectable<PluginConfigRow>): PluginConfig => ({
+  id: row.id,
+  projectId: row.project_id,
+  pluginId: row.plugin_id,
+  enabled: row.enabled === 1,
+  position: row.position,
+  values: JSON.parse(row.config),
+  sealedSecrets: row.secrets,
+  error: row.error === null ? null : JSON.parse(row.error),
+  name: row.name,
+  description: row.description,
+  deleted: row.deleted === 1,
+  allowedHosts: JSON.parse(row.allowed_hosts),
+  version: row.version,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const fromConfig = (config: Omit<PluginConfig, 'id'>): Omit<PluginConfigRow, 'id'> => ({
+  project_id: config.projectId,
+  plugin_id: config.pluginId,
+  enabled: Number(config.enabled),
+  position: config.position,
+  config: JSON.stringify(config.values),
+  secrets: config.sealedSecrets,
+  error: config.error === null ? null : JSON.stringify(config.error),
+  name: config.name,
+  description: config.description,
+  deleted: Number(config.deleted),
+  allowed_hosts: JSON.stringify(config.allowedHosts),
+  version: config.version,
+  created_at: config.createdAt,
+  updated_at: config.updatedAt,
+})

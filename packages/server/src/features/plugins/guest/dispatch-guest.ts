@@ -1,0 +1,76 @@
+import type { GuestHost } from '../../../sandbox/guest.ts'
+import type { GuestCapabilities, GuestMeta, GuestRequest, GuestScope } from './guest-scope.ts'
+
+/** Loads the plugin's code, finds what it offers, and returns the dispatcher that the host's calls arrive at. */
+export function dispatchGuest(_host: GuestHost, scope: GuestScope): (request: GuestRequest) => unknown {
+  const methodNames = [
+    'setupPlugin',
+    'teardownPlugin',
+    'onEvent',
+    'processEvent',
+    'composeWebhook',
+    'getSettings',
+    'onFlagChange',
+    'beforeFlagSave',
+  ]
+  type Method = (...args: unknown[]) => unknown
+  type Offer = Record<string, unknown>
+
+  const require = (name: string): unknown => {
+    const plain = String(name).replace(/^node:/, '')
+    if (Object.hasOwn(scope.modules, plain)) return scope.modules[plain]
+    throw new Error(`The package "${name}" is not available to plugins.`)
+  }
+  const module = { exports: {} as unknown }
+  const exports = module.exports
+  const topLevel = scope.plugin(module, exports, require) ?? {}
+
+  const isOffer = (value: unknown): value is Offer =>
+    (typeof value === 'object' || typeof value === 'function') && value !== null
+  const withDefault = (value: unknown) => (isOffer(value) ? [value, value.default] : [])
+  const exported = [...withDefault(exports), ...withDefault(module.exports)].filter(isOffer)
+  const isEmpty = (offer: Offer) =>
+    Object.getOwnPropertyNames(offer).every(name => name === 'default' || name === '__esModule')
+  const offers = exported.every(isEmpty) ? [topLevel] : exported
+
+  const find = (name: string): Method | undefined =>
+    offers.map(offer => offer[name]).find(value => typeof value === 'function') as Method | undefined
+  const jobs = (offers.map(offer => offer.jobs).find(isOffer) ?? {}) as Record<string, Method>
+  const jobNames = Object.keys(jobs).filter(name => typeof jobs[name] === 'function')
+  const scheduled = [...new Set(offers.flatMap(offer => Object.keys(offer)))].filter(
+    name => /^runEvery/.test(name) && find(name) !== undefined,
+  )
+
+  const batch = find('processEventBatch')
+  const processOne: Method | undefined =
+    find('processEvent') ??
+    (batch &&
+      (async (event, meta) => {
+        const events = await batch([event], meta)
+        return Array.isArray(events) ? events[0] : undefined
+      }))
+  const method = (name: string): Method | undefined => (name === 'processEvent' ? processOne : find(name))
+
+  const describe = (): GuestCapabilities => ({
+    methods: methodNames.filter(name => method(name) !== undefined),
+    scheduled_tasks: scheduled,
+    jobs: jobNames,
+  })
+
+  let meta: GuestMeta = scope.createMeta({ config: {}, attachments: {} }, jobNames)
+
+  return request => {
+    switch (request.op) {
+      case 'describe':
+        return describe()
+      case 'setup':
+        meta = scope.createMeta(request.setup, jobNames)
+        return find('setupPlugin')?.(meta)
+      case 'call':
+        return method(request.method)?.(...request.args, meta)
+      case 'job':
+        if (!jobNames.includes(request.name)) throw new Error(`There is no job ${request.name}.`)
+        return jobs[request.name]?.(request.payload, meta)
+    }
+  }
+}

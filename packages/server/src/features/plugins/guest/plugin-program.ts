@@ -1,0 +1,56 @@
+import type { SandboxProgram } from '../../../sandbox/sandbox.ts'
+import { cryptoGuest } from './crypto-guest.ts'
+import { dispatchGuest } from './dispatch-guest.ts'
+import { fetchGuest } from './fetch-guest.ts'
+import { globalsGuest } from './globals-guest.ts'
+import type { GuestFunction } from './guest-scope.ts'
+import { metaGuest } from './meta-guest.ts'
+
+/** What a plugin can import beside its own files. */
+export const availableModules: ReadonlySet<string> = new Set([
+  '@posthog/plugin-scaffold',
+  'crypto',
+  'node-fetch',
+  'node:crypto',
+  'node:url',
+  'url',
+])
+
+/** Names that count as a plugin's own when it exports nothing. */
+const topLevelNames = [
+  'setupPlugin',
+  'teardownPlugin',
+  'onEvent',
+  'processEvent',
+  'processEventBatch',
+  'composeWebhook',
+  'getSettings',
+  'onFlagChange',
+  'beforeFlagSave',
+  'runEveryMinute',
+  'runEveryHour',
+  'runEveryDay',
+  'jobs',
+]
+
+/** The scripts that make a realm the place a plugin expects to run in, around the plugin's compiled code. */
+export function pluginProgram(name: string, code: string): SandboxProgram {
+  const parts: GuestFunction[] = [globalsGuest, fetchGuest, cryptoGuest, metaGuest]
+  const topLevel = topLevelNames.map(known => `${known}: typeof ${known} === 'undefined' ? undefined : ${known}`)
+  return {
+    name,
+    scripts: [
+      { fileName: 'halyard.js', text: `globalThis.halyard = {}; ${parts.map(invoke).join(';')}` },
+      {
+        fileName: 'plugin.js',
+        text: `halyard.plugin = function (module, exports, require) {${code}\n;return { ${topLevel.join(', ')} } }`,
+      },
+      {
+        fileName: 'halyard.js',
+        text: `(scope => { const given = host; delete globalThis.host; delete globalThis.halyard; return (${String(dispatchGuest)})(given, scope) })(halyard)`,
+      },
+    ],
+  }
+}
+
+const invoke = (part: GuestFunction): string => `(${String(part)})(host, halyard)`

@@ -1,0 +1,107 @@
+import { invalid } from '../../../problem.ts'
+import type { Sandbox } from '../../../sandbox/sandbox.ts'
+import { availableModules } from '../guest/plugin-program.ts'
+import type { OnStep } from '../package/install-step.ts'
+import { readLocalFolder } from '../package/local-folder.ts'
+import { type FetchedPackage, fetchPackage, findLatestTag, type Origins } from '../package/origins/fetch-package.ts'
+import { type ParsedAddress, parseAddress } from '../package/plugin-address.ts'
+import { compileFiles, type PluginPackage, readPackage } from '../package/plugin-package.ts'
+import type { Plugin } from '../plugin.ts'
+import { inferCapabilities } from '../runtime/infer-capabilities.ts'
+import type { PluginCapabilities } from '../runtime/plugin-realm.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+
+/**
+ * Where plugins are made ready before anything is stored: fetched, checked, compiled and loaded once. It may take
+ * seconds, so it is never called inside a transaction. Everything raises `invalid` with the step that failed.
+ */
+export interface PluginBuilder {
+  /** The newest tag of a plugin with an address; undefined when there is nothing newer to be had by its nature. */
+  findLatest(plugin: Pick<Plugin, 'url' | 'privateToken'>): Promise<string | undefined>
+  /** The package at the plugin's address, step by step. The tag is null for a local folder. */
+  fetch(
+    plugin: Pick<Plugin, 'url' | 'privateToken'>,
+    tag: string | undefined,
+    onStep?: OnStep,
+    /** Ends the download when nobody wants it any more. */
+    signal?: AbortSignal,
+  ): Promise<ReadyPackage>
+  compile(name: string, files: ReadonlyMap<string, string>): Promise<ReadyPackage>
+  sealToken(token: string): string
+}
+
+export interface ReadyPackage extends PluginPackage {
+  readonly tag: string | null
+  readonly capabilities: PluginCapabilities | Record<string, never>
+}
+
+export interface PluginBuilderDeps {
+  readonly origins: Origins
+  readonly sandbox: Sandbox
+  readonly secretBox: SecretBox
+  readonly pluginDirectory: string
+}
+
+export const tokenPurpose = 'plugin private token'
+
+export function createPluginBuilder({
+  origins,
+  sandbox,
+  secretBox,
+  pluginDirectory,
+}: PluginBuilderDeps): PluginBuilder {
+  function addressOf({ url, privateToken }: Pick<Plugin, 'url' | 'privateToken'>): ParsedAddress {
+    if (url === null) throw invalid(null, 'invalid_input', 'This plugin has no address that it could be fetched from.')
+    const token = privateToken === null ? undefined : secretBox.open(privateToken, tokenPurpose)
+    return { ...parseAddress(url), token }
+  }
+
+  async function load(name: string, tag: string | null, fetched: PluginPackage): Promise<ReadyPackage> {
+    if (fetched.code === undefined) return { ...fetched, tag, capabilities: {} }
+    const capabilities = await inferCapabilities(sandbox, fetched.manifest.name ?? name, fetched.code)
+    const unknown = Object.keys(fetched.manifest.publicJobs).find(job => !capabilities.jobs.includes(job))
+    if (unknown !== undefined) {
+      throw invalid(
+        'plugin.json',
+        'invalid_input',
+        `plugin.json names the public job ${unknown}, which the code lacks.`,
+      )
+    }
+    return { ...fetched, tag, capabilities }
+  }
+
+  async function fetchAt(
+    { address, token }: ParsedAddress,
+    tag: string | undefined,
+    onStep: OnStep,
+    signal: AbortSignal | undefined,
+  ): Promise<FetchedPackage | PluginPackage> {
+    if (address.host !== 'local') {
+      if (tag === undefined) onStep('look_up')
+      const wanted = tag ?? (await findLatestTag(origins, address, token, signal))
+      return fetchPackage(origins, address, wanted, token, availableModules, onStep, signal)
+    }
+    onStep('unpack')
+    const files = await readLocalFolder(pluginDirectory, address.folder)
+    onStep('compile')
+    const local = await readPackage(files, undefined, availableModules)
+    return { ...local, manifest: { ...local.manifest, name: local.manifest.name ?? address.folder } }
+  }
+
+  return {
+    async findLatest(plugin) {
+      const { address, token } = addressOf(plugin)
+      return address.host === 'local' ? undefined : findLatestTag(origins, address, token)
+    },
+    async fetch(plugin, tag, onStep = () => {}, signal) {
+      const fetched = await fetchAt(addressOf(plugin), tag, onStep, signal)
+      if (fetched.manifest.name === undefined) {
+        throw invalid('plugin.json', 'required', 'plugin.json cannot be used: it gives no name.')
+      }
+      onStep('load')
+      return load(fetched.manifest.name, 'tag' in fetched ? fetched.tag : null, fetched)
+    },
+    compile: async (name, files) => load(name, null, await compileFiles(files, availableModules)),
+    sealToken: token => secretBox.seal(token, tokenPurpose),
+  }
+}

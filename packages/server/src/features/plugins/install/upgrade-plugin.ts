@@ -1,0 +1,64 @@
+import type { Instant } from '../../../instant.ts'
+import type { Stores } from '../../../stores.ts'
+import type { Actor, Organization } from '../../../tenancy.ts'
+import { diffFields, type FieldChange } from '../../activity/activity.ts'
+import { applyPatch, contentOf, type Plugin } from '../plugin.ts'
+import { getOwn, requireCanWrite } from '../plugin-access.ts'
+import { contentToWire } from '../plugin-resource.ts'
+import { recordPlugin } from '../record-plugin.ts'
+import { subscribeIfCapabilityAdded } from '../runtime/delivery/flag-delivery.ts'
+import { contentOfPackage } from './install-plugin.ts'
+import type { ReadyPackage } from './plugin-builder.ts'
+import { contentOfFiles, diffFiles } from './update-source.ts'
+
+/**
+ * Puts a package that was made ready in the place of the plugin's present one. `latestTag` is what is known of the
+ * newest version; undefined leaves what was known. Raises `missing` and `forbidden`.
+ */
+export async function upgradePlugin(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  pluginId: number,
+  ready: ReadyPackage,
+  latestTag: string | undefined,
+  now: Instant,
+): Promise<Plugin> {
+  requireCanWrite(actor, organization)
+  const stored = await getOwn(tx, organization, pluginId)
+  const plugin: Plugin = {
+    ...upgraded(stored, ready),
+    latestTag: latestTag ?? stored.latestTag,
+    version: stored.version + 1,
+    updatedAt: now,
+  }
+  const changes = upgradeChanges(stored, plugin, await tx.plugins.listFiles(plugin.id), ready)
+  if (stored.pluginType === 'source' && changes.length === 0) return stored
+  await tx.plugins.save(plugin)
+  if (latestTag !== undefined) await tx.plugins.setLatestTag(plugin.id, latestTag)
+  await subscribeIfCapabilityAdded(tx, stored, plugin, now)
+  await tx.plugins.replaceFiles(plugin.id, ready.files, ready.code)
+  await recordPlugin(tx, actor, plugin, { activity: 'upgraded', changes }, now)
+  return plugin
+}
+
+/** The plugin as the package makes it. */
+export function upgraded(stored: Plugin, ready: ReadyPackage): Plugin {
+  const content = stored.pluginType === 'source' ? contentOfFiles(ready, true) : contentOfPackage(ready)
+  return {
+    ...applyPatch(stored, content),
+    tag: ready.tag ?? stored.tag,
+    allowedHosts: ready.manifest.allowedHosts,
+  }
+}
+
+/** Field by field and file by file, for the activity and for those who want to know beforehand. */
+export const upgradeChanges = (
+  before: Plugin,
+  after: Plugin,
+  files: ReadonlyMap<string, string>,
+  ready: ReadyPackage,
+): FieldChange[] => [
+  ...diffFields({ ...contentToWire(contentOf(before)) }, { ...contentToWire(contentOf(after)) }),
+  ...diffFiles(files, ready.files),
+]

@@ -1,0 +1,42 @@
+import { forbidden, missing } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
+import type { Plugin } from './plugin.ts'
+
+/** What an organization may do with plugins at all: 0 nothing, 3 configure, 6 install, 9 also share with everybody. */
+export const configLevel = 3
+export const installLevel = 6
+export const rootLevel = 9
+
+/** Raises `forbidden` when the organization may not use plugins. */
+export function requireCanRead(organization: Organization): void {
+  if (organization.pluginsAccessLevel < configLevel) throw forbidden('This organization may not use plugins.')
+}
+
+/** Raises `forbidden` when the organization may not install plugins, or the actor is no admin of it. */
+export function requireCanWrite(actor: Actor, organization: Organization): void {
+  requireCanRead(organization)
+  if (organization.pluginsAccessLevel < installLevel) {
+    throw forbidden('This organization may configure plugins, but not install or change them.')
+  }
+  requireLevel(actor, organization.id, adminLevel, 'install or change plugins')
+}
+
+/** Sharing with other organizations, or taking it back, is for organizations that were trusted with it. */
+export function requireCanShare(organization: Organization): void {
+  if (organization.pluginsAccessLevel < rootLevel) throw forbidden('This organization may not manage global plugins.')
+}
+
+/** Own, global, or configured in one of the organization's projects; raises `missing` for any other. */
+export async function getVisible(tx: Stores, organization: Organization, id: number): Promise<Plugin> {
+  const plugin = await tx.plugins.findVisible(organization.id, id)
+  if (!plugin) throw missing('Plugin')
+  return plugin
+}
+
+/** Raises `missing` when the plugin is not visible, and `forbidden` when it belongs to another organization. */
+export async function getOwn(tx: Stores, organization: Organization, id: number): Promise<Plugin> {
+  const plugin = await getVisible(tx, organization, id)
+  if (plugin.organizationId !== organization.id) throw forbidden('This plugin is managed by another organization.')
+  return plugin
+}

@@ -1,0 +1,77 @@
+import type { PluginMetrics, Plugin as PluginWire, PluginWrite } from '@halyard/contract'
+import type { Organization } from '../../tenancy.ts'
+import type { FreeObject, Plugin, PluginContent, PluginPatch } from './plugin.ts'
+import type { PluginMetricsTotal } from './runtime/plugin-work-store.ts'
+
+/** Wire ↔ domain, both ways. */
+
+type ContentWire = Omit<PluginWire, 'id' | 'url' | 'latest_tag' | 'organization_id' | 'organization_name'>
+
+const free = (object: FreeObject): Record<string, unknown> => object as Record<string, unknown>
+
+export const contentToWire = (content: PluginContent): ContentWire => ({
+  plugin_type: content.pluginType,
+  name: content.name,
+  description: content.description,
+  icon: content.icon,
+  config_schema: free(content.configSchema),
+  tag: content.tag,
+  is_global: content.isGlobal,
+  capabilities: free(content.capabilities),
+  metrics: free(content.metrics),
+  public_jobs: free(content.publicJobs),
+})
+
+/** `measured` is what running the plugin has shown; a value that somebody wrote goes before it. */
+export function pluginToWire(plugin: Plugin, measured: FreeObject = {}): PluginWire {
+  const content = contentToWire(plugin)
+  return {
+    id: plugin.id,
+    ...content,
+    url: plugin.url,
+    latest_tag: plugin.latestTag,
+    organization_id: plugin.organizationId,
+    organization_name: plugin.organizationName,
+    metrics: Object.keys(content.metrics).length > 0 ? content.metrics : free(measured),
+  }
+}
+
+/** The shape of an answer about no plugin in particular. */
+export const blankPlugin = (organization: Organization): PluginWire => ({
+  id: 0,
+  plugin_type: 'source',
+  name: '',
+  description: '',
+  url: null,
+  icon: null,
+  config_schema: {},
+  tag: null,
+  latest_tag: null,
+  is_global: false,
+  organization_id: organization.id,
+  organization_name: organization.name,
+  capabilities: {},
+  metrics: {},
+  public_jobs: {},
+})
+
+export const patchFromWire = (body: PluginWrite): PluginPatch => ({
+  pluginType: body.plugin_type,
+  name: body.name,
+  description: body.description,
+  icon: body.icon,
+  configSchema: body.config_schema,
+  tag: body.tag,
+  isGlobal: body.is_global,
+  capabilities: body.capabilities,
+  metrics: body.metrics,
+  publicJobs: body.public_jobs,
+})
+
+export const metricsToWire = (total: PluginMetricsTotal): PluginMetrics => ({
+  calls: total.calls,
+  failures: total.failures,
+  dropped_events: total.droppedEvents,
+  cpu_seconds: total.cpuMs / 1000,
+  memory_bytes: total.memoryBytes,
+})

@@ -1,0 +1,162 @@
+import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
+import { uniqueViolation } from '../../storage/driver-error.ts'
+import type { PluginRow } from '../../storage/plugin-tables.ts'
+import { readPage } from '../../storage/read-page.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { alreadyInstalled, type Plugin, type PluginType } from './plugin.ts'
+import type { NewPlugin, PluginStore } from './plugin-store.ts'
+
+export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
+  const plugins = () =>
+    db
+      .selectFrom('plugins')
+      .innerJoin('organizations', 'organizations.id', 'plugins.organization_id')
+      .selectAll('plugins')
+      .select('organizations.name as organization_name')
+
+  const visibleIds = (organizationId: string) =>
+    db
+      .selectFrom('plugins')
+      .select('plugins.id')
+      .where(eb =>
+        eb.or([
+          eb('plugins.organization_id', '=', organizationId),
+          eb('plugins.is_global', '=', 1),
+          eb.exists(configsWithin(eb, organizationId).where('plugin_configs.deleted', '=', 0)),
+        ]),
+      )
+
+  const store: PluginStore = {
+    async create(plugin) {
+      const { id } = await db
+        .insertInto('plugins')
+        .values(fromPlugin(plugin))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+        .catch(error => {
+          throw uniqueViolation(error) === undefined ? error : alreadyInstalled()
+        })
+      return (await store.find(id))!
+    },
+    async save(plugin) {
+      // A check for updates writes the latest tag without a new version: only `setLatestTag` may write that column.
+      const { latest_tag, ...columns } = fromPlugin(plugin)
+      await saveVersioned(db, 'plugins', plugin.id, columns)
+    },
+    async setLatestTag(pluginId, latestTag) {
+      await db.updateTable('plugins').set({ latest_tag: latestTag }).where('id', '=', pluginId).execute()
+    },
+    async remove(pluginId) {
+      await db.deleteFrom('plugins').where('id', '=', pluginId).execute()
+    },
+    async find(pluginId) {
+      const row = await plugins().where('plugins.id', '=', pluginId).executeTakeFirst()
+      return row && toPlugin(row)
+    },
+    async findVisible(organizationId, pluginId) {
+      const row = await plugins()
+        .where('plugins.id', '=', pluginId)
+        .where('plugins.id', 'in', visibleIds(organizationId))
+        .executeTakeFirst()
+      return row && toPlugin(row)
+    },
+    async findByUrl(organizationId, url) {
+      const row = await plugins()
+        .where('plugins.organization_id', '=', organizationId)
+        .where('plugins.url', '=', url)
+        .orderBy('plugins.id')
+        .executeTakeFirst()
+      return row && toPlugin(row)
+    },
+    listVisible: (organizationId, window) =>
+      readPage(plugins().where('plugins.id', 'in', visibleIds(organizationId)).orderBy('plugins.id'), window, toPlugin),
+    async listUnused(organizationId) {
+      const rows = await db
+        .selectFrom('plugins')
+        .select('plugins.id')
+        .where('plugins.organization_id', '=', organizationId)
+        .where(eb => eb.not(eb.exists(configsWithin(eb, organizationId).where('plugin_configs.enabled', '=', 1))))
+        .orderBy('plugins.id')
+        .execute()
+      return rows.map(row => row.id)
+    },
+
+    async listFiles(pluginId) {
+      const rows = await db
+        .selectFrom('plugin_files')
+        .selectAll()
+        .where('plugin_id', '=', pluginId)
+        .orderBy('name')
+        .execute()
+      return new Map(rows.map(row => [row.name, row.source]))
+    },
+    async replaceFiles(pluginId, files, code) {
+      await db.deleteFrom('plugin_files').where('plugin_id', '=', pluginId).execute()
+      await db.deleteFrom('plugin_code').where('plugin_id', '=', pluginId).execute()
+      const rows = [...files].map(([name, source]) => ({ plugin_id: pluginId, name, source }))
+      if (rows.length > 0) await db.insertInto('plugin_files').values(rows).execute()
+      if (code !== undefined) await db.insertInto('plugin_code').values({ plugin_id: pluginId, code }).execute()
+    },
+    async findCode(pluginId) {
+      const row = await db.selectFrom('plugin_code').select('code').where('plugin_id', '=', pluginId).executeTakeFirst()
+      return row?.code
+    },
+  }
+  return store
+}
+
+/** The configurations of a plugin in the projects of an organization. */
+const configsWithin = (eb: ExpressionBuilder<Tables, 'plugins'>, organizationId: string) =>
+  eb
+    .selectFrom('plugin_configs')
+    .innerJoin('projects', 'projects.id', 'plugin_configs.project_id')
+    .select('plugin_configs.id')
+    .whereRef('plugin_configs.plugin_id', '=', 'plugins.id')
+    .where('projects.organization_id', '=', organizationId)
+
+export const toPlugin = (row: Selectable<PluginRow> & { organization_name: string }): Plugin => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  organizationName: row.organization_name,
+  pluginType: row.plugin_type as PluginType,
+  name: row.name,
+  description: row.description,
+  url: row.url,
+  privateToken: row.private_token,
+  icon: row.icon,
+  configSchema: JSON.parse(row.config_schema),
+  tag: row.tag,
+  latestTag: row.latest_tag,
+  installKey: row.install_key,
+  isGlobal: row.is_global === 1,
+  capabilities: JSON.parse(row.capabilities),
+  metrics: JSON.parse(row.metrics),
+  publicJobs: JSON.parse(row.public_jobs),
+  allowedHosts: JSON.parse(row.allowed_hosts),
+  version: row.version,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const fromPlugin = (plugin: NewPlugin): Omit<PluginRow, 'id'> => ({
+  organization_id: plugin.organizationId,
+  plugin_type: plugin.pluginType,
+  name: plugin.name,
+  description: plugin.description,
+  url: plugin.url,
+  private_token: plugin.privateToken,
+  icon: plugin.icon,
+  config_schema: JSON.stringify(plugin.configSchema),
+  tag: plugin.tag,
+  latest_tag: plugin.latestTag,
+  install_key: plugin.installKey,
+  is_global: Number(plugin.isGlobal),
+  capabilities: JSON.stringify(plugin.capabilities),
+  metrics: JSON.stringify(plugin.metrics),
+  public_jobs: JSON.stringify(plugin.publicJobs),
+  allowed_hosts: JSON.stringify(plugin.allowedHosts),
+  version: plugin.version,
+  created_at: plugin.createdAt,
+  updated_at: plugin.updatedAt,
+})

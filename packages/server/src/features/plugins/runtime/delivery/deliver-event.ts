@@ -1,0 +1,33 @@
+import { isObject } from '../../package/config-field.ts'
+import type { ActivePlugin } from '../active-plugin.ts'
+
+const deliverLimits = { cpuMsMax: 500, wallMsMax: 15_000 }
+
+/** An event in the shape that plugins know. */
+export interface PluginEvent {
+  readonly uuid: string
+  readonly event: string
+  readonly distinct_id: string
+  readonly team_id: number
+  readonly properties: Readonly<Record<string, unknown>>
+  readonly [other: string]: unknown
+}
+
+/** Tells one plugin of one event that is kept. Raises what went wrong, after it was logged. */
+export async function tellEvent(plugin: ActivePlugin, event: PluginEvent): Promise<void> {
+  if (plugin.offers('onEvent')) await plugin.call('onEvent', [event], deliverLimits)
+  if (plugin.offers('composeWebhook')) await sendWebhook(plugin, event)
+}
+
+async function sendWebhook(plugin: ActivePlugin, event: PluginEvent): Promise<void> {
+  const webhook = await plugin.call('composeWebhook', [event], deliverLimits)
+  if (!isObject(webhook) || typeof webhook.url !== 'string') return
+  const headers = isObject(webhook.headers) ? webhook.headers : {}
+  const request = {
+    method: typeof webhook.method === 'string' ? webhook.method : 'POST',
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+    body: typeof webhook.body === 'string' ? webhook.body : JSON.stringify(webhook.body ?? null),
+  }
+  // Whoever was to get it may never be there; the plugin's log has it.
+  await plugin.fetch(webhook.url, request).catch(() => {})
+}

@@ -1,0 +1,28 @@
+import { invalid } from '../../../../problem.ts'
+import { SandboxFailure } from '../../../../sandbox/sandbox.ts'
+import { type ActivePlugin, isOnPurpose } from '../active-plugin.ts'
+
+const saveLimits = { cpuMsMax: 500, wallMsMax: 2_000 }
+
+/**
+ * Asks every `beforeFlagSave` of the project, in order, about a flag that is about to be saved. A plugin rejects it by
+ * throwing an Error or by returning a text, which becomes the `invalid` that is raised here. A plugin that is broken or
+ * too slow rejects nothing: a flag must be possible to switch off whatever state the plugins are in.
+ */
+export async function askBeforeSave(plugins: readonly ActivePlugin[], flag: unknown): Promise<void> {
+  for (const plugin of plugins) {
+    if (!plugin.offers('beforeFlagSave')) continue
+    const reason = await verdict(plugin, flag)
+    if (reason !== undefined) throw invalid(null, 'rejected_by_plugin', `${plugin.enabled.plugin.name}: ${reason}`)
+  }
+}
+
+async function verdict(plugin: ActivePlugin, flag: unknown): Promise<string | undefined> {
+  try {
+    const answer = await plugin.ask('beforeFlagSave', [flag], saveLimits)
+    return typeof answer === 'string' && answer.trim() !== '' ? answer : undefined
+  } catch (error) {
+    if (!(error instanceof SandboxFailure)) throw error
+    return isOnPurpose(error) ? error.guest?.message : undefined
+  }
+}

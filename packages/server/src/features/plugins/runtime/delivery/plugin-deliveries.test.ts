@@ -1,0 +1,193 @@
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { type Instant, instantOf, plusMilliseconds } from '../../../../instant.ts'
+import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../../../testing/databases.ts'
+import { createFaultInjector } from '../../../../testing/failing-statement.ts'
+import { type Scenario, startScenario } from '../../../../testing/scenario.ts'
+import { takenUntil } from '../job-worker.ts'
+
+/** What plugins are told of what was acknowledged, counted where they send it: by nodes that die, lag behind or lose their database. */
+
+/** By then a lease has ended whose holder is gone. */
+const muchLater = (): Instant => plusMilliseconds(instantOf(new Date()), 2 * 60_000)
+
+onEachDatabase('what plugins are told', dialect => {
+  const injector = createFaultInjector()
+  let shared: TestDatabase
+  let s: Scenario
+  let other: Scenario
+  let server: Server
+  let host: string
+  let received: string[] = []
+  /** Requests are not answered. */
+  let isHolding = false
+  const held: ServerResponse[] = []
+
+  beforeAll(async () => {
+    server = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk)
+      received.push(Buffer.concat(chunks).toString())
+      if (isHolding) held.push(response)
+      else response.end('{}')
+    })
+    await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
+    host = `127.0.0.1:${(server.address() as AddressInfo).port}`
+    shared = await createTestDatabase(dialect)
+    const environment = { HALYARD_TRUSTED_ORIGINS: `http://${host}` }
+    s = await startScenario(dialect, { databaseUrl: shared.url, environment, storage: injector })
+    other = await startScenario(dialect, { databaseUrl: shared.url, environment })
+  })
+  afterAll(async () => {
+    await s.close()
+    await other.close()
+    await shared.drop()
+    server.close()
+  })
+  afterEach(async () => {
+    const { results } = (await s.get(`${s.project}/plugin_configs/?limit=1000`)).body
+    for (const { id } of results) await s.patch(`${s.project}/plugin_configs/${id}/`, { enabled: false })
+    received = []
+  })
+
+  async function enable(source: string) {
+    const made = await s.post(`${s.organization}/plugins/`, {})
+    const plugin: number = made.body.id
+    const files = { 'plugin.json': JSON.stringify({ name: `p${plugin}`, allowedHosts: [host] }), 'index.ts': source }
+    expect((await s.patch(`${s.organization}/plugins/${plugin}/update_source/`, files)).status).toBe(200)
+    const reply = await s.post(`${s.project}/plugin_configs/`, { plugin, enabled: true, allowed_hosts: [host] })
+    expect(reply.status).toBe(201)
+    return `${s.project}/plugin_configs/${reply.body.id}/`
+  }
+  const send = (text: string) => `await fetch('http://${host}/', { method: 'POST', body: ${text} })`
+  const toldOfChanges = (name: string) =>
+    `export const onFlagChange = async c => { ${send(`'${name} ' + c.key + ' ' + c.version`)} }`
+  const tick = (at: Instant, node = s) => node.halyard.plugins.runtime.tick(at)
+  const waitingJobs = async () =>
+    (await s.halyard.storage.kysely.selectFrom('plugin_jobs').select('id').execute()).length
+  const event = (name: string) => ({
+    uuid: '01a1dd5c-4a05-79f8-af16-7dd175c73f78',
+    name,
+    distinctId: 'x',
+    properties: {},
+    at: instantOf(new Date()),
+    ip: null,
+  })
+
+  it('of events: by another node when the one that kept them does not live to', async () => {
+    await enable(`export const onEvent = async e => { ${send('e.event')} }`)
+    await other.halyard.changes.catchUp()
+    const now = instantOf(new Date())
+    await s.halyard.database.transaction(async tx => {
+      const project = await tx.projects.find(s.projectId)
+      // What is answered here begins to tell them. This node dies before.
+      await s.halyard.plugins.runtime.events.keep(tx, project!, ['a', 'b'].map(event), now)
+    })
+    // As long as that node may be at it, nobody else is.
+    await tick(now, other)
+    expect(received).toEqual([])
+    await tick(muchLater(), other)
+    expect(received.toSorted()).toEqual(['a', 'b'])
+    expect(await waitingJobs()).toBe(0)
+  })
+
+  it('of events: again when the plugin was ended in the middle, or asks for it', async () => {
+    const config = await enable(
+      `export const onEvent = async e => { try { ${send('e.event')} } catch { throw new RetryError('nobody answers') } }`,
+    )
+    isHolding = true
+    const body = { token: s.projectToken, event: 'interrupted', distinct_id: 'x', properties: {} }
+    expect((await s.as(undefined).post('/e/', body)).status).toBe(200)
+    await expect.poll(() => received).toEqual(['interrupted'])
+    isHolding = false
+    // A changed configuration ends the plugin as it was, and with it what it was doing.
+    await s.patch(config, { order: 77 })
+    await expect
+      .poll(async () => {
+        await tick(muchLater())
+        return waitingJobs()
+      })
+      .toBe(0)
+    expect(received.length).toBeGreaterThan(1)
+    for (const response of held.splice(0)) response.destroy()
+  })
+
+  it('that a minute has begun: by another node when the one that claimed it does not live to', async () => {
+    const config = await enable(`export const runEveryMinute = async () => { ${send(`'minute'`)} }`)
+    await other.halyard.changes.catchUp()
+    const now = instantOf(new Date())
+    const configId = Number(config.split('/').at(-2))
+    const job = { configId, kind: 'task', name: 'runEveryMinute', payload: null, runAt: now } as const
+    await s.halyard.database.transaction(tx => tx.pluginWork.enqueueTaken([job], now, takenUntil(now)))
+    // The one that was left, and the one of this minute.
+    await tick(muchLater(), other)
+    await tick(muchLater(), other)
+    expect(received.length).toBeGreaterThan(1)
+    expect(await waitingJobs()).toBe(0)
+  })
+
+  it('of changes: those who listen, also to changes that were waiting when another plugin joined them', async () => {
+    await enable(toldOfChanges('first'))
+    await s.post(`${s.project}/feature_flags/`, { key: 'told' })
+    await enable(toldOfChanges('second'))
+    await s.post(`${s.project}/feature_flags/`, { key: 'to-both' })
+    await tick(muchLater())
+    expect(received.toSorted()).toEqual(['first to-both 1', 'first told 1', 'second to-both 1'])
+  })
+
+  it('of changes: also by a node that has not heard of the plugin that was there before them', async () => {
+    await enable(toldOfChanges('old'))
+    await other.halyard.changes.catchUp()
+    // What the other node does not know is not told to it before it does its work.
+    await enable(toldOfChanges('new'))
+    await s.post(`${s.project}/feature_flags/`, { key: 'fresh' })
+    await tick(muchLater(), other)
+    await other.halyard.changes.catchUp()
+    await tick(muchLater(), other)
+    expect(received.toSorted()).toEqual(['new fresh 1', 'old fresh 1'])
+  })
+
+  it('of changes: every one, however many there are', async () => {
+    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'busy' })
+    await enable(toldOfChanges('x'))
+    const changes = 25
+    for (let n = 0; n < changes; n++) {
+      expect((await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: `n${n}` })).status).toBe(200)
+    }
+    await tick(muchLater())
+    const expected = Array.from({ length: changes }, (_, n) => `x busy ${n + 2}`)
+    expect(received.toSorted()).toEqual(expected.toSorted())
+  })
+
+  it('of changes: nothing of the past when its code learns to listen', async () => {
+    await s.post(`${s.project}/feature_flags/`, { key: 'past' })
+    await enable('export const onEvent = () => {}')
+    const { body } = await s.get(`${s.project}/plugin_configs/?limit=1000`)
+    const plugin = body.results.find(({ enabled }: { enabled: boolean }) => enabled).plugin
+    await s.patch(`${s.organization}/plugins/${plugin}/update_source/`, { 'index.ts': toldOfChanges('new') })
+    await s.post(`${s.project}/feature_flags/`, { key: 'future' })
+    await tick(muchLater())
+    expect(received).toEqual(['new future 1'])
+  })
+
+  it('of changes: whatever statement fails on the way', async () => {
+    const config = await enable(toldOfChanges('x'))
+    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'failing' })
+    for (let n = 1, isReached = true; isReached; n++) {
+      // A changed configuration is opened anew, which needs the database.
+      await s.patch(config, { order: n })
+      const { body: changed } = await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: `n${n}` })
+      injector.failAt(n)
+      await tick(instantOf(new Date())).catch(() => {})
+      isReached = injector.disarm()
+      // Leases end, and what was postponed becomes due.
+      await expect
+        .poll(async () => {
+          await tick(muchLater())
+          return received
+        })
+        .toContainEqual(`x failing ${changed.version}`)
+    }
+  }, 240_000)
+})

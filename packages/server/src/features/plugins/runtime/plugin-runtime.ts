@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto'
+import { monotonicNow } from '../../../concurrency/monotonic-clock.ts'
+import { type Instant, plusMilliseconds } from '../../../instant.ts'
+import type { Sandbox } from '../../../sandbox/sandbox.ts'
+import type { ChangeFeed } from '../../../storage/changes/changes.ts'
+import type { Database } from '../../../stores.ts'
+import type { EventPipeline } from '../../events/event-pipeline.ts'
+import { openSecrets } from '../configs/config-secrets.ts'
+import type { EnabledConfig } from '../configs/plugin-config.ts'
+import { switchOff } from '../configs/switch-off.ts'
+import type { SecretBox } from '../secrets/secret-box.ts'
+import { type ActivePlugin, createActivePlugin } from './active-plugin.ts'
+import { createEventChain } from './delivery/event-chain.ts'
+import { enqueueFlagChanges } from './delivery/flag-delivery.ts'
+import { createJobWorker } from './job-worker.ts'
+import type { PluginMeter } from './plugin-meter.ts'
+import { createSchedule } from './schedule.ts'
+import { createServices, type ServiceParts } from './services/create-services.ts'
+import type { PluginLogWriter } from './services/plugin-log.ts'
+
+/** The plugins that run on this node. */
+export interface PluginRuntime {
+  /** For ingestion. */
+  readonly events: EventPipeline
+  pluginsOf(projectId: number): readonly ActivePlugin[]
+  /** Reads what is enabled and follows changes from then on. */
+  start(): Promise<void>
+  /** Schedules, jobs and flag changes that are due. */
+  tick(now: Instant): Promise<void>
+  /** Something may have become due. */
+  wake(): void
+  close(): Promise<void>
+}
+
+export interface RuntimeParts extends Omit<ServiceParts, 'mark' | 'wake'> {
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly sandbox: Sandbox
+  readonly secretBox: SecretBox
+  readonly log: PluginLogWriter
+  readonly meter: PluginMeter
+  readonly now: () => Instant
+  /** How often this node looks for work; 0 leaves schedules and jobs to other nodes. */
+  readonly everyMs: number
+  readonly onError: (error: unknown) => void
+}
+
+const logKeptMs = 7 * 24 * 60 * 60 * 1_000
+const pruneEveryMs = 60 * 60 * 1_000
+const flushEveryMs = 500
+
+export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
+  const { database, changes, sandbox, secretBox, log, meter, now, everyMs, onError } = parts
+  let active = new Map<number, ActivePlugin>()
+  let byProject = new Map<number, readonly ActivePlugin[]>()
+  let reloading: Promise<void> = Promise.resolve()
+  let ticking: Promise<void> | undefined
+  let tickAgain = false
+  let prunedAt = Number.NEGATIVE_INFINITY
+  let closed = false
+  const timers: NodeJS.Timeout[] = []
+  const mark = randomUUID()
+  const pluginsOf = (projectId: number) => byProject.get(projectId) ?? []
+  const jobs = createJobWorker({ database, findPlugin: configId => active.get(configId), log, now, onError })
+  const schedule = createSchedule(database, jobs)
+
+  function activate(enabled: EnabledConfig): ActivePlugin {
+    const { config, plugin, organizationId } = enabled
+    const place = { projectId: config.projectId, organizationId, pluginName: plugin.name }
+    return createActivePlugin(enabled, {
+      sandbox,
+      log,
+      meter,
+      services: createServices(enabled, { ...parts, mark, wake }),
+      load: () => load(enabled),
+      giveUp: reason => {
+        database.transaction(tx => switchOff(tx, place, config, reason, now())).catch(onError)
+      },
+    })
+  }
+
+  async function load({ config, plugin }: EnabledConfig) {
+    const [code, attachments] = await database.read(async tx => [
+      await tx.plugins.findCode(plugin.id),
+      await tx.pluginConfigs.readAttachments(config.id),
+    ])
+    const files = attachments.map(({ key, contentType, fileName, contentsBase64 }) => [
+      key,
+      { content_type: contentType, file_name: fileName, contents_base64: contentsBase64 },
+    ])
+    return {
+      code: code ?? '',
+      setup: { config: { ...openSecrets(secretBox, config) }, attachments: Object.fromEntries(files) },
+    }
+  }
+
+  /** What has not changed goes on as it is; the rest is closed and, if it is still enabled, made anew. */
+  async function reload(): Promise<void> {
+    if (closed) return
+    const enabled = await database.read(tx => tx.pluginConfigs.listEnabled())
+    const next = new Map<number, ActivePlugin>()
+    for (const one of enabled) {
+      const old = active.get(one.config.id)
+      const isSame = old && versionOf(old.enabled) === versionOf(one)
+      next.set(one.config.id, isSame ? old : activate(one))
+    }
+    const gone = [...active].filter(([id, plugin]) => next.get(id) !== plugin).map(([, plugin]) => plugin)
+    const fresh = [...next.values()].filter(plugin => active.get(plugin.enabled.config.id) !== plugin)
+    active = next
+    byProject = groupByProject(next.values())
+    for (const plugin of gone) void plugin.close().catch(onError)
+    for (const plugin of fresh) if (needsSetupNow(plugin)) void plugin.prepare()
+  }
+
+  function wake(): void {
+    if (closed || everyMs === 0) return
+    tickAgain = ticking !== undefined
+    ticking ??= tick(now())
+      .catch(onError)
+      .finally(() => {
+        ticking = undefined
+        if (tickAgain) wake()
+      })
+  }
+
+  async function tick(at: Instant): Promise<void> {
+    await tellFlagChanges(at)
+    await Promise.all([schedule.runDue(active.values(), at), jobs.runDue(at)])
+    if (monotonicNow() - prunedAt > pruneEveryMs) {
+      prunedAt = monotonicNow()
+      // By the clock that stamps the lines, whatever moment the work is done for.
+      await database.transaction(tx => tx.pluginWork.pruneLogs(plusMilliseconds(now(), -logKeptMs)))
+    }
+  }
+
+  async function tellFlagChanges(at: Instant): Promise<void> {
+    for (const [projectId, plugins] of byProject) {
+      const isHeard = plugins.some(plugin => plugin.offers('onFlagChange'))
+      if (isHeard) while (await enqueueFlagChanges(database, projectId, at)) {}
+    }
+  }
+
+  const flush = () => Promise.all([log.flush(), meter.flush()])
+
+  return {
+    events: createEventChain(pluginsOf, mark, jobs),
+    pluginsOf,
+    async start() {
+      await reload()
+      const reloadInTurn = () => {
+        reloading = reloading.then(reload, reload)
+        return reloading
+      }
+      const startAnew = async () => {
+        await reloadInTurn()
+        wake()
+      }
+      changes.subscribe(async batch => {
+        if (batch.some(change => change.topic === 'plugin' || change.topic === 'project')) await reloadInTurn()
+        // Not awaited: the work needs transactions of its own, and those wait for the listeners.
+        if (batch.some(change => change.topic === 'flag' && pluginsOf(change.projectId ?? 0).length > 0)) wake()
+      }, startAnew)
+      if (everyMs > 0) timers.push(setInterval(wake, everyMs).unref())
+      timers.push(setInterval(() => void flush().catch(onError), flushEveryMs).unref())
+    },
+    tick,
+    wake,
+    async close() {
+      closed = true
+      for (const timer of timers) clearInterval(timer)
+      await ticking
+      await Promise.all([...active.values()].map(plugin => plugin.close().catch(onError)))
+      await jobs.settled()
+      await flush().catch(onError)
+    },
+  }
+}
+
+const versionOf = ({ config, plugin }: EnabledConfig): string => `${config.version} ${plugin.version}`
+
+/** As PostHog: a plugin with schedules or jobs is set up at once, any other at its first call. */
+function needsSetupNow(plugin: ActivePlugin): boolean {
+  const { jobs } = plugin.enabled.plugin.capabilities as { jobs?: unknown }
+  return plugin.scheduledTasks.length > 0 || (Array.isArray(jobs) && jobs.length > 0)
+}
+
+function groupByProject(plugins: Iterable<ActivePlugin>): Map<number, readonly ActivePlugin[]> {
+  const groups = new Map<number, ActivePlugin[]>()
+  for (const plugin of plugins) {
+    const { projectId } = plugin.enabled.config
+    groups.set(projectId, [...(groups.get(projectId) ?? []), plugin])
+  }
+  return groups
+}

@@ -1,0 +1,366 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { type Instant, plusMilliseconds } from '../../../instant.ts'
+import type { PluginJobRow, PluginLogRow } from '../../../storage/plugin-tables.ts'
+import { readPage } from '../../../storage/read-page.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import { contains } from '../../../storage/text-search.ts'
+import { StaleWrite } from '../../../stores.ts'
+import {
+  type LogFilter,
+  type LogType,
+  logLinesKept,
+  type NewPluginJob,
+  type NewPluginLog,
+  type PlannedJob,
+  type PluginJob,
+  type PluginJobKind,
+  type PluginLog,
+  type PluginMetricsTotal,
+  type PluginWorkStore,
+  storageCharactersMax,
+  storageKeysMax,
+} from './plugin-work-store.ts'
+
+const implausibleMilliseconds = 60 * 60_000
+
+/** Nobody has the job, or whoever took it had a clock that was far ahead. */
+const isFree = (now: Instant) => sql<boolean>`(plugin_jobs.leased_until is null or plugin_jobs.leased_until < ${now}
+  or plugin_jobs.leased_until > ${plusMilliseconds(now, implausibleMilliseconds)})`
+
+export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
+  const sums = <K extends 'config_id' | 'plugin_id'>(key: K) =>
+    db
+      .selectFrom('plugin_metrics')
+      .innerJoin('plugin_configs', 'plugin_configs.id', 'plugin_metrics.config_id')
+      .select(({ fn, ref }) => [
+        (key === 'config_id' ? ref('plugin_metrics.config_id') : ref('plugin_configs.plugin_id')).as('id'),
+        fn.sum<number>('plugin_metrics.calls').as('calls'),
+        fn.sum<number>('plugin_metrics.failures').as('failures'),
+        fn.sum<number>('plugin_metrics.dropped_events').as('dropped'),
+        fn.sum<number>('plugin_metrics.cpu_ms').as('cpu'),
+        fn.max('plugin_metrics.memory_bytes').as('memory'),
+      ])
+      .groupBy(key === 'config_id' ? 'plugin_metrics.config_id' : 'plugin_configs.plugin_id')
+
+  return {
+    async getValue(configId, key) {
+      const row = await db
+        .selectFrom('plugin_storage')
+        .select('value')
+        .where('config_id', '=', configId)
+        .where('key', '=', key)
+        .executeTakeFirst()
+      return row ? JSON.parse(row.value) : null
+    },
+    async setValue(configId, key, value) {
+      const text = JSON.stringify(value ?? null)
+      await db
+        .insertInto('plugin_storage')
+        .values({ config_id: configId, key, value: text })
+        .onConflict(conflict => conflict.columns(['config_id', 'key']).doUpdateSet({ value: text }))
+        .execute()
+      const used = await db
+        .selectFrom('plugin_storage')
+        .select(({ fn }) => [
+          fn.countAll<number>().as('keys'),
+          sql<number>`sum(length(key) + length(value))`.as('characters'),
+        ])
+        .where('config_id', '=', configId)
+        .executeTakeFirstOrThrow()
+      if (Number(used.keys) > storageKeysMax || Number(used.characters) > storageCharactersMax) {
+        throw new Error('The storage of this plugin is full.')
+      }
+    },
+    async removeValue(configId, key) {
+      await db.deleteFrom('plugin_storage').where('config_id', '=', configId).where('key', '=', key).execute()
+    },
+
+    async appendLogs(logs) {
+      const ids = [...new Set(logs.map(log => log.configId))]
+      if (ids.length === 0) return
+      const rows = await db.selectFrom('plugin_configs').select('id').where('id', 'in', ids).execute()
+      const there = new Set(rows.map(row => row.id))
+      const kept = logs.filter(log => there.has(log.configId)).map(fromLog)
+      if (kept.length > 0) await db.insertInto('plugin_logs').values(kept).execute()
+    },
+    listLogs(configId, filter, window) {
+      const matching = db.selectFrom('plugin_logs').selectAll().where(matchingLogs(configId, filter))
+      return readPage(matching.orderBy('id', 'desc'), window, toLog)
+    },
+    async pruneLogs(before) {
+      await db.deleteFrom('plugin_logs').where('logged_at', '<', before).execute()
+      const crowded = await db
+        .selectFrom('plugin_logs')
+        .select('config_id')
+        .groupBy('config_id')
+        .having(({ fn }) => fn.countAll(), '>', logLinesKept)
+        .execute()
+      for (const { config_id } of crowded) {
+        const oldest = await db
+          .selectFrom('plugin_logs')
+          .select('id')
+          .where('config_id', '=', config_id)
+          .orderBy('id', 'desc')
+          .offset(logLinesKept)
+          .limit(1)
+          .executeTakeFirst()
+        if (oldest) {
+          await db.deleteFrom('plugin_logs').where('config_id', '=', config_id).where('id', '<=', oldest.id).execute()
+        }
+      }
+    },
+
+    async enqueue(job, now) {
+      const { id } = await db
+        .insertInto('plugin_jobs')
+        .values(fromJob(job, now, null))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return id
+    },
+    async enqueueTaken(jobs, now, until) {
+      const ids = [...new Set(jobs.map(job => job.configId))]
+      if (ids.length === 0) return []
+      const rows = await db.selectFrom('plugin_configs').select('id').where('id', 'in', ids).execute()
+      const there = new Set(rows.map(row => row.id))
+      const planned: PluginJob[] = []
+      for (const job of jobs) {
+        if (!there.has(job.configId)) continue
+        const row = fromJob(job, now, until)
+        const { id } = await db.insertInto('plugin_jobs').values(row).returning('id').executeTakeFirstOrThrow()
+        planned.push({ ...job, id, attempts: row.attempts })
+      }
+      return planned
+    },
+    async countJobs(configId, kind) {
+      const row = await db
+        .selectFrom('plugin_jobs')
+        .select(({ fn }) => fn.countAll<number>().as('n'))
+        .where('config_id', '=', configId)
+        .where('kind', '=', kind)
+        .executeTakeFirstOrThrow()
+      return Number(row.n)
+    },
+    async listDue(now, limit) {
+      const rows = await db
+        .selectFrom('plugin_jobs')
+        .innerJoin('plugin_configs', 'plugin_configs.id', 'plugin_jobs.config_id')
+        .selectAll('plugin_jobs')
+        .where('plugin_jobs.run_at', '<=', now)
+        .where('plugin_configs.enabled', '=', 1)
+        .where(isFree(now))
+        .orderBy('plugin_jobs.run_at')
+        .orderBy('plugin_jobs.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toJob)
+    },
+    listJobs(configId, window) {
+      const planned = db
+        .selectFrom('plugin_jobs')
+        .selectAll()
+        .where('config_id', '=', configId)
+        .where('kind', 'in', ['job', 'flag_change'])
+      return readPage(planned.orderBy('run_at').orderBy('id'), window, toJob)
+    },
+    async lease(job, now, until) {
+      const result = await db
+        .updateTable('plugin_jobs')
+        .set({ leased_until: until, attempts: job.attempts + 1 })
+        .where('id', '=', job.id)
+        .where('attempts', '=', job.attempts)
+        .where(isFree(now))
+        .executeTakeFirst()
+      return result.numUpdatedRows > 0n
+    },
+    async finish(jobId) {
+      await db.deleteFrom('plugin_jobs').where('id', '=', jobId).execute()
+    },
+    async postpone(jobId, runAt, payload) {
+      const other = payload === undefined ? {} : { payload: JSON.stringify(payload) }
+      await db
+        .updateTable('plugin_jobs')
+        .set({ run_at: runAt, leased_until: null, ...other })
+        .where('id', '=', jobId)
+        .execute()
+    },
+
+    async claimPeriod(configId, task, period, implausible) {
+      const moved = await db
+        .updateTable('plugin_schedules')
+        .set({ period })
+        .where('config_id', '=', configId)
+        .where('task', '=', task)
+        .where(({ or, eb }) => or([eb('period', '<', period), eb('period', '>=', implausible)]))
+        .executeTakeFirst()
+      if (moved.numUpdatedRows > 0n) return true
+      const added = await db
+        .insertInto('plugin_schedules')
+        .columns(['config_id', 'task', 'period'])
+        .expression(eb =>
+          eb
+            .selectFrom('plugin_configs')
+            .select(({ val }) => ['id', val(task).as('task'), sql<number>`cast(${period} as integer)`.as('period')])
+            .where('id', '=', configId),
+        )
+        .onConflict(conflict => conflict.columns(['config_id', 'task']).doNothing())
+        .executeTakeFirst()
+      return (added.numInsertedOrUpdatedRows ?? 0n) > 0n
+    },
+
+    async addMetrics(rows) {
+      for (const row of rows) {
+        await sql`
+          insert into plugin_metrics (config_id, hour, calls, failures, dropped_events, cpu_ms, memory_bytes)
+          select id, ${row.hour}, ${row.calls}, ${row.failures}, ${row.droppedEvents}, ${row.cpuMs}, ${row.memoryBytes}
+          from plugin_configs where id = ${row.configId}
+          on conflict (config_id, hour) do update set
+            calls = plugin_metrics.calls + excluded.calls,
+            failures = plugin_metrics.failures + excluded.failures,
+            dropped_events = plugin_metrics.dropped_events + excluded.dropped_events,
+            cpu_ms = plugin_metrics.cpu_ms + excluded.cpu_ms,
+            memory_bytes = excluded.memory_bytes`.execute(db)
+      }
+    },
+    async sumMetrics(configIds, since) {
+      if (configIds.length === 0) return new Map()
+      const rows = await sums('config_id')
+        .where('plugin_metrics.config_id', 'in', configIds)
+        .where('plugin_metrics.hour', '>=', since)
+        .execute()
+      return new Map(rows.map(toTotal))
+    },
+    async listMetrics(configId, since) {
+      const rows = await db
+        .selectFrom('plugin_metrics')
+        .selectAll()
+        .where('config_id', '=', configId)
+        .where('hour', '>=', since)
+        .orderBy('hour')
+        .execute()
+      return rows.map(row => ({
+        configId: row.config_id,
+        hour: row.hour,
+        calls: Number(row.calls),
+        failures: Number(row.failures),
+        droppedEvents: Number(row.dropped_events),
+        cpuMs: Number(row.cpu_ms),
+        memoryBytes: Number(row.memory_bytes),
+      }))
+    },
+    async sumPluginMetrics(pluginIds, since) {
+      if (pluginIds.length === 0) return new Map()
+      const rows = await sums('plugin_id')
+        .where('plugin_configs.plugin_id', 'in', pluginIds)
+        .where('plugin_metrics.hour', '>=', since)
+        .execute()
+      return new Map(rows.map(toTotal))
+    },
+
+    async startFlagCursors(projectId) {
+      await sql`
+        insert into plugin_flag_cursors (flag_id, version)
+        select id, version from flags where project_id = ${projectId}
+        on conflict (flag_id) do update set version = excluded.version`.execute(db)
+    },
+    async listUntold(projectId, limit) {
+      const rows = await db
+        .selectFrom('flags')
+        .leftJoin('plugin_flag_cursors', 'plugin_flag_cursors.flag_id', 'flags.id')
+        .select(['flags.id', 'flags.version', 'plugin_flag_cursors.version as told'])
+        .where('flags.project_id', '=', projectId)
+        .where(sql<boolean>`flags.version > coalesce(plugin_flag_cursors.version, 0)`)
+        .orderBy('flags.updated_at')
+        .orderBy('flags.id')
+        .limit(limit)
+        .execute()
+      return rows.map(row => ({ flagId: row.id, version: row.version, toldVersion: row.told ?? 0 }))
+    },
+    async markTold({ flagId, toldVersion }, version) {
+      const moved = await db
+        .updateTable('plugin_flag_cursors')
+        .set({ version })
+        .where('flag_id', '=', flagId)
+        .where('version', '=', toldVersion)
+        .executeTakeFirst()
+      if (moved.numUpdatedRows > 0n) return
+      const added = await db
+        .insertInto('plugin_flag_cursors')
+        .values({ flag_id: flagId, version })
+        .onConflict(conflict => conflict.column('flag_id').doNothing())
+        .executeTakeFirst()
+      if ((added.numInsertedOrUpdatedRows ?? 0n) === 0n) throw new StaleWrite()
+    },
+  }
+}
+
+const matchingLogs = (configId: number, filter: LogFilter) => () => {
+  const conditions = [sql<boolean>`config_id = ${configId}`]
+  if (filter.before !== undefined) conditions.push(sql`logged_at < ${filter.before}`)
+  if (filter.after !== undefined) conditions.push(sql`logged_at > ${filter.after}`)
+  if (filter.types) conditions.push(sql`type in (${sql.join(filter.types)})`)
+  if (filter.search) {
+    conditions.push(contains('message', filter.search))
+  }
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`
+}
+
+const toLog = (row: Selectable<PluginLogRow>): PluginLog => ({
+  id: row.id,
+  configId: row.config_id,
+  loggedAt: row.logged_at,
+  source: row.source as NewPluginLog['source'],
+  type: row.type as LogType,
+  message: row.message,
+  instanceId: row.instance_id,
+})
+
+const toJob = (row: Selectable<PluginJobRow>): PlannedJob => ({
+  id: row.id,
+  configId: row.config_id,
+  kind: row.kind as PluginJobKind,
+  name: row.name,
+  payload: JSON.parse(row.payload),
+  runAt: row.run_at,
+  attempts: row.attempts,
+  leasedUntil: row.leased_until,
+  createdAt: row.created_at,
+})
+
+const fromJob = (job: NewPluginJob, now: Instant, until: Instant | null) => ({
+  config_id: job.configId,
+  kind: job.kind,
+  name: job.name,
+  payload: JSON.stringify(job.payload ?? null),
+  run_at: job.runAt,
+  attempts: until === null ? 0 : 1,
+  leased_until: until,
+  created_at: now,
+})
+
+const fromLog = (log: NewPluginLog) => ({
+  config_id: log.configId,
+  logged_at: log.loggedAt,
+  source: log.source,
+  type: log.type,
+  message: log.message,
+  instance_id: log.instanceId,
+})
+
+const toTotal = (row: {
+  id: number
+  calls: number
+  failures: number
+  dropped: number
+  cpu: number
+  memory: number
+}): [number, PluginMetricsTotal] => [
+  Number(row.id),
+  {
+    calls: Number(row.calls),
+    failures: Number(row.failures),
+    droppedEvents: Number(row.dropped),
+    cpuMs: Number(row.cpu),
+    memoryBytes: Number(row.memory),
+  },
+]

@@ -1,0 +1,118 @@
+import type { Instant } from '../../../instant.ts'
+import type { PageOf, Window } from '../../../pagination.ts'
+
+/** What running plugins leaves behind: their storage, logs, jobs, schedules and counts. */
+export interface PluginWorkStore {
+  getValue(configId: number, key: string): Promise<unknown>
+  /** Raises an Error when the configuration's storage would outgrow its limit. */
+  setValue(configId: number, key: string, value: unknown): Promise<void>
+  removeValue(configId: number, key: string): Promise<void>
+
+  /** Lines of configurations that are gone are passed over. */
+  appendLogs(logs: readonly NewPluginLog[]): Promise<void>
+  /** Newest first. */
+  listLogs(configId: number, filter: LogFilter, window: Window): Promise<PageOf<PluginLog>>
+  /** Forgets old lines, and all but the newest of a configuration that logs too much. */
+  pruneLogs(before: Instant): Promise<void>
+
+  enqueue(job: NewPluginJob, now: Instant): Promise<number>
+  /**
+   * Plans jobs that nobody else takes until then, so that this node can run them at once, and another one if it does not live to. With null
+   * whoever comes first takes them. Those of configurations that are gone are passed over.
+   */
+  enqueueTaken(jobs: readonly NewPluginJob[], now: Instant, until: Instant | null): Promise<readonly PluginJob[]>
+  countJobs(configId: number, kind: PluginJobKind): Promise<number>
+  /** What a configuration has planned, and flag changes that it has not been told of, the next one first. */
+  listJobs(configId: number, window: Window): Promise<PageOf<PlannedJob>>
+  /** Jobs of enabled configurations that are due and that no node holds. */
+  listDue(now: Instant, limit: number): Promise<readonly PluginJob[]>
+  /** Takes a job for this node until then; false when another node was quicker. */
+  lease(job: PluginJob, now: Instant, until: Instant): Promise<boolean>
+  finish(jobId: number): Promise<void>
+  /** Gives the job back, to be run again then, with another payload if there is one. */
+  postpone(jobId: number, runAt: Instant, payload?: unknown): Promise<void>
+
+  /**
+   * True for exactly one caller for each period of a task. A period from `implausible` on was claimed by a clock that was wrong, and does not
+   * count.
+   */
+  claimPeriod(configId: number, task: string, period: number, implausible: number): Promise<boolean>
+
+  addMetrics(rows: readonly PluginMetricsRow[]): Promise<void>
+  sumMetrics(configIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>
+  /** Hour by hour, hours without a call left out. */
+  listMetrics(configId: number, since: Instant): Promise<readonly PluginMetricsRow[]>
+  sumPluginMetrics(pluginIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>
+
+  /** From now on, changes of the project's flags are told; what happened before is not. */
+  startFlagCursors(projectId: number): Promise<void>
+  /** Flags with versions that have not been told yet. */
+  listUntold(projectId: number, limit: number): Promise<readonly UntoldFlag[]>
+  /** That versions up to this one have been told. Raises StaleWrite when another node has told them meanwhile. */
+  markTold(flag: UntoldFlag, version: number): Promise<void>
+}
+
+export interface UntoldFlag {
+  readonly flagId: number
+  readonly toldVersion: number
+  readonly version: number
+}
+
+export const logTypes = ['DEBUG', 'LOG', 'INFO', 'WARN', 'ERROR'] as const
+export type LogType = (typeof logTypes)[number]
+
+export interface NewPluginLog {
+  readonly configId: number
+  readonly loggedAt: Instant
+  readonly source: 'SYSTEM' | 'PLUGIN' | 'CONSOLE'
+  readonly type: LogType
+  readonly message: string
+  readonly instanceId: string
+}
+
+export type PluginLog = NewPluginLog & { readonly id: number }
+
+export interface LogFilter {
+  readonly before?: Instant
+  readonly after?: Instant
+  readonly search?: string
+  readonly types?: readonly LogType[]
+}
+
+/**
+ * `job`: one of the plugin's own; `flag_change`: a committed change to be told to `onFlagChange`; `events`: some that are to be told to `onEvent` and
+ * `composeWebhook`; `task`: a period of `runEveryMinute` or the like that has begun.
+ */
+export type PluginJobKind = 'job' | 'flag_change' | 'events' | 'task'
+
+export interface NewPluginJob {
+  readonly configId: number
+  readonly kind: PluginJobKind
+  readonly name: string
+  readonly payload: unknown
+  readonly runAt: Instant
+}
+
+export type PluginJob = NewPluginJob & { readonly id: number; readonly attempts: number }
+
+export interface PlannedJob extends PluginJob {
+  /** A node is at it until then at the latest. */
+  readonly leasedUntil: Instant | null
+  readonly createdAt: Instant
+}
+
+export interface PluginMetricsTotal {
+  readonly calls: number
+  readonly failures: number
+  readonly droppedEvents: number
+  readonly cpuMs: number
+  readonly memoryBytes: number
+}
+
+export const noMetrics: PluginMetricsTotal = { calls: 0, failures: 0, droppedEvents: 0, cpuMs: 0, memoryBytes: 0 }
+
+export type PluginMetricsRow = PluginMetricsTotal & { readonly configId: number; readonly hour: Instant }
+
+export const storageCharactersMax = 1024 * 1024
+export const storageKeysMax = 10_000
+export const logLinesKept = 5_000

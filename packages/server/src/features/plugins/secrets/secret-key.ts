@@ -1,0 +1,34 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import type { InstanceStore } from '../../../instance-store.ts'
+import { generateSecretKey } from './secret-box.ts'
+
+const instanceName = 'secret_key'
+const keyFileName = 'halyard.key'
+
+/**
+ * The key that secrets are encrypted with: the configured one, or one that is made at the first start. With SQLite it
+ * lies in a file beside the database, so that a copy of the database alone does not hold both. With PostgreSQL it is
+ * kept in the database, because all nodes have to have the same: there, only a configured key protects a copy.
+ */
+export async function findSecretKey(
+  configured: string | undefined,
+  sqlitePath: string | undefined,
+  instance: InstanceStore,
+): Promise<string> {
+  if (configured !== undefined) return configured
+  if (sqlitePath === undefined || sqlitePath === ':memory:')
+    return instance.findOrCreate(instanceName, generateSecretKey())
+  return findInFile(join(dirname(sqlitePath), keyFileName))
+}
+
+function findInFile(path: string): string {
+  if (!existsSync(path)) {
+    try {
+      writeFileSync(path, `${generateSecretKey()}\n`, { mode: 0o600, flag: 'wx' })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    }
+  }
+  return readFileSync(path, 'utf8').trim()
+}

@@ -1,0 +1,122 @@
+import { routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid, missing } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import { adminLevel, levelIn, type Project, requireLevel } from '../../tenancy.ts'
+import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
+import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
+import { announceProject, createProject } from './create-project.ts'
+import { projectToWire, secretKeyToWire } from './project-resource.ts'
+import type { ProjectPatch } from './project-store.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+export function serveProjects(serve: ServeRoute, { database, now }: Deps): void {
+  const { list, create, get, update, remove, resetToken, listSecretKeys, createSecretKey, removeSecretKey } =
+    routes.projects
+
+  serve(list, async ({ actor, query, url }) => {
+    const window = readWindow(query)
+    const page = await database.read(tx => tx.projects.list(visibleProjects(actor), window))
+    return pageBody(page, window, url, project => projectToWire(project, actor))
+  })
+
+  serve(create, async ({ actor, body }) => {
+    const organizationId = body.organization ?? currentOrganizationId(actor)
+    if (organizationId === undefined || levelIn(actor, organizationId) === undefined) {
+      throw invalid('organization', 'does_not_exist', 'You are not in such an organization.')
+    }
+    requireLevel(actor, organizationId, adminLevel, 'create a project')
+    const name = body.name ?? 'Default project'
+    const timezone = checkedTimezone(body.timezone)
+    const input = {
+      organizationId,
+      name,
+      timezone: timezone ?? 'UTC',
+      propertyMatchingVersion: body.property_matching_version ?? 2,
+    }
+    return projectToWire(await database.transaction(tx => createProject(tx, input, now())), actor)
+  })
+
+  serve(get, async ({ project, actor }) => projectToWire(project, actor))
+
+  serve(update, async ({ project, actor, body }) => {
+    requireLevel(actor, project.organizationId, adminLevel, 'change a project')
+    const timezone = checkedTimezone(body.timezone)
+    const patch = { name: body.name, timezone, propertyMatchingVersion: body.property_matching_version }
+    return projectToWire(await change(project, patch), actor)
+  })
+
+  serve(remove, async ({ project, actor }) => {
+    requireLevel(actor, project.organizationId, adminLevel, 'delete a project')
+    await database.transaction(async tx => {
+      await tx.projects.remove(project.id)
+      await announceProject(tx, project, now())
+    })
+    return undefined
+  })
+
+  serve(resetToken, async ({ project, actor }) => {
+    requireLevel(actor, project.organizationId, adminLevel, 'replace the token')
+    return projectToWire(await change(project, { apiToken: newSecret('phc_') }), actor)
+  })
+
+  serve(listSecretKeys, async ({ project, query, url }) => {
+    const window = readWindow(query)
+    const page = await database.read(tx => tx.projects.listSecretKeys(project.id, window))
+    return pageBody(page, window, url, key => secretKeyToWire(key))
+  })
+
+  serve(createSecretKey, async ({ project, actor, body }) => {
+    requireLevel(actor, project.organizationId, adminLevel, 'create a secret key')
+    const value = newSecret('phs_')
+    const key = {
+      id: newId(),
+      projectId: project.id,
+      label: body.label,
+      hash: hashSecret(value),
+      mask: maskSecret(value),
+      createdAt: now(),
+    }
+    await changeSecrets(project, tx => tx.projects.createSecretKey(key))
+    return secretKeyToWire(key, value)
+  })
+
+  serve(removeSecretKey, async ({ project, actor, params }) => {
+    requireLevel(actor, project.organizationId, adminLevel, 'revoke a secret key')
+    await changeSecrets(project, async tx => {
+      if (!(await tx.projects.removeSecretKey(project.id, params.key_id))) throw missing('Secret key')
+    })
+    return answer({ status: 204 })
+  })
+
+  const change = (project: Project, patch: Omit<ProjectPatch, 'updatedAt'>): Promise<Project> =>
+    database.transaction(async tx => {
+      await tx.projects.update(project.id, { ...patch, updatedAt: now() })
+      // Read after the write: the row is locked now, and holds what others wrote before.
+      const changed = await tx.projects.find(project.id)
+      if (!changed) throw missing('Project')
+      await announceProject(tx, changed, now())
+      return changed
+    })
+
+  const changeSecrets = (project: Project, change: (tx: Stores) => Promise<void>): Promise<void> =>
+    database.transaction(async tx => {
+      await change(tx)
+      await announceProject(tx, project, now())
+    })
+}
+
+function checkedTimezone(timezone: string | undefined): string | undefined {
+  if (timezone === undefined) return undefined
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: timezone }) && timezone
+  } catch {
+    throw invalid('timezone', 'invalid_choice', `"${timezone}" is not an IANA time zone.`)
+  }
+}

@@ -1,0 +1,164 @@
+import type { Kysely, Selectable } from 'kysely'
+import { isSqlite, preparedQuery } from '../../storage/prepared-query.ts'
+import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
+import type { ProjectRow, SecretKeyRow, Tables } from '../../storage/tables.ts'
+import type { Project } from '../../tenancy.ts'
+import type { ProjectStore, SecretKey } from './project-store.ts'
+
+const lockProject = preparedQuery((db, { projectId }: { projectId: number }) =>
+  db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate(),
+)
+
+export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
+  const heldProjectIds = new Set<number>()
+
+  async function withGroupTypes(rows: readonly Selectable<ProjectRow>[]): Promise<readonly Project[]> {
+    if (rows.length === 0) return []
+    const groupTypes = await db
+      .selectFrom('group_types')
+      .selectAll()
+      .where(
+        'project_id',
+        'in',
+        rows.map(row => row.id),
+      )
+      .orderBy('type_index')
+      .execute()
+    return rows.map(row =>
+      toProject(
+        row,
+        Object.fromEntries(
+          groupTypes.filter(type => type.project_id === row.id).map(type => [String(type.type_index), type.name]),
+        ),
+      ),
+    )
+  }
+  const one = async (row: Selectable<ProjectRow> | undefined) => (row ? (await withGroupTypes([row]))[0] : undefined)
+
+  return {
+    async create(project) {
+      const { id } = await db
+        .insertInto('projects')
+        .values(fromProject(project))
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...project, id, groupTypes: {} }
+    },
+    update: (projectId, patch) =>
+      updateSent(db, 'projects', projectId, {
+        name: patch.name,
+        api_token: patch.apiToken,
+        timezone: patch.timezone,
+        property_matching_version: patch.propertyMatchingVersion,
+        updated_at: patch.updatedAt,
+      }),
+    async remove(projectId) {
+      await db.deleteFrom('projects').where('id', '=', projectId).execute()
+    },
+    find: async projectId =>
+      one(await db.selectFrom('projects').selectAll().where('id', '=', projectId).executeTakeFirst()),
+    findFirst: async () => one(await db.selectFrom('projects').selectAll().orderBy('id').limit(1).executeTakeFirst()),
+    findByUuid: async uuid =>
+      one(await db.selectFrom('projects').selectAll().where('uuid', '=', uuid).executeTakeFirst()),
+    findByToken: async apiToken =>
+      one(await db.selectFrom('projects').selectAll().where('api_token', '=', apiToken).executeTakeFirst()),
+    findBySecretKey: async hash =>
+      one(
+        await db
+          .selectFrom('projects')
+          .innerJoin('secret_keys', 'secret_keys.project_id', 'projects.id')
+          .selectAll('projects')
+          .where('secret_keys.hash', '=', hash)
+          .executeTakeFirst(),
+      ),
+    async holdReferences(projectId) {
+      // SQLite has one writer; on PostgreSQL the row is locked once for each transaction.
+      if (isSqlite(db) || heldProjectIds.has(projectId)) return
+      heldProjectIds.add(projectId)
+      await lockProject(db, { projectId })
+    },
+    async list({ organizationIds, projectIds }, window) {
+      if (organizationIds.length === 0) return { count: 0, items: [] }
+      let query = db.selectFrom('projects').selectAll().where('organization_id', 'in', organizationIds).orderBy('id')
+      if (projectIds) query = query.where('id', 'in', projectIds.length > 0 ? projectIds : [-1])
+      const { count, items } = await readPage(query, window, row => row)
+      return { count, items: await withGroupTypes(items) }
+    },
+    async listLastChanged(limit) {
+      const rows = await db
+        .selectFrom('flags')
+        .innerJoin('projects', 'projects.id', 'flags.project_id')
+        .select(({ fn }) => ['projects.id', 'projects.api_token', fn.max('flags.updated_at').as('changed_at')])
+        .where('flags.deleted', '=', 0)
+        .groupBy(['projects.id', 'projects.api_token'])
+        .orderBy('changed_at', 'desc')
+        .limit(limit)
+        .execute()
+      return rows.map(row => ({ id: row.id, apiToken: row.api_token }))
+    },
+
+    async createSecretKey(key) {
+      await db.insertInto('secret_keys').values(fromSecretKey(key)).execute()
+    },
+    listSecretKeys(projectId, window) {
+      const query = db
+        .selectFrom('secret_keys')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+      return readPage(query, window, toSecretKey)
+    },
+    async removeSecretKey(projectId, keyId) {
+      const result = await db
+        .deleteFrom('secret_keys')
+        .where('project_id', '=', projectId)
+        .where('id', '=', keyId)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+  }
+}
+
+const toProject = (row: Selectable<ProjectRow>, groupTypes: Record<string, string>): Project => ({
+  id: row.id,
+  uuid: row.uuid,
+  organizationId: row.organization_id,
+  name: row.name,
+  apiToken: row.api_token,
+  timezone: row.timezone,
+  propertyMatchingVersion: row.property_matching_version === 1 ? 1 : 2,
+  groupTypes,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const fromProject = (project: Omit<Project, 'id' | 'groupTypes'>) => ({
+  uuid: project.uuid,
+  organization_id: project.organizationId,
+  name: project.name,
+  api_token: project.apiToken,
+  timezone: project.timezone,
+  property_matching_version: project.propertyMatchingVersion,
+  created_at: project.createdAt,
+  updated_at: project.updatedAt,
+})
+
+const toSecretKey = (row: SecretKeyRow): SecretKey => ({
+  id: row.id,
+  projectId: row.project_id,
+  label: row.label,
+  hash: row.hash,
+  mask: row.mask,
+  createdAt: row.created_at,
+})
+
+const fromSecretKey = (key: SecretKey): SecretKeyRow => ({
+  id: key.id,
+  project_id: key.projectId,
+  label: key.label,
+  hash: key.hash,
+  mask: key.mask,
+  created_at: key.createdAt,
+})

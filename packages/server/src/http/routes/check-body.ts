@@ -1,0 +1,186 @@
+import { isUtf8 } from 'node:buffer'
+import type { TSchema } from 'typebox'
+import { Compile } from 'typebox/compile'
+import { invalid, Problem } from '../../problem.ts'
+import { eachStretch, nestingMax, refuseHeavyJson, tooDeep } from '../sdk-body/json-text.ts'
+
+type AnySchema = TSchema & {
+  type?: string
+  properties?: Record<string, AnySchema>
+  required?: readonly string[]
+  anyOf?: readonly AnySchema[]
+  items?: AnySchema
+  const?: unknown
+  maxLength?: number
+  minLength?: number
+}
+
+/** Whether a value has the shape of a schema, which is compiled when it is first asked: most of a start would go into them all. */
+export function shapeChecker(schema: TSchema): (value: unknown) => boolean {
+  let compiled: { Check(value: unknown): boolean } | undefined
+  return value => {
+    compiled ??= Compile(schema)
+    return compiled.Check(value)
+  }
+}
+
+/**
+ * Makes the checker of a route's body. The compiled schema answers "is it right?" quickly; only a wrong body is looked at
+ * field by field, in the order of the schema, to name the first field at fault and say what to do about it.
+ */
+export function bodyChecker(schema: TSchema): (body: unknown) => void {
+  const isRight = shapeChecker(schema)
+  const known = schema as AnySchema
+  return body => {
+    if (isRight(body)) return checkText(known, body)
+    if (known.type === 'object' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
+      throw invalid(null, 'invalid_input', 'Send a JSON object.')
+    }
+    throw firstFault(known, body, []) ?? invalid(null, 'invalid_input', 'The body does not have the documented shape.')
+  }
+}
+
+function firstFault(schema: AnySchema, value: unknown, path: readonly string[]): Problem | undefined {
+  if (schema.type !== 'object' || !schema.properties) return fault(schema, value, path)
+  if (!isObject(value)) return fault(schema, value, path)
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const here = [...path, name]
+    if (!Object.hasOwn(value, name)) {
+      if (schema.required?.includes(name)) return invalid(here.join('__'), 'required', 'This field is required.')
+      continue
+    }
+    const found = firstFault(property, value[name], here)
+    if (found) return found
+  }
+  return undefined
+}
+
+function fault(schema: AnySchema, value: unknown, path: readonly string[]): Problem | undefined {
+  const field = path.join('__') || null
+  const wrong = (code: string, message: string) => invalid(field, code, message)
+  if (schema.anyOf) {
+    if (schema.anyOf.some(option => fault(option, value, path) === undefined)) return undefined
+    if (value === null) return wrong('null', 'This field may not be null.')
+    const choices = schema.anyOf.filter(option => 'const' in option).map(option => JSON.stringify(option.const))
+    if (choices.length > 0) return wrong('invalid_choice', `Use one of ${choices.join(', ')}.`)
+    return fault(schema.anyOf[0]!, value, path)
+  }
+  if ('const' in schema) return value === schema.const ? undefined : wrong('invalid_choice', 'Not a valid choice.')
+  if (schema.type === undefined) return undefined
+  if (value === null && schema.type !== 'null') return wrong('null', 'This field may not be null.')
+  switch (schema.type) {
+    case 'null':
+      return value === null ? undefined : wrong('invalid_input', 'This field must be null.')
+    case 'string':
+      if (typeof value !== 'string') return wrong('invalid_input', 'This field must be a string.')
+      if (value.length < (schema.minLength ?? 0)) {
+        return value === ''
+          ? wrong('blank', 'This field may not be blank.')
+          : wrong('min_length', `Use at least ${schema.minLength} characters.`)
+      }
+      if ([...value].length > (schema.maxLength ?? Number.POSITIVE_INFINITY)) {
+        return wrong('max_length', `Use at most ${schema.maxLength} characters.`)
+      }
+      return undefined
+    case 'boolean':
+      return typeof value === 'boolean' ? undefined : wrong('invalid_input', 'This field must be true or false.')
+    case 'integer':
+      return Number.isSafeInteger(value) ? undefined : wrong('invalid_input', 'This field must be an integer.')
+    case 'number':
+      return typeof value === 'number' ? undefined : wrong('invalid_input', 'This field must be a number.')
+    case 'array':
+      if (!Array.isArray(value)) return wrong('not_a_list', 'This field must be a list.')
+      return itemFault(schema, value, path)
+    case 'object':
+      return isObject(value) ? undefined : wrong('not_a_dict', 'This field must be an object.')
+    default:
+      return undefined
+  }
+}
+
+function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly string[]): Problem | undefined {
+  if (!schema.items) return undefined
+  for (const [index, item] of items.entries()) {
+    const found = fault(schema.items, item, path)
+    if (!found) continue
+    const code = schema.items.type === 'integer' ? 'incorrect_type' : (found.code ?? 'invalid_input')
+    return invalid(path.join('__'), code, `Element ${index}: ${found.message}`)
+  }
+  return undefined
+}
+
+/**
+ * What a schema cannot say: a text that must not be empty must not be all blanks either. And PostgreSQL stores no NUL, and no
+ * database a lone surrogate: what cannot be kept as it is, is refused on both.
+ */
+function checkText(schema: AnySchema, body: unknown): void {
+  if (!schema.properties || !isObject(body)) return
+  for (const [name, property] of Object.entries(schema.properties)) {
+    const value = Object.hasOwn(body, name) ? body[name] : undefined
+    if (typeof value !== 'string') continue
+    if (property.type !== 'string' && !property.anyOf) continue
+    if ((property.minLength ?? 0) > 0 && value.trim() === '') {
+      throw invalid(name, 'blank', 'This field may not be blank.')
+    }
+    if (value.includes('\u0000') || !value.isWellFormed()) {
+      throw invalid(name, 'invalid_input', 'This field holds characters that cannot be stored.')
+    }
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Reads a raw request body as JSON. No body at all is `undefined`. */
+export function readJson(raw: Buffer | undefined, contentType: string | undefined): unknown {
+  if (!raw || raw.length === 0) return undefined
+  if (!/^application\/([\w.+-]+\+)?json\s*(;|$)/i.test(contentType ?? '')) {
+    throw new Problem('unsupported_media', 'Send the body as JSON, with the header Content-Type: application/json.')
+  }
+  if (!isUtf8(raw)) throw new Problem('unparsable', 'The body is not valid UTF-8.')
+  const text = raw.toString('utf8')
+  if (text.trim() === '') return undefined
+  refuseHeavyJson(text)
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    throw new Problem('unparsable', 'The body is not valid JSON.')
+  }
+  checkNumbers(text)
+  if (isTooDeep(value)) throw tooDeep()
+  return value
+}
+
+/** What was written is what is read: a number that JavaScript would round is refused, not changed. */
+function checkNumbers(text: string): void {
+  if (!doubtful.test(text)) return
+  eachStretch(text, (from, to) => {
+    const stretch = text.slice(from, to)
+    if (!doubtful.test(stretch)) return
+    for (const [token] of stretch.matchAll(/-?\d[\d.eE+-]*/g)) checkNumber(token)
+  })
+}
+
+const doubtful = /\d{16}|\d[eE]/
+
+function checkNumber(token: string): void {
+  const number = Number(token)
+  const isKept = Number.isFinite(number) && (!/^-?\d+$/.test(token) || BigInt(token) === BigInt(number))
+  if (isKept) return
+  throw new Problem('unparsable', `The number ${token.slice(0, 40)} cannot be kept exactly; send it as a string.`)
+}
+
+export const isTooDeep = (value: unknown): boolean => goesBelow(value, nestingMax)
+
+/** Goes no deeper than it has to, and makes nothing on the way: it looks at every body. */
+function goesBelow(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  if (levels < 0) return true
+  if (Array.isArray(value)) {
+    for (const item of value) if (goesBelow(item, levels - 1)) return true
+    return false
+  }
+  for (const key in value) if (goesBelow((value as Record<string, unknown>)[key], levels - 1)) return true
+  return false
+}

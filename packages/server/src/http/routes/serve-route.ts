@@ -1,0 +1,217 @@
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RateLimiter } from '../../overload/rate-limit.ts'
+import { forbidden } from '../../problem.ts'
+import { type Actor, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
+import type { Authenticator } from '../server/authenticator.ts'
+import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
+import { eventStreamType } from './event-streams.ts'
+import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
+import { queryOf } from './query-of.ts'
+
+/** What a handler is given. Everything in it has been checked against the route. */
+export interface RouteRequest<R extends Route> {
+  readonly params: ParamsOf<R>
+  /** Text as sent; a repeated parameter counts once, the last time. */
+  readonly query: QueryOf<R>
+  /**
+   * Parsed and validated before the handler runs. Raises its problem on access, so that a handler which looks up its object first
+   * responds 404 for an unknown id, whatever the body.
+   */
+  readonly body: BodyOf<R>
+  /** The bytes as they came, for the few routes that take files as well. */
+  readonly raw: Buffer | undefined
+  readonly actor: R['access'] extends { kind: 'key' } ? Actor : undefined
+  readonly project: R['access'] extends { within: 'project' } ? Project : undefined
+  readonly organization: R['access'] extends { within: 'organization' } ? Organization : undefined
+  /** The address as the client sees it, for links. */
+  readonly url: URL
+  readonly clientAddress: string
+  readonly headers: FastifyRequest['headers']
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal
+}
+
+export interface Answer<R extends Route> {
+  readonly status: keyof R['answers'] & number
+  readonly body?: AnswerOf<R> | Buffer | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  /** Writes the response itself, with these headers and its own. */
+  readonly takeOver?: (response: ServerResponse, headers: OutgoingHttpHeaders) => void
+}
+
+export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<AnswerOf<R> | Answer<R> | InProgress>
+
+export type ServeRoute = <const R extends Route>(route: R, handler: Handler<R>) => void
+
+/** An answer with a status, headers or body of its own; without it a handler's value is the body of the first answer listed. */
+export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonly [isAnswer]: true } => ({
+  ...given,
+  [isAnswer]: true,
+})
+const isAnswer = Symbol('answer')
+
+/** Does the work, and streams its steps to a client that accepts `application/x-ndjson`. */
+export async function withProgress<Body>(
+  headers: FastifyRequest['headers'],
+  work: Work<Body>,
+): Promise<Body | InProgress> {
+  return wantsProgress(headers.accept) ? { [isInProgress]: work } : work(() => {})
+}
+const isInProgress = Symbol('in progress')
+
+interface InProgress {
+  readonly [isInProgress]: Work<unknown>
+}
+
+/** Makes the function by which feature folders serve routes of the contract. */
+export function createServeRoute(app: FastifyInstance, authenticator: Authenticator, limiter: RateLimiter): ServeRoute {
+  return (route, handler) => {
+    const areParamsRight = route.params && shapeChecker(route.params)
+    const checkBody = route.body && bodyChecker(route.body)
+    const status = Number(Object.keys(route.answers)[0])
+
+    app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
+      method: route.method,
+      url: route.path,
+      config: { isRefusal: status === 405, paramPatterns: paramPatterns(route) },
+      async onRequest(request) {
+        const access = await admit(route, request, authenticator, limiter)
+        request.setDecorator('access', access)
+      },
+      async handler(request, reply) {
+        if (areParamsRight && !areParamsRight(request.params)) return reply.callNotFound()
+        // Parsed once, before the handler opens a transaction; a problem is raised when the handler reads the body.
+        const body = outcomeOf(() => checkedBody(request, route, checkBody))
+        const given = {
+          ...request.getDecorator<Admitted>('access'),
+          params: request.params,
+          query: queryOf(request),
+          get body() {
+            return body()
+          },
+          raw: request.body as Buffer | undefined,
+          get url() {
+            return addressOf(request)
+          },
+          clientAddress: request.ip,
+          headers: request.headers,
+          get signal() {
+            return goneSignal(reply)
+          },
+        }
+        const result = await handler(given as unknown as RouteRequest<typeof route>)
+        return send(reply, status, result)
+      },
+    })
+  }
+}
+
+/** What the parameters of a path may look like, for telling "nothing here" from "not with this method". */
+function paramPatterns(route: Route): Record<string, string> {
+  const properties = Object.entries((route.params?.properties ?? {}) as Record<string, { pattern?: string }>)
+  return Object.fromEntries(
+    properties.flatMap(([name, { pattern }]) => (pattern ? [[name, pattern.slice(1, -1)]] : [])),
+  )
+}
+
+interface Admitted {
+  actor?: Actor
+  project?: Project
+  organization?: Organization
+}
+
+/** Authentication, scope, membership, rate: in this order, before the body is even read. */
+async function admit(
+  route: Route,
+  request: FastifyRequest<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>,
+  authenticator: Authenticator,
+  limiter: RateLimiter,
+): Promise<Admitted> {
+  const { access } = route
+  if (access.kind === 'open') return {}
+  const actor = await authenticator.authenticate(request.headers.authorization)
+  if (!hasAnyScope(actor.key, access.scopes)) {
+    throw forbidden(`This key lacks the scope ${access.scopes.join(' or ')}.`)
+  }
+  limiter.take(actor.key.id)
+  const { params } = request
+  if (access.within === 'project') {
+    const token = route.method === 'GET' ? queryOf(request).token : undefined
+    return { actor, project: await authenticator.projectFor(actor, params.project_id ?? '', token) }
+  }
+  if (access.within === 'organization') {
+    return {
+      actor,
+      organization: await authenticator.organizationFor(actor, params.parent_lookup_organization_id ?? ''),
+    }
+  }
+  return { actor }
+}
+
+function checkedBody(request: FastifyRequest, route: Route, check: ((body: unknown) => void) | undefined): unknown {
+  if (!check) return undefined
+  const body = readJson(request.body as Buffer | undefined, request.headers['content-type'])
+  const value = body === undefined ? {} : body
+  if (body !== undefined || !route.bodyOptional) check(value)
+  return value
+}
+
+/** Runs the work now; its result, or what it threw, is delivered at each call. */
+function outcomeOf<T>(work: () => T): () => T {
+  try {
+    const result = work()
+    return () => result
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
+}
+
+/** Fastify's own signal fires as soon as the body has been read; this one when the connection closes before the answer is out. */
+function goneSignal(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController()
+  const { raw } = reply
+  const check = () => {
+    if (!raw.writableFinished) gone.abort()
+  }
+  if (raw.destroyed) check()
+  else raw.once('close', check)
+  return gone.signal
+}
+
+const addressOf = (request: FastifyRequest): URL => {
+  const host = request.host || 'localhost'
+  try {
+    return new URL(request.originalUrl, `${request.protocol}://${host}`)
+  } catch {
+    return new URL(request.originalUrl, 'http://localhost')
+  }
+}
+
+function send(reply: FastifyReply, status: number, result: unknown): FastifyReply {
+  if (typeof result === 'object' && result !== null && isInProgress in result) {
+    return sendProgress(reply, status, (result as InProgress)[isInProgress])
+  }
+  const custom = typeof result === 'object' && result !== null && isAnswer in result
+  const {
+    status: code,
+    headers,
+    body,
+    takeOver,
+  } = custom
+    ? (result as unknown as Partial<Answer<Route>> & { status: number; body?: unknown })
+    : { status, headers: undefined, body: result, takeOver: undefined }
+  if (takeOver) {
+    if (reply.request.method === 'HEAD') return reply.code(code).type(eventStreamType).send()
+    takeOver(reply.raw, reply.getHeaders() as OutgoingHttpHeaders)
+    return reply.hijack()
+  }
+  reply.code(code)
+  if (headers) reply.headers(headers)
+  if (body === undefined) return reply.send()
+  reply.header('content-type', 'application/json; charset=utf-8')
+  return reply.send(Buffer.isBuffer(body) ? body : JSON.stringify(body))
+}

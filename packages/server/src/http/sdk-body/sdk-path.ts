@@ -1,0 +1,50 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { queryOf } from '../routes/query-of.ts'
+import { corsHeaders } from '../server/response-headers.ts'
+import { bodyMemoryOf } from './receive-body.ts'
+import { evaluationBodyBytesMax, eventBodyBytesMax, readSdkBody } from './sdk-body.ts'
+
+export type SdkMethod = 'GET' | 'POST'
+
+/** `evaluation`: requests so frequent that the access log has a setting for them, with small bodies. */
+export type SdkPathKind = 'evaluation' | 'other'
+
+const preflightHeaders = {
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers':
+    'authorization, content-encoding, content-type, if-none-match, x-api-key, x-posthog-token, x-requested-with',
+  'access-control-max-age': '86400',
+}
+
+/** Serves a path of the client libraries: open to every origin, errors included, with the response to the browser's preflight. */
+export function serveSdkPath(
+  app: FastifyInstance,
+  methods: readonly SdkMethod[],
+  path: string,
+  handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  kind: SdkPathKind = 'other',
+): void {
+  const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => {
+    reply.headers(corsHeaders)
+  }
+  const config = kind === 'evaluation' ? { isEvaluation: true, bodyBytesMax: evaluationBodyBytesMax } : {}
+  app.route({ method: [...methods], url: path, onRequest, handler, config })
+  app.route({
+    method: 'OPTIONS',
+    url: path,
+    onRequest,
+    handler: async (_request, reply) => reply.headers(preflightHeaders).code(204).send(),
+  })
+}
+
+/** The JSON value that the request carries, within the limit of its route. */
+export function readBodyOf(request: FastifyRequest): Promise<unknown> {
+  const { bodyBytesMax } = request.routeOptions.config as { bodyBytesMax?: number }
+  const sent = {
+    bytes: request.body as Buffer | undefined,
+    contentType: request.headers['content-type'],
+    contentEncoding: request.headers['content-encoding'],
+    compression: queryOf(request).compression,
+  }
+  return readSdkBody(sent, bodyMemoryOf(request), bodyBytesMax ?? eventBodyBytesMax)
+}

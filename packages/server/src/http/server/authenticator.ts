@@ -1,0 +1,11 @@
+import type { Actor, Organization, Project } from '../../tenancy.ts'
+
+/** Who is let in. The HTTP layer asks; `identity/` answers. */
+export interface Authenticator {
+  /** Raises `unauthenticated`. */
+  authenticate(authorization: string | undefined): Promise<Actor>
+  /** Raises `missing`, alike for a project that does not exist and one that the actor may not see. */
+  projectFor(actor: Actor, id: string, token: string | undefined): Promise<Project>
+  /** Raises `missing` in the same way. */
+  organizationFor(actor: Actor, id: string): Promise<Organization>
+}

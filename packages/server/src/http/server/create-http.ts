@@ -1,0 +1,174 @@
+import { randomUUID } from 'node:crypto'
+import Fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+  type RouteOptions,
+} from 'fastify'
+import type { FastPath } from '../../fast-path/fast-path.ts'
+import {
+  type AccessLog,
+  type AccessLogEntry,
+  accessLogEvent,
+  pathOf,
+  roundedMilliseconds,
+} from '../../observability/access-log.ts'
+import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
+import { type LoadShedder, requestKind } from '../../overload/load-shedder.ts'
+import { Problem } from '../../problem.ts'
+import { receiveBodies } from '../sdk-body/receive-body.ts'
+import type { Authenticator } from './authenticator.ts'
+import { type TrustProxy, trustedProxies } from './client-address.ts'
+import { closePort, createNodeServers } from './node-server.ts'
+import { problemResponse } from './problem-response.ts'
+import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
+import { ambiguityOf, respondUnreadable } from './unreadable-request.ts'
+
+export interface HttpOptions {
+  readonly authenticator: Authenticator
+  readonly log: FastifyBaseLogger
+  readonly accessLog: AccessLog
+  readonly bodyBytesMax: number
+  readonly bodyMemory: BodyMemoryBudget
+  readonly trustProxy: TrustProxy
+  /** Checked before anything else is done with a request. */
+  readonly shedder: Pick<LoadShedder, 'admit' | 'close'>
+  readonly fastPath?: FastPath | undefined
+  /** Called once for each response of a known route. */
+  readonly onResponse: (method: string, route: string, status: number, seconds: number) => void
+}
+
+const pathParameterCharactersMax = 4000
+
+/** The HTTP application before any route: how it reads requests, responds, fails and logs. */
+export function createHttp(options: HttpOptions): FastifyInstance {
+  const servers = createNodeServers(options.fastPath)
+  const app = Fastify({
+    loggerInstance: options.log,
+    logController: new LogController({ disableRequestLogging: true }),
+    bodyLimit: options.bodyBytesMax,
+    trustProxy: options.trustProxy === false ? false : trustedProxies(options.trustProxy),
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
+    genReqId: request => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
+    exposeHeadRoutes: true,
+    // Each route is a plugin to Fastify, and would have a timer of its own.
+    pluginTimeout: 0,
+    schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
+    serverFactory: route => servers.create(route),
+    clientErrorHandler: respondUnreadable,
+    frameworkErrors: (error, request, reply: FastifyReply) => {
+      const { status, body, headers } = problemResponse(error)
+      reply
+        .code(status)
+        .headers({ ...responseHeaders(request.id), ...headers })
+        .send(body)
+    },
+  })
+
+  app.decorateRequest('access')
+  app.decorateRequest('projectId')
+  // Bodies stay bytes until a handler reads them: requests without access are refused before anything is parsed.
+  receiveBodies(app, options.bodyBytesMax, options.bodyMemory)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(responseHeaders(request.id))
+    refuse(request, reply, options.shedder)
+  })
+  respondToProblems(app, options.authenticator)
+  observeResponses(app, options)
+  app.addHook('preClose', async () => servers.beginClosing())
+  // Fastify closes only a server that it opened itself.
+  app.addHook('onClose', async () => closePort(app.server))
+  app.addHook('onClose', async () => options.shedder.close())
+  return app
+}
+
+/** `serve-route.ts` checks the contract: Fastify's own schema compilers, a third of its code, are never loaded. */
+const notNeeded = (): never => {
+  throw new Error('Routes carry no schemas for Fastify.')
+}
+
+/** Raises what is wrong with the request itself, or that there is no capacity for it. */
+function refuse({ raw }: FastifyRequest, reply: FastifyReply, shedder: HttpOptions['shedder']): void {
+  const ambiguity = ambiguityOf(raw)
+  if (ambiguity) {
+    reply.header('connection', 'close')
+    throw ambiguity
+  }
+  const overload = shedder.admit(raw, reply.raw)
+  if (overload === undefined) return
+  if (requestKind(raw.url ?? '') === 'evaluation') reply.headers(corsHeaders)
+  throw overload
+}
+
+function respondToProblems(app: FastifyInstance, authenticator: Authenticator): void {
+  const routes: RouteOptions[] = []
+  // Made for the first unknown URL, which most processes never get.
+  let patterns: { method: string; pattern: RegExp }[] | undefined
+  app.addHook('onRoute', route => {
+    if (!(route.config as RouteNotes | undefined)?.isRefusal) routes.push(route)
+  })
+
+  app.setErrorHandler((error, request, reply) => {
+    const { status, headers, body } = problemResponse(error)
+    if (status >= 500 && !isExpected(error)) request.log.error({ err: error }, 'request failed')
+    return reply.code(status).headers(headers).send(body)
+  })
+
+  app.setNotFoundHandler(async request => {
+    const path = pathOf(request.url)
+    patterns ??= routes.flatMap(patternsOf)
+    const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
+    if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
+    if (path.startsWith('/api/') && path !== '/api/login')
+      await authenticator.authenticate(request.headers.authorization)
+    throw new Problem('method_not_allowed', `${request.method} is not allowed here.`, { allow })
+  })
+}
+
+/** Shed load is counted, not logged as a failure: a log line per request would add to the overload. */
+const isExpected = (error: unknown): boolean => error instanceof Problem && error.cause === undefined
+
+/** What `serve-route.ts` and `sdk-path.ts` note beside a route. */
+interface RouteNotes {
+  readonly isRefusal?: boolean
+  readonly isEvaluation?: boolean
+  readonly paramPatterns?: Readonly<Record<string, string>>
+}
+
+function patternsOf({ method, url, config }: RouteOptions): { method: string; pattern: RegExp }[] {
+  const { paramPatterns = {} } = (config ?? {}) as RouteNotes
+  const source = url
+    .replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+    .replace(/:(\w+)/g, (_, name: string) => paramPatterns[name] ?? '[^/]+')
+  const pattern = new RegExp(`^${source}/?$`)
+  return [method].flat().map(each => ({ method: each, pattern }))
+}
+
+/** Metrics and access log. */
+function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpOptions): void {
+  app.addHook('onResponse', async (request, reply) => {
+    const { method, routeOptions } = request
+    const { statusCode: status, elapsedTime } = reply
+    const route = routeOptions.url ?? 'unknown'
+    onResponse(method, route, status, elapsedTime / 1000)
+    if ((routeOptions.config as RouteNotes).isEvaluation && !accessLog.wants(status)) return
+    const entry: AccessLogEntry = {
+      method,
+      route,
+      path: pathOf(request.url),
+      status,
+      milliseconds: roundedMilliseconds(elapsedTime),
+      bytes: Number(reply.getHeader('content-length') ?? 0),
+      ip: request.ip,
+      project: projectOf(request),
+    }
+    request.log.info(entry, accessLogEvent)
+  })
+}
+
+function projectOf(request: FastifyRequest): number | undefined {
+  const access = request.getDecorator<{ readonly project?: { readonly id: number } } | undefined>('access')
+  return access?.project?.id ?? request.getDecorator<number | undefined>('projectId')
+}

@@ -1,0 +1,128 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { FastPath } from '../../fast-path/fast-path.ts'
+import { createFastPathConnections } from '../../fast-path/fast-path-connections.ts'
+import { createTickScheduler } from '../../overload/tick-scheduler.ts'
+
+export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
+
+export interface NodeServers {
+  create(route: RequestListener): Server
+  /** Ends idle connections, which Node itself would wait for, and accepts no new ones. */
+  beginClosing(): void
+}
+
+/** Where to listen. */
+export interface Address {
+  readonly host: string
+  readonly port: number
+}
+
+/** Serves new connections until they are given to `node:http`. */
+interface Connections {
+  serve(socket: Socket): void
+  beginClosing(): void
+}
+
+/** Connections that the operating system holds until they are accepted; it may have a lower limit of its own. */
+export const listenBacklog = 4096
+
+const headersTimeoutMilliseconds = 15_000
+const requestTimeoutMilliseconds = 60_000
+const keepAliveTimeoutMilliseconds = 65_000
+/** A response of which the client reads nothing for this long, or at most twice as long, is given up with its memory. */
+const unreadTimeoutMilliseconds = 30_000
+/** How often connections are checked for those timeouts. */
+const connectionsCheckMilliseconds = 1000
+
+const idleSweepMilliseconds = 50
+
+export function createNodeServers(fastPath?: FastPath): NodeServers {
+  const unused = new Set<Socket>()
+  const connectionsOf: Connections[] = []
+  const servers: Server[] = []
+  let isClosing = false
+
+  function watch(socket: Socket): void {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  }
+
+  return {
+    create(route) {
+      const limits = {
+        headersTimeout: headersTimeoutMilliseconds,
+        requestTimeout: requestTimeoutMilliseconds,
+        keepAliveTimeout: keepAliveTimeoutMilliseconds,
+        connectionsCheckingInterval: connectionsCheckMilliseconds,
+      }
+      const server = createServer(limits, (request, response) => {
+        unused.delete(request.socket)
+        response.on('timeout', destroyUnread)
+        // Node reads nothing more on a connection whose upgrade was not accepted.
+        if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
+        route(request, response)
+      })
+      server.timeout = unreadTimeoutMilliseconds
+      // An unknown expectation is no reason to refuse, and Node would do it without a body.
+      server.on('checkExpectation', (request, response) => server.emit('request', request, response))
+      servers.push(server)
+      const toHttp = takeConnections(server)
+      const handOver = (socket: Socket) => {
+        watch(socket)
+        toHttp(socket)
+      }
+      const connections: Connections = fastPath
+        ? createFastPathConnections({ fastPath, scheduler: createTickScheduler(), handOver, limits: server })
+        : { serve: handOver, beginClosing() {} }
+      connectionsOf.push(connections)
+      return server.on('connection', (socket: Socket) => {
+        if (isClosing) socket.destroy()
+        else connections.serve(socket)
+      })
+    },
+    beginClosing() {
+      isClosing = true
+      for (const socket of unused) socket.destroy()
+      for (const connections of connectionsOf) connections.beginClosing()
+      for (const server of servers) endIdleUntilClosed(server)
+    },
+  }
+}
+
+/** Resolves when the server listens. Rejects with Node's error when it cannot. */
+export const openPort = (server: Server, address: Address): Promise<void> =>
+  new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ ...address, backlog: listenBacklog }, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+
+/** Resolves when the server no longer listens and its last connection has ended. */
+export const closePort = (server: Server): Promise<void> =>
+  new Promise(resolve => {
+    if (server.listening) server.close(() => resolve())
+    else resolve()
+  })
+
+/** Nothing was sent for a while. A response that is still being computed is no reason to disconnect. */
+function destroyUnread(socket: Socket): void {
+  if (socket.writableLength > 0) socket.destroy()
+}
+
+/** Node checks for idle connections once; those that were busy then would stay open for the client's next request. */
+function endIdleUntilClosed(server: Server): void {
+  // A server that never listened is not closed either.
+  if (!server.listening) return
+  const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
+  server.once('close', () => clearInterval(sweep))
+}
+
+/** Replaces Node's own listener, which can be given connections later. */
+function takeConnections(server: Server): (socket: Socket) => void {
+  const [own] = server.listeners('connection')
+  server.off('connection', own as (socket: Socket) => void)
+  return socket => own!.call(server, socket)
+}

@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { PageFile, PageFiles } from './web-app-files.ts'
+
+const yearSeconds = 365 * 24 * 60 * 60
+
+/** The addresses of the page. Everything else belongs to the API, so that a wrong path there stays a JSON 404. */
+const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organization/*']
+
+/** Serves the built page. Without one, `/` says how to get it, and the API is untouched. */
+export function servePage(app: FastifyInstance, page: PageFiles | undefined): void {
+  if (!page) {
+    app.get('/', async (_request, reply) =>
+      reply
+        .type('text/plain; charset=utf-8')
+        .send('Halyard serves its API here. The page is built by `npm run build`.\n'),
+    )
+    return
+  }
+  const fileAt = async (request: FastifyRequest, reply: FastifyReply) => {
+    const file = page.files.get(request.url.split('?', 1)[0] ?? '')
+    return file ? sendFile(request, reply, file) : reply.callNotFound()
+  }
+  app.get('/assets/*', fileAt)
+  for (const path of page.files.keys()) if (!path.startsWith('/assets/')) app.get(path, fileAt)
+  for (const path of pagePaths) app.get(path, async (_request, reply) => sendIndex(reply, page.index))
+  // Somebody who typed a wrong address is shown a page that says so; programs are told as everywhere.
+  app.get('/*', async (request, reply) =>
+    wantsPage(request) ? sendIndex(reply.code(404), page.index) : reply.callNotFound(),
+  )
+}
+
+const wantsPage = ({ url, headers }: FastifyRequest): boolean =>
+  !url.startsWith('/api/') && String(headers.accept ?? '').includes('text/html')
+
+/** Styles that the page makes while it runs carry a nonce; script comes from files of ours alone. */
+function sendIndex(reply: FastifyReply, index: string): FastifyReply {
+  const nonce = randomBytes(16).toString('base64')
+  return reply
+    .type('text/html; charset=utf-8')
+    .header('content-security-policy', policy(nonce))
+    .header('cache-control', 'no-cache')
+    .send(index.replace('{{nonce}}', nonce))
+}
+
+const policy = (nonce: string): string =>
+  [
+    "default-src 'none'",
+    "script-src 'self'",
+    `style-src 'self' 'nonce-${nonce}'`,
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+
+/** What a script may do that runs by itself, as the worker does which all tabs share: talk to this server. */
+const filePolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
+
+async function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): Promise<FastifyReply> {
+  const { bytes, encoding } = await file.read(String(request.headers['accept-encoding'] ?? ''))
+  reply
+    .type(file.type)
+    .header('vary', 'accept-encoding')
+    .header('content-security-policy', filePolicy)
+    .header('cache-control', file.isImmutable ? `public, max-age=${yearSeconds}, immutable` : 'public, max-age=3600')
+  if (encoding) reply.header('content-encoding', encoding)
+  return reply.send(bytes)
+}

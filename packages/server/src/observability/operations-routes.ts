@@ -1,0 +1,79 @@
+import type { FastifyInstance } from 'fastify'
+import { version } from '../version.ts'
+import type { Metrics } from './metrics.ts'
+
+export interface Readiness {
+  /** `details` name each dependency and its state, such as `database` and `ok`. */
+  check(): Promise<ReadinessState>
+  isDraining(): boolean
+}
+
+export interface ReadinessState {
+  readonly canEvaluate: boolean
+  readonly canWrite: boolean
+  readonly details: Readonly<Record<string, string>>
+}
+
+const pingMillisecondsMax = 2000
+
+/** For supervisors and monitoring: is the process alive, can it serve, and how is it doing? */
+export function serveOperations(app: FastifyInstance, readiness: Readiness, metrics: Metrics): void {
+  const about = () => ({ version, uptime_seconds: Math.floor(process.uptime()) })
+
+  for (const path of ['/_livez', '/livez', '/healthz']) {
+    app.get(path, async () => ({ status: 'ok', ...about() }))
+  }
+
+  for (const path of ['/_readyz', '/readyz']) {
+    app.get<{ Querystring: { for?: string | string[] } }>(path, async (request, reply) => {
+      const { canEvaluate, canWrite, details } = await readiness.check()
+      const isAble = request.query.for === 'evaluation' ? canEvaluate : canEvaluate && canWrite
+      const isReady = isAble && !readiness.isDraining()
+      reply.code(isReady ? 200 : 503)
+      return {
+        status: isReady ? 'ready' : 'not ready',
+        evaluation: canEvaluate ? 'ok' : 'unavailable',
+        writes: canWrite ? 'ok' : 'unavailable',
+        ...details,
+        ...(readiness.isDraining() && { draining: true }),
+        ...about(),
+      }
+    })
+  }
+
+  app.get('/metrics', async (_request, reply) => {
+    reply.header('content-type', metrics.registry.contentType)
+    return metrics.registry.metrics()
+  })
+}
+
+/** What storage knows about its ability to write beyond responding to a ping, such as a full disk. */
+export type WriteState = { readonly canWrite: boolean; readonly disk: string }
+
+/** Evaluation needs the projects in memory; writes need a database that responds. */
+export async function databaseReadiness(
+  ping: () => Promise<void>,
+  isWarm: () => boolean,
+  writeState?: () => WriteState,
+): Promise<ReadinessState> {
+  const responds = await respondsInTime(ping())
+  const writes = writeState?.()
+  const details = {
+    database: responds ? 'ok' : 'away',
+    ...(writes && { disk: writes.disk }),
+    ...(!isWarm() && { projects: 'loading' }),
+  }
+  return { canEvaluate: isWarm(), canWrite: responds && (writes?.canWrite ?? true), details }
+}
+
+async function respondsInTime(ping: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>(resolve => {
+    timer = setTimeout(resolve, pingMillisecondsMax, false)
+  })
+  const inTime = ping.then(
+    () => true,
+    () => false,
+  )
+  return Promise.race([inTime, late]).finally(() => clearTimeout(timer))
+}

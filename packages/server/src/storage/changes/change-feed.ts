@@ -1,0 +1,126 @@
+import { setImmediate as endOfTick } from 'node:timers/promises'
+import { isDatabaseAway } from '../driver-error.ts'
+import type { Change, ChangeFeed, ChangeListener, ChangeLog } from './changes.ts'
+
+const batchMax = 500
+
+/**
+ * Reads the change log from this node's own position and delivers it to the listeners. Whatever wakes it (a commit in this process, a
+ * notification, a timer), it reads the same log, so a lost wake-up is only a delay. Sequences have no gaps: a gap means that this node
+ * slept while the log was trimmed, and that its listeners must reset. So does a log in which the change that was read last is missing or
+ * another one: a replica took over that had not received everything, and assigns the same sequences to other changes.
+ */
+export function createChangeFeed(
+  log: Pick<ChangeLog, 'listAfter' | 'head'>,
+  start: FeedStart,
+  onListenerError: (error: unknown) => void,
+): ChangeFeed {
+  const listeners = new Map<ChangeListener, () => void | Promise<void>>()
+  let { position, last } = start
+  let reading: Promise<void> = Promise.resolve()
+  /** A read that has not begun, so that it will see everything that is committed by now. */
+  let next: Promise<void> | undefined
+  /** Set while the database is known to be unavailable; cleared by the first read that succeeds. */
+  let outage: { readonly error: unknown; isProbing: boolean } | undefined
+
+  async function reporting(work: () => void | Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      onListenerError(error)
+    }
+  }
+
+  async function publish(changes: readonly Change[], isMissing: boolean): Promise<void> {
+    for (const [listener, reset] of listeners) {
+      if (isMissing) await reporting(reset)
+      if (changes.length > 0) await reporting(() => listener(changes))
+    }
+  }
+
+  async function deliver(): Promise<void> {
+    for (;;) {
+      const found = await log.listAfter(last ? position - 1 : position, batchMax)
+      const isKnown = last !== undefined && isSame(found[0], last)
+      const changes = isKnown ? found.slice(1) : found
+      const isMissing = last ? !isKnown : found.length > 0 && found[0]?.sequence !== position + 1
+      // Before they are notified: what is committed while they reset is delivered afterwards.
+      const next = isMissing && found.length === 0 ? await endOf(log) : { position, last, ...endingWith(changes) }
+      if (isMissing || changes.length > 0) await publish(changes, isMissing)
+      ;({ position, last } = next)
+      if (found.length < batchMax) return
+    }
+  }
+
+  /** A read that fails also fails the callers that wait for the next one: on a silent database each would wait for its timeout. */
+  async function readNext(): Promise<void> {
+    await endOfTick()
+    try {
+      await reading
+    } finally {
+      next = undefined
+    }
+    if (outage) throw outage.error
+    reading = deliver()
+    reading.catch(error => {
+      reading = Promise.resolve()
+      if (isDatabaseAway(error)) probe(error)
+    })
+    return reading
+  }
+
+  /** Reads in the background, so that no caller waits for a database that is known to be unavailable. */
+  function probe(error: unknown): void {
+    outage = { error, isProbing: true }
+    deliver().then(
+      () => {
+        outage = undefined
+      },
+      again => {
+        outage = isDatabaseAway(again) ? { error: again, isProbing: false } : undefined
+      },
+    )
+  }
+
+  return {
+    subscribe(listener, reset) {
+      listeners.set(listener, reset)
+      return () => listeners.delete(listener)
+    },
+    // Called at every request and after every commit. All calls before a read has begun share it, so that there is at most one read in
+    // an event-loop tick.
+    catchUp() {
+      if (outage) {
+        if (!outage.isProbing) probe(outage.error)
+        return Promise.reject(outage.error)
+      }
+      next ??= readNext()
+      return next
+    },
+  }
+}
+
+/** Where a node begins to read. */
+export interface FeedStart {
+  readonly position: number
+  /** The change at this position, if the log has it. */
+  readonly last: Change | undefined
+}
+
+/** The end of the log as it is now. */
+export async function endOf(log: Pick<ChangeLog, 'listAfter' | 'head'>): Promise<FeedStart> {
+  const position = await log.head()
+  const [found] = await log.listAfter(position - 1, 1)
+  return { position, last: found?.sequence === position ? found : undefined }
+}
+
+function endingWith(changes: readonly Change[]): FeedStart | undefined {
+  const last = changes.at(-1)
+  return last && { position: last.sequence, last }
+}
+
+const isSame = (found: Change | undefined, known: Change): boolean =>
+  found?.sequence === known.sequence &&
+  found.at === known.at &&
+  found.topic === known.topic &&
+  found.entityId === known.entityId

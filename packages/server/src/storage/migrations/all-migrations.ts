@@ -1,0 +1,21 @@
+import { foundation } from './0001-foundation.ts'
+import { persons } from './0002-persons.ts'
+import { cohorts } from './0003-cohorts.ts'
+import { flagActions } from './0004-flag-actions.ts'
+import { plugins } from './0010-plugins.ts'
+import { receivedBatches } from './0011-received-batches.ts'
+import { signInFailures } from './0012-sign-in-failures.ts'
+import { foldCase } from './0014-fold-case.ts'
+import type { Migration } from './migration.ts'
+
+/** The one list, in order. Append only. */
+export const migrations: readonly Migration[] = [
+  foundation,
+  persons,
+  cohorts,
+  flagActions,
+  plugins,
+  receivedBatches,
+  signInFailures,
+  foldCase,
+]

@@ -1,0 +1,12 @@
+import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import packagedChromium from '@sparticuz/chromium'
+
+/**
+ * The packaged browser is unpacked on first use. Concurrent test files would find a file that is still being written (ETXTBSY), so it is
+ * unpacked once before the tests.
+ */
+export default async function setup(): Promise<void> {
+  if (!existsSync(join(tmpdir(), 'chromium'))) await packagedChromium.executablePath()
+}
