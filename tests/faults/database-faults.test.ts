@@ -301,7 +301,7 @@ describe('a server that starts before the database', () => {
 })
 
 describe('a SQLite file', () => {
-  it('on a full disk: reads work, writes get 503 with the reason, and free space is enough to recover', async () => {
+  it('on a full disk: reads continue, writes get 503 with the reason, and freeing space is enough to recover', async () => {
     const database = await createTestDatabase('sqlite')
     const s = await startScenario('sqlite', { databaseUrl: database.url })
     const handle = s.halyard.storage.sqlite!.handle

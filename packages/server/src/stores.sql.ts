@@ -22,12 +22,14 @@ import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
+import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
 import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
+import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import type { TransactionEnd } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
 import type { Stores } from './stores.ts'
@@ -74,11 +76,13 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   flags: context => sqlFlagStore(context.db, context),
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
+  instance: ({ db }) => sqlInstanceStore(db),
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),
   persons: ({ db }) => sqlPersonStore(db),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
+  pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
   plugins: ({ db }) => sqlPluginStore(db),
   pluginWork: ({ db }) => sqlPluginWorkStore(db),
   projects: ({ db }) => sqlProjectStore(db),

@@ -17,10 +17,12 @@ import type { GroupStore } from './features/persons/group-store.ts'
 import type { PersonStore } from './features/persons/person-store.ts'
 import type { PluginConfigStore } from './features/plugins/configs/plugin-config-store.ts'
 import type { PluginStore } from './features/plugins/plugin-store.ts'
+import type { PluginReleaseStore } from './features/plugins/releases/plugin-release-store.ts'
 import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { ChangeLog } from './storage/changes/changes.ts'
 
@@ -39,11 +41,13 @@ export interface Stores {
   readonly flags: FlagStore
   readonly groups: GroupStore
   readonly identity: IdentityStore
+  readonly instance: InstanceStore
   readonly leases: LeaseStore
   readonly metrics: MetricStore
   readonly organizations: OrganizationStore
   readonly persons: PersonStore
   readonly pluginConfigs: PluginConfigStore
+  readonly pluginReleases: PluginReleaseStore
   readonly plugins: PluginStore
   readonly pluginWork: PluginWorkStore
   readonly projects: ProjectStore
@@ -51,6 +55,11 @@ export interface Stores {
   readonly signInFailures: SignInFailureStore
   readonly schedules: ScheduleStore
   readonly usage: UsageStore
+}
+
+export interface ReadLimits {
+  /** PostgreSQL cancels a statement that takes longer. SQLite reads in this process and cannot. */
+  readonly statementMillisecondsMax?: number
 }
 
 export interface Database {
@@ -62,7 +71,7 @@ export interface Database {
    */
   transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
   /** Several reads of one snapshot. */
-  read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
+  read<T>(work: (tx: Stores) => Promise<T>, limits?: ReadLimits): Promise<T>
   /** Reads that need no common snapshot: without a transaction, and so with a third of the round trips. */
   query<T>(work: (tx: Stores) => Promise<T>): Promise<T>
 }

@@ -95,9 +95,9 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
       bytes += added
       wake()
     } catch (error) {
-      // What may have been written in part is told by its check sum; the next line goes into a new file.
+      // A partial write is detected by its checksum; the next line goes into a new file.
       await endFile()
-      throw new Problem('unavailable', 'This edge cannot write to its disk; nothing of this was kept.', {
+      throw new Problem('unavailable', 'This edge cannot write to its disk; nothing was stored.', {
         retryAfterSeconds: 5,
         cause: error,
       })

@@ -4,7 +4,7 @@ import type { ProjectSource } from './projects/project-source.ts'
 import { type ServedProject, servedProject, withFlags } from './projects/served-project.ts'
 import { createTokenIndex } from './projects/token-index.ts'
 
-/** What is held in memory to answer evaluations, kept up to date by the change feed. */
+/** The projects in memory, updated by the change feed. */
 export interface Snapshots {
   /** What is in memory for a project's token. Undefined says nothing: the token may be unknown, or not loaded yet. */
   known(token: string): ServedProject | undefined
@@ -18,7 +18,7 @@ export interface Snapshots {
   forProject(projectId: number): Promise<ServedProject | undefined>
   /** Keeps a project that is in memory there, until the answer is called. */
   keep(projectId: number): () => void
-  /** Told after a project in memory has changed; `after` is undefined when it is gone. */
+  /** Called after a project in memory has changed; `after` is undefined when it was removed. */
   onSwap(listener: SwapListener): () => void
   /** The number of projects in memory. */
   readonly size: number
@@ -34,6 +34,8 @@ export interface SnapshotsOptions {
   readonly projectsMax?: number
   readonly flagsMax?: number
   readonly bytesMax?: number
+  /** A stale project could not be read; the version in memory is served on. */
+  readonly onRefreshFailed?: () => void
 }
 
 /** A project in memory, or on its way there. */
@@ -45,7 +47,7 @@ interface Entry {
   retry: NodeJS.Timeout | undefined
   /** Failed refreshes in a row. */
   failures: number
-  /** What has been told to have changed and is not yet in `current`. */
+  /** What has changed and is not yet in `current`. */
   readonly staleFlags: Set<number>
   isStale: boolean
   lastUse: number
@@ -67,6 +69,7 @@ export function createSnapshots({
   projectsMax = projectsMaxDefault,
   flagsMax = flagsMaxDefault,
   bytesMax = bytesMaxDefault,
+  onRefreshFailed = () => {},
 }: SnapshotsOptions): Snapshots {
   const entries = new Map<number, Entry>()
   const listeners = new Set<SwapListener>()
@@ -125,6 +128,7 @@ export function createSnapshots({
         // The database is away: what is in memory goes on being served, and this is tried again.
         entry.isStale ||= wasStale
         for (const id of ids) entry.staleFlags.add(id)
+        onRefreshFailed()
         retryLater(entry)
         return
       }

@@ -1,12 +1,14 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
+import { CompiledQuery, type Kysely } from 'kysely'
 import { retryDelay } from '../concurrency/retry-delay.ts'
 import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
-import { StaleWrite } from '../stores.ts'
+import { type ReadLimits, StaleWrite } from '../stores.ts'
 import { appendChanges } from './changes/change-log.sql.ts'
 import type { NewChange } from './changes/changes.ts'
 import { databaseProblem, isNameLost, isRaceLost, outageKind } from './driver-error.ts'
+import type { DialectName } from './migrations/migration.ts'
+import type { PreparedCompiledQuery } from './prepared-query.ts'
 import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
 import type { Tables } from './tables.ts'
 
@@ -33,13 +35,14 @@ export const readOnlyEnd: TransactionEnd = { append: undefined, afterCommit() {}
 
 interface SqlDatabaseParts {
   readonly kysely: Kysely<Tables>
+  readonly dialect?: DialectName
   readonly reader: Kysely<Tables>
   readonly health?: StorageHealthRecorder
 }
 
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
-  { kysely, reader, health = createStorageHealth() }: SqlDatabaseParts,
+  { kysely, reader, dialect, health = createStorageHealth() }: SqlDatabaseParts,
   storesOn: (db: Kysely<Tables>, end: TransactionEnd) => Stores,
   /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
   announce: () => Promise<void>,
@@ -92,13 +95,19 @@ export function createSqlDatabase<Stores>(
       if (hasChanges) await announce().catch(() => health.changesDelayed())
       return result
     },
-    async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+    async read<T>(work: (stores: Stores) => Promise<T>, limits: ReadLimits = {}): Promise<T> {
       const reading = () =>
         reader
           .transaction()
           .setAccessMode('read only')
           .setIsolationLevel('repeatable read')
-          .execute(tx => work(storesOn(tx, readOnlyEnd)))
+          .execute(async tx => {
+            const { statementMillisecondsMax } = limits
+            if (dialect === 'postgres' && statementMillisecondsMax !== undefined) {
+              await tx.executeQuery(statementLimit(statementMillisecondsMax))
+            }
+            return work(storesOn(tx, readOnlyEnd))
+          })
       try {
         return await reading().catch(error => {
           // The next attempt uses no prepared statements.
@@ -118,3 +127,9 @@ export function createSqlDatabase<Stores>(
     },
   }
 }
+
+/** Pipelined with the first statement of the transaction. */
+const statementLimit = (milliseconds: number): PreparedCompiledQuery => ({
+  ...CompiledQuery.raw(`set local statement_timeout = ${milliseconds}`),
+  isPipelined: true,
+})

@@ -10,7 +10,7 @@ export interface SettledCount {
 export interface ActivityCounts {
   find(filter: string): SettledCount
   store(filter: string, settled: SettledCount): void
-  /** After a failover the entries may be others. */
+  /** After a failover the entries may differ. */
   clear(): void
 }
 
