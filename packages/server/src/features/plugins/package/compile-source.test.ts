@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../../problem.ts'
 import { checkSyntax, compileSource } from './compile-source.ts'
+import { withCompiler } from './compiler-service.ts'
 
 const available = new Set(['crypto'])
 const compile = (files: Record<string, string>, main = Object.keys(files)[0]!) =>
@@ -118,10 +119,16 @@ describe('code that is too much for the compiler', () => {
   test('crashes only itself when its nesting has no brackets', async () => {
     const crashing = compile({ 'index.js': `x = ${'a=>'.repeat(million / 3)}1` })
     const beside = load(normal)
-    expect((await faultOf(crashing))[1]).toContain('crashes the compiler')
+    expect((await faultOf(crashing))[1]).toMatch(/crashes the compiler|takes longer than/)
     expect(await beside).toEqual({ a: 1 })
     expect(await load(normal)).toEqual({ a: 1 })
   }, 60_000)
+
+  test('is stopped when it takes too long, and the next source compiles', async () => {
+    const compiling = withCompiler('slow.js', () => new Promise<never>(() => {}), 20)
+    expect(await faultOf(compiling)).toEqual(['slow.js', 'slow.js: compiling takes longer than 0.02 seconds.'])
+    expect(await load(normal)).toEqual({ a: 1 })
+  })
 
   test('compiles after the compiler was stopped', async () => {
     await load(normal)

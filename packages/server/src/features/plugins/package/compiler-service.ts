@@ -1,9 +1,9 @@
 import { Mutex } from '../../../concurrency/mutex.ts'
-import { invalid, type Problem } from '../../../problem.ts'
+import { invalid, Problem } from '../../../problem.ts'
 
 export type Esbuild = typeof import('esbuild')
 
-const compileMsMax = 15_000
+const compileMsMax = 10_000
 /** One source at a time, so that a crash or a timeout is always that source's own. */
 const mutex = new Mutex()
 
@@ -11,27 +11,38 @@ const mutex = new Mutex()
  * Runs `work` with esbuild, whose compiler is a process of its own. When that process crashes or takes too long it is
  * stopped, and the next caller starts a new one. Raises `invalid` for the file whose source did it.
  */
-export async function withCompiler<T>(file: string, work: (esbuild: Esbuild) => Promise<T>): Promise<T> {
+export async function withCompiler<T>(
+  file: string,
+  work: (esbuild: Esbuild) => Promise<T>,
+  msMax = compileMsMax,
+): Promise<T> {
   const esbuild = await import('esbuild')
   return mutex.run(() =>
-    runBounded(esbuild, file, work).catch(async error => {
+    runBounded(esbuild, file, work, msMax).catch(async error => {
       if (!wasDeadBefore(error)) throw error
       await esbuild.stop()
-      return runBounded(esbuild, file, work)
+      return runBounded(esbuild, file, work, msMax)
     }),
   )
 }
 
-async function runBounded<T>(esbuild: Esbuild, file: string, work: (esbuild: Esbuild) => Promise<T>): Promise<T> {
-  let isOverdue = false
-  const timer = setTimeout(() => {
-    isOverdue = true
-    void esbuild.stop()
-  }, compileMsMax)
+async function runBounded<T>(
+  esbuild: Esbuild,
+  file: string,
+  work: (esbuild: Esbuild) => Promise<T>,
+  msMax: number,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const overdue = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(compileFault(file, `compiling takes longer than ${msMax / 1_000} seconds.`)), msMax)
+  })
+  const working = work(esbuild)
+  // A stopped process never settles what it was doing, so nothing waits for it.
+  working.catch(() => {})
   try {
-    return await work(esbuild)
+    return await Promise.race([working, overdue])
   } catch (error) {
-    if (isOverdue) throw compileFault(file, `compiling takes longer than ${compileMsMax / 1_000} seconds.`)
+    if (error instanceof Problem) await esbuild.stop()
     if (!hasCrashed(error)) throw error
     await esbuild.stop()
     throw compileFault(file, 'the code crashes the compiler; it may be nested too deeply.')
