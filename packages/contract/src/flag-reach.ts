@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox'
 import { Cohort } from './cohorts.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, Nullable, ProjectParams } from './schema.ts'
+import { FreeObjectInput, mebibyte, Nullable, ProjectParams } from './schema.ts'
 
-const Somebody = Type.Object({
+const SampledSubject = Type.Object({
   id: Type.String({ description: 'The UUID of the person, or the key of the group.' }),
   distinct_id: Nullable(Type.String()),
   name: Type.String(),
@@ -43,8 +43,8 @@ export const BlastRadius = Type.Object({
       gains: Type.Integer({ description: 'Number of subjects for which the flag would be switched on.' }),
       losses: Type.Integer({ description: 'Number of subjects for which the flag would be switched off.' }),
       changes: Type.Integer({ description: 'Number of subjects that would get another variant.' }),
-      sample_gains: Type.Array(Somebody),
-      sample_losses: Type.Array(Somebody),
+      sample_gains: Type.Array(SampledSubject),
+      sample_losses: Type.Array(SampledSubject),
     }),
   ),
 })
@@ -53,7 +53,7 @@ export type BlastRadius = Static<typeof BlastRadius>
 /** A candidate flag, or a single condition as PostHog's web app sends it. */
 const BlastRadiusBody = Type.Object({
   ...FlagWrite.properties,
-  condition: Type.Optional(Nullable(FreeObject('`{properties, rollout_percentage?, variant?}`'))),
+  condition: Type.Optional(Nullable(FreeObjectInput(4 * mebibyte, '`{properties, rollout_percentage?, variant?}`'))),
   group_type_index: Type.Optional(Nullable(Type.Integer())),
 })
 
@@ -79,7 +79,7 @@ export const flagReachRoutes = {
     method: 'POST',
     path: `${flags}/:id/create_static_cohort_for_flag`,
     tag,
-    summary: 'Create a static cohort of all persons for whom the flag is on, filled in the background',
+    summary: 'Create a static cohort of all persons who have the flag on, filled in the background',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: FlagWrite,

@@ -11,6 +11,7 @@ import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
@@ -42,6 +43,7 @@ import { createHttp } from './http/server/create-http.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
 import { servePage } from './http/web-app/web-app-routes.ts'
 import type { Instant } from './instant.ts'
+import { createAccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
@@ -56,7 +58,13 @@ import type { WorkerBus } from './worker-bus.ts'
 export interface AppDeps {
   readonly config: Pick<
     Config,
-    'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax' | 'lagMillisecondsMax' | 'inFlightMax'
+    | 'accessLog'
+    | 'bodyBytesMax'
+    | 'fastPath'
+    | 'inFlightMax'
+    | 'lagMillisecondsMax'
+    | 'requestsPerMinuteMax'
+    | 'trustProxy'
   >
   readonly database: Database
   readonly changes: ChangeFeed
@@ -70,7 +78,7 @@ export interface AppDeps {
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
-  /** There is work on cohorts to be done in the background. */
+  /** There is background work on cohorts. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
@@ -95,20 +103,27 @@ export function createApp({
 }: AppDeps): FastifyInstance {
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
   const shedder = createLoadShedder(config)
+  const accessLog = createAccessLog(config.accessLog)
+  const { trustProxy } = config
   const app = createHttp({
     authenticator,
     log,
-    ...config,
+    accessLog,
+    trustProxy,
+    bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
-    tryFastPath: serving.fastPath.tryFastPath,
-    plainLane: serving.fastPath.plain,
-    onAnswer: metrics.observeRequest,
+    fastPath:
+      config.fastPath === 'on'
+        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        : undefined,
+    onResponse: metrics.requests.observe,
   })
   const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined, peers))
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
+  metrics.watchBodies(serving.bodyMemory)
   serveOperations(app, readiness, metrics)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   servePage(app, listPageFiles())
@@ -117,14 +132,14 @@ export function createApp({
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
-  serveFlags(serve, { database, changes, now })
-  serveFlagVersions(serve, { database, now })
-  serveBulkFlags(serve, { database, now })
+  serveFlags(serve, { database, changes, guard: plugins.guard, now })
+  serveFlagVersions(serve, { database, guard: plugins.guard, now })
+  serveBulkFlags(serve, { database, guard: plugins.guard, now })
   serveSchedules(serve, { database, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
-  serveOrganizationFlags(serve, { database, now })
+  serveOrganizationFlags(serve, { database, guard: plugins.guard, now })
   serveRoleAccess(serve, { database, now })
   serveCohorts(serve, { database, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })

@@ -215,6 +215,25 @@ export const settings = {
     describes: 'Threads that run plugin code; unset means one less than the number of cores, 2 to 4.',
     read: wholeNumber(1, 64),
   }),
+  pluginRealmsMax: setting({
+    variable: 'HALYARD_PLUGIN_REALMS_MAX',
+    fallback: '64',
+    describes:
+      'Plugin configurations that one process has in memory at once; the least recently used one is closed for another and opened again on demand.',
+    read: wholeNumber(1, 10_000),
+  }),
+  pluginRealmsPerOrganizationMax: setting({
+    variable: 'HALYARD_PLUGIN_REALMS_PER_ORGANIZATION_MAX',
+    fallback: '16',
+    describes: 'The same, for the projects of one organization.',
+    read: wholeNumber(1, 10_000),
+  }),
+  pluginMemoryMegabytesMax: setting({
+    variable: 'HALYARD_PLUGIN_MEMORY_MB_MAX',
+    fallback: '1024',
+    describes: 'Megabytes that all plugins of one process may hold together; beyond it idle ones are closed.',
+    read: wholeNumber(64, 1_048_576),
+  }),
   geoipDatabase: setting({
     variable: 'HALYARD_GEOIP_DATABASE',
     fallback: undefined,
@@ -304,7 +323,7 @@ export const settings = {
     variable: 'HALYARD_LAG_MILLISECONDS_MAX',
     fallback: '1000',
     describes:
-      'When the event loop lags behind by more than this repeatedly, evaluation returns 503; at four times this, management as well. 0 disables the check.',
+      'When the event loop lags behind by more than this repeatedly, or an evaluation has waited longer, evaluation returns 503; at four times this, management as well. 0 disables the check.',
     read: wholeNumber(0, 60_000),
   }),
   inFlightMax: setting({
@@ -312,6 +331,20 @@ export const settings = {
     fallback: '10000',
     describes: 'Requests in flight beyond which evaluation returns 503; at twice this, management as well.',
     read: wholeNumber(1, 1_000_000),
+  }),
+  fastPath: setting({
+    variable: 'HALYARD_FAST_PATH',
+    fallback: 'on',
+    describes:
+      '`on` answers evaluations and polls for definitions on the raw socket; `off` sends every request through the ordinary path, with the same responses at lower speed.',
+    read: oneOf('on', 'off'),
+  }),
+  accessLog: setting({
+    variable: 'HALYARD_ACCESS_LOG',
+    fallback: 'errors',
+    describes:
+      'Which evaluation requests (`/flags`, `/decide`, definitions, OFREP) are logged: `errors` (status 400 and above), `sampled` (errors and one in 100), `all` or `off`. All other requests are always logged.',
+    read: oneOf('errors', 'sampled', 'all', 'off'),
   }),
   logFormat: setting({
     variable: 'LOG_FORMAT',

@@ -15,7 +15,6 @@ import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
-import { type FlagGuard, guardFlagSaves } from './features/plugins/guard-flag-saves.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
 import { createSecretBox } from './features/plugins/secrets/secret-box.ts'
@@ -28,6 +27,7 @@ import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
+import { createFailureCounters } from './observability/failure-metrics.ts'
 import { createMetrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
@@ -41,7 +41,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage/open-s
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/wait-for-database.ts'
-import { createStoreMemory, sqlStores } from './stores.sql.ts'
+import { clearStoreMemory, createStoreMemory, sqlStores } from './stores.sql.ts'
 import type { Database } from './stores.ts'
 import { noWorkerBus, type WorkerBus } from './worker-bus.ts'
 
@@ -53,22 +53,22 @@ export interface Halyard {
   readonly serving: Serving
   readonly jobs: JobRunner
   readonly plugins: PluginSystem
-  /** Resolves when what is served is in memory, or has been waited for long enough. */
+  /** Resolves when the projects are in memory, or after a bounded time. */
   warm(): Promise<void>
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
   readonly firstCredentials: FirstCredentials
-  /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
+  /** From now on `/_readyz` responds 503, so that load balancers choose another node. */
   drain(): void
   close(): Promise<void>
 }
 
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
-  /** Processes beside this one on the same machine. */
+  /** The sibling workers of this process. */
   readonly peers?: WorkerBus
 }
 
-/** By how nodes hear of changes: behind LISTEN/NOTIFY, asking only makes up for what was lost. */
+/** With LISTEN/NOTIFY, polling only makes up for lost notifications. */
 const changePollMilliseconds = { notify: 1000, poll: 25 }
 
 /** Composition root: builds everything in order; `close` undoes it in reverse. */
@@ -96,23 +96,39 @@ export async function createHalyard(
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
-    const announce = async () => {
-      if (isNotifying && storage.pool && !channel?.tell()) notifyChanges(storage.pool).catch(() => {})
-      peers.broadcastChanges()
-      await changes.catchUp()
+    const metrics = createMetrics(peers.ownName)
+    const failures = createFailureCounters(metrics.registry)
+    const publishChanges = async () => {
+      if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
     }
-    let flagGuard: FlagGuard | undefined
+    /** Resolves when this process and its sibling workers have applied the changes. */
+    const announce = async () => {
+      if (isNotifying && storage.pool && !channel?.notify()) {
+        notifyChanges(storage.pool).catch(() => failures.count('change_notify'))
+      }
+      const applied = [changes.catchUp(), publishChanges()]
+      await Promise.all(applied).catch(error => {
+        failures.count('change_announce')
+        throw error
+      })
+    }
     const memory = createStoreMemory()
-    const database: Database = guardFlagSaves(
-      createSqlDatabase(storage, (db, notes) => sqlStores(db, notes, memory, config), announce, storage.writersMax),
-      () => flagGuard,
+    changes.subscribe(
+      () => {},
+      () => clearStoreMemory(memory),
+    )
+    const database: Database = createSqlDatabase(
+      storage,
+      (db, end) => sqlStores(db, end, memory, config),
+      announce,
+      storage.writersMax,
     )
     const source = storedSource(database, changes)
     const serving = createServing({
       source,
       now,
-      onError: error => log.error({ err: error }, 'request failed'),
       limits: config,
+      onRefreshFailed: () => failures.count('snapshot_refresh'),
       bodiesBytesMax: config.bodiesBytesMax,
     })
     const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
@@ -124,7 +140,6 @@ export async function createHalyard(
       (tx, owner) => firstCredentials.store(tx, owner, operatorChoices),
       now(),
     )
-    const metrics = createMetrics(peers.ownName)
     const node = randomUUID()
     const plugins = createPluginSystem({
       config,
@@ -140,7 +155,6 @@ export async function createHalyard(
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
     await plugins.runtime.start()
-    flagGuard = plugins.guard
 
     let isDraining = false
     const readiness = {
@@ -188,10 +202,10 @@ export async function createHalyard(
     })
 
     const wake = () => {
-      changes.catchUp().catch(() => {})
+      changes.catchUp().catch(() => failures.count('change_read'))
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
-    peers.onChanges(wake)
+    peers.onChanges(changes.catchUp)
     if (isNotifying && storage.pool) {
       channel = listenForChanges(config.databaseUrl, wake, error =>
         log.warn({ event: 'change_channel_lost', err: error }, 'lost the change channel; reconnecting'),

@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts'
 import { version } from '../version.ts'
 import { credentials } from './accounts/credentials.ts'
 import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
-import { createUser, listUsers, resetPassword } from './accounts/users.ts'
+import { createUser, listUsers, resetPassword, setStaff } from './accounts/users.ts'
 import { backup } from './data/backup.ts'
 import { importCommand } from './data/import.ts'
 import { migrateCommand } from './data/migrate.ts'
@@ -111,6 +111,17 @@ function addAccountCommands(program: Command): void {
     .requiredOption('--email <address>', 'email address')
     .addOption(jsonOption())
     .action(resetPassword)
+  for (const [name, isStaff] of [
+    ['promote', true],
+    ['demote', false],
+  ] as const) {
+    users
+      .command(name)
+      .description(`${isStaff ? 'make' : 'no longer make'} a user an instance administrator, who sets plugin levels`)
+      .requiredOption('--email <address>', 'email address of the user')
+      .addOption(jsonOption())
+      .action(setStaff(isStaff))
+  }
 
   const keys = group(program, 'keys', 'manage personal API keys, beside the database')
   keys

@@ -1,23 +1,35 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as wait } from 'node:timers/promises'
-import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
+import { applyMillisecondsMax, noWorkerBus, type WorkerBus } from '../worker-bus.ts'
 
 /** Messages between workers and their supervisor. */
 type Message =
-  | 'halyard:changed'
   /** A worker listens, or waits for its database and can serve the port meanwhile. */
   | 'halyard:serving'
   | 'halyard:waiting'
   /** To waiting workers: whether another worker serves the port. */
   | 'halyard:port-free'
   | 'halyard:port-served'
-  | Word
+  | ChangeMessage
+  | TopicMessage
 
-/** From a part of one worker to the same part of the others. */
-interface Word {
-  readonly part: string
-  readonly word: unknown
+/**
+ * A worker has committed (`committed`); the supervisor forwards that to the siblings (`apply`) and reports how many have to
+ * acknowledge it (`forwarded`); each acknowledgment (`applied`) goes back to the worker that committed.
+ */
+type ChangeMessage =
+  | { readonly change: 'committed'; readonly id: number }
+  | { readonly change: 'apply' | 'applied'; readonly id: number; readonly worker: number }
+  | { readonly change: 'forwarded'; readonly id: number; readonly siblings: number }
+
+/** From one worker to the others. */
+interface TopicMessage {
+  readonly topic: string
+  readonly message: unknown
 }
+
+const isChange = (message: Message): message is ChangeMessage => typeof message === 'object' && 'change' in message
+const isTopic = (message: Message): message is TopicMessage => typeof message === 'object' && 'topic' in message
 
 interface Log {
   info(details: object, message: string): void
@@ -44,15 +56,18 @@ export const isSupervisor = (workers: number): boolean => workers > 1 && cluster
  * and shows the first credentials; if it cannot start, the supervisor ends with its exit code.
  */
 export async function supervise(count: number, log: Log): Promise<void> {
+  // Workers accept from one listening socket. Handing connections over would take a round trip for each, which starves new clients.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   let isStopping = false
   let delay = restartMillisecondsMin
   const servingWorkers = new Set<Worker>()
   const waitingWorkers = new Set<Worker>()
 
   cluster.on('message', (from, message: Message) => {
-    if (message === 'halyard:changed' || typeof message === 'object') {
+    if (isTopic(message)) {
       for (const worker of living()) if (worker !== from) worker.send(message)
     }
+    if (isChange(message)) forwardChange(from, message)
     if (message === 'halyard:waiting') waitingWorkers.add(from)
     if (message === 'halyard:serving') {
       waitingWorkers.delete(from)
@@ -60,6 +75,18 @@ export async function supervise(count: number, log: Log): Promise<void> {
     }
     if (message === 'halyard:waiting' || message === 'halyard:serving') notifyWaiting()
   })
+
+  /** Workers that do not serve yet read the database when they start: only the others acknowledge. */
+  function forwardChange(from: Worker, message: ChangeMessage): void {
+    if (message.change === 'committed') {
+      const siblings = living().filter(worker => worker !== from && servingWorkers.has(worker))
+      for (const worker of siblings) worker.send({ change: 'apply', id: message.id, worker: from.id })
+      from.send({ change: 'forwarded', id: message.id, siblings: siblings.length })
+    } else if (message.change === 'applied') {
+      const origin = cluster.workers?.[message.worker]
+      if (origin && !origin.isDead()) origin.send(message)
+    }
+  }
 
   /** While no worker serves the port, the waiting ones respond. */
   function notifyWaiting(): void {
@@ -71,11 +98,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
   function fork(): Worker {
     const worker = cluster.fork()
     log.info({ event: 'worker_started', worker: worker.process.pid }, 'starting a worker')
-    // The worker was killed a moment ago; its exit is handled below, and the message or connection is lost.
+    // A message to a worker that was killed a moment ago is lost. Its exit is handled below.
     worker.on('error', error =>
       log.warn({ event: 'worker_ipc_failed', worker: worker.process.pid, err: error }, 'cannot send to a worker'),
     )
-    worker.once('exit', watchHandOver(worker))
     worker.once('exit', () => {
       waitingWorkers.delete(worker)
       if (servingWorkers.delete(worker)) notifyWaiting()
@@ -147,20 +173,6 @@ const ended = (worker: Worker): Promise<{ code: number | null; signal: string | 
   new Promise(resolve => worker.once('exit', (code, signal) => resolve({ code, signal })))
 
 /**
- * `node:cluster` hands connections to workers one at a time and keeps one open whose worker is killed before it accepts: its client would wait
- * forever. Returns a function that closes it; an accepted connection is closed here already, and closing it again does nothing.
- */
-function watchHandOver({ process: child }: Worker): () => void {
-  const send = child.send.bind(child) as (message: unknown, handle?: unknown, ...rest: unknown[]) => boolean
-  let handedOver: { close(): void } | undefined
-  child.send = (message: unknown, handle?: unknown, ...rest: unknown[]) => {
-    if (handle) handedOver = handle as { close(): void }
-    return send(message, handle, ...rest)
-  }
-  return () => handedOver?.close()
-}
-
-/**
  * Reports, now and on every change, whether no worker serves the port, so that one that waits for its database has to respond. A single process
  * always has to.
  */
@@ -178,20 +190,70 @@ export function watchPort(listener: (isPortFree: boolean) => void): void {
 /** The bus between workers, through the supervisor. */
 export function siblings(): WorkerBus {
   if (!cluster.isWorker) return noWorkerBus
+  const onMessage = (listener: (message: Message) => void) => process.on('message', listener)
   return {
     ownName: String(cluster.worker?.id),
-    broadcastChanges: () => say('halyard:changed'),
-    onChanges(listener) {
-      process.on('message', message => {
-        if (message === 'halyard:changed') listener()
+    publishChanges: createChangePublisher(onMessage),
+    onChanges(apply) {
+      onMessage(message => {
+        if (!isChange(message) || message.change !== 'apply') return
+        // Without an acknowledgment the sibling waits for as long as it may, and reports that.
+        apply().then(
+          () => say({ ...message, change: 'applied' }),
+          () => {},
+        )
       })
     },
-    tell: (part, word) => say({ part, word }),
-    onTold(part, listener) {
-      process.on('message', (message: Message) => {
-        if (typeof message === 'object' && message.part === part) listener(message.word)
+    publish: (topic, message) => say({ topic, message }),
+    subscribe(topic, listener) {
+      onMessage(message => {
+        if (isTopic(message) && message.topic === topic) listener(message.message)
       })
     },
+  }
+}
+
+/** Commits that happen while siblings acknowledge an earlier one share the next round. */
+function createChangePublisher(onMessage: (listener: (message: Message) => void) => void): () => Promise<boolean> {
+  const rounds = new Map<number, { missing: number; settle: (isApplied: boolean) => void }>()
+  let lastId = 0
+  let running: Promise<boolean> | undefined
+  let next: Promise<boolean> | undefined
+
+  onMessage(message => {
+    if (!isChange(message)) return
+    const round = rounds.get(message.id)
+    if (!round) return
+    if (message.change === 'forwarded') round.missing += message.siblings
+    else if (message.change === 'applied') round.missing -= 1
+    if (round.missing === 0) round.settle(true)
+  })
+
+  function startRound(): Promise<boolean> {
+    const id = ++lastId
+    return new Promise<boolean>(resolve => {
+      const timer = setTimeout(() => settle(false), applyMillisecondsMax)
+      const settle = (isApplied: boolean) => {
+        clearTimeout(timer)
+        rounds.delete(id)
+        running = undefined
+        resolve(isApplied)
+      }
+      rounds.set(id, { missing: 0, settle })
+      say({ change: 'committed', id })
+    })
+  }
+
+  return function publish(): Promise<boolean> {
+    if (!running) {
+      running = startRound()
+      return running
+    }
+    next ??= running.then(() => {
+      next = undefined
+      return publish()
+    })
+    return next
   }
 }
 

@@ -6,7 +6,7 @@ import { type Upstream, UpstreamError } from './upstream.ts'
 export interface Forwarding {
   /** Batches that the upstream has taken. */
   readonly forwarded: number
-  /** Batches that nobody will ever take: of a project that is gone, or not understood. */
+  /** Batches that the upstream will never accept: of a deleted project, or unreadable. */
   readonly dropped: number
   close(): Promise<void>
 }

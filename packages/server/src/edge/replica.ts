@@ -25,7 +25,7 @@ export interface Replica {
   readonly projects: ProjectSource
   readonly states: ProjectStates
   readonly findActor: IdentityStore['findActor']
-  /** Nothing is ever missed here: what is told is what was put. */
+  /** Nothing is ever missed: every change comes from `put`. */
   readonly changes: { subscribe(listener: ChangeListener): () => void }
   findByUuid(uuid: string): Project | undefined
   findById(projectId: number): Project | undefined

@@ -11,7 +11,7 @@ interface Deps {
   readonly changes: Pick<ChangeFeed, 'subscribe'>
   /** So many projects are read before anybody asks for them; 0 means none. */
   readonly projectsMax: number
-  /** A clock that nobody sets, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
 }
 
@@ -28,7 +28,7 @@ export interface WarmUp {
 
 const retryMilliseconds = 500
 const lookMilliseconds = 5
-/** A huge installation is served while it is still being read. Counted anew when the database was away: that is no progress. */
+/** A huge installation is served while it is still being read. Starts again after the database was unavailable. */
 const waitedForMillisecondsMax = 15_000
 
 const isAway = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable'

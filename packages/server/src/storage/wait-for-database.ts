@@ -4,7 +4,7 @@ import { isDatabaseAway } from './driver-error.ts'
 const pauseMillisecondsMin = 250
 const pauseMillisecondsMax = 5000
 
-/** A database that starts together with Halyard may be later than it. Throws the last error when the time is over; without one there is none. */
+/** A database that starts together with Halyard may be later. Throws the last error when the time is over; without a limit it waits on. */
 export async function untilDatabaseAnswers(
   ping: () => Promise<void>,
   secondsMax: number | undefined,

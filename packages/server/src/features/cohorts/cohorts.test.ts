@@ -381,7 +381,7 @@ onEachDatabase('cohorts', dialect => {
   describe('from a flag', () => {
     const create = (id: number, body?: unknown) => s.post(`${flags}${id}/create_static_cohort_for_flag/`, body)
 
-    it('contains every person for whom the flag is on, including variants', async () => {
+    it('contains every person who has the flag on, including variants', async () => {
       const filters = {
         groups: [{ properties: [is('plan', ['pro', 'free'])], rollout_percentage: 100 }],
         multivariate: {

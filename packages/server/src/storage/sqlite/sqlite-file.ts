@@ -10,7 +10,7 @@ export class DatabaseFileError extends Error {
   }
 }
 
-/** A larger file is not read through at every start: `halyard doctor` does that when asked. */
+/** A larger file is not read through at every start: `halyard doctor` does that. */
 const checkedAtStartBytesMax = 256 * 1024 * 1024
 
 /** Opens the file, creating a missing one. Raises DatabaseFileError for one that is damaged, emptied or not writable. */

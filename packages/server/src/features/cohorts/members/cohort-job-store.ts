@@ -5,7 +5,7 @@ import type { Instant } from '../../../instant.ts'
 export type CohortTask =
   /** Count the members of a dynamic cohort. */
   | { readonly kind: 'count' }
-  /** Add every person for whom a flag is on to a static cohort. Uses the definitions as of the request. */
+  /** Add every person who has a flag on to a static cohort. Uses the definitions as of the request. */
   | { readonly kind: 'fill'; readonly flagKey: string; readonly definitions: Definitions; readonly now: number }
   /** Look up the submitted distinct ids and add the persons found to a static cohort. */
   | { readonly kind: 'import' }
