@@ -19,7 +19,8 @@ import {
   UNKNOWN_TRUE,
   uncertaintyOf,
 } from '../evaluate/ternary.ts'
-import { compileTest, type Test, type ValueIssue } from './match/compile-test.ts'
+import { compileTest } from './match/compile-test.ts'
+import type { Test, ValueIssue } from './match/value-test.ts'
 
 /** The inputs of a predicate, so that the caller knows what to look up. */
 export type Reads =

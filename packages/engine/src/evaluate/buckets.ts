@@ -1,6 +1,6 @@
-import type { PlannedHashes } from '../compile/hash-plan.ts'
 import { bucketOf } from '../hash/bucket.ts'
 import { hashAll } from '../hash/hash-all.ts'
+import type { HashBatch } from '../hash/hash-batch.ts'
 import { type PackedPrefix, ROLLOUT_SALT, type Salt } from '../hash/message.ts'
 
 /** The rollout and variant buckets of one run, by flag position. Each is hashed at most once. */
@@ -34,7 +34,7 @@ export class Buckets {
     return bucket
   }
 
-  hashBatch({ salt, batch }: PlannedHashes, identifier: string): void {
+  hashBatch(batch: HashBatch, identifier: string, salt: Salt): void {
     this.#hasBatches = true
     hashAll(batch, identifier, salt, this.#bySalt(salt))
   }

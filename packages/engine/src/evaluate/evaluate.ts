@@ -34,8 +34,8 @@ export function evaluateAll(project: Project, run: Run): void {
   const { order } = project.flagOrder
   const { flags, hashes } = project
   for (let index = 0; index < hashes.length; index++) {
-    const planned = hashes[index]!
-    if (run.has(planned.entity)) run.buckets.hashBatch(planned, run.identifierOf(planned.entity))
+    const { entity, salt, batch } = hashes[index]!
+    if (run.has(entity)) run.buckets.hashBatch(batch, run.identifierOf(entity), salt)
   }
   for (let place = 0; place < flags.length; place++) {
     evaluateOne(project, run, order === undefined ? place : order[place]!)

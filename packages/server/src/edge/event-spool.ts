@@ -14,8 +14,8 @@ import { syncFolder } from './state-file.ts'
  */
 export interface EventSpool {
   /**
-   * Resolves when the batch is on disk. One without an id may be joined with others and gets one. Raises `unavailable` when there is no
-   * room, or the disk cannot be written.
+   * Resolves when the batch is on disk. One without an id may be joined with others and gets one. Raises `unavailable` when the spool is
+   * full, or the disk cannot be written.
    */
   append(batch: NewBatch): Promise<void>
   /** The batches in the oldest file, as JSON; undefined when there is none. Nothing is appended to a file that has been taken. */

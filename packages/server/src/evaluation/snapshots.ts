@@ -97,7 +97,7 @@ export function createSnapshots({
     return entry.loading
   }
 
-  /** What changed while it was being read is read again before anybody sees it. */
+  /** Changes that arrive during a load are applied before the project is served. */
   async function settle(entry: Entry, served: ServedProject | undefined): Promise<ServedProject | undefined> {
     if (served) entry.current = served
     else remove(entry)

@@ -2,35 +2,13 @@ import type { EngineOptions } from '../../definition/definition.ts'
 import type { IssueCode } from '../../definition/issue.ts'
 import { toText } from '../../definition/json.ts'
 import type { Operator } from '../../definition/operator.ts'
-import { FALSE, negate, type Ternary, TRUE, ternaryOf, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
+import { FALSE, negate, TRUE, ternaryOf, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
 import { parseDateFilter, parseInstant } from './dates.ts'
 import { exactTest } from './equality.ts'
 import { memoizeLast } from './memoize-last.ts'
 import { regexTest } from './regex.ts'
 import { caretRange, compareVersions, parseVersion, tildeRange, type VersionRange, wildcardRange } from './semver.ts'
-
-/** What a test may read besides the value. */
-export interface MatchContext {
-  readonly now: number
-  /** Charges the evaluation for a match. Returns false when its limit is reached; then the pattern must not run. */
-  spendRegexSteps(programSize: number, inputLength: number): boolean
-}
-
-/** Evaluates a value that is present. */
-export type Test = (value: unknown, context: MatchContext) => Ternary
-
-/** Why a filter's value is invalid for its operator. */
-export interface ValueIssue {
-  readonly code: IssueCode
-  readonly message: string
-}
-
-export interface CompiledTest {
-  readonly test: Test
-  readonly valueIssue?: ValueIssue
-  /** The size of the compiled pattern, where there is one. */
-  readonly regexSize?: number
-}
+import type { CompiledTest, Test, ValueIssue } from './value-test.ts'
 
 export interface MatchOptions extends EngineOptions {
   readonly propertyMatchingVersion: 1 | 2

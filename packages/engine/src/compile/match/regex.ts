@@ -2,8 +2,8 @@ import type { EngineOptions, Matcher } from '../../definition/definition.ts'
 import { toText } from '../../definition/json.ts'
 import { estimateProgramSize, inputLengthMax, patternLengthMax, programSizeMax } from '../../definition/regex-limits.ts'
 import { FAILED, FALSE, REGEX, type Ternary, TRUE, UNKNOWN, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
-import type { CompiledTest, Test, ValueIssue } from './compile-test.ts'
 import { isSharedText, portabilityOf } from './portable-regex.ts'
+import type { CompiledTest, Test, ValueIssue } from './value-test.ts'
 
 /** A pattern whose estimate is far above the limit is not compiled at all; close to it, the compiled size decides. */
 const estimateMax = 5 * programSizeMax

@@ -54,7 +54,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
   let isClosed = false
 
   /** Sends one edge everything, one project after another. Changes while the edge is slow to read are sent once, in their latest version. */
-  async function tell(response: ServerResponse, { authenticate, have }: Follower, first: readonly number[]) {
+  async function sendUpdates(response: ServerResponse, { authenticate, have }: Follower, first: readonly number[]) {
     const keeping = new Map<number, () => void>()
     const sent = new Map<number, ProjectState>()
     const stale = new Set<number>(first)
@@ -166,7 +166,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         response.writeHead(200, { ...headers, ...streamHeaders })
         response.flushHeaders()
         // However it ends, the edge reconnects and gets the reason if it lost access.
-        tell(response, follower, first).catch(() => end(response))
+        sendUpdates(response, follower, first).catch(() => end(response))
       }
     },
     get size() {

@@ -50,7 +50,7 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
     return reading
   }
 
-  const tell = (projectId: number | undefined) => {
+  const notify = (projectId: number | undefined) => {
     for (const listener of listeners) listener(projectId)
   }
 
@@ -82,18 +82,18 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
       entry.access = undefined
       entry.accessChanges += 1
     }
-    tell(undefined)
+    notify(undefined)
   }
 
   const unsubscribe = changes.subscribe(batch => {
     for (const { topic, projectId } of batch) {
       if (topic === 'identity' || topic === 'project') startAnew()
-      else if (projectId !== null && entries.has(projectId)) tell(projectId)
+      else if (projectId !== null && entries.has(projectId)) notify(projectId)
     }
   }, startAnew)
   // What was changed while the database was away is read later, without a word from the change feed.
   const unsubscribeSwaps = snapshots.onSwap(({ project }) => {
-    if (entries.has(project.id)) tell(project.id)
+    if (entries.has(project.id)) notify(project.id)
   })
 
   return {

@@ -4,7 +4,7 @@ import { Problem } from '../../problem.ts'
 import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 
-/** Tells people that something has changed which they may see, never what it is now. */
+/** Notifies users that something they can see has changed, without its content. */
 export interface ChangeStreams {
   /** Takes the answer over until the follower goes away, or their key no longer holds. Raises `throttled`. */
   follow(follower: Follower): (response: ServerResponse, headers: OutgoingHttpHeaders) => void

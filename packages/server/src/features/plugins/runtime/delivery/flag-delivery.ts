@@ -40,7 +40,7 @@ export async function subscribeIfCapabilityAdded(
   }
 }
 
-/** Who listens is asked of the database, after what there is to tell: this node may not have heard of somebody who was there before the change. */
+/** Subscribers are read from the database after the pending changes: this node may not know yet of one that was added before the change. */
 async function deliverPending(
   tx: Stores,
   projectId: number,
