@@ -1,5 +1,5 @@
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
-import { createSemaphore } from '../concurrency/semaphore.ts'
+import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
 
 /**
@@ -42,7 +42,11 @@ const exhausted = (): Problem =>
 export function createBodyMemoryBudget(bytesMax: number, now: () => number = monotonicNow): BodyMemoryBudget {
   /** Bodies that are still arriving, the oldest first. */
   const arriving = new Map<BodyReservation, { readonly since: number; readonly onEvicted: (why: Problem) => void }>()
-  const slots = createSemaphore(concurrentInflatesMax, inflateWaitMillisecondsMax)
+  const inflating = new Semaphore({
+    permits: concurrentInflatesMax,
+    waitMillisecondsMax: inflateWaitMillisecondsMax,
+    message: exhausted().message,
+  })
   let held = 0
   let inflates = 0
 
@@ -75,17 +79,11 @@ export function createBodyMemoryBudget(bytesMax: number, now: () => number = mon
       arriving.set(reservation, { since: now(), onEvicted })
       return reservation
     },
-    async inflate(work) {
-      const release = await slots.take().catch(() => {
-        throw exhausted()
-      })
-      try {
+    inflate: work =>
+      inflating.run(() => {
         inflates += 1
-        return await work()
-      } finally {
-        release()
-      }
-    },
+        return work()
+      }),
     countInflate() {
       inflates += 1
     },

@@ -1,3 +1,4 @@
+import { InvalidatedCache } from '../concurrency/invalidated-cache.ts'
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
 import { Problem } from '../problem.ts'
 import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
@@ -19,27 +20,19 @@ export function createRateLimiter(
   now: () => number = monotonicNow,
 ): RateLimiter {
   if (perMinute === undefined) return { take() {} }
-  const windows = new Map<string, { start: number; count: number }>()
+  const windows = new InvalidatedCache<{ start: number; count: number }>({ sizeMax: keysMax })
   const unpublished = createUnpublished(bus)
 
   function count(key: string, requests: number): { start: number; count: number } {
     const time = now()
-    const current = windows.get(key)
+    const current = windows.peek(key)
     if (current && time - current.start < windowMilliseconds) {
       current.count += requests
       return current
     }
-    if (!current && windows.size >= keysMax) evictOldest()
     const next = { start: time, count: requests }
-    // Insertion order is the order of windows.
-    windows.delete(key)
     windows.set(key, next)
     return next
-  }
-
-  function evictOldest(): void {
-    const [oldest] = windows.keys()
-    if (oldest !== undefined) windows.delete(oldest)
   }
 
   bus.subscribe('requests', message => {

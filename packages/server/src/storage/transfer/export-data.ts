@@ -92,6 +92,8 @@ function partOfProject(
     return sql<boolean>`(id in (select organization_id from projects where id = ${projectId})
       or id in (select organization_id from plugins where ${usedPlugins(projectId)}))`
   if (shape.name === 'plugins') return usedPlugins(projectId)
+  // What other organizations have accepted is theirs.
+  if (shape.name === 'plugin_acceptances' || shape.name === 'plugin_releases') return undefined
   if (shape.name === 'users') return sql<boolean>`(${sql.join(whereUsersAreNamed(shapes, projectId), sql` or `)})`
   // Where the change log ends belongs to every database.
   if (shape.name === 'change_head') return sql<boolean>`1 = 1`

@@ -1,10 +1,13 @@
 import { accessSync, constants, statfsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { sql } from 'kysely'
-import { type Config, readConfig } from '../config.ts'
-import { migrations } from '../storage/migrations/all-migrations.ts'
-import { schemaVersion } from '../storage/migrations/migrate.ts'
-import { openStorage, type Storage } from '../storage/open-storage.ts'
+import { type Config, readConfig } from '../../config.ts'
+import { migrations } from '../../storage/migrations/all-migrations.ts'
+import { schemaVersion } from '../../storage/migrations/migrate.ts'
+import { openStorage, type Storage } from '../../storage/open-storage.ts'
+import { green, printJson, red } from '../output.ts'
+import { exitCodes } from '../usage.ts'
+import { refuseMissingFile } from '../with-database.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
 
 const good = (text: string): Finding => ({ isGood: true, text })
@@ -13,11 +16,17 @@ const bad = (text: string): Finding => ({ isGood: false, text })
 const freeBytesMin = 200 * 1024 * 1024
 const clockSkewMillisecondsMax = 5000
 
-/** `halyard doctor [--security]`: looks, changes nothing, and says what to do. */
-export async function doctor(args: string[]): Promise<void> {
-  const findings = args.includes('--security') ? securityFindings(readConfig(process.env)) : await examine()
-  for (const { isGood, text } of findings) console.log(`${isGood ? 'ok  ' : 'BAD '} ${text}`)
-  if (findings.some(finding => !finding.isGood)) process.exitCode = 1
+interface Options {
+  readonly security?: boolean
+  readonly json?: boolean
+}
+
+/** `halyard doctor [--security]`: changes nothing, and says what to do. Exit code 1 when a check fails. */
+export async function doctor({ security, json }: Options): Promise<void> {
+  const findings = security ? securityFindings(readConfig(process.env)) : await examine()
+  if (json) printJson(findings.map(({ isGood, text }) => ({ ok: isGood, text })))
+  else for (const { isGood, text } of findings) console.log(`${isGood ? green('ok  ') : red('BAD ')} ${text}`)
+  if (findings.some(finding => !finding.isGood)) process.exitCode = exitCodes.failure
 }
 
 async function examine(): Promise<readonly Finding[]> {
@@ -25,24 +34,29 @@ async function examine(): Promise<readonly Finding[]> {
   let config: Config
   try {
     config = readConfig(process.env)
-    findings.push(good('Settings can be read.'))
+    findings.push(good('The settings are valid.'))
   } catch (error) {
     return [...findings, bad(`Settings: ${(error as Error).message}`)]
   }
   findings.push(...checkDisk(config))
+  try {
+    refuseMissingFile(config.databaseUrl)
+  } catch (error) {
+    return [...findings, bad((error as Error).message)]
+  }
   const storage = tryOpen(config)
   if (!('kysely' in storage)) return [...findings, storage]
   try {
     await storage.ping()
     findings.push(
-      good(`The ${storage.dialect} database answers.`),
+      good(`The ${storage.dialect} database responds.`),
       await checkSchema(storage),
       await checkClock(storage),
     )
     if (storage.sqlite) findings.push(await checkIntegrity(storage))
   } catch (error) {
     findings.push(
-      bad(`The database does not answer (${(error as Error).message}). Check DATABASE_URL and that it is running.`),
+      bad(`The database does not respond (${(error as Error).message}). Check DATABASE_URL and that it is running.`),
     )
   } finally {
     await storage.close()
@@ -54,7 +68,7 @@ function checkNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   return major > 20 || (major === 20 && minor >= 19)
     ? good(`Node ${process.version}.`)
-    : bad(`Node ${process.version} is too old: install 20.19 or newer.`)
+    : bad(`Node ${process.version} is too old. Install 20.19 or newer.`)
 }
 
 function checkDisk(config: Config): Finding[] {
@@ -65,7 +79,7 @@ function checkDisk(config: Config): Finding[] {
     const { bavail, bsize } = statfsSync(folder)
     const free = bavail * bsize
     const text = `${Math.round(free / 1024 ** 2)} MiB free in ${folder}.`
-    return [free >= freeBytesMin ? good(text) : bad(`Only ${text} Make room: writes fail when the disk is full.`)]
+    return [free >= freeBytesMin ? good(text) : bad(`Only ${text} Free some space: writes fail when the disk is full.`)]
   } catch {
     return [bad(`${folder} does not exist or cannot be written. Create it, or set DATABASE_URL to another path.`)]
   }
@@ -86,12 +100,12 @@ async function checkSchema(storage: Storage): Promise<Finding> {
     return bad(`The schema (version ${found}) is newer than this program (${known}). Start the newer Halyard.`)
   return found === known
     ? good(`Schema version ${found}, as this program expects.`)
-    : bad(`Schema version ${found}; this program expects ${known}. Run: halyard migrate (a start does it as well).`)
+    : bad(`Schema version ${found}; this program expects ${known}. Run: halyard migrate (every start does it as well).`)
 }
 
 /** Several nodes share one database; expiry and schedules need their clocks to agree. */
 async function checkClock(storage: Storage): Promise<Finding> {
-  if (storage.dialect === 'sqlite') return good(`The clock says ${new Date().toISOString()}.`)
+  if (storage.dialect === 'sqlite') return good(`System clock: ${new Date().toISOString()}.`)
   const before = Date.now()
   const { rows } = await sql<{ now: string }>`select extract(epoch from clock_timestamp()) * 1000 as now`.execute(
     storage.kysely,
@@ -99,12 +113,12 @@ async function checkClock(storage: Storage): Promise<Finding> {
   const skew = Math.round(Number(rows[0]?.now) - (before + Date.now()) / 2)
   return Math.abs(skew) <= clockSkewMillisecondsMax
     ? good(`The clock agrees with the database's within ${Math.abs(skew)} ms.`)
-    : bad(`The clock differs from the database's by ${skew} ms. Set up time synchronisation.`)
+    : bad(`The clock differs from the database's by ${skew} ms. Set up time synchronization.`)
 }
 
 async function checkIntegrity(storage: Storage): Promise<Finding> {
   const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(storage.kysely)
   return rows[0]?.quick_check === 'ok'
-    ? good('The database file is sound.')
+    ? good('The database file is intact.')
     : bad(`The database file is damaged (${rows[0]?.quick_check}). Restore a backup.`)
 }
