@@ -1,6 +1,7 @@
 import { type ClientRequest, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { createLoadShedder } from './load-shedder.ts'
 
 /** Stops the event loop, as too much work would. */
 function block(milliseconds: number): void {
@@ -68,5 +69,20 @@ describe('an event loop that is late again and again', () => {
     } finally {
       await s.close()
     }
+  })
+})
+
+describe('evaluations that have waited in the queue', () => {
+  it('are shed beyond the limit, except for one in four', () => {
+    const shedder = createLoadShedder({ lagMillisecondsMax: 1000, inFlightMax: 10 })
+    const admitted = (queueMilliseconds: number) =>
+      Array.from({ length: 8 }, () => shedder.admitEvaluation(queueMilliseconds) === undefined)
+    expect(admitted(900)).toEqual(Array(8).fill(true))
+    expect(admitted(1100)).toEqual([false, false, false, true, false, false, false, true])
+    expect(shedder.load.shedTotal).toBe(6)
+    shedder.close()
+    const unlimited = createLoadShedder({ lagMillisecondsMax: 0, inFlightMax: 10 })
+    expect(unlimited.admitEvaluation(60_000)).toBeUndefined()
+    unlimited.close()
   })
 })
