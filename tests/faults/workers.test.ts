@@ -86,7 +86,7 @@ it('connections are served by the other workers while one of them hangs', async 
 it('a first worker that is killed before it serves is replaced like any other', async () => {
   const database = await createTestDatabase('sqlite')
   const launched = launchServer(database.url, { HALYARD_WORKERS: '2' })
-  const starting = () => launched.lines.find(line => line.includes('a worker starts'))
+  const starting = () => launched.lines.find(line => line.includes('worker_started'))
   await expect.poll(starting).toBeDefined()
   process.kill((JSON.parse(starting()!) as { worker: number }).worker, 'SIGKILL')
   await launched.serving
@@ -123,7 +123,7 @@ it('while PostgreSQL is unavailable, replacement workers respond until they can 
 }, 240_000)
 
 const startsOf = (server: Pick<ServerProcess, 'lines'>): string[] =>
-  server.lines.filter(line => line.includes('a worker starts'))
+  server.lines.filter(line => line.includes('worker_started'))
 
 it('workers count wrong passwords together', async () => {
   const database = await createTestDatabase('sqlite')
@@ -164,6 +164,6 @@ const untilEnd = (url: string): Promise<string> =>
 
 it('a supervisor whose first worker cannot start prints the reason and exits', async () => {
   await expect(startServer(`sqlite:${root}/package.json/halyard.db`, { HALYARD_WORKERS: '2' })).rejects.toThrow(
-    /ended with 1 [\s\S]*cannot be opened/,
+    /exited with 1 [\s\S]*cannot be opened/,
   )
 })

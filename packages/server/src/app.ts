@@ -23,6 +23,8 @@ import { serveOrganizationFlags } from './features/flag-copies/organization-flag
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
+import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
+import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
@@ -38,7 +40,6 @@ import { serveSchedules } from './features/schedules/schedule-routes.ts'
 import { serveDocs } from './http/routes/api-reference-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
-import { registerInSlices } from './http/server/register-in-slices.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
 import { servePage } from './http/web-app/web-app-routes.ts'
 import type { Instant } from './instant.ts'
@@ -68,6 +69,7 @@ export interface AppDeps {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly serving: Serving
+  readonly firstCredentials: FirstCredentials
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
@@ -87,6 +89,7 @@ export function createApp({
   database,
   changes,
   edges,
+  firstCredentials,
   ingest,
   log,
   metrics,
@@ -116,51 +119,47 @@ export function createApp({
         : undefined,
     onResponse: metrics.requests.observe,
   })
-  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax, peers))
+  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined, peers))
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
-  app.register(
-    registerInSlices([
-      () => serveOperations(app, readiness, metrics),
-      () => serveDocs(app, [...allRoutes, ...sdkRoutes], version),
-      () => servePage(app, listPageFiles()),
-      () => serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now }),
-      () => serveOrganizations(serve, { database, now }),
-      () => serveProjects(serve, { database, now }),
-      () => serveAccess(serve, { database, now }),
-      () => serveFlags(serve, { database, changes, guard: plugins.guard, now }),
-      () => serveFlagVersions(serve, { database, guard: plugins.guard, now }),
-      () => serveBulkFlags(serve, { database, guard: plugins.guard, now }),
-      () => serveSchedules(serve, { database, now }),
-      () => serveRollback(serve, { database, now }),
-      () => serveDashboards(serve, { database, now }),
-      () => serveEvaluation(serve, { database, ...serving, now }),
-      () => serveOrganizationFlags(serve, { database, guard: plugins.guard, now }),
-      () => serveRoleAccess(serve, { database, now }),
-      () => serveCohorts(serve, { database, scanner, onCohortWork, now }),
-      () => serveImpact(serve, { database, scanner, onCohortWork, now }),
-      () => servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now }),
-      () => serveLocalEvaluation(serve, serving),
-      () => serveSdk(app, serving),
-      () => serveIngest(app, ingest),
-      () => servePersons(serve, { database, now }),
-      () => serveGroups(serve, { database, now }),
-      () => servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now }),
-      () => serveStreams(app, serving),
-      () => serveChanges(app, serve, { authenticator, changes }),
-      () => serveOfrep(app, serving),
-      () =>
-        serveEdges(app, serve, {
-          authenticator,
-          ...edges,
-          async findProject(actor, uuid) {
-            const project = await database.read(tx => tx.projects.findByUuid(uuid))
-            return project && levelInProject(actor, project) !== undefined ? project.id : undefined
-          },
-        }),
-    ]),
-  )
+  serveOperations(app, readiness, metrics)
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
+  servePage(app, listPageFiles())
+  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  serveSetup(app, firstCredentials, now)
+  serveOrganizations(serve, { database, now })
+  serveProjects(serve, { database, now })
+  serveAccess(serve, { database, now })
+  serveFlags(serve, { database, changes, guard: plugins.guard, now })
+  serveFlagVersions(serve, { database, guard: plugins.guard, now })
+  serveBulkFlags(serve, { database, guard: plugins.guard, now })
+  serveSchedules(serve, { database, now })
+  serveRollback(serve, { database, now })
+  serveDashboards(serve, { database, now })
+  serveEvaluation(serve, { database, ...serving, now })
+  serveOrganizationFlags(serve, { database, guard: plugins.guard, now })
+  serveRoleAccess(serve, { database, now })
+  serveCohorts(serve, { database, scanner, onCohortWork, now })
+  serveImpact(serve, { database, scanner, onCohortWork, now })
+  servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now })
+  serveLocalEvaluation(serve, serving)
+  serveSdk(app, serving)
+  serveIngest(app, ingest)
+  servePersons(serve, { database, now })
+  serveGroups(serve, { database, now })
+  servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
+  serveStreams(app, serving)
+  serveChanges(app, serve, { authenticator, changes })
+  serveOfrep(app, serving)
+  serveEdges(app, serve, {
+    authenticator,
+    ...edges,
+    async findProject(actor, uuid) {
+      const project = await database.read(tx => tx.projects.findByUuid(uuid))
+      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+    },
+  })
   return app
 }

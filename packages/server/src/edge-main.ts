@@ -108,7 +108,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
-  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax))
+  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined))
 
   let isDraining = false
   const readiness = {

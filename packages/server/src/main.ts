@@ -12,10 +12,12 @@ import { createIngest, type Ingest } from './features/events/ingest/ingest.ts'
 import { createIngestMetrics } from './features/events/ingest/ingest-metrics.ts'
 import { trimEvents } from './features/events/trim-events.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
+import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
+import { createSecretBox } from './features/plugins/secrets/secret-box.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import { createEventLabels } from './features/rollback/event-labels.ts'
 import { rollbackJob } from './features/rollback/roll-back.ts'
@@ -55,6 +57,7 @@ export interface Halyard {
   warm(): Promise<void>
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
+  readonly firstCredentials: FirstCredentials
   /** From now on `/_readyz` responds 503, so that load balancers choose another node. */
   drain(): void
   close(): Promise<void>
@@ -79,16 +82,17 @@ export async function createHalyard(
   const storage = openStorage(config.databaseUrl, {
     ...storageOptions,
     statementMillisecondsMax: config.statementMillisecondsMax,
-    onConnectionError: error => log.warn({ err: error }, 'a database connection broke'),
+    onConnectionError: error =>
+      log.warn({ event: 'database_connection_lost', err: error }, 'a database connection was lost'),
   })
   try {
     await untilDatabaseAnswers(storage.ping, config.databaseWaitSeconds, log)
     const applied = await migrate(storage.kysely, storage.dialect)
-    if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+    if (applied.length > 0) log.info({ event: 'schema_migrated', applied }, 'database schema migrated')
 
     const changeLog = sqlChangeLog(storage.reader)
     const changes = createChangeFeed(changeLog, await endOf(changeLog), error =>
-      log.error({ err: error }, 'a change listener failed'),
+      log.error({ event: 'change_listener_failed', err: error }, 'a change listener failed'),
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
@@ -127,13 +131,19 @@ export async function createHalyard(
       onRefreshFailed: () => failures.count('snapshot_refresh'),
       bodiesBytesMax: config.bodiesBytesMax,
     })
-    const firstOwner = await bootstrap(database, config.bootstrapKey, now())
-
-    const instance = sqlInstanceStore(storage.kysely)
+    const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
+    const firstCredentials = createFirstCredentials(database, createSecretBox(secretKey))
+    const operatorChoices = { email: config.ownerEmail, password: config.ownerPassword, key: config.bootstrapKey }
+    const firstOwner = await bootstrap(
+      database,
+      operatorChoices,
+      (tx, owner) => firstCredentials.store(tx, owner, operatorChoices),
+      now(),
+    )
     const node = randomUUID()
     const plugins = createPluginSystem({
       config,
-      secretKey: await findSecretKey(config.secretKey, storage.sqlite?.path, instance),
+      secretKey,
       database,
       changes,
       counters: createPluginCounters(metrics.registry),
@@ -178,6 +188,7 @@ export async function createHalyard(
       database,
       changes,
       edges: { feed, batches, subjects: source.subjects },
+      firstCredentials,
       ingest,
       log,
       metrics,
@@ -197,7 +208,7 @@ export async function createHalyard(
     peers.onChanges(changes.catchUp)
     if (isNotifying && storage.pool) {
       channel = listenForChanges(config.databaseUrl, wake, error =>
-        log.warn({ err: error }, 'lost the change channel; reconnecting'),
+        log.warn({ event: 'change_channel_lost', err: error }, 'lost the change channel; reconnecting'),
       )
     }
 
@@ -214,7 +225,7 @@ export async function createHalyard(
       ],
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
-      onError: (job, error) => log.error({ err: error, job }, 'a job failed'),
+      onError: (job, error) => log.error({ event: 'job_failed', err: error, job }, 'a job failed'),
     })
 
     const warming = warmUp({
@@ -234,6 +245,7 @@ export async function createHalyard(
       plugins,
       warm: () => warming.done(),
       firstOwner,
+      firstCredentials,
       drain() {
         isDraining = true
         serving.beginClosing()

@@ -29,6 +29,7 @@ import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
+import { sqlInstanceStore } from './storage/instance-store.sql.ts'
 import type { TransactionEnd } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
 import type { Stores } from './stores.ts'
@@ -75,6 +76,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   flags: context => sqlFlagStore(context.db, context),
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
+  instance: ({ db }) => sqlInstanceStore(db),
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),

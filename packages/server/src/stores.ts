@@ -22,6 +22,7 @@ import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-sto
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { ChangeLog } from './storage/changes/changes.ts'
 
@@ -40,6 +41,7 @@ export interface Stores {
   readonly flags: FlagStore
   readonly groups: GroupStore
   readonly identity: IdentityStore
+  readonly instance: InstanceStore
   readonly leases: LeaseStore
   readonly metrics: MetricStore
   readonly organizations: OrganizationStore

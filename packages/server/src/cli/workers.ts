@@ -4,12 +4,12 @@ import { applyMillisecondsMax, noWorkerBus, type WorkerBus } from '../worker-bus
 
 /** Messages between workers and their supervisor. */
 type Message =
-  /** A worker listens; or waits for its database and would respond in the others' place. */
+  /** A worker listens, or waits for its database and can serve the port meanwhile. */
   | 'halyard:serving'
   | 'halyard:waiting'
-  /** To a waiting worker: no worker serves the port, or some worker does. */
-  | 'halyard:unserved'
-  | 'halyard:served'
+  /** To waiting workers: whether another worker serves the port. */
+  | 'halyard:port-free'
+  | 'halyard:port-served'
   | ChangeMessage
   | TopicMessage
 
@@ -38,16 +38,22 @@ interface Log {
 
 const restartMillisecondsMin = 100
 const restartMillisecondsMax = 5000
-/** A worker that lived this long was sound: the next one starts at once. */
+/** A worker that lived this long was healthy: the next one starts without delay. */
 const soundMilliseconds = 10_000
 const stopMillisecondsMax = 15_000
+
+export const isWorker = (): boolean => cluster.isWorker
+
+/** True in the only process, the supervisor, and the worker that a supervisor starts first or that has created the database. */
+export const isFirstProcess = (hasCreatedDatabase = false): boolean =>
+  !cluster.isWorker || hasCreatedDatabase || cluster.worker?.id === 1
 
 /** True in the process that starts the others and serves nothing itself. */
 export const isSupervisor = (workers: number): boolean => workers > 1 && cluster.isPrimary
 
 /**
- * Keeps so many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it brings the schema up to
- * date and welcomes the first owner; if it cannot start, neither can the others, and the exit code is its own.
+ * Keeps this many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it migrates the schema
+ * and shows the first credentials; if it cannot start, the supervisor ends with its exit code.
  */
 export async function supervise(count: number, log: Log): Promise<void> {
   // Workers accept from one listening socket. Handing connections over would take a round trip for each, which starves new clients.
@@ -82,18 +88,20 @@ export async function supervise(count: number, log: Log): Promise<void> {
     }
   }
 
-  /** The port never goes without responses: while no worker serves it, those that wait for the database respond. */
+  /** While no worker serves the port, the waiting ones respond. */
   function notifyWaiting(): void {
     for (const worker of waitingWorkers) {
-      if (!worker.isDead()) worker.send(servingWorkers.size === 0 ? 'halyard:unserved' : 'halyard:served')
+      if (!worker.isDead()) worker.send(servingWorkers.size === 0 ? 'halyard:port-free' : 'halyard:port-served')
     }
   }
 
   function fork(): Worker {
     const worker = cluster.fork()
-    log.info({ worker: worker.process.pid }, 'a worker starts')
+    log.info({ event: 'worker_started', worker: worker.process.pid }, 'starting a worker')
     // A message to a worker that was killed a moment ago is lost. Its exit is handled below.
-    worker.on('error', error => log.warn({ worker: worker.process.pid, err: error }, 'worker_ipc_failed'))
+    worker.on('error', error =>
+      log.warn({ event: 'worker_ipc_failed', worker: worker.process.pid, err: error }, 'cannot send to a worker'),
+    )
     worker.once('exit', () => {
       waitingWorkers.delete(worker)
       if (servingWorkers.delete(worker)) notifyWaiting()
@@ -105,7 +113,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
     const start = performance.now()
     worker.once('exit', async (code, signal) => {
       if (isStopping) return
-      log.warn({ worker: worker.process.pid, code, signal }, 'a worker ended; starting another')
+      log.warn(
+        { event: 'worker_exited', worker: worker.process.pid, code, signal },
+        'a worker exited; starting another',
+      )
       delay =
         performance.now() - start > soundMilliseconds
           ? restartMillisecondsMin
@@ -115,14 +126,17 @@ export async function supervise(count: number, log: Log): Promise<void> {
     })
   }
 
-  /** One that was killed says nothing about the next; one that ended by itself has said why. */
+  /** A killed worker is replaced; one that exited on its own has reported why. */
   async function startFirst(): Promise<Worker> {
     for (;;) {
       const worker = fork()
       const end = await Promise.race([serving(worker), ended(worker)])
       if (end === 'serving') return worker
       if (isStopping || end.signal === null) process.exit(isStopping ? 0 : (end.code ?? 1))
-      log.warn({ worker: worker.process.pid, signal: end.signal }, 'the first worker was killed; starting another')
+      log.warn(
+        { event: 'worker_exited', worker: worker.process.pid, signal: end.signal },
+        'the first worker was killed; starting another',
+      )
       await wait(restartMillisecondsMin)
     }
   }
@@ -141,10 +155,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
 
   keep(await startFirst())
   for (let n = 1; n < count; n++) keep(fork())
-  log.info({ workers: count }, 'workers started')
+  log.info({ event: 'workers_started', workers: count }, 'workers started')
 }
 
-/** A worker that ended stays in the list until its channel is seen to be closed too. */
+/** Node lists a dead worker until its channel is closed as well. */
 const living = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined && !worker.isDead()) as Worker[]
 
@@ -159,21 +173,21 @@ const ended = (worker: Worker): Promise<{ code: number | null; signal: string | 
   new Promise(resolve => worker.once('exit', (code, signal) => resolve({ code, signal })))
 
 /**
- * Reports, now and whenever it changes, whether no worker serves the port: then one that waits for its database has to respond. A
- * process without siblings always has to.
+ * Reports, now and on every change, whether no worker serves the port, so that one that waits for its database has to respond. A single process
+ * always has to.
  */
-export function watchPort(listener: (isUnserved: boolean) => void): void {
+export function watchPort(listener: (isPortFree: boolean) => void): void {
   if (!cluster.isWorker) {
     listener(true)
     return
   }
   process.on('message', message => {
-    if (message === 'halyard:unserved' || message === 'halyard:served') listener(message === 'halyard:unserved')
+    if (message === 'halyard:port-free' || message === 'halyard:port-served') listener(message === 'halyard:port-free')
   })
   say('halyard:waiting')
 }
 
-/** A worker's view of its siblings, through the supervisor. */
+/** The bus between workers, through the supervisor. */
 export function siblings(): WorkerBus {
   if (!cluster.isWorker) return noWorkerBus
   const onMessage = (listener: (message: Message) => void) => process.on('message', listener)
@@ -246,6 +260,6 @@ function createChangePublisher(onMessage: (listener: (message: Message) => void)
 export const sayServing = (): void => say('halyard:serving')
 
 function say(message: Message): void {
-  // Without its supervisor this process ends anyway.
+  // Without its supervisor this process exits on its own.
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }

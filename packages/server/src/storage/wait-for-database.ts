@@ -17,7 +17,7 @@ export async function untilDatabaseAnswers(
     } catch (error) {
       const left = (secondsMax ?? Number.POSITIVE_INFINITY) * 1000 - (performance.now() - start)
       if (!isDatabaseAway(error) || left < 0) throw error
-      log.warn({ err: error }, 'database_not_ready; waiting')
+      log.warn({ event: 'database_not_ready', err: error }, 'the database does not respond yet; retrying')
       await wait(Math.min(pause, left))
     }
   }

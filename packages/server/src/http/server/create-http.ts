@@ -21,7 +21,7 @@ import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
-import { closePort, createNodeServers, type RequestListener } from './node-server.ts'
+import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
 import { ambiguityOf, respondUnreadable } from './unreadable-request.ts'
@@ -56,7 +56,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     // Each route is a plugin to Fastify, and would have a timer of its own.
     pluginTimeout: 0,
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
-    serverFactory: route => servers.create(whenReady(route)),
+    serverFactory: route => servers.create(route),
     clientErrorHandler: respondUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const { status, body, headers } = problemResponse(error)
@@ -66,21 +66,6 @@ export function createHttp(options: HttpOptions): FastifyInstance {
         .send(body)
     },
   })
-
-  // The port may be open before the routes exist: requests for them wait.
-  let isReady = false
-  app.addHook('onReady', async () => {
-    isReady = true
-  })
-  function whenReady(route: RequestListener): RequestListener {
-    return (request, response) => {
-      if (isReady) return route(request, response)
-      app.ready().then(
-        () => route(request, response),
-        () => response.destroy(),
-      )
-    }
-  }
 
   app.decorateRequest('access')
   app.decorateRequest('projectId')
@@ -93,7 +78,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
   respondToProblems(app, options.authenticator)
   observeResponses(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
-  // Fastify closes what it has opened itself, which may not be everything.
+  // Fastify closes only a server that it opened itself.
   app.addHook('onClose', async () => closePort(app.server))
   app.addHook('onClose', async () => options.shedder.close())
   return app

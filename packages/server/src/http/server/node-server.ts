@@ -66,7 +66,6 @@ export function createNodeServers(fastPath?: FastPath): NodeServers {
       server.timeout = unreadTimeoutMilliseconds
       // An unknown expectation is no reason to refuse, and Node would do it without a body.
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      listenOnce(server)
       servers.push(server)
       const toHttp = takeConnections(server)
       const handOver = (socket: Socket) => {
@@ -101,23 +100,12 @@ export const openPort = (server: Server, address: Address): Promise<void> =>
     })
   })
 
-/** Resolves when the server does not listen any more and the last connection has ended. */
+/** Resolves when the server no longer listens and its last connection has ended. */
 export const closePort = (server: Server): Promise<void> =>
   new Promise(resolve => {
     if (server.listening) server.close(() => resolve())
     else resolve()
   })
-
-/** Fastify listens once its routes exist. For a server whose port was opened before, that is only an event. */
-function listenOnce(server: Server): void {
-  const listen = server.listen
-  const listenUnlessOpen = (...args: unknown[]): Server => {
-    if (!server.listening) return Reflect.apply(listen, server, args)
-    process.nextTick(() => server.emit('listening'))
-    return server
-  }
-  server.listen = listenUnlessOpen as typeof listen
-}
 
 /** Nothing was sent for a while. A response that is still being computed is no reason to disconnect. */
 function destroyUnread(socket: Socket): void {

@@ -47,7 +47,18 @@ function sqliteModule(): { DatabaseSync: new (path: string, options: { readOnly:
   const require = createRequire(import.meta.url)
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const isBuiltIn = major > 22 || (major === 22 && minor >= 13)
-  return require(isBuiltIn ? 'node:sqlite' : '@photostructure/sqlite')
+  return isBuiltIn ? withoutWarning(() => require('node:sqlite')) : require('@photostructure/sqlite')
+}
+
+/** Node warns once that its SQLite module is experimental. We test every version that we support, so users need not see it. */
+function withoutWarning<T>(load: () => T): T {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return load()
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
 
 const returnsRows = /^\s*(select|with|pragma|explain)\b|\breturning\b/i
