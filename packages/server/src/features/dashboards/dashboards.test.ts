@@ -121,7 +121,13 @@ onEachDatabase('dashboards', dialect => {
       const { body: flag } = await s.post(flags, { key: 'torn' })
       await s.patch(`${dashboards}${flag.usage_dashboard}/`, { deleted: true })
       const enrich = () => s.post(`${flags}${flag.id}/enrich_usage_dashboard/`)
-      const reply = await expectAtomic(s, injector, flagTables, enrich)
+      const reply = await expectAtomic(
+        s,
+        injector,
+        flagTables,
+        { flags: 1, flag_versions: 1, activity: 2, changes: 1, dashboards: 1 },
+        enrich,
+      )
       expect(reply.body.dashboard.tiles).toHaveLength(4)
     })
   })

@@ -108,7 +108,13 @@ onEachDatabase('many flags at once', dialect => {
 
   it('leaves nothing torn when it fails half way', async () => {
     const ids = [(await make('torn-a')).id, (await make('torn-b')).id]
-    const reply = await expectAtomic(s, injector, flagTables, () => s.post(`${flags}bulk_delete/`, { ids }))
+    const reply = await expectAtomic(
+      s,
+      injector,
+      flagTables,
+      { flags: 2, flag_versions: 2, activity: 2, changes: 2 },
+      () => s.post(`${flags}bulk_delete/`, { ids }),
+    )
     expect(reply.body.deleted).toHaveLength(2)
   })
 })

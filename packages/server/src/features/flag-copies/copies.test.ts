@@ -222,7 +222,13 @@ onEachDatabase('organization flags', dialect => {
     await make('torn', { filters: { groups: [{ properties: [], rollout_percentage: 1 }] } })
     await make('torn', {}, targets[0]?.flags)
     const tables = [...flagTables, 'cohorts'] as const
-    const reply = await expectAtomic(s, injector, tables, () => s.post(copy, body('torn')))
+    const reply = await expectAtomic(
+      s,
+      injector,
+      tables,
+      { flags: 2, flag_versions: 2, activity: 2, changes: 2, dashboards: 1 },
+      () => s.post(copy, body('torn')),
+    )
     expect(reply.text).toBe('')
     expect((await flagIn(targets[1], 'torn')).rollout_percentage).toBe(1)
   })

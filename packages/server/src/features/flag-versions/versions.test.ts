@@ -118,8 +118,12 @@ onEachDatabase('flag versions', dialect => {
 
   it('leaves nothing torn when a restore fails half way', async () => {
     const flag = await threeVersions('torn')
-    const reply = await expectAtomic(s, injector, flagTables, () =>
-      s.post(`${flags}${flag.id}/restore/`, { version: 2 }),
+    const reply = await expectAtomic(
+      s,
+      injector,
+      flagTables,
+      { flags: 1, flag_versions: 1, activity: 1, changes: 1 },
+      () => s.post(`${flags}${flag.id}/restore/`, { version: 2 }),
     )
     expect(reply.body).toMatchObject({ version: 4, active: true, name: 'two' })
   })

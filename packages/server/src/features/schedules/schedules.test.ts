@@ -276,11 +276,13 @@ onEachDatabase('scheduled changes', dialect => {
   it('schedules atomically when a statement fails', async () => {
     const flag = await make('torn')
     const tables = [...flagTables, 'scheduled_changes'] as const
-    const reply = await expectAtomic(s, injector, tables, () =>
+    const reply = await expectAtomic(s, injector, tables, { scheduled_changes: 1, activity: 1, changes: 1 }, () =>
       plan(flag.id, { operation: 'update_status', value: false }, inMinutes(60 * 24)),
     )
     expect(reply.status).toBe(201)
-    const gone = await expectAtomic(s, injector, tables, () => s.delete(`${schedules}${reply.body.id}/`))
+    const gone = await expectAtomic(s, injector, tables, { scheduled_changes: 1, activity: 1, changes: 1 }, () =>
+      s.delete(`${schedules}${reply.body.id}/`),
+    )
     expect(gone.status).toBe(204)
   })
 })

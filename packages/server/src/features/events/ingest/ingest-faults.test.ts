@@ -50,7 +50,20 @@ onEachDatabase('ingest under faults', dialect => {
       const anon = (await tx.persons.findByDistinctIds(s.projectId, ['anon'])).get('anon')
       await tx.cohortMembers.add(s.projectId, cohort.body.id, [anon?.id ?? 0])
     })
-    const reply = await expectAtomic(s, injector, tables, () =>
+    const recorded = {
+      persons: 2,
+      person_distinct_ids: 2,
+      hash_key_overrides: 1,
+      cohort_people: 1,
+      groups: 1,
+      group_types: 1,
+      flag_usage: 1,
+      flag_usage_users: 1,
+      flag_last_used: 1,
+      event_counts: 4,
+      changes: 1,
+    }
+    const reply = await expectAtomic(s, injector, tables, recorded, () =>
       capture(
         { event: '$identify', distinct_id: 'user', $set: { c: 1 }, properties: { $anon_distinct_id: 'anon' } },
         { event: 'seen', distinct_id: 'new' },
@@ -74,7 +87,13 @@ onEachDatabase('ingest under faults', dialect => {
 
   it('deletes a person atomically', async () => {
     const person = await find('user')
-    const reply = await expectAtomic(s, injector, tables, () => s.delete(`${s.project}/persons/${person?.uuid}/`))
+    const reply = await expectAtomic(
+      s,
+      injector,
+      tables,
+      { persons: 1, person_distinct_ids: 2, hash_key_overrides: 1, cohort_people: 1 },
+      () => s.delete(`${s.project}/persons/${person?.uuid}/`),
+    )
     expect(reply.status).toBe(202)
     expect(await find('anon')).toBeUndefined()
     expect(await s.halyard.storage.kysely.selectFrom('cohort_people').selectAll().execute()).toEqual([])
