@@ -1,12 +1,12 @@
 import { PostHog } from 'posthog-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import { onEachDatabaseAndPath } from '../../packages/server/src/testing/paths.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
-onEachDatabase('events of the unmodified posthog-node', dialect => {
+onEachDatabaseAndPath('events of the unmodified posthog-node', (dialect, environment) => {
   let s: Scenario
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, { environment })
   })
   afterAll(() => s.close())
 

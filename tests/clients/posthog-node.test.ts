@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { paths } from '../../packages/server/src/testing/paths.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
 /** The common API of all versions of the library. */
@@ -48,11 +49,15 @@ const flags = [
   },
 ]
 
-describe.each(packages)('unmodified %s', name => {
+const combinations = packages.flatMap(name =>
+  Object.entries(paths).map(([path, environment]) => [name, path, environment] as const),
+)
+
+describe.each(combinations)('unmodified %s on the %s', (name, _path, environment) => {
   let s: Scenario
   const opened: Library[] = []
   beforeAll(async () => {
-    s = await startScenario('sqlite')
+    s = await startScenario('sqlite', { environment })
     for (const flag of flags) expect((await s.post(`${s.project}/feature_flags/`, flag)).status).toBe(201)
   })
   afterAll(async () => {

@@ -14,7 +14,8 @@ import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'
 
 const patience = { timeout: 25_000, interval: 100 }
 /** Short timeouts, so that tests with a paused database are fast. */
-const impatient = { HALYARD_STATEMENT_MILLISECONDS_MAX: '500' }
+const statementMillisecondsMax = 500
+const impatient = { HALYARD_STATEMENT_MILLISECONDS_MAX: String(statementMillisecondsMax) }
 
 /** Each takes as long as the statement timeout. */
 const commitCuts = Number(process.env.HALYARD_COMMIT_CUTS ?? 2)
@@ -85,7 +86,7 @@ describe('PostgreSQL behind a failing network', () => {
         proxy.silenceCommit(isLost)
         const cut = await createFlag(s, `cut-${round}`)
         expect(cut.status).toBe(503)
-        expect(cut.body.detail).toContain('Look whether the change is there')
+        expect(cut.body.detail).toContain('Check the outcome')
         await expectRecovery(s, `after-${round}`)
         await expect.poll(() => has(`cut-${round}`)).toBe(!isLost)
         await expect.poll(() => proxy.silentCount).toBe(0)
@@ -134,6 +135,64 @@ describe('PostgreSQL behind a failing network', () => {
       proxy.thaw()
       await s.close()
       await proxy.close()
+      await database.drop()
+    }
+  })
+
+  it('falls silent: requests that arrive later get 503 without waiting for another timeout', async () => {
+    const database = await createTestDatabase('postgres')
+    const proxy = await startTcpProxy(addressOf(database.url))
+    const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
+    const list = () => s.get(`${s.project}/feature_flags/`)
+    try {
+      await createFlag(s, 'served')
+      proxy.freeze()
+      const finished: string[] = []
+      const noted = async (name: string, reply: Promise<{ status: number }>) => {
+        const { status } = await reply
+        finished.push(name)
+        return status
+      }
+      // The first one finds out; the second arrives while it waits.
+      const first = noted('first', list())
+      const second = noted('second', list())
+      expect([await first, await second]).toEqual([503, 503])
+      // A probe needs at least the statement timeout, and none of these waits for one.
+      const start = performance.now()
+      const later = await Promise.all(Array.from({ length: 20 }, (_, n) => noted(`later ${n}`, list())))
+      expect(later).toEqual(Array(20).fill(503))
+      expect(performance.now() - start).toBeLessThan(10 * statementMillisecondsMax)
+      proxy.thaw()
+      await expectRecovery(s, 'thawed')
+    } finally {
+      proxy.thaw()
+      await s.close()
+      await proxy.close()
+      await database.drop()
+    }
+  })
+
+  it('takes too long for a statement: 503 that names the timeout, and the connection is reused', async () => {
+    const database = await createTestDatabase('postgres')
+    const s = await startScenario('postgres', { databaseUrl: database.url, environment: impatient })
+    const blocker = new pg.Client({ connectionString: database.url })
+    await blocker.connect()
+    const open = () => s.halyard.storage.pool!.totalCount
+    try {
+      const { id } = (await createFlag(s, 'blocked')).body
+      const before = open()
+      await blocker.query('begin')
+      await blocker.query('select 1 from flags where id = $1 for update', [id])
+      const reply = await s.patch(`${s.project}/feature_flags/${id}/`, { name: 'blocked' })
+      expect(reply.status).toBe(503)
+      expect(reply.body).toMatchObject({ code: 'timeout', detail: expect.stringContaining('took too long') })
+      expect(s.halyard.storage.health.lastWriteFailure).toBe('timeout')
+      expect(open()).toBeGreaterThanOrEqual(before)
+      await blocker.query('rollback')
+      expect((await s.patch(`${s.project}/feature_flags/${id}/`, { name: 'free' })).status).toBe(200)
+    } finally {
+      await blocker.end()
+      await s.close()
       await database.drop()
     }
   })
@@ -249,7 +308,7 @@ describe('a server that starts before the database', () => {
 })
 
 describe('a SQLite file', () => {
-  it('on a full disk: reads continue, writes get 503, and freeing space is enough to recover', async () => {
+  it('on a full disk: reads continue, writes get 503 with the reason, and freeing space is enough to recover', async () => {
     const database = await createTestDatabase('sqlite')
     const s = await startScenario('sqlite', { databaseUrl: database.url })
     const handle = s.halyard.storage.sqlite!.handle
@@ -260,11 +319,12 @@ describe('a SQLite file', () => {
       const big = { filters: { groups: [], note: 'x'.repeat(200_000) } }
       const refused = await s.patch(`${s.project}/feature_flags/${id}/`, big)
       expect(refused.status).toBe(503)
-      expect(refused.body.code).toBe('unavailable')
+      expect(refused.body).toMatchObject({ code: 'disk_full', detail: 'The disk is full; nothing was changed.' })
+      expect(s.halyard.storage.health).toMatchObject({ lastWriteFailure: 'disk_full', writeFailures: { disk_full: 1 } })
       expect((await s.get(`${s.project}/feature_flags/${id}/`)).body.version).toBe(1)
-      expect(await isReady(s)).toBe(true)
       handle.exec('pragma max_page_count = 1000000')
       expect((await s.patch(`${s.project}/feature_flags/${id}/`, big)).status).toBe(200)
+      expect(s.halyard.storage.health.lastWriteFailure).toBeUndefined()
       expect(await findFaults(database.url, [])).toEqual([])
     } finally {
       await s.close()

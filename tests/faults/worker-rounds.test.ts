@@ -24,7 +24,7 @@ const linesOf = (server: ServerProcess): Line[] =>
 /** The running workers, oldest first. */
 function workersOf(server: ServerProcess): number[] {
   const lines = linesOf(server)
-  const ended = new Set(lines.filter(({ msg }) => msg?.startsWith('a worker ended')).map(({ worker }) => worker))
+  const ended = new Set(lines.filter(({ msg }) => msg?.startsWith('a worker exited')).map(({ worker }) => worker))
   const served = lines.filter(({ msg }) => msg === 'Halyard is serving').map(({ pid }) => pid as number)
   return served.filter(pid => !ended.has(pid))
 }
@@ -61,7 +61,7 @@ async function underLoad(
 
 const signalsOf = (server: ServerProcess) =>
   linesOf(server)
-    .filter(({ msg }) => msg?.startsWith('a worker ended'))
+    .filter(({ msg }) => msg?.startsWith('a worker exited'))
     .map(({ signal }) => signal)
 
 const acknowledged = ({ writes }: MixedWrites) => writes.filter(({ outcome }) => outcome === 'acknowledged').length

@@ -31,8 +31,10 @@ const pictures = process.env.README_PICTURES
 describe('halyard demo', { timeout: 240_000 }, () => {
   it('fills a project with sample data and removes it again', async () => {
     const { scenario } = visit
-    const args = ['--url', scenario.url, '--key', scenario.key]
-    await demo(args)
+    const options = { url: scenario.url, key: scenario.key }
+    const currentBefore = (await scenario.get('/api/projects/@current/')).body.id
+    await demo(options)
+    expect((await scenario.get('/api/projects/@current/')).body.id).toBe(currentBefore)
     const projects = (await scenario.get('/api/projects/')).body.results
     const { id } = projects.find((project: { name: string }) => project.name === 'Demo shop')
     expect((await scenario.get(`/api/projects/${id}/feature_flags/`)).body.count).toBe(8)
@@ -79,7 +81,7 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     if (pictures) await debuggerPage.screenshot({ path: `${pictures}/why.png` })
 
     expect(await countAccounts()).toBe(3)
-    await demo([...args, '--remove'])
+    await demo({ ...options, remove: true })
     expect(await countAccounts()).toBe(1)
     const left = (await scenario.get('/api/projects/')).body.results
     expect(left.map((project: { name: string }) => project.name)).not.toContain('Demo shop')

@@ -188,7 +188,7 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     const page = await visit.signedIn(inProject(`/flags/${body.id}?tab=schedule`))
     const schedules = page.getByRole('group', { name: 'Scheduled changes' })
     await choose(schedules.getByRole('combobox', { name: 'Change' }), 'Ramp up rollout')
-    await tabTo(schedules.getByRole('textbox', { name: 'Steps' }))
+    await tabTo(schedules.getByRole('textbox', { name: 'Steps', exact: true }))
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('2')
     await press(schedules.getByRole('button', { name: 'Schedule' }))

@@ -2,7 +2,16 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { ActivityChange, activityAnswer, activityQuery } from './activity.ts'
 import { Page, PageQuery } from './page.ts'
 import { inOrganization, route } from './route.ts'
-import { FreeObject, IdParam, Nullable, OrganizationParams, Uuid } from './schema.ts'
+import {
+  descriptionCharactersMax,
+  FreeObject,
+  FreeObjectInput,
+  IdParam,
+  mebibyte,
+  Nullable,
+  OrganizationParams,
+  Uuid,
+} from './schema.ts'
 
 export const pluginTypes = ['local', 'custom', 'repository', 'source'] as const
 const PluginType = Type.Union([
@@ -38,14 +47,14 @@ export const pluginNameCharactersMax = 200
 const writable = {
   plugin_type: Type.Optional(PluginType),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: pluginNameCharactersMax })),
-  description: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
   icon: Type.Optional(Nullable(Type.String({ maxLength: 800 }))),
-  config_schema: Type.Optional(FreeObject()),
+  config_schema: Type.Optional(FreeObjectInput(mebibyte)),
   tag: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
   is_global: Type.Optional(Type.Boolean()),
-  capabilities: Type.Optional(FreeObject()),
-  metrics: Type.Optional(FreeObject()),
-  public_jobs: Type.Optional(FreeObject()),
+  capabilities: Type.Optional(FreeObjectInput(mebibyte)),
+  metrics: Type.Optional(FreeObjectInput(mebibyte)),
+  public_jobs: Type.Optional(FreeObjectInput(mebibyte)),
 }
 export const PluginWrite = Type.Object(writable)
 export type PluginWrite = Static<typeof PluginWrite>

@@ -1,7 +1,7 @@
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import type { Database, Stores } from '../stores.ts'
 
-/** Work that comes back by itself, and that one node at a time does for all of them. */
+/** Recurring work that one node at a time does for the whole cluster. */
 export interface Job {
   /** Names the lease; two jobs of one name exclude each other on all nodes. */
   readonly name: string

@@ -5,12 +5,12 @@ export function workerBusGroup(size: number): readonly WorkerBus[] {
   const listeners = Array.from({ length: size }, () => new Map<string, (message: unknown) => void>())
   return listeners.map((own, index) => ({
     ownName: String(index),
-    broadcastChanges() {},
+    publishChanges: async () => true,
     onChanges() {},
-    tell(part, message) {
+    publish(topic, message) {
       // A copy, as between processes.
-      for (const other of listeners) if (other !== own) other.get(part)?.(JSON.parse(JSON.stringify(message)))
+      for (const other of listeners) if (other !== own) other.get(topic)?.(JSON.parse(JSON.stringify(message)))
     },
-    onTold: (part, listener) => void own.set(part, listener),
+    subscribe: (topic, listener) => void own.set(topic, listener),
   }))
 }

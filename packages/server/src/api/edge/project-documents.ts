@@ -136,9 +136,16 @@ const all = (documents: Documents, prefix: string): (readonly [string, Document]
 /** The person behind a key, as far as its edges know: the projects in which the key was found say what it may see. */
 export function actorOf(key: ProjectKey, levels: ReadonlyMap<string, Level>): { actor: Actor; key: ApiKey } {
   const { id, userId, scopes, projectIds, organizationIds, hash, expiresAt, currentProjectId } = key
-  const common = { id, label: '', scopes, projectIds, organizationIds, isSession: false }
+  const common = { id, label: '', scopes, projectIds, organizationIds, isSession: false, expiresAt }
   return {
-    key: { ...common, userId, hash, mask: '', createdAt: unknownMoment, lastUsedAt: null, expiresAt },
-    actor: { user: { ...nobody, id: userId }, key: common, levels, currentOrganizationId: null, currentProjectId },
+    key: { ...common, userId, hash, mask: '', createdAt: unknownMoment, lastUsedAt: null },
+    actor: {
+      user: { ...nobody, id: userId },
+      isStaff: false,
+      key: common,
+      levels,
+      currentOrganizationId: null,
+      currentProjectId,
+    },
   }
 }

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { onEachDatabase } from '../../testing/databases.ts'
+import { onEachDatabaseAndPath } from '../../testing/paths.ts'
 import { type Client, type Reply, type Scenario, startScenario } from '../../testing/scenario.ts'
 
 const variants = [
@@ -8,14 +8,14 @@ const variants = [
   { key: 'test', rollout_percentage: 50 },
 ]
 
-onEachDatabase('the paths of client libraries', dialect => {
+onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) => {
   let s: Scenario
   let anybody: Client
   let flags: string
   const ids: Record<string, number> = {}
 
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, { environment })
     anybody = s.as(undefined)
     flags = `${s.project}/feature_flags/`
     const create = async (flag: { key: string } & Record<string, unknown>) => {

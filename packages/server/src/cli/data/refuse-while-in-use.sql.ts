@@ -45,7 +45,7 @@ async function othersIn(kysely: Storage['kysely']): Promise<number> {
     `.execute(kysely)
     return Number(rows[0]?.count ?? 0)
   } catch {
-    // Not every database that speaks like PostgreSQL tells who is there.
+    // Not every PostgreSQL-compatible database lists its connections.
     return 0
   }
 }

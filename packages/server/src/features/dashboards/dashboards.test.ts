@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { expectAtomic, flagTables } from '../../testing/atomicity.ts'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -121,13 +121,7 @@ onEachDatabase('dashboards', dialect => {
       const { body: flag } = await s.post(flags, { key: 'torn' })
       await s.patch(`${dashboards}${flag.usage_dashboard}/`, { deleted: true })
       const enrich = () => s.post(`${flags}${flag.id}/enrich_usage_dashboard/`)
-      const reply = await expectAtomic(
-        s,
-        injector,
-        flagTables,
-        { flags: 1, flag_versions: 1, activity: 2, changes: 1, dashboards: 1 },
-        enrich,
-      )
+      const reply = await expectAtomic(s, injector, { ...savedFlags(1), activity: 2, dashboards: 1 }, enrich)
       expect(reply.body.dashboard.tiles).toHaveLength(4)
     })
   })

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { containing } from '../../storage/containing.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { PersonRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
 import type { Person } from './person.ts'
 import type { PersonFilter, PersonStore } from './person-store.ts'
@@ -132,9 +132,8 @@ const matching =
   }
 
 const holding = (text: string) => () => {
-  const part = containing(text)
-  return sql<boolean>`(lower(persons.properties) like ${part} escape '\\' or exists (
-    select 1 from person_distinct_ids d where d.person_id = persons.id and lower(d.distinct_id) like ${part} escape '\\'
+  return sql<boolean>`(${contains('persons.properties', text)} or exists (
+    select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', text)}
   ))`
 }
 

@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { StaleWrite } from '../../stores.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
@@ -55,13 +56,7 @@ async function createPersons(
 }
 
 async function updatePerson(db: Kysely<Tables>, draft: PersonDraft, seen: Person): Promise<void> {
-  const result = await db
-    .updateTable('persons')
-    .set({ ...columnsOf(draft), version: seen.version + 1 })
-    .where('id', '=', seen.id)
-    .where('version', '=', seen.version)
-    .executeTakeFirst()
-  if (result.numUpdatedRows === 0n) throw new StaleWrite()
+  await saveVersioned(db, 'persons', seen.id, { ...columnsOf(draft), version: seen.version + 1 })
 }
 
 async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): Promise<void> {

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
-import { plugins as pluginsCommand } from '../../cli/plugins.ts'
+import { testPlugin } from '../../cli/plugins.ts'
 import { instantOf, plusMilliseconds } from '../../instant.ts'
 import { createWorkerSandbox } from '../../sandbox/worker-sandbox.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -65,15 +65,14 @@ describe('halyard plugins test', () => {
   afterAll(() => log.mockRestore())
 
   it.each(readdirSync(examples))('tries %s', async name => {
-    await pluginsCommand(['test', join(examples, name)])
+    await testPlugin(join(examples, name), {})
     expect(process.exitCode).toBeUndefined()
     expect(lines.join('\n')).toContain('methods:')
   })
 
   it('says what is wrong', async () => {
-    await expect(pluginsCommand(['test'])).rejects.toThrow('halyard plugins test <folder>')
-    await expect(pluginsCommand(['test', join(examples, 'none')])).rejects.toThrow('There is no folder')
-    await expect(pluginsCommand(['test', examples, '--input', 'none.json'])).rejects.toThrow('cannot be read')
+    await expect(testPlugin(join(examples, 'none'), {})).rejects.toThrow('There is no folder')
+    await expect(testPlugin(examples, { input: 'none.json' })).rejects.toThrow('cannot be read')
   })
 })
 

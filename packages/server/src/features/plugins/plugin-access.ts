@@ -34,9 +34,10 @@ export async function getVisible(tx: Stores, organization: Organization, id: num
   return plugin
 }
 
-/** Raises `missing` when the plugin is not visible, and `forbidden` when it belongs to another organization. */
+/** For writing. Raises `missing` when the plugin is not visible, and `forbidden` when the organization may not change it. */
 export async function getOwn(tx: Stores, organization: Organization, id: number): Promise<Plugin> {
   const plugin = await getVisible(tx, organization, id)
   if (plugin.organizationId !== organization.id) throw forbidden('This plugin is managed by another organization.')
+  if (plugin.isGlobal) requireCanShare(organization)
   return plugin
 }

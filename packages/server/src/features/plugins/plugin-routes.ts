@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { type PluginWrite, routes } from '@halyard/contract'
+import { retryDelay } from '../../concurrency/retry-delay.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
@@ -27,6 +29,9 @@ interface Deps {
   readonly pluginBuilder: PluginBuilder
   readonly now: () => Instant
 }
+
+/** How often a source is compiled when other requests keep saving the plugin. */
+const compilationsMax = 10
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
@@ -78,10 +83,9 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
 
   serve(r.update, async request => {
     const plugin = await getWritable(request)
-    const { actor, organization, body } = request
-    const update = database.transaction(tx =>
-      updatePlugin(tx, actor, organization, plugin.id, patchFromWire(body), now()),
-    )
+    const { actor, organization } = request
+    const patch = patchFromWire(request.body)
+    const update = database.transaction(tx => updatePlugin(tx, actor, organization, plugin.id, patch, now()))
     return pluginToWire(await update)
   })
 
@@ -110,7 +114,7 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
 
   serve(r.updateSource, async request => {
     await getWritable(request)
-    return writeSource(request.actor, request.organization, Number(request.params.id), request.body)
+    return writeSource(request, Number(request.params.id))
   })
 
   serve(r.upgrade, async request => {
@@ -172,6 +176,13 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     }
   }
 
+  interface SourceRequest {
+    readonly actor: Actor
+    readonly organization: Organization
+    readonly body: PluginWrite
+    readonly signal: AbortSignal
+  }
+
   interface Writing {
     readonly actor: Actor
     readonly organization: Organization
@@ -200,11 +211,12 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     return pluginBuilder.compile(plugin.name, await database.read(tx => tx.plugins.listFiles(plugin.id)))
   }
 
-  /** Compiling is done outside of the transaction; when somebody else saved meanwhile it is done again on theirs. */
-  async function writeSource(actor: Actor, organization: Organization, pluginId: number, body: PluginWrite) {
+  /** Compiles outside the transaction; when another request saved in the meantime, compiles again on top of it. */
+  async function writeSource({ actor, organization, body, signal }: SourceRequest, pluginId: number) {
     const [changes, patch] = [readFileChanges(body as Record<string, unknown>), patchFromWire(body)]
     if (patch.isGlobal !== undefined) requireCanShare(organization)
-    for (;;) {
+    for (let attempt = 1; attempt <= compilationsMax; attempt++) {
+      if (attempt > 1) await wait(retryDelay(attempt - 1, { first: 20, max: 500 }), undefined, { signal })
       const [seen, before] = await database.read(async tx => [
         await getOwn(tx, organization, pluginId),
         await tx.plugins.listFiles(pluginId),
@@ -214,6 +226,10 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
       const plugin = await database.transaction(tx => updateSource(tx, actor, organization, update, now()))
       if (plugin) return { ...pluginToWire(plugin), source: Object.fromEntries(ready.files) }
     }
+    throw new Problem(
+      'conflict',
+      'The plugin kept changing while its source was compiled; nothing was changed. Try again.',
+    )
   }
 }
 

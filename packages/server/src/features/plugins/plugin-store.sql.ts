@@ -2,8 +2,8 @@ import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import type { PluginRow } from '../../storage/plugin-tables.ts'
 import { readPage } from '../../storage/read-page.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { StaleWrite } from '../../stores.ts'
 import { alreadyInstalled, type Plugin, type PluginType } from './plugin.ts'
 import type { NewPlugin, PluginStore } from './plugin-store.ts'
 
@@ -40,13 +40,9 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
       return (await store.find(id))!
     },
     async save(plugin) {
-      const result = await db
-        .updateTable('plugins')
-        .set(fromPlugin(plugin))
-        .where('id', '=', plugin.id)
-        .where('version', '=', plugin.version - 1)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      // A check for updates writes the latest tag without a new version: only `setLatestTag` may write that column.
+      const { latest_tag, ...columns } = fromPlugin(plugin)
+      await saveVersioned(db, 'plugins', plugin.id, columns)
     },
     async setLatestTag(pluginId, latestTag) {
       await db.updateTable('plugins').set({ latest_tag: latestTag }).where('id', '=', pluginId).execute()

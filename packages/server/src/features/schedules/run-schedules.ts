@@ -2,6 +2,7 @@ import type { Instant } from '../../instant.ts'
 import { type Job, type JobContext, LeaseLost } from '../../jobs/job-runner.ts'
 import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
+import { withoutApproval } from '../flags/flag-approval.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import { announceSchedule } from './announce-schedule.ts'
 import { NonRetryableError, patchFor, readOperation } from './operation.ts'
@@ -53,7 +54,7 @@ export async function applyChange(tx: Stores, { projectId, id }: ScheduledChange
     payload: { ...change.payload, scheduled_at: change.scheduledAt, scheduled_by: change.createdBy.email },
   }
   const patch = patchFor(operation, flag, now)
-  await updateFlag(tx, null, project, { flagId: flag.id, patch, trigger, decidedOn: flag }, now)
+  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, withoutApproval)
 }
 
 async function recordFailure(

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
-import { expectAtomic, flagTables } from '../../testing/atomicity.ts'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -275,14 +275,12 @@ onEachDatabase('scheduled changes', dialect => {
 
   it('schedules atomically when a statement fails', async () => {
     const flag = await make('torn')
-    const tables = [...flagTables, 'scheduled_changes'] as const
-    const reply = await expectAtomic(s, injector, tables, { scheduled_changes: 1, activity: 1, changes: 1 }, () =>
+    const effects = { ...savedFlags(0), activity: 1, changes: 1, scheduled_changes: 1 }
+    const reply = await expectAtomic(s, injector, effects, () =>
       plan(flag.id, { operation: 'update_status', value: false }, inMinutes(60 * 24)),
     )
     expect(reply.status).toBe(201)
-    const gone = await expectAtomic(s, injector, tables, { scheduled_changes: 1, activity: 1, changes: 1 }, () =>
-      s.delete(`${schedules}${reply.body.id}/`),
-    )
+    const gone = await expectAtomic(s, injector, effects, () => s.delete(`${schedules}${reply.body.id}/`))
     expect(gone.status).toBe(204)
   })
 })

@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../instant.ts'
-import { sqlChangeLog } from '../changes/change-log.sql.ts'
+import { appendChanges } from '../changes/change-log.sql.ts'
 import type { DialectName } from '../migrations/migration.ts'
 import type { Tables } from '../tables.ts'
 import { findOrganization, findPeople, findPlugins, findRoles, type Place } from './counterparts.ts'
@@ -95,14 +95,9 @@ export async function bringProject(
   const rows = await batch.end()
 
   const { id, name, api_token } = arrivals.project()
-  // Last of all: whoever appends to the change log keeps the others from it until commit.
-  await sqlChangeLog(tx).append({
-    topic: 'project',
-    organizationId: organization.id,
-    projectId: id,
-    entityId: String(id),
-    at: newcomer.now,
-  })
+  // Last: appending locks the change log until commit.
+  const change = { topic: 'project', organizationId: organization.id, projectId: id, entityId: String(id) } as const
+  await appendChanges(tx, [{ ...change, at: newcomer.now }])
   const notes = [...arrivals.notes, ...people.notes, ...roles.notes, ...plugins.notes]
   return { rows, project: { id, name, organization, token: api_token, notes, secretKeys: arrivals.secretKeys } }
 }

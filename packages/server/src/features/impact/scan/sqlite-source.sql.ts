@@ -1,5 +1,5 @@
-import { containing } from '../../../storage/containing.ts'
 import type { SqliteHandle } from '../../../storage/sqlite/sqlite-connection.ts'
+import { containsParameter, likePattern } from '../../../storage/text-search.ts'
 import {
   type Batch,
   type BatchOrder,
@@ -29,9 +29,9 @@ export function sqliteSource(
   const identity = isPersons
     ? "coalesce((select min(d.distinct_id) from person_distinct_ids d where d.person_id = t.id), '')"
     : 't.key'
-  const part = search ? containing(search) : undefined
-  const matches = `(lower(t.properties) like ? escape '\\' or exists (
-    select 1 from person_distinct_ids d where d.person_id = t.id and lower(d.distinct_id) like ? escape '\\'))`
+  const part = search ? likePattern(search) : undefined
+  const matches = `(${containsParameter('t.properties', '?')} or exists (
+    select 1 from person_distinct_ids d where d.person_id = t.id and ${containsParameter('d.distinct_id', '?')}))`
   const direction = descending ? 'desc' : 'asc'
   const wanted = `
       from ${table} t

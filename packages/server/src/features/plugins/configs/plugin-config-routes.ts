@@ -55,7 +55,8 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
   serve(r.rearrange, async request => {
     const { actor, project } = request
     await requireCanConfigure(actor, project)
-    const orders = Object.entries(request.body.orders)
+    // In ascending order, so that two requests lock the configurations alike.
+    const orders = Object.entries(request.body.orders).sort(([a], [b]) => Number(a) - Number(b))
     return database.transaction(async tx => {
       const changed: PluginConfig[] = []
       for (const [pluginId, position] of orders) {

@@ -2,6 +2,7 @@ import type { Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../../storage/driver-error.ts'
 import type { PluginAttachmentRow, PluginConfigRow } from '../../../storage/plugin-tables.ts'
 import { readPage } from '../../../storage/read-page.ts'
+import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import { StaleWrite } from '../../../stores.ts'
 import { sqlPluginStore } from '../plugin-store.sql.ts'
@@ -23,13 +24,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
       return { ...config, id }
     },
     async save(config) {
-      const result = await db
-        .updateTable('plugin_configs')
-        .set(fromConfig(config))
-        .where('id', '=', config.id)
-        .where('version', '=', config.version - 1)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      await saveVersioned(db, 'plugin_configs', config.id, fromConfig(config))
     },
     async find(projectId, configId) {
       const row = await db

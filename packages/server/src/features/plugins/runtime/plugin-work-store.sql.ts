@@ -3,6 +3,7 @@ import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { PluginJobRow, PluginLogRow } from '../../../storage/plugin-tables.ts'
 import { readPage } from '../../../storage/read-page.ts'
 import type { Tables } from '../../../storage/tables.ts'
+import { contains } from '../../../storage/text-search.ts'
 import { StaleWrite } from '../../../stores.ts'
 import {
   type LogFilter,
@@ -299,8 +300,7 @@ const matchingLogs = (configId: number, filter: LogFilter) => () => {
   if (filter.after !== undefined) conditions.push(sql`logged_at > ${filter.after}`)
   if (filter.types) conditions.push(sql`type in (${sql.join(filter.types)})`)
   if (filter.search) {
-    const part = `%${filter.search.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
-    conditions.push(sql`lower(message) like ${part} escape '\\'`)
+    conditions.push(contains('message', filter.search))
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
