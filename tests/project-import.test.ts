@@ -151,7 +151,7 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
         s.organization.split('/').at(-1) ?? '',
       )
       expect(output).toContain('The token is new')
-      const secret = /The secret key server is given anew.*: (phs_\w+)/.exec(output)?.[1] ?? ''
+      const secret = /The secret key server is replaced.*: (phs_\w+)/.exec(output)?.[1] ?? ''
       const token = /Its token: (phc_\w+)/.exec(output)?.[1] ?? ''
       expect(token).not.toBe(staged.token)
       await expect

@@ -6,7 +6,7 @@ import { consume, type Engine, someSubjects } from './engine.ts'
 const options: EngineOptions = {
   regex: pattern => {
     const compiled = RE2JS.compile(pattern)
-    return { test: text => compiled.matcher(text).find() }
+    return { size: compiled.programSize(), test: text => compiled.matcher(text).find() }
   },
 }
 const now = Date.parse('2024-06-15T12:00:00Z')

@@ -31,6 +31,9 @@ export const PluginConfig = Type.Object({
   description: Nullable(Type.String()),
   deleted: Type.Boolean(),
   allowed_hosts: Type.Array(Type.String(), { description: 'Hosts that the plugin can call, granted by an admin.' }),
+  update_available: Type.Boolean({
+    description: 'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
+  }),
 })
 export type PluginConfig = Static<typeof PluginConfig>
 

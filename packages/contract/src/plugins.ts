@@ -81,6 +81,11 @@ const updateAnswer = {
   update_available: Nullable(Type.Boolean({ description: 'Null if the origin is unreachable.' })),
   warning: Type.Optional(Type.String()),
 }
+const acceptanceAnswer = {
+  release: Type.String({ description: 'Identifies the plugin as its owner has it now.' }),
+  accepted_release: Nullable(Type.String({ description: 'What this organization runs; null before it accepts one.' })),
+  update_available: Type.Boolean({ description: 'The owner has changed the plugin since it was accepted.' }),
+}
 const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
 
 const tag = 'Plugins'
@@ -226,6 +231,19 @@ export const pluginRoutes = {
         changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
       }),
     },
+  }),
+  accept: route({
+    method: 'POST',
+    path: `${plugins}/:id/accept`,
+    tag,
+    summary: "Let this organization's projects run another organization's plugin as it is now (admin)",
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    body: Type.Object({
+      release: Type.Optional(Type.String({ maxLength: 100, description: 'The `release` that was reviewed.' })),
+    }),
+    bodyOptional: true,
+    answers: { 200: withPlugin(acceptanceAnswer) },
   }),
   upgrade: route({
     method: 'POST',

@@ -8,7 +8,7 @@ function block(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-describe('more requests than there is room for', () => {
+describe('more requests than capacity', () => {
   let s: Scenario
   beforeAll(async () => {
     s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' } })
@@ -26,7 +26,7 @@ describe('more requests than there is room for', () => {
   }
 
   it('turns evaluation away first, then management, and never the supervisor', async () => {
-    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })
+    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'someone' })
     const manage = () => s.get(`${s.project}/feature_flags/`)
     const inFlight = async () => Number(/halyard_requests_in_flight (\d+)/.exec((await s.get('/metrics')).text)?.[1])
     expect((await evaluate()).status).toBe(200)
@@ -58,7 +58,7 @@ describe('more requests than there is room for', () => {
 describe('an event loop that is late again and again', () => {
   it('sheds evaluation, answers management, and recovers', async () => {
     const s = await startScenario('sqlite', { environment: { HALYARD_LAG_MILLISECONDS_MAX: '150' } })
-    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })
+    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'someone' })
     try {
       expect((await evaluate()).status).toBe(200)
       const blocking = setInterval(() => block(400), 1)

@@ -55,6 +55,20 @@ describe('a realm', () => {
     realm.close()
   })
 
+  test('bounds what the host calls of one call carry, and gives the next call a new budget', async () => {
+    const started: number[] = []
+    const host = { call: async () => 'x'.repeat(900), callStarted: () => started.push(1), log: () => {} }
+    const code = `async () => {
+      for (let n = 0; n < 100; n++) try { await host.call('a') } catch (error) { return [n, error.message] }
+    }`
+    const realm = await open(code, host, { ...quick, hostCharactersMax: 10_000 })
+    const expected = [11, 'This call has used up its exchange with the host.']
+    expect((await realm.call(null)).value).toEqual(expected)
+    expect((await realm.call(null)).value).toEqual(expected)
+    expect(started).toHaveLength(3)
+    realm.close()
+  })
+
   test('reports how long the code ran and how much memory it holds', async () => {
     const realm = await open('() => 1')
     const answer = await realm.call(null)
@@ -323,7 +337,7 @@ describe('hostile code', () => {
     await single.close()
   })
 
-  test('tells the other realms of its worker when the worker had to be replaced', async () => {
+  test('fails the other realms of its worker when the worker had to be replaced', async () => {
     const single = createWorkerSandbox({ workersMax: 1, silenceMsMax: 100 })
     const scripts = (text: string) => ({ name: 'x', scripts: [{ fileName: 'x.js', text }] })
     const good = await single.open(scripts('() => 1'), noHost, quick)

@@ -109,7 +109,7 @@ onEachDatabase('anomalies', dialect => {
         continue
       }
       if (!wasReached) return
-      // What comes after the commit (telling others) may fail without harm: the write is there and was acknowledged. Doing the
+      // What comes after the commit (the notification) may fail without harm: the write is there and was acknowledged. Doing the
       // same again may then be refused, which ends the search.
       expect(status).toBeLessThan(500)
       if (status >= 400) return

@@ -3,7 +3,7 @@ import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
 import type { Plugin } from './plugin.ts'
 
-/** What an organization may do with plugins at all: 0 nothing, 3 configure, 6 install, 9 also share with everybody. */
+/** What an organization may do with plugins at all: 0 nothing, 3 configure, 6 install, 9 also publish to every organization. */
 export const configLevel = 3
 export const installLevel = 6
 export const rootLevel = 9

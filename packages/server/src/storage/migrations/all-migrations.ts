@@ -7,6 +7,7 @@ import { receivedBatches } from './0011-received-batches.ts'
 import { signInFailures } from './0012-sign-in-failures.ts'
 import { access } from './0013-access.ts'
 import { foldCase } from './0014-fold-case.ts'
+import { pluginReleases } from './0015-plugin-releases.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   signInFailures,
   access,
   foldCase,
+  pluginReleases,
 ]

@@ -14,7 +14,7 @@ import type { Draft } from './draft.ts'
 /** The same regular expressions as on the server: linear time, no lookaround. */
 export const regex = (pattern: string) => {
   const compiled = RE2JS.compile(pattern)
-  return { test: (text: string) => compiled.matcher(text).find() }
+  return { size: compiled.programSize(), test: (text: string) => compiled.matcher(text).find() }
 }
 
 export const flagDefinition = (flag: Flag): FlagDefinition => ({
