@@ -49,11 +49,11 @@ export type Cohort = Static<typeof Cohort>
 const cohortMembersMax = 1_000_000
 const distinctIds = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
   maxItems: cohortMembersMax,
-  description: 'Distinct ids of people to put in.',
+  description: 'Distinct ids of persons to add.',
 })
 const personIds = Type.Array(IdInput(), {
   maxItems: cohortMembersMax,
-  description: 'UUIDs of persons to put in.',
+  description: 'UUIDs of persons to add.',
 })
 
 export const CohortWrite = Type.Object({

@@ -18,7 +18,7 @@ export const EdgeEvent = Type.Object({
   distinct_id: Type.String({ minLength: 1, maxLength: 1000 }),
   // As much as a whole request: what an edge has accepted must not be refused here.
   properties: FreeObjectInput(20 * mebibyte),
-  at: InstantInput("When it happened, by the first edge's clock."),
+  at: InstantInput('When it happened, by the clock of the first edge.'),
   ip: Nullable(Type.String({ maxLength: 100 })),
 })
 export const EdgeBatch = Type.Object({

@@ -133,7 +133,7 @@ export const pluginConfigRoutes = {
     params: ProjectParams,
     body: Type.Object({
       orders: Type.Record(Type.String(), Type.Integer(), {
-        description: 'Plugin id → place.',
+        description: 'Plugin id → position.',
         [bytesMaxKeyword]: 256 * kibibyte,
       }),
     }),

@@ -27,7 +27,7 @@ export const ProjectSecretKey = Type.Object({
   label: Type.String(),
   mask_value: Type.String(),
   created_at: Instant(),
-  value: Type.Optional(Type.String({ description: 'Shown once, in the answer that creates the key.' })),
+  value: Type.Optional(Type.String({ description: 'Returned once, when the key is created.' })),
 })
 export type ProjectSecretKey = Static<typeof ProjectSecretKey>
 

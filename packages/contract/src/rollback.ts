@@ -9,7 +9,7 @@ export const metricSamplesMax = 1000
 const Sample = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200 }),
   value: Type.Number(),
-  at: Type.Optional(InstantInput('When it was measured; now when absent.')),
+  at: Type.Optional(InstantInput('When the value was measured; now by default.')),
 })
 export type MetricSample = Static<typeof Sample>
 

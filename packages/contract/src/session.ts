@@ -28,7 +28,7 @@ export const sessionRoutes = {
     method: 'POST',
     path: '/api/logout',
     tag,
-    summary: 'Revoke the key of this request, if it is a sign-in',
+    summary: 'Sign out: revoke the key of this request, if it is a sign-in',
     access: asUser(),
     answers: { 204: null },
   }),
@@ -36,7 +36,7 @@ export const sessionRoutes = {
     method: 'GET',
     path: '/api/signup/:token',
     tag,
-    summary: 'The address and organization of an invitation',
+    summary: 'Get the email address and organization of an invitation',
     access: open,
     params: InviteTokenParams,
     answers: {

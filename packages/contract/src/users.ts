@@ -49,7 +49,7 @@ export const userRoutes = {
     method: 'GET',
     path: '/api/users/@me',
     tag,
-    summary: 'The caller',
+    summary: 'Get the caller',
     access: asUser('user:read'),
     answers: { 200: User },
   }),
