@@ -220,7 +220,9 @@ describe('hostile code', () => {
     expect(failure.kind).toBe('threw')
     expect(failure.guest?.name).toBe('RangeError')
     const nested = 'let a = []; for (let i = 0; i < 50000; i++) a = [a]; return JSON.stringify(a)'
-    expect(['threw', 'crash', 'cpu']).toContain((await failureOf(run(nested, noHost, { cpuMsMax: 2_000, wallMsMax: 60_000 }))).kind)
+    expect(['threw', 'crash', 'cpu']).toContain(
+      (await failureOf(run(nested, noHost, { cpuMsMax: 2_000, wallMsMax: 60_000 }))).kind,
+    )
   })
 
   test('is stopped when it never answers', async () => {
