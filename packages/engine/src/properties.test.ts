@@ -250,11 +250,11 @@ describe('arbitrary JSON', () => {
             filters: filter,
           }))
           const cohorts = trees.map((tree, index) => ({ id: index + 1, isStatic: false, filters: tree }))
-          const definitions = project([...flags, rolledOut('neighbour', 100)], cohorts)
+          const definitions = project([...flags, rolledOut('neighbor', 100)], cohorts)
           const snapshot = compile(definitions, options)
           const ids = { distinctId: entity, deviceId: groups, anonDistinctId: entity, hashKeyOverrides: groups }
           const subject = { ...ids, personProperties: entity, groups, groupProperties: { company: entity } }
-          expect(snapshot.evaluate(subject as never, { now }).get('neighbour')?.value).toBe(true)
+          expect(snapshot.evaluate(subject as never, { now }).get('neighbor')?.value).toBe(true)
           for (const flag of flags) checkFlag(flag, definitions, options)
           for (const cohort of cohorts) checkCohort(cohort, definitions, options)
           for (const { key } of flags) expect(snapshot.explain(subject as never, { key, now })).toBeDefined()

@@ -94,7 +94,7 @@ onEachDatabase('snapshots', dialect => {
     expect(snapshots.known(s.projectToken)).toBe(all[0])
   })
 
-  it("queries once for an unknown token, and never for a malformed one", async () => {
+  it('queries once for an unknown token, and never for a malformed one', async () => {
     const { snapshots, reads } = separate()
     for (let n = 0; n < 3; n++) expect(await snapshots.forToken('phc_nobody')).toBeUndefined()
     expect(reads()).toBe(1)

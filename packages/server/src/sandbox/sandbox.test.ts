@@ -344,12 +344,12 @@ describe('hostile code', () => {
     const scripts = (text: string) => ({ name: 'x', scripts: [{ fileName: 'x.js', text }] })
     const good = await single.open(scripts('() => 1'), noHost, quick)
     const bad = await single.open(scripts('() => Array.prototype.reverse.call({ length: 2 ** 53 - 1 })'), noHost, quick)
-    const [blamed, neighbour] = await Promise.all([
+    const [blamed, neighbor] = await Promise.all([
       failureOf(bad.call(0)),
       failureOf(good.call(0).then(() => good.call(0))),
     ])
     expect(blamed.kind).toBe('cpu')
-    expect(neighbour.kind).toBe('neighbour')
+    expect(neighbor.kind).toBe('neighbor')
     const again = await single.open(scripts('() => 2'), noHost, quick)
     expect((await again.call(0)).value).toBe(2)
     await single.close()

@@ -96,10 +96,10 @@ export const defaultSandboxLimits: Readonly<SandboxLimits> = Object.freeze({
  * - `threw`: the code threw; `guest` carries its error
  * - `memory`, `cpu`, `wall_clock`, `size`: the limit that it ran into
  * - `crash`: the realm broke in a way that it cannot go on from
- * - `neighbour`: the worker had to be replaced because of another realm; trying again in a new realm is fair
+ * - `neighbor`: the worker had to be replaced because of another realm; trying again in a new realm is fair
  * - `closed`: the realm or the sandbox was closed
  */
-export type SandboxFailureKind = 'threw' | 'memory' | 'cpu' | 'wall_clock' | 'size' | 'crash' | 'neighbour' | 'closed'
+export type SandboxFailureKind = 'threw' | 'memory' | 'cpu' | 'wall_clock' | 'size' | 'crash' | 'neighbor' | 'closed'
 
 export interface GuestError {
   name: string

@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { activityBody, neighbourLinks, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
+import { activityBody, neighborLinks, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type RouteRequest, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
@@ -74,7 +74,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
     const memberQuery = { cohort, search: query.search?.trim() || undefined, window, now: dateOf(now()).getTime() }
     const { members, hasMore } = await listMembers(database, scanner, memberQuery, signal)
     const results = members.map(({ person, distinctIds }) => memberToWire(person, distinctIds))
-    return { results, ...neighbourLinks(window, url, hasMore) }
+    return { results, ...neighborLinks(window, url, hasMore) }
   })
 
   const add = async (request: RouteRequest<typeof r.addPersons | typeof r.addToStatic>) => {

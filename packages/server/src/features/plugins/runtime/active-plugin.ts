@@ -89,7 +89,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
 
   /** A RetryError asks for another chance later; anything else that setupPlugin throws is final. */
   function afterSetup(error: unknown): unknown {
-    if (!(error instanceof SandboxFailure) || error.kind === 'neighbour' || error.kind === 'closed') return error
+    if (!(error instanceof SandboxFailure) || error.kind === 'neighbor' || error.kind === 'closed') return error
     setupAttempts += 1
     const mayRetry = error.guest?.name === 'RetryError' && setupAttempts < setupAttemptsMax
     if (mayRetry) setupAgainAt = monotonicNow() + setupDelayMs * 2 ** (setupAttempts - 1)
@@ -141,7 +141,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     isFailure: (error: SandboxFailure) => boolean = error => error.kind !== 'closed',
   ): Promise<unknown> {
     try {
-      const answer = await retryForNeighbour(() => runInSlot(work))
+      const answer = await retryForNeighbor(() => runInSlot(work))
       throws = 0
       limitBreaks = 0
       meter.called(measured, method, 'ok', answer.cpuMs, answer.memoryBytes)
@@ -158,7 +158,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     meter.called(measured, method, 'failed', 0, 0)
     log.write(config.id, 'PLUGIN', 'ERROR', `${method} failed: ${describe(error)}`)
     if (error.kind === 'threw' || error.kind === 'size') throws += 1
-    else if (error.kind !== 'neighbour') limitBreaks += 1
+    else if (error.kind !== 'neighbor') limitBreaks += 1
     if (throws >= throwsMax || limitBreaks >= limitBreaksMax) {
       finish(`${method} failed ${Math.max(throws, limitBreaks)} times in a row, last: ${describe(error)}`)
     }
@@ -216,11 +216,11 @@ function pluginIsOff(): SandboxFailure {
 }
 
 /** The worker was lost because of another plugin, so the call is retried once in a new realm. */
-async function retryForNeighbour<T>(work: () => Promise<T>): Promise<T> {
+async function retryForNeighbor<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof SandboxFailure && error.kind === 'neighbour') return work()
+    if (error instanceof SandboxFailure && error.kind === 'neighbor') return work()
     throw error
   }
 }

@@ -14,7 +14,7 @@ export async function inferCapabilities(sandbox: Sandbox, name: string, code: st
     }
   } catch (error) {
     if (!(error instanceof SandboxFailure)) throw error
-    if (error.kind === 'neighbour') throw new Problem('unavailable', `The plugin could not be loaded: ${error.message}`)
+    if (error.kind === 'neighbor') throw new Problem('unavailable', `The plugin could not be loaded: ${error.message}`)
     const reason = error.guest ? `${error.guest.name}: ${error.guest.message}` : error.message
     throw invalid(null, 'load_error', `The plugin does not load: ${reason}`)
   }

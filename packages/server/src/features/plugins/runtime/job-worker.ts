@@ -112,6 +112,6 @@ export function createJobWorker({ database, findPlugin, log, now: clock, onError
 function mayRetry(error: unknown, { kind, attempts }: PluginJob): boolean {
   if (attempts >= attemptsMax) return false
   if (!(error instanceof SandboxFailure)) return true
-  const isInterrupted = error.kind === 'neighbour' || error.kind === 'closed'
+  const isInterrupted = error.kind === 'neighbor' || error.kind === 'closed'
   return isInterrupted || (kind !== 'task' && error.guest?.name === 'RetryError') || kind === 'flag_change'
 }

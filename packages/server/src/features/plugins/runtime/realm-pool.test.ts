@@ -113,7 +113,7 @@ test('a call waits while all realms are busy, and fails when none becomes idle i
   const pool = createRealmPool({ ...realmPoolLimits, realmsMax: 1, waitMsMax: 50 })
   const [a, b] = [fake('a'), fake('b')]
   const release = await pool.acquire(a)
-  await expect(pool.acquire(b)).rejects.toMatchObject({ kind: 'neighbour' })
+  await expect(pool.acquire(b)).rejects.toMatchObject({ kind: 'neighbor' })
   const waiting = pool.acquire(b)
   release()
   ;(await waiting)()

@@ -32,7 +32,7 @@ export interface PooledPlugin {
  * least recently is closed to free a slot; while all are busy, a call waits.
  */
 export interface RealmPool {
-  /** Reserves the plugin's slot for one call and returns its release. Raises a `SandboxFailure` of kind `neighbour`. */
+  /** Reserves the plugin's slot for one call and returns its release. Raises a `SandboxFailure` of kind `neighbor`. */
   acquire(plugin: PooledPlugin): Promise<() => void>
   /** Whether the plugin gets a slot without another being closed. */
   hasCapacity(plugin: PooledPlugin): boolean
@@ -102,7 +102,7 @@ export function createRealmPool(limits: RealmPoolLimits = realmPoolLimits): Real
       const timer = setTimeout(
         () => {
           waiting.delete(wake)
-          reject(new SandboxFailure('neighbour', 'All realms for plugins are busy. Try again later.'))
+          reject(new SandboxFailure('neighbor', 'All realms for plugins are busy. Try again later.'))
         },
         Math.max(0, deadline - performance.now()),
       )
