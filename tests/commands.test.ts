@@ -183,7 +183,10 @@ describe('commands beside a running server', () => {
 
   it('checks the health of the server', async () => {
     expect((await halyard('health')).code).toBe(0)
-    expect(JSON.parse((await halyard('health', '--json')).stdout)).toMatchObject({ http_status: 200, status: 'ready' })
+    expect(JSON.parse((await halyard('health', '--ready', '--json')).stdout)).toMatchObject({
+      http_status: 200,
+      status: 'ready',
+    })
     const down = await run(['health'], { HALYARD_URL: `http://127.0.0.1:${await freePort()}` })
     expect([down.code, down.stderr]).toEqual([1, expect.stringContaining('No Halyard server responds')])
   })

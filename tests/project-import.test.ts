@@ -137,7 +137,7 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
       const invite = await s.post(`${s.organization}/invites/`, { target_email: 'ghost@example.com' })
       const joined = await s
         .as(undefined)
-        .post(`/api/signup/${invite.body.id}/`, { first_name: 'Ghost', password: 'correct horse' })
+        .post(`/api/signup/${invite.body.token}/`, { first_name: 'Ghost', password: 'correct horse' })
       expect(joined.status).toBe(201)
       expect((await s.as(joined.body.api_key).get(`${project}/feature_flags/`)).body.count).toBe(15)
       expect((await s.get(`${s.project}/feature_flags/`)).body.results).toMatchObject([{ name: 'of another project' }])
@@ -151,7 +151,7 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
         s.organization.split('/').at(-1) ?? '',
       )
       expect(output).toContain('The token is new')
-      const secret = /The secret key server is given anew.*: (phs_\w+)/.exec(output)?.[1] ?? ''
+      const secret = /The secret key server is replaced.*: (phs_\w+)/.exec(output)?.[1] ?? ''
       const token = /Its token: (phc_\w+)/.exec(output)?.[1] ?? ''
       expect(token).not.toBe(staged.token)
       await expect

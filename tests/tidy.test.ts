@@ -32,6 +32,10 @@ const replacements: readonly (readonly [avoid: RegExp, instead: string])[] = [
   [/\b\w*[a-z]Kit\b|\bkits?\b(?![-:])/i, 'context, dependencies or builder'],
   [/\bcatalogue\b/i, 'catalog'],
   [/\bcolours?\b/i, 'color'],
+  [/\b(?:behaviour|neighbour|favour|honour)(?:s|ed|ing)?\b/i, 'behavior, neighbor, favor, honor'],
+  [/\be-mails?\b/i, 'email'],
+  [/\braises? `/i, 'throws'],
+  [/\b(?:nothing|leaves? \w+) torn\b/i, 'atomic'],
 ]
 
 /** Files in which a listed word is the subject itself. */

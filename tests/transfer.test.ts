@@ -229,7 +229,7 @@ it('restores a backup over a damaged file, but never over one that is in use', a
   expect((await halyard(url, 'restore', backup)).output).toContain('is in use')
   await s.close()
   writeFileSync(path, 'ruined')
-  expect((await halyard(url, 'restore', path)).output).toContain('is no sound backup')
+  expect((await halyard(url, 'restore', path)).output).toContain('is not a valid backup')
   expect((await halyard(url, 'restore', backup)).output).toContain('Restored')
   const again = await startScenario('sqlite', { databaseUrl: url })
   expect((await again.get(`${again.project}/feature_flags/?search=precious`)).body.count).toBe(1)
@@ -240,14 +240,15 @@ it('a failing command prints what to do and leaves no files', async () => {
   const path = join(folder, 'used.db')
   const url = `sqlite:${path}`
   await (await startServer(url)).stop()
-  const says = async (sentence: string, ...args: string[]) => {
+  const says = async (sentence: string, ...args: string[]) => failsWith(1, sentence, ...args)
+  const failsWith = async (exitCode: number, sentence: string, ...args: string[]) => {
     const { code, output } = await halyard(url, ...args)
-    expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
+    expect([code, output]).toEqual([exitCode, expect.stringContaining(sentence)])
   }
-  await says('names no database: write sqlite:<path> or postgres://', 'migrate-store', path, url)
-  await says('are the same', 'migrate-store', url, `sqlite:${relative(process.cwd(), path)}`)
+  await failsWith(2, 'names no database: write sqlite:<path> or postgres://', 'migrate-store', path, url)
+  await failsWith(2, 'are the same', 'migrate-store', url, `sqlite:${relative(process.cwd(), path)}`)
   const away = 'postgres://halyard:hidden-word@127.0.0.1:1/none'
-  await says('127.0.0.1:1/none does not answer: connect ECONNREFUSED', 'migrate-store', url, away)
+  await says('127.0.0.1:1/none does not respond: connect ECONNREFUSED', 'migrate-store', url, away)
   expect((await halyard(url, 'migrate-store', url, away)).output).not.toContain('hidden-word')
   const nowhere = join(folder, 'no-such-folder', 'copy')
   await says('There is no folder', 'backup', nowhere)
@@ -280,5 +281,5 @@ it('a killed restore leaves either the old or the new database', async () => {
     await end
     expect(existsSync(path)).toBe(true)
   }
-  expect((await halyard(url, 'doctor')).output).toContain('The database file is sound')
+  expect((await halyard(url, 'doctor')).output).toContain('The database file is intact')
 })

@@ -87,13 +87,13 @@ describe('edge command', () => {
   })
 
   it.each([
-    ['no upstream', ['edge'], {}, 'Say which server to follow'],
+    ['no upstream', ['edge'], {}, 'Set the server to replicate'],
     ['no key', ['edge', '--upstream', 'http://127.0.0.1:9'], {}, 'halyard keys create'],
     ['an invalid URL', ['edge', '--upstream', 'nonsense'], {}, 'HALYARD_UPSTREAM must be an http'],
     ['an invalid key', ['edge', '--upstream', 'http://127.0.0.1:9', '--key', 'x'], {}, 'must be a personal API key'],
   ])('%s: prints what to do', async (_name, args, environment, message) => {
     const { code, output } = await runCommand(args, environment)
-    expect(code).toBe(1)
+    expect(code).toBe(78)
     expect(output).toContain(message)
   })
 
@@ -101,7 +101,7 @@ describe('edge command', () => {
     const fresh = await newEdgeFolder()
     const args = ['edge', '--upstream', s.url, '--key', 'phx_wrong', '--data', fresh]
     const { code, output } = await runCommand(args, { PORT: '0' })
-    expect(code).toBe(1)
+    expect(code).toBe(78)
     expect(output).toContain('This API key is not valid')
     expect(output).toContain('--scopes edge:write')
     expect(output).not.toContain('phx_wrong')

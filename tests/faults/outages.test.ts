@@ -134,7 +134,9 @@ describe('readiness', () => {
         const reply = await s.post('/flags/?v=2', { token: projectToken, distinct_id: 'user' })
         expect(Object.keys(reply.body.flags)).toEqual(['existing'])
       }
-      expect((await s.get('/_readyz')).body).toEqual({ status: 'not ready', database: 'away' })
+      const notReady = { status: 'not ready', evaluation: 'ok', writes: 'unavailable', database: 'away' }
+      expect((await s.get('/_readyz')).body).toMatchObject(notReady)
+      expect((await s.get('/_readyz?for=evaluation')).status).toBe(200)
     } finally {
       proxy.admit()
       await s.close()

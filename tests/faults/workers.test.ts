@@ -164,6 +164,6 @@ const untilEnd = (url: string): Promise<string> =>
 
 it('a supervisor whose first worker cannot start prints the reason and exits', async () => {
   await expect(startServer(`sqlite:${root}/package.json/halyard.db`, { HALYARD_WORKERS: '2' })).rejects.toThrow(
-    /ended with 1 [\s\S]*cannot be opened/,
+    /exited with 1 [\s\S]*cannot be opened/,
   )
 })

@@ -34,7 +34,7 @@ onEachDatabase('a tenant at its limits', dialect => {
   }
   /** Whatever the first tenant is refused, the second is served. */
   const expectNeighbourServed = async () => {
-    const evaluated = await s.post('/flags/?v=2', { token: otherToken, distinct_id: 'somebody' })
+    const evaluated = await s.post('/flags/?v=2', { token: otherToken, distinct_id: 'someone' })
     expect(Object.keys(evaluated.body.flags)).toEqual(['neighbours'])
     const changed = await other.get(`${other.project}/feature_flags/`)
     expect(changed.body.count).toBe(1)
@@ -82,7 +82,7 @@ onEachDatabase('a tenant at its limits', dialect => {
     }
     for (let round = 0; round < 2; round++) {
       for (const [n, token] of tokens.entries()) {
-        const evaluated = await s.post('/flags/?v=2', { token, distinct_id: 'somebody' })
+        const evaluated = await s.post('/flags/?v=2', { token, distinct_id: 'someone' })
         expect(Object.keys(evaluated.body.flags)).toEqual([`served-${n}`])
       }
     }
@@ -112,7 +112,7 @@ onEachDatabase('a tenant at its limits', dialect => {
     again.end()
   })
 
-  it('fills its share of the queue for events, and the neighbour still has room', async () => {
+  it('fills its share of the event queue, and other projects can still enqueue', async () => {
     const batch = (token: string, name: string, count: number) => ({
       api_key: token,
       batch: Array.from({ length: count }, (_, n) => ({

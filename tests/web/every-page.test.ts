@@ -81,7 +81,7 @@ beforeAll(async () => {
   }
   publicPages = {
     'sign-in': { path: '/login', shows: 'Need an account?' },
-    invitation: { path: `/signup/${invite.id}`, shows: 'At least 8 characters' },
+    invitation: { path: `/signup/${invite.token}`, shows: 'At least 8 characters' },
     'expired invitation': { path: `/signup/${crypto.randomUUID()}`, shows: 'Ask an admin for a new one' },
     'unknown page': { path: '/nonsense', shows: 'Page not found' },
   }

@@ -2,7 +2,18 @@ import Type, { type Static } from 'typebox'
 import { activityAnswer, activityQuery } from './activity.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams, Uuid } from './schema.ts'
+import {
+  FreeListInput,
+  FreeObject,
+  FreeObjectInput,
+  IdInput,
+  IdParam,
+  Instant,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+  Uuid,
+} from './schema.ts'
 import { UserBasic } from './users.ts'
 
 export const cohortNameCharactersMax = 400
@@ -35,17 +46,24 @@ export const Cohort = Type.Object({
 })
 export type Cohort = Static<typeof Cohort>
 
-const distinctIds = Type.Array(Type.String({ minLength: 1 }), { description: 'Distinct ids of people to put in.' })
-const personIds = Type.Array(Type.String(), { description: 'UUIDs of persons to put in.' })
+const cohortMembersMax = 1_000_000
+const distinctIds = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+  maxItems: cohortMembersMax,
+  description: 'Distinct ids of persons to add.',
+})
+const personIds = Type.Array(IdInput(), {
+  maxItems: cohortMembersMax,
+  description: 'UUIDs of persons to add.',
+})
 
 export const CohortWrite = Type.Object({
   name: Type.Optional(Nullable(Type.String({ maxLength: cohortNameCharactersMax }))),
   description: Type.Optional(Nullable(Type.String({ maxLength: cohortDescriptionCharactersMax }))),
-  filters: Type.Optional(Nullable(FreeObject())),
+  filters: Type.Optional(Nullable(FreeObjectInput(4 * mebibyte))),
   groups: Type.Optional(
-    Type.Array(Type.Unknown(), { description: 'The old way of saying `filters`: any of these groups of properties.' }),
+    FreeListInput(10_000, 4 * mebibyte, 'The older form of `filters`: any of these groups of properties.'),
   ),
-  query: Type.Optional(Nullable(FreeObject())),
+  query: Type.Optional(Nullable(FreeObjectInput(mebibyte))),
   is_static: Type.Optional(Type.Boolean()),
   deleted: Type.Optional(Type.Boolean()),
   distinct_ids: Type.Optional(distinctIds),
@@ -60,8 +78,8 @@ const CohortMembers = Type.Object({
 })
 const CohortMember = Type.Object({
   ...CohortMembers.properties,
-  person_id: Type.Optional(Type.String()),
-  distinct_id: Type.Optional(Type.String()),
+  person_id: Type.Optional(IdInput()),
+  distinct_id: Type.Optional(Type.String({ maxLength: 1000 })),
 })
 
 /** A cohort with the outcome of adding or removing members. */

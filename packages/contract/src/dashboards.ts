@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import { descriptionCharactersMax, FreeObject, IdParam, Instant, Nullable, ProjectParams, TagsInput } from './schema.ts'
 import { UserBasic } from './users.ts'
 
 /** The metric of a tile, per day. */
@@ -67,12 +67,13 @@ export const dashboardTilesMax = 50
 
 const writable = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 400 })),
-  description: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
   pinned: Type.Optional(Type.Boolean()),
   deleted: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(Type.Array(Type.Unknown())),
+  tags: Type.Optional(TagsInput()),
   tiles: Type.Optional(
     Type.Array(Type.Object({ feature_flag: Type.Integer(), metric: TileMetric }), {
+      maxItems: dashboardTilesMax,
       description: `Tiles in addition to the usage of its own flag, at most ${dashboardTilesMax}.`,
     }),
   ),

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, Nullable, ProjectParams } from './schema.ts'
+import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams, TagsInput } from './schema.ts'
 
 /** Maximum number of flags per request. */
 export const bulkFlagsMax = 500
@@ -12,7 +12,10 @@ export type BulkError = Static<typeof BulkError>
 
 const tag = 'Many flags at once'
 const flags = '/api/projects/:project_id/feature_flags' as const
-const Ids = Type.Array(Type.Integer({ minimum: 1 }), { description: `Flag ids, at most ${bulkFlagsMax}.` })
+const Ids = Type.Array(Type.Integer({ minimum: 1 }), {
+  maxItems: bulkFlagsMax,
+  description: `Flag ids, at most ${bulkFlagsMax}.`,
+})
 
 export const flagBulkRoutes = {
   dependents: route({
@@ -31,7 +34,7 @@ export const flagBulkRoutes = {
     summary: 'Get the keys of flags by id',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
-    body: Type.Object({ ids: Type.Optional(Type.Array(Type.Unknown())) }),
+    body: Type.Object({ ids: Type.Optional(FreeListInput(10_000, mebibyte)) }),
     bodyOptional: true,
     answers: {
       200: Type.Object({
@@ -49,7 +52,7 @@ export const flagBulkRoutes = {
     params: ProjectParams,
     body: Type.Object({
       ids: Type.Optional(Ids),
-      filters: Type.Optional(FreeObject('The filters of the list, instead of ids.')),
+      filters: Type.Optional(FreeObjectInput(64 * kibibyte, 'The filters of the list, instead of ids.')),
     }),
     answers: {
       200: Type.Object({
@@ -75,7 +78,7 @@ export const flagBulkRoutes = {
     body: Type.Object({
       ids: Ids,
       active: Type.Optional(Type.Boolean()),
-      tags: Type.Optional(Type.Array(Type.Unknown())),
+      tags: Type.Optional(TagsInput()),
       tags_action: Type.Optional(
         Type.Union([Type.Literal('add'), Type.Literal('remove'), Type.Literal('set')], {
           description: 'How to apply `tags`; `set` by default.',

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { Cohort } from './cohorts.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, Nullable, ProjectParams } from './schema.ts'
+import { FreeObjectInput, mebibyte, Nullable, ProjectParams } from './schema.ts'
 
 const SampledSubject = Type.Object({
   id: Type.String({ description: 'The UUID of the person, or the key of the group.' }),
@@ -53,7 +53,7 @@ export type BlastRadius = Static<typeof BlastRadius>
 /** A candidate flag, or a single condition as PostHog's web app sends it. */
 const BlastRadiusBody = Type.Object({
   ...FlagWrite.properties,
-  condition: Type.Optional(Nullable(FreeObject('`{properties, rollout_percentage?, variant?}`'))),
+  condition: Type.Optional(Nullable(FreeObjectInput(4 * mebibyte, '`{properties, rollout_percentage?, variant?}`'))),
   group_type_index: Type.Optional(Nullable(Type.Integer())),
 })
 

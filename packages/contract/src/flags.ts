@@ -2,7 +2,19 @@ import Type, { type Static } from 'typebox'
 import { activityAnswer, activityQuery } from './activity.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import {
+  descriptionCharactersMax,
+  FreeObject,
+  FreeObjectInput,
+  IdParam,
+  Instant,
+  InstantInput,
+  kibibyte,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+  TagsInput,
+} from './schema.ts'
 import { UserBasic } from './users.ts'
 
 /** Contract 2.1; the last four fields are Halyard's. */
@@ -41,23 +53,23 @@ export const flagKeyCharactersMax = 400
 
 /** Contract 2.1, the writable fields, in the order in which errors are reported; the last four are Halyard's. */
 const writable = {
-  name: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
   key: Type.Optional(Type.String({ minLength: 1, maxLength: flagKeyCharactersMax })),
-  filters: Type.Optional(FreeObject()),
+  filters: Type.Optional(FreeObjectInput(4 * mebibyte)),
   deleted: Type.Optional(Type.Boolean()),
   active: Type.Optional(Type.Boolean()),
-  created_at: Type.Optional(Type.String()),
+  created_at: Type.Optional(InstantInput()),
   ensure_experience_continuity: Type.Optional(Type.Boolean()),
-  rollback_conditions: Type.Optional(FreeObject()),
+  rollback_conditions: Type.Optional(FreeObjectInput(256 * kibibyte)),
   performed_rollback: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(Type.Array(Type.Unknown())),
-  analytics_dashboards: Type.Optional(Type.Array(Type.Integer())),
+  tags: Type.Optional(TagsInput()),
+  analytics_dashboards: Type.Optional(Type.Array(Type.Integer(), { maxItems: 1000 })),
   has_enriched_analytics: Type.Optional(Type.Boolean()),
   bucketing_identifier: Type.Optional(Nullable(Type.Union([Type.Literal('distinct_id'), Type.Literal('device_id')]))),
   evaluation_runtime: Type.Optional(
     Nullable(Type.Union([Type.Literal('server'), Type.Literal('client'), Type.Literal('all')])),
   ),
-  evaluation_contexts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }))),
+  evaluation_contexts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 })),
   version: Type.Optional(Type.Integer()),
 }
 export const FlagCreate = Type.Object({

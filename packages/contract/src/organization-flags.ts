@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { flagKeyCharactersMax } from './flags.ts'
 import { inOrganization, route } from './route.ts'
 import { OrganizationParams } from './schema.ts'
 
@@ -28,10 +29,11 @@ export const organizationFlagRoutes = {
     access: inOrganization('feature_flag:write'),
     params: OrganizationParams,
     body: Type.Object({
-      feature_flag_key: Type.String({ minLength: 1 }),
+      feature_flag_key: Type.String({ minLength: 1, maxLength: flagKeyCharactersMax }),
       from_project: Type.Integer(),
       target_project_ids: Type.Array(Type.Integer(), {
         minItems: 1,
+        maxItems: copyTargetsMax,
         description: `Project ids, at most ${copyTargetsMax}.`,
       }),
       disable_copied_flag: Type.Optional(Type.Boolean({ description: 'Whether the copies are created inactive.' })),

@@ -2,7 +2,17 @@ import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
 import { Plugin } from './plugins.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import {
+  bytesMaxKeyword,
+  FreeObject,
+  FreeObjectInput,
+  IdParam,
+  Instant,
+  kibibyte,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+} from './schema.ts'
 
 /** The configuration of a plugin in a project. */
 export const PluginConfig = Type.Object({
@@ -21,24 +31,27 @@ export const PluginConfig = Type.Object({
   description: Nullable(Type.String()),
   deleted: Type.Boolean(),
   allowed_hosts: Type.Array(Type.String(), { description: 'Hosts that the plugin can call, granted by an admin.' }),
+  update_available: Type.Boolean({
+    description: 'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
+  }),
 })
 export type PluginConfig = Static<typeof PluginConfig>
 
 const Attachment = Type.Object({
   file_name: Type.String({ minLength: 1, maxLength: 200 }),
   content_type: Type.Optional(Type.String({ maxLength: 200 })),
-  contents_base64: Type.String(),
+  contents_base64: Type.String({ maxLength: 2 * mebibyte }),
 })
 
 const writable = {
   enabled: Type.Optional(Type.Boolean()),
   order: Type.Optional(Type.Integer()),
-  config: Type.Optional(FreeObject()),
+  config: Type.Optional(FreeObjectInput(2 * mebibyte)),
   name: Type.Optional(Nullable(Type.String({ maxLength: 400 }))),
   description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
   deleted: Type.Optional(Type.Boolean()),
-  allowed_hosts: Type.Optional(Type.Array(Type.String())),
-  attachments: Type.Optional(Type.Record(Type.String(), Nullable(Attachment))),
+  allowed_hosts: Type.Optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1000 })),
+  attachments: Type.Optional(Type.Record(Type.String(), Nullable(Attachment), { [bytesMaxKeyword]: 16 * mebibyte })),
 }
 export const PluginConfigWrite = Type.Object(writable)
 export type PluginConfigWrite = Static<typeof PluginConfigWrite>
@@ -118,7 +131,12 @@ export const pluginConfigRoutes = {
     summary: 'Reorder plugins (admin)',
     access: inProject('plugin:write'),
     params: ProjectParams,
-    body: Type.Object({ orders: Type.Record(Type.String(), Type.Integer(), { description: 'Plugin id → place.' }) }),
+    body: Type.Object({
+      orders: Type.Record(Type.String(), Type.Integer(), {
+        description: 'Plugin id → position.',
+        [bytesMaxKeyword]: 256 * kibibyte,
+      }),
+    }),
     answers: { 200: Type.Array(PluginConfig) },
   }),
   get: route({
@@ -157,7 +175,10 @@ export const pluginConfigRoutes = {
     access: inProject('plugin:write'),
     params: ConfigParams,
     body: Type.Object({
-      job: Type.Object({ type: Type.String({ minLength: 1 }), payload: Type.Optional(FreeObject()) }),
+      job: Type.Object({
+        type: Type.String({ minLength: 1, maxLength: 200 }),
+        payload: Type.Optional(FreeObjectInput(mebibyte)),
+      }),
     }),
     answers: { 200: null },
   }),

@@ -2,7 +2,16 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { ActivityChange, activityAnswer, activityQuery } from './activity.ts'
 import { Page, PageQuery } from './page.ts'
 import { inOrganization, route } from './route.ts'
-import { FreeObject, IdParam, Nullable, OrganizationParams, Uuid } from './schema.ts'
+import {
+  descriptionCharactersMax,
+  FreeObject,
+  FreeObjectInput,
+  IdParam,
+  mebibyte,
+  Nullable,
+  OrganizationParams,
+  Uuid,
+} from './schema.ts'
 
 export const pluginTypes = ['local', 'custom', 'repository', 'source'] as const
 const PluginType = Type.Union([
@@ -38,14 +47,14 @@ export const pluginNameCharactersMax = 200
 const writable = {
   plugin_type: Type.Optional(PluginType),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: pluginNameCharactersMax })),
-  description: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
   icon: Type.Optional(Nullable(Type.String({ maxLength: 800 }))),
-  config_schema: Type.Optional(FreeObject()),
+  config_schema: Type.Optional(FreeObjectInput(mebibyte)),
   tag: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
   is_global: Type.Optional(Type.Boolean()),
-  capabilities: Type.Optional(FreeObject()),
-  metrics: Type.Optional(FreeObject()),
-  public_jobs: Type.Optional(FreeObject()),
+  capabilities: Type.Optional(FreeObjectInput(mebibyte)),
+  metrics: Type.Optional(FreeObjectInput(mebibyte)),
+  public_jobs: Type.Optional(FreeObjectInput(mebibyte)),
 }
 export const PluginWrite = Type.Object(writable)
 export type PluginWrite = Static<typeof PluginWrite>
@@ -71,6 +80,11 @@ const updateAnswer = {
   plugin: Plugin,
   update_available: Nullable(Type.Boolean({ description: 'Null if the origin is unreachable.' })),
   warning: Type.Optional(Type.String()),
+}
+const acceptanceAnswer = {
+  release: Type.String({ description: 'Identifies the plugin as its owner has it now.' }),
+  accepted_release: Nullable(Type.String({ description: 'What this organization runs; null before it accepts one.' })),
+  update_available: Type.Boolean({ description: 'The owner has changed the plugin since it was accepted.' }),
 }
 const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
 
@@ -217,6 +231,19 @@ export const pluginRoutes = {
         changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
       }),
     },
+  }),
+  accept: route({
+    method: 'POST',
+    path: `${plugins}/:id/accept`,
+    tag,
+    summary: "Let this organization's projects run another organization's plugin as it is now (admin)",
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    body: Type.Object({
+      release: Type.Optional(Type.String({ maxLength: 100, description: 'The `release` that was reviewed.' })),
+    }),
+    bodyOptional: true,
+    answers: { 200: withPlugin(acceptanceAnswer) },
   }),
   upgrade: route({
     method: 'POST',

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
 import { asUser, inProject, route } from './route.ts'
-import { Instant, ProjectParams, Uuid } from './schema.ts'
+import { IdInput, Instant, ProjectParams, Uuid } from './schema.ts'
 
 export const ProjectBasic = Type.Object({
   id: Type.Integer(),
@@ -27,7 +27,7 @@ export const ProjectSecretKey = Type.Object({
   label: Type.String(),
   mask_value: Type.String(),
   created_at: Instant(),
-  value: Type.Optional(Type.String({ description: 'Shown once, in the answer that creates the key.' })),
+  value: Type.Optional(Type.String({ description: 'Returned once, when the key is created.' })),
 })
 export type ProjectSecretKey = Static<typeof ProjectSecretKey>
 
@@ -35,7 +35,7 @@ const tag = 'Projects'
 const project = '/api/projects/:project_id' as const
 const ProjectName = Type.String({ minLength: 1, maxLength: 200 })
 const fields = {
-  timezone: Type.Optional(Type.String({ description: 'IANA time zone.' })),
+  timezone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone.' })),
   property_matching_version: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)])),
 }
 
@@ -55,7 +55,7 @@ export const projectRoutes = {
     tag,
     summary: 'Create a project (admin of the organization)',
     access: asUser('project:write'),
-    body: Type.Object({ name: Type.Optional(ProjectName), organization: Type.Optional(Type.String()), ...fields }),
+    body: Type.Object({ name: Type.Optional(ProjectName), organization: Type.Optional(IdInput()), ...fields }),
     answers: { 201: Project },
   }),
   get: route({

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { Instant, Nullable } from './schema.ts'
+import { Instant, InstantInput, Nullable } from './schema.ts'
 
 /** Maximum number of samples per request. */
 export const metricSamplesMax = 1000
@@ -9,7 +9,7 @@ export const metricSamplesMax = 1000
 const Sample = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200 }),
   value: Type.Number(),
-  at: Type.Optional(Type.String({ description: 'When it was measured; now when absent.' })),
+  at: Type.Optional(InstantInput('When the value was measured; now by default.')),
 })
 export type MetricSample = Static<typeof Sample>
 
@@ -42,7 +42,7 @@ export const rollbackRoutes = {
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: Type.Object({
-      samples: Type.Array(Sample, { description: `At most ${metricSamplesMax}.` }),
+      samples: Type.Array(Sample, { maxItems: metricSamplesMax, description: `At most ${metricSamplesMax}.` }),
     }),
     answers: {
       200: Type.Object({

@@ -1,10 +1,19 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import {
+  FreeObject,
+  FreeValueInput,
+  IdParam,
+  Instant,
+  InstantInput,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+} from './schema.ts'
 import { UserBasic } from './users.ts'
 
-const RecordId = Type.String({ description: 'The id of the flag.' })
+const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.' })
 const Payload = Type.Object({
   operation: Type.Union(
     [
@@ -20,7 +29,7 @@ const Payload = Type.Object({
         '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout.',
     },
   ),
-  value: Type.Unknown(),
+  value: FreeValueInput(4 * mebibyte),
 })
 
 export const ScheduledChange = Type.Object({
@@ -72,7 +81,7 @@ export const scheduledChangeRoutes = {
       record_id: Type.Union([RecordId, Type.Integer()]),
       model_name: Type.Optional(Type.Literal('FeatureFlag')),
       payload: Payload,
-      scheduled_at: Type.Optional(Type.String({ description: 'Required, except for a ramp.' })),
+      scheduled_at: Type.Optional(InstantInput('Required, except for a ramp.')),
     }),
     answers: { 201: ScheduledChange },
   }),
@@ -92,7 +101,7 @@ export const scheduledChangeRoutes = {
     summary: 'Change the content or time; a failed change is retried',
     access: inProject('feature_flag:write'),
     params: ChangeParams,
-    body: Type.Object({ payload: Type.Optional(Payload), scheduled_at: Type.Optional(Type.String()) }),
+    body: Type.Object({ payload: Type.Optional(Payload), scheduled_at: Type.Optional(InstantInput()) }),
     answers: { 200: ScheduledChange },
   }),
   remove: route({

@@ -215,6 +215,25 @@ export const settings = {
     describes: 'Threads that run plugin code; unset means one less than the number of cores, 2 to 4.',
     read: wholeNumber(1, 64),
   }),
+  pluginRealmsMax: setting({
+    variable: 'HALYARD_PLUGIN_REALMS_MAX',
+    fallback: '64',
+    describes:
+      'Plugin configurations that one process has in memory at once; the least recently used one is closed for another and opened again on demand.',
+    read: wholeNumber(1, 10_000),
+  }),
+  pluginRealmsPerOrganizationMax: setting({
+    variable: 'HALYARD_PLUGIN_REALMS_PER_ORGANIZATION_MAX',
+    fallback: '16',
+    describes: 'The same, for the projects of one organization.',
+    read: wholeNumber(1, 10_000),
+  }),
+  pluginMemoryMegabytesMax: setting({
+    variable: 'HALYARD_PLUGIN_MEMORY_MB_MAX',
+    fallback: '1024',
+    describes: 'Megabytes that all plugins of one process may hold together; beyond it idle ones are closed.',
+    read: wholeNumber(64, 1_048_576),
+  }),
   geoipDatabase: setting({
     variable: 'HALYARD_GEOIP_DATABASE',
     fallback: undefined,

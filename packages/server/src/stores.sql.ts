@@ -22,6 +22,7 @@ import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
+import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
 import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
@@ -81,6 +82,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   organizations: ({ db }) => sqlOrganizationStore(db),
   persons: ({ db }) => sqlPersonStore(db),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
+  pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
   plugins: ({ db }) => sqlPluginStore(db),
   pluginWork: ({ db }) => sqlPluginWorkStore(db),
   projects: ({ db }) => sqlProjectStore(db),

@@ -17,6 +17,7 @@ import type { GroupStore } from './features/persons/group-store.ts'
 import type { PersonStore } from './features/persons/person-store.ts'
 import type { PluginConfigStore } from './features/plugins/configs/plugin-config-store.ts'
 import type { PluginStore } from './features/plugins/plugin-store.ts'
+import type { PluginReleaseStore } from './features/plugins/releases/plugin-release-store.ts'
 import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
@@ -46,6 +47,7 @@ export interface Stores {
   readonly organizations: OrganizationStore
   readonly persons: PersonStore
   readonly pluginConfigs: PluginConfigStore
+  readonly pluginReleases: PluginReleaseStore
   readonly plugins: PluginStore
   readonly pluginWork: PluginWorkStore
   readonly projects: ProjectStore

@@ -4,7 +4,6 @@ import { createEdge, type EdgeConfig } from '../edge-main.ts'
 import { openPort } from '../http/server/node-server.ts'
 import { openLog } from './log/open-log.ts'
 import { addressOf, stopOnSignal, warnOfSettings } from './serve.ts'
-import { UsageError } from './usage.ts'
 
 export interface EdgeOptions {
   readonly upstream?: string
@@ -24,7 +23,7 @@ export async function edge(options: EdgeOptions): Promise<void> {
     const problem = await running.following.firstAttempt
     if (problem instanceof UpstreamError && problem.kind !== 'away') {
       await running.close()
-      throw new UsageError(`${problem.message}\n${howToGetKey}`)
+      throw new ConfigError(`${problem.message}\n${howToGetKey}`)
     }
     if (problem)
       log.warn({ event: 'edge_not_ready', problem: problem.message }, 'no state yet; waiting for the upstream')

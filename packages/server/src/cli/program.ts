@@ -3,7 +3,7 @@ import { readConfig } from '../config.ts'
 import { version } from '../version.ts'
 import { credentials } from './accounts/credentials.ts'
 import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
-import { createUser, listUsers, resetPassword } from './accounts/users.ts'
+import { createUser, listUsers, resetPassword, setStaff } from './accounts/users.ts'
 import { backup } from './data/backup.ts'
 import { importCommand } from './data/import.ts'
 import { migrateCommand } from './data/migrate.ts'
@@ -65,8 +65,8 @@ export function createProgram(): Command {
     .addOption(jsonOption())
     .action(doctor)
   withServer(program.command('health'))
-    .description('exit with 0 when the server is ready, else with 1; for container health checks')
-    .option('--live', 'only check that the process responds')
+    .description('exit with 0 when the server responds, else with 1; for container health checks')
+    .option('--ready', 'also require that it is ready: the database responds and projects are loaded')
     .addOption(jsonOption())
     .action(health)
   withServer(program.command('demo'))
@@ -111,6 +111,17 @@ function addAccountCommands(program: Command): void {
     .requiredOption('--email <address>', 'email address')
     .addOption(jsonOption())
     .action(resetPassword)
+  for (const [name, isStaff] of [
+    ['promote', true],
+    ['demote', false],
+  ] as const) {
+    users
+      .command(name)
+      .description(`${isStaff ? 'make' : 'no longer make'} a user an instance administrator, who sets plugin levels`)
+      .requiredOption('--email <address>', 'email address of the user')
+      .addOption(jsonOption())
+      .action(setStaff(isStaff))
+  }
 
   const keys = group(program, 'keys', 'manage personal API keys, beside the database')
   keys

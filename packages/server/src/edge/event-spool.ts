@@ -14,8 +14,8 @@ import { syncFolder } from './state-file.ts'
  */
 export interface EventSpool {
   /**
-   * Resolves when the batch is on disk. One without an id may be joined with others and gets one. Raises `unavailable` when there is no
-   * room, or the disk cannot be written.
+   * Resolves when the batch is on disk. One without an id may be joined with others and gets one. Raises `unavailable` when the spool is
+   * full, or the disk cannot be written.
    */
   append(batch: NewBatch): Promise<void>
   /** The batches in the oldest file, as JSON; undefined when there is none. Nothing is appended to a file that has been taken. */
@@ -95,9 +95,9 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
       bytes += added
       wake()
     } catch (error) {
-      // What may have been written in part is told by its check sum; the next line goes into a new file.
+      // A partial write is detected by its checksum; the next line goes into a new file.
       await endFile()
-      throw new Problem('unavailable', 'This edge cannot write to its disk; nothing of this was kept.', {
+      throw new Problem('unavailable', 'This edge cannot write to its disk; nothing was stored.', {
         retryAfterSeconds: 5,
         cause: error,
       })

@@ -4,7 +4,7 @@ import type { ProjectSource } from './projects/project-source.ts'
 import { type ServedProject, servedProject, withFlags } from './projects/served-project.ts'
 import { createTokenIndex } from './projects/token-index.ts'
 
-/** What is held in memory to answer evaluations, kept up to date by the change feed. */
+/** The projects in memory, updated by the change feed. */
 export interface Snapshots {
   /** What is in memory for a project's token. Undefined says nothing: the token may be unknown, or not loaded yet. */
   known(token: string): ServedProject | undefined
@@ -18,7 +18,7 @@ export interface Snapshots {
   forProject(projectId: number): Promise<ServedProject | undefined>
   /** Keeps a project that is in memory there, until the answer is called. */
   keep(projectId: number): () => void
-  /** Told after a project in memory has changed; `after` is undefined when it is gone. */
+  /** Called after a project in memory has changed; `after` is undefined when it was removed. */
   onSwap(listener: SwapListener): () => void
   /** The number of projects in memory. */
   readonly size: number
@@ -47,7 +47,7 @@ interface Entry {
   retry: NodeJS.Timeout | undefined
   /** Failed refreshes in a row. */
   failures: number
-  /** What has been told to have changed and is not yet in `current`. */
+  /** What has changed and is not yet in `current`. */
   readonly staleFlags: Set<number>
   isStale: boolean
   lastUse: number
@@ -97,7 +97,7 @@ export function createSnapshots({
     return entry.loading
   }
 
-  /** What changed while it was being read is read again before anybody sees it. */
+  /** Changes that arrive during a load are applied before the project is served. */
   async function settle(entry: Entry, served: ServedProject | undefined): Promise<ServedProject | undefined> {
     if (served) entry.current = served
     else remove(entry)

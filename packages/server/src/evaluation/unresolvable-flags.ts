@@ -6,8 +6,8 @@ import type { Asking } from './subjects/gather-subject.ts'
 /** Which flags cannot be evaluated from the request alone, as positions in the snapshot. */
 export type UnresolvableFlags = (asking: Asking) => (flagIndex: number) => boolean
 
-/** How long one request may analyze flags. What it does not get to counts as unresolvable; the next request continues. */
-const analysisMillisecondsMax = 5
+/** Flags that one request analyzes at most. What it does not get to counts as unresolvable; the next request continues. */
+const analysesPerRequestMax = 200
 
 /** Needed only while stored properties cannot be looked up. Each flag is analyzed when a request asks for it. */
 export function unresolvableFlags(served: ServedProject): UnresolvableFlags {
@@ -19,12 +19,15 @@ export function unresolvableFlags(served: ServedProject): UnresolvableFlags {
     flags[index]!.references.flatMap(reference => indexById.get(reference) ?? served.snapshot.indexOf(reference) ?? [])
 
   return asking => {
-    const deadline = performance.now() + analysisMillisecondsMax
+    let analyses = 0
     const decided = new Map<number, boolean>()
 
     function requirementsOf(flag: CompiledFlag): Requirements | undefined {
-      const requirements = known.get(flag) ?? (performance.now() < deadline ? analyze(served, flag) : undefined)
-      if (requirements) known.set(flag, requirements)
+      const cached = known.get(flag)
+      if (cached || analyses >= analysesPerRequestMax) return cached
+      analyses += 1
+      const requirements = analyze(served, flag)
+      known.set(flag, requirements)
       return requirements
     }
 

@@ -82,7 +82,7 @@ describe('connections on the fast path', () => {
     socket.destroy()
   })
 
-  it('answer in order, whoever responses, and belong to Node from the first unusual request on', async () => {
+  it('answer in order, and belong to Node from the first unusual request on', async () => {
     const { socket, responses } = open()
     socket.write(['/fast', '/fast', '/other', '/fast'].map((path, n) => post(path, `${path} ${n}`)).join(''))
     await expect.poll(() => responses.length).toBe(4)

@@ -5,7 +5,6 @@ import { type Scenario, startScenario } from '../testing/scenario.ts'
 /** The same servers, with and without the fast path. */
 let fast: Scenario
 let ordinary: Scenario
-const agent = new Agent({ keepAlive: true })
 const environment = { HALYARD_REQUESTS_PER_MINUTE_MAX: '40', HALYARD_REQUESTS_IN_FLIGHT_MAX: '1' }
 
 beforeAll(async () => {
@@ -17,7 +16,6 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  agent.destroy()
   await fast.close()
   await ordinary.close()
 })
@@ -40,9 +38,12 @@ function call(s: Scenario, { method, path, body, headers }: Call): Promise<Respo
     const length: Record<string, string> =
       body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const sent = { 'x-request-id': 'parity-1', ...length, ...headers }
+    // A connection of its own: after a request for the ordinary path it would stay there.
+    const agent = new Agent({ keepAlive: true })
     const sending = request(s.url + path, { method, agent, headers: sent }, response => {
       response.resume()
       response.on('end', () => {
+        agent.destroy()
         const { rawHeaders, statusCode = 0 } = response
         const pairs = rawHeaders.flatMap((name, index) =>
           index % 2 === 0 ? [[name.toLowerCase(), rawHeaders[index + 1]!] as const] : [],

@@ -19,7 +19,7 @@ export interface EvaluationTotals {
   readonly fallbacks: Readonly<Record<string, number>>
 }
 
-/** Each scrape reaches one of the workers behind a port: the label tells their series apart. */
+/** Each scrape reaches one of the workers behind a port: the label separates their series. */
 export function createMetrics(worker?: string): Metrics {
   const registry = new Registry()
   if (worker !== undefined) registry.setDefaultLabels({ worker })

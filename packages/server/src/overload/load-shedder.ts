@@ -30,6 +30,8 @@ const lateSamplesMin = 3
 /** How much more it takes until management requests are shed as well. */
 const managementLagFactor = 4
 const managementInFlightFactor = 2
+/** One in this many late evaluations is served all the same, so that clients that retry at once do not turn all work into refusals. */
+const servedLateInterval = 4
 
 export const overloaded = new Problem('unavailable', 'The server is overloaded. Try again in a moment.', {
   retryAfterSeconds: 1,
@@ -38,6 +40,7 @@ export const overloaded = new Problem('unavailable', 'The server is overloaded. 
 export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimits): LoadShedder {
   const load = { lagMilliseconds: 0, inFlight: 0, shedTotal: 0 }
   let lateSamples = 0
+  let lateEvaluations = 0
   let expected = performance.now() + sampleMilliseconds
   const timer = setInterval(() => {
     const time = performance.now()
@@ -75,8 +78,9 @@ export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimit
       return undefined
     },
     admitEvaluation(queueMilliseconds) {
-      const isQueueSlow = lagMillisecondsMax > 0 && queueMilliseconds > lagMillisecondsMax
-      return isQueueSlow || isOverloaded('evaluation') ? shed() : undefined
+      if (isOverloaded('evaluation')) return shed()
+      const isLate = lagMillisecondsMax > 0 && queueMilliseconds > lagMillisecondsMax
+      return isLate && ++lateEvaluations % servedLateInterval !== 0 ? shed() : undefined
     },
     close: () => clearInterval(timer),
   }

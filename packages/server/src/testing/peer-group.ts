@@ -8,7 +8,7 @@ export function workerBusGroup(size: number): readonly WorkerBus[] {
     publishChanges: async () => true,
     onChanges() {},
     publish(topic, message) {
-      // As between processes: what arrives is a copy.
+      // A copy, as between processes.
       for (const other of listeners) if (other !== own) other.get(topic)?.(JSON.parse(JSON.stringify(message)))
     },
     subscribe: (topic, listener) => void own.set(topic, listener),

@@ -77,7 +77,7 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
   const organization = `/api/organizations/${first.organization}`
 
   const signUp = async (invite: Reply, name: string) => {
-    const reply = await clientOf(url, undefined).post(`/api/signup/${invite.body.id}/`, {
+    const reply = await clientOf(url, undefined).post(`/api/signup/${invite.body.token}/`, {
       first_name: name,
       password: 'correct horse battery',
     })
@@ -99,7 +99,10 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
       return signUp(invite, name)
     },
     async stranger(name) {
-      const invite = await owner.post(`${organization}/invites/`, { target_email: `${name}@elsewhere.example` })
+      const invite = await owner.post(`${organization}/invites/`, {
+        target_email: `${name}@elsewhere.example`,
+        level: 8,
+      })
       const person = await signUp(invite, name)
       const own = await person.post('/api/organizations/', { name: `${name}'s organization` })
       await person.delete(`${organization}/members/${person.uuid}/`)

@@ -31,7 +31,7 @@ const signIn = createRoute({
   validateSearch: (search): { next?: string } => (typeof search.next === 'string' ? { next: search.next } : {}),
   component: SignInPage,
 })
-const signUp = createRoute({ getParentRoute: () => root, path: '/signup/$inviteId', component: SignUpPage })
+const signUp = createRoute({ getParentRoute: () => root, path: '/signup/$token', component: SignUpPage })
 
 const shell = createRoute({
   getParentRoute: () => root,

@@ -1,4 +1,4 @@
-import { type Invite, routes } from '@halyard/contract'
+import { type NewInvite, routes } from '@halyard/contract'
 import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
@@ -176,18 +176,12 @@ function Invitations({ organizationId }: { organizationId: string }) {
       {(invites.data?.results.length ?? 0) > 0 && (
         <DataTable
           label={t.members.open}
-          head={[t.signIn.email, t.members.until, t.members.link, '']}
+          head={[t.signIn.email, t.members.until, '']}
           rows={(invites.data?.results ?? []).map(each => ({
             key: each.id,
             cells: [
               each.target_email,
               day(each.expires_at),
-              <CopyTextButton
-                key="link"
-                value={window.location.origin + each.signup_path}
-                label={t.members.copyLink}
-                of={each.target_email}
-              />,
               <ConfirmButton
                 key="withdraw"
                 label={t.members.withdraw}
@@ -204,7 +198,7 @@ function Invitations({ organizationId }: { organizationId: string }) {
   )
 }
 
-function InviteLink({ invite }: { invite: Invite }) {
+function InviteLink({ invite }: { invite: NewInvite }) {
   const t = useMessages()
   const address = window.location.origin + invite.signup_path
   return (

@@ -14,11 +14,11 @@ import { AuthLayout } from './auth-layout.tsx'
 export function SignUpPage() {
   const t = useMessages()
   const { call } = useServices()
-  const { inviteId } = useParams({ from: '/signup/$inviteId' })
+  const { token } = useParams({ from: '/signup/$token' })
   const isSignedIn = useCredentials() !== undefined
   const invite = useQuery({
-    queryKey: ['invite', inviteId],
-    queryFn: () => call(routes.session.readInvite, { params: { invite_id: inviteId } }),
+    queryKey: ['invite', token],
+    queryFn: () => call(routes.session.readInvite, { params: { token } }),
     retry: false,
   })
   // Centered content moves when it grows, so it is rendered once complete.
@@ -56,7 +56,7 @@ export function SignUpPage() {
               {t.signUp.intro(target_email)}
             </Text>
             <Paper withBorder p="lg" radius="lg">
-              {isSignedIn ? <Join inviteId={inviteId} /> : <NewAccount inviteId={inviteId} firstName={first_name} />}
+              {isSignedIn ? <Join token={token} /> : <NewAccount token={token} firstName={first_name} />}
             </Paper>
           </>
         )}
@@ -65,15 +65,14 @@ export function SignUpPage() {
   )
 }
 
-function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: string }) {
+function NewAccount({ token, firstName }: { token: string; firstName: string }) {
   const t = useMessages()
   const { call, session } = useServices()
   const navigate = useNavigate()
   const [name, setName] = useState(firstName)
   const [password, setPassword] = useState('')
   const signUp = useMutation({
-    mutationFn: () =>
-      call(routes.session.signup, { params: { invite_id: inviteId }, body: { first_name: name, password } }),
+    mutationFn: () => call(routes.session.signup, { params: { token }, body: { first_name: name, password } }),
     onSuccess: async ({ api_key, expires_at }) => {
       session.begin({ key: api_key, expiresAt: expires_at })
       await navigate({ to: '/' })
@@ -117,14 +116,14 @@ function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: stri
   )
 }
 
-function Join({ inviteId }: { inviteId: string }) {
+function Join({ token }: { token: string }) {
   const t = useMessages()
   const { call } = useServices()
   const navigate = useNavigate()
   const queries = useQueryClient()
   const me = useMe()
   const join = useMutation({
-    mutationFn: () => call(routes.session.join, { params: { invite_id: inviteId } }),
+    mutationFn: () => call(routes.session.join, { params: { token } }),
     onSuccess: async () => {
       queries.clear()
       await navigate({ to: '/' })

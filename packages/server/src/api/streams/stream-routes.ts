@@ -39,7 +39,7 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
   app.addHook('preClose', async () => streams.close())
 }
 
-/** From here on the answer is the stream's; who asks for its head alone is told that and let go. */
+/** The stream takes over the response; HEAD gets its headers only. */
 function take(request: FastifyRequest, reply: FastifyReply, follow: (options: FollowOptions) => void): FastifyReply {
   const given = request.headers['last-event-id']
   if (request.method === 'HEAD') return reply.type(eventStreamType).send()

@@ -12,7 +12,7 @@ import { notifyChanges } from '../../storage/postgres/postgres-notify.ts'
 import type { BroughtProject, Credentials } from '../../storage/transfer/bring-project.ts'
 import { importData } from '../../storage/transfer/import-data.ts'
 import { printJson, progress } from '../output.ts'
-import { UsageError } from '../usage.ts'
+import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
 
 interface Options {
@@ -24,7 +24,7 @@ interface Options {
 
 /** `halyard import <file>`: a full export into an empty database, or an exported project, as a new one, into a database in use. */
 export async function importCommand(file: string, options: Options): Promise<void> {
-  if (!existsSync(file)) throw new UsageError(`There is no file ${file}.`)
+  if (!existsSync(file)) throw new CommandError(`There is no file ${file}.`)
   const isDryRun = options.dryRun === true
   const now = instantOf(new Date())
   const run = (storage: Storage, config: Config) =>

@@ -74,7 +74,7 @@ export async function migrateStoreCommand(fromUrl: string, toUrl: string): Promi
   const from = checkedUrl(fromUrl)
   const to = checkedUrl(toUrl)
   if (placeOf(from) === placeOf(to)) throw new UsageError('The two databases are the same.')
-  if (from.startsWith('sqlite:') && !existsSync(placeOf(from))) throw new UsageError(`There is no database ${from}.`)
+  if (from.startsWith('sqlite:') && !existsSync(placeOf(from))) throw new CommandError(`There is no database ${from}.`)
   if (from.startsWith('sqlite:')) refuseFileInUse(placeOf(from))
   const source = openStorage(from)
   const target = openStorage(to)
@@ -89,7 +89,7 @@ export async function migrateStoreCommand(fromUrl: string, toUrl: string): Promi
     })
   } catch (error) {
     if (!isDiskFull(error)) throw error
-    throw new UsageError('The disk of the target is full. Free some space and run the same command: it goes on here.')
+    throw new CommandError('The disk of the target is full. Free some space and run the same command: it goes on here.')
   } finally {
     await source.close()
     await target.close()
@@ -108,7 +108,7 @@ async function reach(storage: Storage, url: string): Promise<void> {
     await storage.ping()
   } catch (error) {
     const shown = url.replace(/:[^:@/]*@/, ':…@')
-    throw new UsageError(
+    throw new CommandError(
       `The database ${shown} does not respond: ${(error as Error).message}. Check its host, name, user and password.`,
     )
   }
@@ -145,7 +145,7 @@ export async function restoreCommand(file: string): Promise<void> {
   const { databaseUrl } = readConfig(process.env)
   if (!databaseUrl.startsWith('sqlite:')) throw new UsageError('This database is PostgreSQL. Use pg_restore.')
   const path = resolve(databaseUrl.slice('sqlite:'.length))
-  if (!existsSync(backup)) throw new UsageError(`There is no file ${backup}.`)
+  if (!existsSync(backup)) throw new CommandError(`There is no file ${backup}.`)
   const version = checkBackup(backup)
   if (existsSync(path)) refuseFileInUse(path)
   const next = `${path}.restoring`
@@ -155,7 +155,7 @@ export async function restoreCommand(file: string): Promise<void> {
     makeDurable(next)
   } catch (error) {
     rmSync(next, { force: true })
-    throw new UsageError(`${path} could not be restored: ${(error as Error).message}. Nothing was changed.`)
+    throw new CommandError(`${path} could not be restored: ${(error as Error).message}. Nothing was changed.`)
   }
   const kept = `${path}.before-restore-${instantOf(new Date())
     .replace(/[^0-9]/g, '')
@@ -208,6 +208,6 @@ function checkBackup(path: string): number {
       copy.close()
     }
   } catch (error) {
-    throw new UsageError(`${path} is not a valid backup: ${(error as Error).message}. Nothing was changed.`)
+    throw new CommandError(`${path} is not a valid backup: ${(error as Error).message}. Nothing was changed.`)
   }
 }

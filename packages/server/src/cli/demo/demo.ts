@@ -144,10 +144,9 @@ async function createTeam(
     team[name] = api
     if (!hasAccounts) continue
     const target_email = `${name.toLowerCase()}@${domain}`
-    const invite = await api('POST', `${organization}/invites/`, { target_email, first_name: name, level })
+    const { token } = await api('POST', `${organization}/invites/`, { target_email, first_name: name, level })
     const password = randomBytes(24).toString('base64url')
-    const path = `/api/signup/${invite.token ?? invite.id}/`
-    const { user, api_key } = await api('POST', path, { first_name: name, password })
+    const { user, api_key } = await api('POST', `/api/signup/${token}/`, { first_name: name, password })
     await api('POST', `${organization}/roles/${role.id}/role_memberships/`, { user_uuid: user.uuid })
     team[name] = connectAs(api_key)
   }

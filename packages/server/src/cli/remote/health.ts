@@ -4,12 +4,12 @@ import { type RemoteOptions, serverUrl } from './api.ts'
 
 const secondsMax = 5
 
-/** `halyard health`: fails unless the server responds and is ready. For health checks of containers. */
+/** `halyard health`: fails unless the server responds, or with `--ready`, unless it is ready. For health checks of containers. */
 export async function health(
-  options: RemoteOptions & { readonly live?: boolean; readonly json?: boolean },
+  options: RemoteOptions & { readonly ready?: boolean; readonly json?: boolean },
 ): Promise<void> {
   const url = serverUrl(options)
-  const path = options.live ? '/_livez' : '/_readyz'
+  const path = options.ready ? '/_readyz' : '/_livez'
   const response = await fetch(url + path, { signal: AbortSignal.timeout(secondsMax * 1000) }).catch(() => undefined)
   if (!response) throw new CommandError(`No Halyard server responds at ${url}.`)
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>

@@ -5,11 +5,11 @@ import { monotonicNow } from '../../concurrency/monotonic-clock.ts'
 export interface TokenIndex {
   /** What is remembered. */
   get(token: string): number | undefined
-  /** Looks up what is not remembered; everybody who asks meanwhile shares one look-up. */
+  /** Looks up what is not cached; concurrent callers share one lookup. */
   find(token: string): Promise<number | undefined>
   /** Forgets the tokens of a project. */
   forget(projectId: number): void
-  /** Forgets which tokens belonged to nobody. */
+  /** Forgets which tokens were unknown. */
   forgetUnknown(): void
   forgetAll(): void
 }
@@ -18,7 +18,7 @@ const tokensMax = 20_000
 const unknownMax = 10_000
 const unknownMilliseconds = 10_000
 
-/** Tokens are printable and short; whatever else is sent is nobody's, and the database is not asked. */
+/** Tokens are printable and short; anything else is unknown without a query. */
 const tokenPattern = /^[\x21-\x7e]{1,200}$/
 
 export function createTokenIndex(

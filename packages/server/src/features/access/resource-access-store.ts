@@ -2,7 +2,7 @@ import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
 import type { AccessLevel, ResourceAccess } from './access.ts'
 
-/** What everybody in an organization may do with a kind of thing. */
+/** What every member of an organization can do with a kind of resource. */
 export interface ResourceAccessStore {
   find(organizationId: string, id: number): Promise<ResourceAccess | undefined>
   findFor(organizationId: string, resource: string): Promise<ResourceAccess | undefined>

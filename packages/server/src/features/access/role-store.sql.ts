@@ -76,14 +76,14 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
           })
           .execute()
       } catch (error) {
-        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+        throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
     async update(roleId, { name, accessLevel }) {
       try {
         await updateSent(db, 'roles', roleId, { name, name_folded: name?.toLowerCase(), access_level: accessLevel })
       } catch (error) {
-        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+        throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
     async remove(roleId) {
@@ -121,7 +121,7 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
           })
           .execute()
       } catch (error) {
-        throw alreadyTaken(error, 'user_uuid', 'This person is in the role already.')
+        throw alreadyTaken(error, 'user_uuid', '`user_uuid` is already in the role.')
       }
     },
     async removeMember(roleId, membershipId) {

@@ -15,11 +15,11 @@ export interface RoleStore {
   list(organizationId: string, window: Window): Promise<PageOf<Role>>
   findAll(roleIds: readonly string[]): Promise<readonly Role[]>
 
-  /** Raises `invalid` (`unique`, `user_uuid`) when the person is in the role already. */
+  /** Raises `invalid` (`unique`, `user_uuid`) when the user is in the role already. */
   addMember(membership: Omit<RoleMembership, 'user'> & { readonly userId: number }): Promise<void>
   /** False when there was none. */
   removeMember(roleId: string, membershipId: string): Promise<boolean>
-  /** Takes the person out of every role of the organization. */
+  /** Removes the user from every role of the organization. */
   removeFromAll(organizationId: string, userId: number): Promise<void>
   findMember(roleId: string, membershipId: string): Promise<RoleMembership | undefined>
   listMembers(roleId: string, window: Window): Promise<PageOf<RoleMembership>>

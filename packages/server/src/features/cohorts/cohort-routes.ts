@@ -38,7 +38,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
 
   serve(r.create, async request => {
     const { actor, project } = request
-    const { patch, people, isStatic = false } = readCohortWrite(request)
+    const { patch, people, isStatic = false } = await readCohortWrite(request)
     const cohort = { content: newContent(patch), isStatic, people }
     const change = await database.transaction(tx => createCohort(tx, actor, project, cohort, now()))
     onCohortWork()
@@ -52,7 +52,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
   serve(r.update, async request => {
     const { actor, project, params } = request
     const stored = await database.read(tx => getCohort(tx, project, Number(params.id)))
-    const { patch, people, isStatic, version } = readCohortWrite(request)
+    const { patch, people, isStatic, version } = await readCohortWrite(request)
     if (isStatic !== undefined && isStatic !== stored.isStatic) {
       throw invalid(
         'is_static',
@@ -80,7 +80,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
   const add = async (request: RouteRequest<typeof r.addPersons | typeof r.addToStatic>) => {
     const { actor, project, params } = request
     const { id: cohortId } = await database.read(tx => getCohort(tx, project, Number(params.id)))
-    const update = { cohortId, patch: {}, people: readMembers(request) }
+    const update = { cohortId, patch: {}, people: await readMembers(request) }
     const change = await database.transaction(tx => updateCohort(tx, actor, project, update, now()))
     onCohortWork()
     return changeToWire(change)

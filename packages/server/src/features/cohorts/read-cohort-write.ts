@@ -26,13 +26,13 @@ type CohortMembers = Pick<CohortWrite, 'distinct_ids' | 'person_ids'>
 const isCsv = (contentType: string | undefined): boolean => /^text\/(csv|plain)\s*(;|$)/i.test(contentType ?? '')
 
 /** Throws `invalid` for an invalid body. */
-export function readCohortWrite(request: Sent): SentCohort {
+export async function readCohortWrite(request: Sent): Promise<SentCohort> {
   const type = request.headers['content-type']
   if (isMultipart(type)) return readForm(request.raw, type)
   if (isCsv(type)) {
     const { name } = request.query ?? {}
     const patch = patchFromWire(name === undefined ? {} : { name: checked('name', name, cohortNameCharactersMax) })
-    return { patch, people: readPeople(request.raw ?? Buffer.alloc(0)), isStatic: true, version: undefined }
+    return { patch, people: await readPeople(request.raw ?? Buffer.alloc(0)), isStatic: true, version: undefined }
   }
   const { body } = request
   return {
@@ -44,19 +44,21 @@ export function readCohortWrite(request: Sent): SentCohort {
 }
 
 /** Reads only the members of a request; other fields are not validated. */
-export function readMembers(request: Omit<Sent, 'body'> & { readonly body: CohortMembers }): NamedPeople {
+export async function readMembers(
+  request: Omit<Sent, 'body'> & { readonly body: CohortMembers },
+): Promise<NamedPeople> {
   const type = request.headers['content-type']
-  if (isMultipart(type)) return readForm(request.raw, type).people
+  if (isMultipart(type)) return (await readForm(request.raw, type)).people
   if (isCsv(type)) return readPeople(request.raw ?? Buffer.alloc(0))
   return namedPeople(request.body.distinct_ids, request.body.person_ids)
 }
 
-function readForm(raw: Buffer | undefined, type: string | undefined): SentCohort {
-  const { fields, files } = readMultipart(raw, type)
+async function readForm(raw: Buffer | undefined, type: string | undefined): Promise<SentCohort> {
+  const { fields, files } = await readMultipart(raw, type)
   const file = files.get('csv') ?? files.get('file') ?? [...files.values()][0]
   const [name, description] = [fields.get('name'), fields.get('description')]
   if (!file && !fields.has('csv')) throw invalid('csv', 'required', 'csv is required: send the file in this field.')
-  const people = readPeople(file ?? Buffer.from(fields.get('csv') as string))
+  const people = await readPeople(file ?? Buffer.from(fields.get('csv') as string))
   const isStatic = fields.get('is_static') ?? 'true'
   if (!/^(true|1)$/i.test(isStatic)) {
     throw invalid('is_static', 'invalid_input', 'is_static must be true for a cohort with listed members.')

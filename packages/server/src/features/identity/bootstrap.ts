@@ -3,6 +3,7 @@ import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
+import { rootLevel } from '../plugins/plugin-access.ts'
 import { storeNewKey } from './create-key.ts'
 import { newSecret, newUuid } from './secret.ts'
 import { hashPassword } from './sign-in/password.ts'
@@ -45,6 +46,7 @@ export async function bootstrap(
         isEmailVerified: true,
         passwordHash,
         isActive: true,
+        isStaff: true,
         currentOrganizationId: null,
         currentProjectId: null,
         dateJoined: now,
@@ -52,7 +54,7 @@ export async function bootstrap(
       const { project } = await createOrganization(
         tx,
         owner.id,
-        { organization: 'My organization', project: 'Default project' },
+        { organization: 'My organization', project: 'Default project', pluginsAccessLevel: rootLevel },
         now,
       )
       const fields = { label: 'First key', scopes: ['*'], projectIds: [], organizationIds: [], expiresAt: null }
@@ -71,7 +73,7 @@ export async function bootstrap(
       return first
     })
   } catch (error) {
-    // Two nodes that start at once on one empty database: the other one was quicker.
+    // Two nodes started at once on one empty database, and the other one was first.
     if (error instanceof Problem && error.code === 'unique') return undefined
     throw error
   }

@@ -42,7 +42,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         .orderBy('api_keys.id')
         .limit(limit)
         .execute()
-      const people = await db
+      const users = await db
         .selectFrom('users')
         .innerJoin('memberships', 'memberships.user_id', 'users.id')
         .selectAll('users')
@@ -52,7 +52,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         )
         .execute()
       const byUser = new Map<number, MemberRow[]>()
-      for (const row of people) byUser.set(row.id, [...(byUser.get(row.id) ?? []), row])
+      for (const row of users) byUser.set(row.id, [...(byUser.get(row.id) ?? []), row])
       return found.map(row => {
         const key = toApiKey(row)
         return { key, actor: toActor(key, byUser.get(row.user_id)!) }
@@ -77,6 +77,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
             password_hash: account.passwordHash,
             is_email_verified: Number(account.isEmailVerified),
             is_active: Number(account.isActive),
+            is_staff: Number(account.isStaff),
             current_organization_id: account.currentOrganizationId,
             current_project_id: account.currentProjectId,
             date_joined: account.dateJoined,
@@ -93,10 +94,12 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         await updateSent(db, 'users', userId, {
           first_name: fields.firstName,
           email: fields.email?.toLowerCase(),
+          is_email_verified: fields.isEmailVerified === undefined ? undefined : Number(fields.isEmailVerified),
           password_hash: fields.passwordHash,
           current_organization_id: fields.currentOrganizationId,
           current_project_id: fields.currentProjectId,
           is_active: fields.isActive === undefined ? undefined : Number(fields.isActive),
+          is_staff: fields.isStaff === undefined ? undefined : Number(fields.isStaff),
         })
       } catch (error) {
         throw takenEmail(error)
@@ -163,13 +166,14 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
 
 type MemberRow = Selectable<UserRow> & { readonly member_of: string | null; readonly member_level: number | null }
 
-/** From the rows of one person, one for each membership. */
+/** From the rows of one user, one for each membership. */
 function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
   const user = rows[0]!
   const levels = new Map<string, Level>()
   for (const row of rows) if (row.member_of) levels.set(row.member_of, row.member_level as Level)
   return {
     user: toUser(user),
+    isStaff: user.is_staff === 1,
     key,
     levels,
     currentOrganizationId: user.current_organization_id,
@@ -192,6 +196,7 @@ const toAccount = (row: Selectable<UserRow>): Account => ({
   ...toUser(row),
   passwordHash: row.password_hash,
   isActive: row.is_active === 1,
+  isStaff: row.is_staff === 1,
   currentOrganizationId: row.current_organization_id,
   currentProjectId: row.current_project_id,
   dateJoined: row.date_joined,
@@ -229,6 +234,6 @@ const fromApiKey = (key: ApiKey): ApiKeyRow => ({
 
 function takenEmail(error: unknown): unknown {
   return uniqueViolation(error)?.includes('email')
-    ? invalid('email', 'unique', 'There is already an account with this e-mail address.')
+    ? invalid('email', 'unique', 'An account with this email address already exists.')
     : error
 }

@@ -76,7 +76,7 @@ describe('halyard plugins test', () => {
   })
 })
 
-describe('from the catalogue to a running plugin', () => {
+describe('from the catalog to a running plugin', () => {
   let s: Scenario
   afterAll(() => s?.close())
 

@@ -6,6 +6,7 @@ import { saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { alreadyInstalled, type Plugin, type PluginType } from './plugin.ts'
 import type { NewPlugin, PluginStore } from './plugin-store.ts'
+import { digestFiles } from './releases/plugin-release.ts'
 
 export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
   const plugins = () =>
@@ -97,6 +98,8 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
       const rows = [...files].map(([name, source]) => ({ plugin_id: pluginId, name, source }))
       if (rows.length > 0) await db.insertInto('plugin_files').values(rows).execute()
       if (code !== undefined) await db.insertInto('plugin_code').values({ plugin_id: pluginId, code }).execute()
+      const filesDigest = digestFiles(files, code)
+      await db.updateTable('plugins').set({ files_digest: filesDigest }).where('id', '=', pluginId).execute()
     },
     async findCode(pluginId) {
       const row = await db.selectFrom('plugin_code').select('code').where('plugin_id', '=', pluginId).executeTakeFirst()
@@ -134,12 +137,14 @@ export const toPlugin = (row: Selectable<PluginRow> & { organization_name: strin
   metrics: JSON.parse(row.metrics),
   publicJobs: JSON.parse(row.public_jobs),
   allowedHosts: JSON.parse(row.allowed_hosts),
+  filesDigest: row.files_digest,
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
 
-const fromPlugin = (plugin: NewPlugin): Omit<PluginRow, 'id'> => ({
+/** Without the digest of the files, which goes with the files. */
+const fromPlugin = (plugin: NewPlugin): Omit<PluginRow, 'id' | 'files_digest'> => ({
   organization_id: plugin.organizationId,
   plugin_type: plugin.pluginType,
   name: plugin.name,

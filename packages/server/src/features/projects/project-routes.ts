@@ -29,7 +29,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
   serve(create, async ({ actor, body }) => {
     const organizationId = body.organization ?? currentOrganizationId(actor)
     if (organizationId === undefined || levelIn(actor, organizationId) === undefined) {
-      throw invalid('organization', 'does_not_exist', 'You are not in such an organization.')
+      throw invalid('organization', 'does_not_exist', '`organization` is not one of your organizations.')
     }
     requireLevel(actor, organizationId, adminLevel, 'create a project')
     const name = body.name ?? 'Default project'
@@ -117,6 +117,6 @@ function checkedTimezone(timezone: string | undefined): string | undefined {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: timezone }) && timezone
   } catch {
-    throw invalid('timezone', 'invalid_choice', `"${timezone}" is not an IANA time zone.`)
+    throw invalid('timezone', 'invalid_choice', '`timezone` must be an IANA time zone, such as "Europe/Berlin".')
   }
 }

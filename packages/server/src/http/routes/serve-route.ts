@@ -108,7 +108,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
   }
 }
 
-/** What the parameters of a path may look like, for telling "nothing here" from "not with this method". */
+/** What the parameters of a path may look like, to distinguish "not found" from "method not allowed". */
 function paramPatterns(route: Route): Record<string, string> {
   const properties = Object.entries((route.params?.properties ?? {}) as Record<string, { pattern?: string }>)
   return Object.fromEntries(

@@ -14,7 +14,7 @@ export interface SdkBody {
   readonly compression?: string | undefined
 }
 
-/** Where a body is decompressed, and for whom. */
+/** Where a body is decompressed, and on behalf of which client. */
 export interface SdkBodyMemory {
   readonly inflate: BodyMemoryBudget['inflate']
   readonly countInflate: BodyMemoryBudget['countInflate']

@@ -19,7 +19,6 @@ export const organizations: OrganizationsMessages = {
     invite: 'Mitglied einladen',
     open: 'Offene Einladungen',
     until: 'Läuft ab',
-    link: 'Link',
     copyLink: 'Link kopieren',
     sendLink: email => `Sende diesen Link an ${email}:`,
     withdraw: 'Widerrufen',

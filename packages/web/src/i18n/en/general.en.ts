@@ -24,8 +24,13 @@ export const general = {
     never: 'Never',
     moreActions: 'More actions',
   },
-  /** Server errors by code, or by code and field. Only translations fill this: the server's messages are English. */
-  problems: {} as Readonly<Record<string, (message: string) => string>>,
+  /**
+   * Server errors by code, or by code and field. The server's messages are English, so that only a message which names an
+   * API field needs a replacement here.
+   */
+  problems: {
+    'invalid_input scheduled_at': () => 'Choose a time in the future',
+  } as Readonly<Record<string, (message: string) => string>>,
   /** The same for validation issues of the engine. */
   issues: {} as Readonly<Partial<Record<Issue['code'], string>>>,
   pagination: {

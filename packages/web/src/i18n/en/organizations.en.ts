@@ -18,7 +18,6 @@ export const organizations = {
     invite: 'Invite member',
     open: 'Pending invitations',
     until: 'Expires',
-    link: 'Link',
     copyLink: 'Copy link',
     sendLink: (email: string) => `Send this link to ${email}:`,
     withdraw: 'Revoke',

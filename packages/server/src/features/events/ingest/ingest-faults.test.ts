@@ -86,6 +86,11 @@ onEachDatabase('ingest under faults', dialect => {
   })
 
   it('deletes a person atomically', async () => {
+    const { snapshots } = s.halyard.serving
+    // The previous test changed the project: its reload must not consume the injected faults.
+    await expect
+      .poll(async () => (await snapshots.forProject(s.projectId))?.project.groupTypes)
+      .toEqual({ 0: 'company' })
     const person = await find('user')
     const deleted = { ...untouched, persons: 1, person_distinct_ids: 2, hash_key_overrides: 1, cohort_people: 1 }
     const reply = await expectAtomic(s, injector, deleted, () => s.delete(`${s.project}/persons/${person?.uuid}/`))

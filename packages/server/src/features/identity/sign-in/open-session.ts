@@ -11,7 +11,7 @@ export interface Session {
   readonly expiresAt: Instant
 }
 
-/** A sign-in is a key with every scope that ends by itself. */
+/** A sign-in is a key with every scope that expires. */
 export async function openSession(tx: Stores, user: User, now: Instant): Promise<Session> {
   const key = newSecret('phx_')
   const expiresAt = plusMilliseconds(now, sessionHours * 60 * 60 * 1000)
