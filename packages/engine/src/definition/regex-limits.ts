@@ -55,7 +55,8 @@ export function estimateProgramSize(pattern: string): number {
         if (counts[2] !== undefined) group.atom *= 2
       }
     } else if (character === '*' || character === '+' || character === '?') {
-      group.atom += 1
+      // A branch, and one more where the atom can be empty.
+      group.atom += 2
     } else if (character === '[') {
       index = classEnd(pattern, index)
       addAtom(group, 1)
