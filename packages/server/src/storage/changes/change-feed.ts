@@ -3,6 +3,14 @@ import { isDatabaseAway } from '../driver-error.ts'
 import type { Change, ChangeFeed, ChangeListener, ChangeLog } from './changes.ts'
 
 const batchMax = 500
+/** How long a request waits for the probe of a database that was unavailable a moment ago. */
+const probeMillisecondsMax = 250
+
+interface Outage {
+  readonly error: unknown
+  /** The read that finds out whether the database responds again. */
+  readonly probing: Promise<void> | undefined
+}
 
 /**
  * Reads the change log from this node's own position and delivers it to the listeners. Whatever wakes it (a commit in this process, a
@@ -21,7 +29,7 @@ export function createChangeFeed(
   /** A read that has not begun, so that it will see everything that is committed by now. */
   let next: Promise<void> | undefined
   /** Set while the database is known to be unavailable; cleared by the first read that succeeds. */
-  let outage: { readonly error: unknown; isProbing: boolean } | undefined
+  let outage: Outage | undefined
 
   async function reporting(work: () => void | Promise<void>): Promise<void> {
     try {
@@ -69,17 +77,31 @@ export function createChangeFeed(
     return reading
   }
 
-  /** Reads in the background, so that no caller waits for a database that is known to be unavailable. */
-  function probe(error: unknown): void {
-    outage = { error, isProbing: true }
-    deliver().then(
+  /** Reads in the background, so that no caller waits for long for a database that is known to be unavailable. */
+  function probe(error: unknown): Promise<void> {
+    const probing = deliver().then(
       () => {
         outage = undefined
       },
       again => {
-        outage = isDatabaseAway(again) ? { error: again, isProbing: false } : undefined
+        outage = isDatabaseAway(again) ? { error: again, probing: undefined } : undefined
+        throw again
       },
     )
+    probing.catch(() => {})
+    outage = { error, probing }
+    return probing
+  }
+
+  /** Resolves when the database responds to a probe within a moment, so that the first request after an outage succeeds. */
+  function recover({ error, probing }: Outage): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((_, reject) => {
+      timer = setTimeout(reject, probeMillisecondsMax, error)
+    })
+    return Promise.race([probing ?? probe(error), late])
+      .finally(() => clearTimeout(timer))
+      .then(() => (next ??= readNext()))
   }
 
   return {
@@ -90,10 +112,7 @@ export function createChangeFeed(
     // Called at every request and after every commit. All calls before a read has begun share it, so that there is at most one read in
     // an event-loop tick.
     catchUp() {
-      if (outage) {
-        if (!outage.isProbing) probe(outage.error)
-        return Promise.reject(outage.error)
-      }
+      if (outage) return recover(outage)
       next ??= readNext()
       return next
     },
