@@ -44,6 +44,10 @@ const sqliteFull = 13
 /** Busy, locked, read-only, I/O error, corrupt, cannot open, not a database. */
 const sqliteUnavailable = new Set([5, 6, 8, 10, 11, 14, 26])
 
+/** Without its result code, as when the error comes from another thread. */
+const sqliteUnavailableMessages =
+  /unable to open database|disk I\/O error|readonly database|database is locked|database disk image is malformed|not a database/
+
 const sqliteCodeOf = (error: Error): number | undefined => {
   const { errcode } = error as Error & { errcode?: unknown }
   return typeof errcode === 'number' ? errcode & 0xff : undefined
@@ -58,6 +62,7 @@ export function outageKind(error: unknown): OutageKind | undefined {
     return sqliteUnavailable.has(sqliteCode) ? 'unavailable' : undefined
   }
   const code = String((error as { code?: unknown }).code ?? '')
+  if (code === 'ERR_SQLITE_ERROR') return sqliteUnavailableMessages.test(error.message) ? 'unavailable' : undefined
   if (code === statementTimeoutCode) return 'timeout'
   if (code === postgresDiskFullCode) return 'disk_full'
   return unavailableCodes.test(code) || unavailableMessages.test(error.message) ? 'unavailable' : undefined
