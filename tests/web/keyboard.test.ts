@@ -115,7 +115,7 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     await type(value('Filter by born'), 'soon')
     await page.keyboard.press('ControlOrMeta+s')
     await expectFocus(value('Filter by born'))
-    await expectFieldError(value('Filter by born'), 'Give a date')
+    await expectFieldError(value('Filter by born'), 'Use a date')
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('-7d')
 
