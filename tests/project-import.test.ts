@@ -166,7 +166,7 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
       const switchedOn = newFile()
       writeFileSync(switchedOn, readFileSync(file, 'utf8').replace('"enabled":0', '"enabled":1'))
       const { output } = await halyard(target.url, ['import', switchedOn], {
-        HALYARD_SECRET_KEY: 'another key',
+        HALYARD_SECRET_KEY: 'the key of another installation',
       })
       expect(output).toContain('cannot be opened with the key of this installation')
       const id = (await projects()).at(-1)?.id
