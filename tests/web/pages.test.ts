@@ -184,7 +184,7 @@ describe('people and groups', { timeout: 120_000 }, () => {
     await page.getByRole('row', { name: /plan pro/ }).waitFor()
     await expectSound(page)
     await page.getByRole('link', { name: /Debug flags for/ }).click()
-    await page.getByText('for ada').waitFor()
+    await page.getByText(/flags? for ada$/).waitFor()
   })
 
   it('shows groups by type', async () => {
