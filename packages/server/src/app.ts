@@ -59,6 +59,8 @@ export interface AppDeps {
   readonly config: Pick<
     Config,
     | 'accessLog'
+    | 'metricsPort'
+    | 'metricsToken'
     | 'bodyBytesMax'
     | 'fastPath'
     | 'inFlightMax'
@@ -124,7 +126,7 @@ export function createApp({
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
-  serveOperations(app, readiness, metrics)
+  serveOperations(app, readiness, metrics, config)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   servePage(app, listPageFiles())
   serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })

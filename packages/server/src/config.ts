@@ -352,6 +352,20 @@ export const settings = {
     describes: '`json`, `pretty`, or `auto`: pretty on a terminal and JSON elsewhere.',
     read: oneOf('auto', 'json', 'pretty'),
   }),
+  metricsPort: setting({
+    variable: 'HALYARD_METRICS_PORT',
+    fallback: undefined,
+    describes:
+      'Port of its own for `/metrics`, on `HOST`; the main port then returns 404 for it. Unset: on the main port.',
+    read: wholeNumber(1, 65_535),
+  }),
+  metricsToken: setting({
+    variable: 'METRICS_TOKEN',
+    fallback: undefined,
+    isSecret: true,
+    describes: 'Token that `/metrics` requires as `Authorization: Bearer`; unset: none.',
+    read: text,
+  }),
   logLevel: setting({
     variable: 'LOG_LEVEL',
     fallback: 'info',

@@ -25,7 +25,7 @@ import { createHttp } from './http/server/create-http.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { createAccessLog } from './observability/access-log.ts'
 import { watchFollowers } from './observability/edge-metrics.ts'
-import { createMetrics } from './observability/metrics.ts'
+import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { serveOperations } from './observability/operations-routes.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
@@ -35,6 +35,7 @@ import { levelInProject } from './tenancy.ts'
 /** A Halyard without a database, close to its clients. */
 export interface Edge {
   readonly app: FastifyInstance
+  readonly metrics: Metrics
   readonly serving: Serving
   readonly replica: Replica
   readonly following: Following
@@ -120,7 +121,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
     }),
     isDraining: () => isDraining,
   }
-  serveOperations(app, readiness, metrics)
+  serveOperations(app, readiness, metrics, config)
   serveSdk(app, serving)
   serveOfrep(app, serving)
   serveStreams(app, serving)
@@ -149,6 +150,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
 
   return {
     app,
+    metrics,
     serving,
     replica,
     following,

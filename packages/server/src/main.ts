@@ -28,7 +28,7 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
 import { createFailureCounters } from './observability/failure-metrics.ts'
-import { createMetrics } from './observability/metrics.ts'
+import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
@@ -58,6 +58,7 @@ export interface Halyard {
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
   readonly firstCredentials: FirstCredentials
+  readonly metrics: Metrics
   /** From now on `/_readyz` responds 503, so that load balancers choose another node. */
   drain(): void
   close(): Promise<void>
@@ -246,6 +247,7 @@ export async function createHalyard(
       warm: () => warming.done(),
       firstOwner,
       firstCredentials,
+      metrics,
       drain() {
         isDraining = true
         serving.beginClosing()

@@ -2,6 +2,7 @@ import { type Config, ConfigError, readConfig } from '../config.ts'
 import { UpstreamError } from '../edge/upstream.ts'
 import { createEdge, type EdgeConfig } from '../edge-main.ts'
 import { openPort } from '../http/server/node-server.ts'
+import { openMetricsPort } from '../observability/metrics-endpoint.ts'
 import { openLog } from './log/open-log.ts'
 import { addressOf, stopOnSignal, warnOfSettings } from './serve.ts'
 
@@ -29,6 +30,7 @@ export async function edge(options: EdgeOptions): Promise<void> {
       log.warn({ event: 'edge_not_ready', problem: problem.message }, 'no state yet; waiting for the upstream')
   }
   await running.app.ready()
+  await openMetricsPort(running.app, running.metrics.registry, config.host, config)
   await openPort(running.app.server, config)
   stopOnSignal(log)(running)
   const { upstream } = config

@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { openPort } from '../http/server/node-server.ts'
 import { createHalyard, type Halyard, type HalyardOptions } from '../main.ts'
+import { openMetricsPort } from '../observability/metrics-endpoint.ts'
 import { startWaitingServer, type WaitingServer } from '../observability/startup-server.ts'
 import { Problem } from '../problem.ts'
 import { isDatabaseAway } from '../storage/driver-error.ts'
@@ -83,10 +84,11 @@ const isAway = (error: unknown): boolean =>
   isDatabaseAway(error) || (error instanceof Problem && error.kind === 'unavailable')
 
 /** Opens the port itself instead of `app.listen`, which would log a second message about it. */
-async function listen(halyard: Halyard, { host, port }: Config): Promise<void> {
+async function listen(halyard: Halyard, config: Config): Promise<void> {
   try {
     await halyard.app.ready()
-    await openPort(halyard.app.server, { host, port })
+    await openMetricsPort(halyard.app, halyard.metrics.registry, config.host, config)
+    await openPort(halyard.app.server, config)
   } catch (error) {
     await halyard.close()
     throw error

@@ -1,6 +1,8 @@
 import type { FastifyInstance } from 'fastify'
+import { Problem } from '../problem.ts'
 import { version } from '../version.ts'
 import type { Metrics } from './metrics.ts'
+import { type MetricsAccess, mayReadMetrics } from './metrics-endpoint.ts'
 
 export interface Readiness {
   /** `details` name each dependency and its state, such as `database` and `ok`. */
@@ -17,7 +19,12 @@ export interface ReadinessState {
 const pingMillisecondsMax = 2000
 
 /** For supervisors and monitoring: is the process alive, can it serve, and how is it doing? */
-export function serveOperations(app: FastifyInstance, readiness: Readiness, metrics: Metrics): void {
+export function serveOperations(
+  app: FastifyInstance,
+  readiness: Readiness,
+  metrics: Metrics,
+  access: MetricsAccess,
+): void {
   const about = () => ({ version, uptime_seconds: Math.floor(process.uptime()) })
 
   for (const path of ['/_livez', '/livez', '/healthz']) {
@@ -41,7 +48,13 @@ export function serveOperations(app: FastifyInstance, readiness: Readiness, metr
     })
   }
 
-  app.get('/metrics', async (_request, reply) => {
+  if (access.metricsPort !== undefined) return
+  app.get('/metrics', async (request, reply) => {
+    if (!mayReadMetrics(request.headers.authorization, access.metricsToken)) {
+      throw new Problem('unauthenticated', 'Send METRICS_TOKEN as `Authorization: Bearer`.', {
+        code: 'not_authenticated',
+      })
+    }
     reply.header('content-type', metrics.registry.contentType)
     return metrics.registry.metrics()
   })
