@@ -76,7 +76,7 @@ export const patchCases: readonly PatchCase[] = [
   {
     path: organization,
     setUp: async s => ({ path: s.organization }),
-    values: { name: ['first', 'second'], plugins_access_level: [6, 9] },
+    values: { name: ['first', 'second'], default_access_level: [21, 37], plugins_access_level: [6, 9] },
   },
   {
     path: `${organization}/roles/:role_id`,
