@@ -29,7 +29,7 @@ onEachDatabase('several workers on one machine', dialect => {
     let writes: readonly Write[] = []
     try {
       await vi.waitFor(() => expect(servingPids(server)).toHaveLength(3), patience)
-      expect(server.lines.filter(line => line.includes('Welcome to Halyard'))).toHaveLength(1)
+      expect(server.lines.filter(line => line.includes('created the first organization'))).toHaveLength(1)
 
       const load = createMixedWrites(seededRandom(7))
       const stop = new AbortController()
