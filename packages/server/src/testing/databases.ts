@@ -43,7 +43,8 @@ async function administer(statement: string): Promise<void> {
 }
 
 /** `npm run test:quick` leaves PostgreSQL out. */
-const dialects = process.env.TEST_DIALECTS === 'sqlite' ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
+export const dialects =
+  process.env.TEST_DIALECTS === 'sqlite' ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
 
 /** Runs one suite on each database. */
 export function onEachDatabase(title: string, suite: (dialect: DialectName) => void): void {

@@ -1,5 +1,6 @@
 import { describe } from 'vitest'
 import type { DialectName } from '../storage/migrations/migration.ts'
+import { dialects } from './databases.ts'
 
 /** What a scenario needs in its environment for each path that a request can take. */
 export const paths = {
@@ -19,7 +20,7 @@ export function onEachDatabaseAndPath(
   title: string,
   suite: (dialect: DialectName, environment: Environment) => void,
 ): void {
-  const combinations = (['sqlite', 'postgres'] as const).flatMap(dialect =>
+  const combinations = dialects.flatMap(dialect =>
     Object.entries(paths).map(([name, environment]) => [dialect, name, environment] as const),
   )
   describe.each(combinations)(`${title} on %s and the %s`, (dialect, _name, environment) => suite(dialect, environment))
