@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { allRoutes, sdkRoutes } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../packages/server/src/config.ts'
-import { openApiDocument } from '../packages/server/src/http/routes/openapi.ts'
+import { openApiDocument } from '../packages/server/src/http/api-docs/openapi.ts'
 import { problemTable } from '../packages/server/src/http/server/problem-response.ts'
 import { version } from '../packages/server/src/version.ts'
 

@@ -37,7 +37,7 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
-import { serveDocs } from './http/routes/api-reference-routes.ts'
+import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
@@ -127,8 +127,9 @@ export function createApp({
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
   serveOperations(app, readiness, metrics, config)
-  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
-  servePage(app, listPageFiles())
+  const page = listPageFiles()
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version, page?.apiDocs)
+  servePage(app, page)
   serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
   serveSetup(app, firstCredentials, now)
   serveOrganizations(serve, { database, now })

@@ -14,6 +14,8 @@ export interface PageFile {
 /** The built page, or undefined when it has not been built. */
 export interface PageFiles {
   readonly index: string
+  /** The page of the API reference. */
+  readonly apiDocs: string
   /** By path, such as `/assets/main-1a2b3c4d.js`. */
   readonly files: ReadonlyMap<string, PageFile>
 }
@@ -50,7 +52,8 @@ export function listPageFiles(folder = builtFolder()): PageFiles | undefined {
       const address = path.slice(folder.length).replaceAll('\\', '/')
       return [address.startsWith('/') ? address : `/${address}`, pageFile(path, paths)]
     })
-  return { index: readFileSync(join(folder, 'index.html'), 'utf8'), files: new Map(files) }
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  return { index: read('index.html'), apiDocs: read('api-docs.html'), files: new Map(files) }
 }
 
 function pageFile(path: string, paths: ReadonlySet<string>): PageFile {
