@@ -1,43 +1,43 @@
-import type { Turn } from './load.ts'
+import type { Round } from './load.ts'
 import { type Figure, median, ratios, spreadOf } from './measure.ts'
 
 type Key = 'perSecond' | 'cpuEach' | 'p99'
 
-const of = (turns: readonly Turn[], key: Key): number[] => turns.map(turn => turn[key])
+const of = (rounds: readonly Round[], key: Key): number[] => rounds.map(round => round[key])
 
-export const rates = (turns: readonly Turn[]): string =>
-  `${median(of(turns, 'perSecond')).toFixed(0)} requests/s, p99 ${median(of(turns, 'p99')).toFixed(1)} ms`
+export const rates = (rounds: readonly Round[]): string =>
+  `${median(of(rounds, 'perSecond')).toFixed(0)} requests/s, p99 ${median(of(rounds, 'p99')).toFixed(1)} ms`
 
-/** Throughput, processor time and tail against the floor's, each as a ratio within the turn. */
-export function compareWithFloor(
+/** Throughput, CPU time and p99 relative to the baseline, as ratios within each round. */
+export function compareWithBaseline(
   name: string,
-  own: readonly Turn[],
-  floor: readonly Turn[],
-  held: { readonly atLeast?: number } = {},
+  own: readonly Round[],
+  baseline: readonly Round[],
+  target: { readonly atLeast?: number } = {},
 ): Figure[] {
-  const speed = ratios(of(own, 'perSecond'), of(floor, 'perSecond'))
-  const cpu = ratios(of(floor, 'cpuEach'), of(own, 'cpuEach'))
-  const tail = ratios(of(own, 'p99'), of(floor, 'p99'))
+  const speed = ratios(of(own, 'perSecond'), of(baseline, 'perSecond'))
+  const cpu = ratios(of(baseline, 'cpuEach'), of(own, 'cpuEach'))
+  const tail = ratios(of(own, 'p99'), of(baseline, 'p99'))
   return [
-    { measure: `${name}: requests/s ÷ floor`, value: median(speed), unit: '×', spread: spreadOf(speed), ...held },
+    { measure: `${name}: requests/s ÷ baseline`, value: median(speed), unit: '×', spread: spreadOf(speed), ...target },
     {
-      measure: `${name}: the same by processor time of the server`,
+      measure: `${name}: same by server CPU time`,
       value: median(cpu),
       unit: '×',
       spread: spreadOf(cpu),
-      ...held,
+      ...target,
       guard: 'less is worse',
     },
-    { measure: `${name}: p99 ÷ floor's p99`, value: median(tail), unit: '×', spread: spreadOf(tail), atMost: 2 },
+    { measure: `${name}: p99 ÷ baseline p99`, value: median(tail), unit: '×', spread: spreadOf(tail), atMost: 2 },
   ]
 }
 
-/** How many times as many requests as a peer answers; nothing when the peer was not there. */
+/** Throughput relative to a peer; empty when the peer is not installed. */
 export function compareWithPeer(
   name: string,
   peer: string,
-  own: readonly Turn[],
-  theirs: readonly Turn[] | undefined,
+  own: readonly Round[],
+  theirs: readonly Round[] | undefined,
   atLeast?: number,
 ): Figure[] {
   if (!theirs) return []
@@ -50,7 +50,7 @@ export function compareWithPeer(
       unit: '×',
       spread: spreadOf(speed),
       ...(atLeast !== undefined && { atLeast }),
-      note: `${cpu.toFixed(1)} × by processor time of the servers`,
+      note: `${cpu.toFixed(1)} × by server CPU time`,
     },
   ]
 }

@@ -7,8 +7,8 @@ import { createHalyard, type Halyard } from '../packages/server/src/main.ts'
 import type { Project } from '../packages/server/src/tenancy.ts'
 
 /**
- * What persons and events cost, on a database of its own (a SQLite file, or the empty PostgreSQL database that DATABASE_URL names).
- * Bounded: BENCH_PERSONS people (default 100,000), BENCH_EVENTS events (default 20,000) by 16 clients on loopback.
+ * Measures the cost of persons and events on a separate database (a SQLite file, or the empty PostgreSQL database in DATABASE_URL).
+ * Bounded: BENCH_PERSONS persons (default 100,000), BENCH_EVENTS events (default 20,000) from 16 clients on loopback.
  */
 const personCount = Number(process.env.BENCH_PERSONS ?? 100_000)
 const eventCount = Number(process.env.BENCH_EVENTS ?? 20_000)
@@ -46,40 +46,38 @@ async function run({ app, database, serving }: Halyard): Promise<void> {
     distinct_id: `user-${n}`,
     properties: { $set: { email: `user-${n}@example.com`, plan: n % 2 ? 'pro' : 'free', age: n % 90, country: 'NO' } },
   })
-  await timed(`learn ${personCount} persons`, personCount, () => registerInSlices(personCount, 500, identify, send))
+  await timed(`create ${personCount} persons`, personCount, () => sendInSlices(personCount, 500, identify, send))
   if (!process.env.DATABASE_URL) console.log(`database file: ${Math.round(statSync(file).size / 2 ** 20)} MiB`)
 
   const ids = Array.from({ length: 2000 }, (_, n) => `user-${(n * 7919) % personCount}`)
   await timed('find a person by distinct id', ids.length, async () => {
     for (const id of ids) await database.read(tx => tx.persons.findByDistinctIds(project.id, [id]))
   })
-  await timed('scan everybody in batches of 1000', personCount, async () => {
+  await timed('scan all persons in batches of 1000', personCount, async () => {
     for (let after = 0; ; ) {
       const batch = await database.read(tx => tx.persons.scan(project.id, after, 1000))
       if (batch.length === 0) break
       after = batch.at(-1)?.id ?? after
     }
   })
-  await timed('count everybody', 1, () => database.read(tx => tx.persons.count(project.id)).then(() => {}))
+  await timed('count all persons', 1, () => database.read(tx => tx.persons.count(project.id)).then(() => {}))
 
   const called = (n: number) => ({
     event: '$feature_flag_called',
     distinct_id: `user-${n % personCount}`,
     properties: { $feature_flag: 'bench', $feature_flag_response: true },
   })
-  await timed(`${eventCount} flag calls`, eventCount, () =>
-    registerInSlices(eventCount, eventsPerRequest, called, send),
-  )
+  await timed(`${eventCount} flag calls`, eventCount, () => sendInSlices(eventCount, eventsPerRequest, called, send))
   await timed(`${eventCount} flag calls again`, eventCount, () =>
-    registerInSlices(eventCount, eventsPerRequest, called, send),
+    sendInSlices(eventCount, eventsPerRequest, called, send),
   )
   const today = new Date().toISOString().slice(0, 10)
   const range = { flagKey: 'bench', kind: 'called', from: today, to: today } as const
   console.log('usage', await database.read(tx => tx.usage.series(project.id, range)))
-  if (serving.snapshots.size === 0) throw new Error('The project was not served from memory.')
+  if (serving.snapshots.size === 0) throw new Error('The project has no snapshot in memory.')
 }
 
-async function registerInSlices(
+async function sendInSlices(
   count: number,
   size: number,
   make: (n: number) => object,
@@ -99,10 +97,10 @@ async function registerInSlices(
 }
 
 async function timed(name: string, count: number, work: () => Promise<void>): Promise<void> {
-  const begun = performance.now()
+  const startedAt = performance.now()
   const before = process.cpuUsage()
   await work()
-  const milliseconds = performance.now() - begun
+  const milliseconds = performance.now() - startedAt
   const { user, system } = process.cpuUsage(before)
   const each = (milliseconds * 1000) / count
   console.log(

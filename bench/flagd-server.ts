@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { mixedDefinitions } from './mix.ts'
 import { flagdFlags } from './peers/flagd-flags.ts'
 
-/** What one would write with fastify and flagd-core: a body with a context in, all flags out. `flagd-server <flags> <folder> <folder>`. */
+/** A minimal server with fastify and flagd-core that evaluates all flags for a context. `flagd-server <flags> <folder> <folder>`. */
 const [flagCount = '100', fastifyFolder = '', flagdFolder = ''] = process.argv.slice(2)
 
 interface App {

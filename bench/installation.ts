@@ -7,27 +7,27 @@ import { ownerKey, type ServerProcess, startServer } from '../tests/faults/serve
 import { mixedDefinitions } from './mix.ts'
 import { addPersons, populate } from './populate.ts'
 
-/** A built Halyard in a process of its own. */
+/** A built server in its own process. */
 export interface Installation extends ServerProcess {
   readonly port: number
   readonly projectId: number
   readonly token: string
   readonly databaseUrl: string
-  /** Asks as the owner; anything but a success is an error. */
-  ask(method: string, path: string, body?: unknown): Promise<unknown>
+  /** Sends a request as the owner; throws unless it succeeds. */
+  request(method: string, path: string, body?: unknown): Promise<unknown>
 }
 
 export const ownerHeaders = { authorization: `Bearer ${ownerKey}` }
 
-/** Installations with the mixed flags. Making one is slow, so each number of flags is made once and then copied. */
+/** Installations with the mixed flags. Creating flags is slow, so each database is created once and then copied. */
 export interface Installations {
   start(flagCount: number): Promise<Installation>
-  /** A copy of the database with so many flags, and where to find it. */
+  /** A copy of the database with this number of flags. */
   copy(flagCount: number): Promise<Copy>
-  /** A copy of a database with 10 flags and so many persons, which is kept from run to run. */
+  /** A copy of a database with 10 flags and this number of persons, which is cached between runs. */
   copyWithPersons(personCount: number): Promise<Copy>
   open(databaseUrl: string, environment?: Readonly<Record<string, string>>): Promise<Installation>
-  /** Ends what a failed row has left running, and removes every file. */
+  /** Kills servers that a failed row left running and removes all files. */
   close(): Promise<void>
 }
 
@@ -37,7 +37,7 @@ interface Copy {
   readonly projectId: number
 }
 
-interface Made {
+interface Template {
   readonly path: string
   readonly token: string
   readonly projectId: number
@@ -45,31 +45,31 @@ interface Made {
 
 const cache = fileURLToPath(new URL('.', import.meta.url))
 
-export function createInstallations(say: (line: string) => void): Installations {
+export function createInstallations(log: (line: string) => void): Installations {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-bench-'))
-  const made = new Map<number, Promise<Made>>()
+  const templates = new Map<number, Promise<Template>>()
   const running: Installation[] = []
   let copies = 0
 
-  async function make(flagCount: number): Promise<Made> {
+  async function createTemplate(flagCount: number): Promise<Template> {
     const path = join(folder, `flags-${flagCount}.db`)
-    if (flagCount >= 1000) say(`  Making ${flagCount} flags …`)
+    if (flagCount >= 1000) log(`  Creating ${flagCount} flags …`)
     const server = await openInstallation(`sqlite:${path}`)
     await createFlags(server, flagCount)
     await server.stop()
     return { path, token: server.token, projectId: server.projectId }
   }
 
-  function copyOf({ path, token, projectId }: Made): Copy {
+  function copyOf({ path, token, projectId }: Template): Copy {
     const own = join(mkdtempSync(join(folder, 'copy-')), `${++copies}.db`)
     for (const part of ['', '-wal']) if (existsSync(path + part)) copyFileSync(path + part, own + part)
     return { databaseUrl: `sqlite:${own}`, token, projectId }
   }
 
   async function copy(flagCount: number): Promise<Copy> {
-    const known = made.get(flagCount) ?? make(flagCount)
-    made.set(flagCount, known)
-    return copyOf(await known)
+    const template = templates.get(flagCount) ?? createTemplate(flagCount)
+    templates.set(flagCount, template)
+    return copyOf(await template)
   }
 
   async function open(databaseUrl: string, environment?: Readonly<Record<string, string>>): Promise<Installation> {
@@ -85,10 +85,10 @@ export function createInstallations(say: (line: string) => void): Installations 
       return open((await copy(flagCount)).databaseUrl)
     },
     async copyWithPersons(personCount) {
-      // Another schema is another file.
+      // The file name depends on the schema.
       const path = join(cache, `persons-${personCount}-${migrations.length}.db`)
       if (!existsSync(path)) {
-        say(`  Making ${personCount.toLocaleString('en')} persons (once) …`)
+        log(`  Creating ${personCount.toLocaleString('en')} persons (once) …`)
         const { databaseUrl, projectId } = await copy(10)
         populate(databaseUrl, handle => addPersons(handle, projectId, personCount))
         copyFileSync(databaseUrl.slice('sqlite:'.length), `${path}.new`)
@@ -106,40 +106,40 @@ export function createInstallations(say: (line: string) => void): Installations 
   }
 }
 
-/** Starts the product as it comes, counters and authentication on; only the log is quiet. */
+/** Starts the server with default settings, including authentication and metrics; only the log is disabled. */
 async function openInstallation(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Installation> {
   const server = await startServer(databaseUrl, { HALYARD_SCHEDULER_SECONDS: '5', ...environment })
-  const ask = async (method: string, path: string, body?: unknown): Promise<unknown> => {
+  const request = async (method: string, path: string, body?: unknown): Promise<unknown> => {
     const response = await fetch(server.url + path, {
       method,
       headers: { ...ownerHeaders, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 300)}`)
+    if (!response.ok) throw new Error(`${method} ${path} returned ${response.status}: ${text.slice(0, 300)}`)
     return text === '' ? undefined : JSON.parse(text)
   }
-  const { results } = (await ask('GET', '/api/projects/')) as { results: { id: number; api_token: string }[] }
+  const { results } = (await request('GET', '/api/projects/')) as { results: { id: number; api_token: string }[] }
   const { id, api_token } = results[0]!
-  return { ...server, port: Number(new URL(server.url).port), projectId: id, token: api_token, databaseUrl, ask }
+  return { ...server, port: Number(new URL(server.url).port), projectId: id, token: api_token, databaseUrl, request }
 }
 
-/** Through the front door, cohorts first: flags name them by the ids that they were given. */
-export async function createFlags({ ask, projectId }: Installation, flagCount: number): Promise<void> {
+/** Creates flags over the API, after the cohorts whose ids they refer to. */
+export async function createFlags({ request, projectId }: Installation, flagCount: number): Promise<void> {
   const { flags, cohorts = [] } = mixedDefinitions(flagCount)
   const ids = new Map<unknown, number>()
   for (const { id, filters } of cohorts) {
-    const made = await ask('POST', `/api/projects/${projectId}/cohorts/`, { name: `Cohort ${id}`, filters })
-    ids.set(id, (made as { id: number }).id)
+    const created = await request('POST', `/api/projects/${projectId}/cohorts/`, { name: `Cohort ${id}`, filters })
+    ids.set(id, (created as { id: number }).id)
   }
   const filtersOf = (filters: unknown) =>
     JSON.parse(JSON.stringify(filters), (_, value) =>
       value?.type === 'cohort' ? { ...value, value: ids.get(value.value) } : value,
     )
   for (const { key, filters } of flags) {
-    await ask('POST', `/api/projects/${projectId}/feature_flags/`, { key, name: key, filters: filtersOf(filters) })
+    await request('POST', `/api/projects/${projectId}/feature_flags/`, { key, name: key, filters: filtersOf(filters) })
   }
 }

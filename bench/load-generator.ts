@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { type RequestPlan, requestsOf } from './requests.ts'
 
-/** Asks over raw sockets, one request at a time on each, so that it costs far less than what it measures. */
-export type LoadOrder =
+/** Sends requests over raw sockets, one at a time on each, so that the generator costs far less than the server. */
+export type LoadCommand =
   | {
       readonly plan: RequestPlan
       readonly id: string
@@ -18,10 +18,10 @@ export interface Load {
   readonly seconds: number
   readonly p50: number
   readonly p99: number
-  /** By status. */
+  /** Number of responses by status. */
   readonly statuses: Readonly<Record<string, number>>
-  /** Of the last answer's body. */
-  readonly answerBytes: number
+  /** Size of the last response body. */
+  readonly responseBytes: number
 }
 
 interface Target {
@@ -34,78 +34,78 @@ interface Target {
 
 const targets = new Map<string, Target>()
 
-process.on('message', async (order: LoadOrder) => {
-  if ('plan' in order) {
-    const { id, port, connections, pauseMilliseconds, plan } = order
+process.on('message', async (command: LoadCommand) => {
+  if ('plan' in command) {
+    const { id, port, connections, pauseMilliseconds, plan } = command
     targets.set(id, { next: requestsOf(plan), port, connections, pauseMilliseconds, count: 0 })
     process.send?.({ ready: id })
   } else {
-    process.send?.(await run(targets.get(order.run)!, order.milliseconds))
+    process.send?.(await run(targets.get(command.run)!, command.milliseconds))
   }
 })
 
-// Goes with the one who gives the orders.
+// Exits with its parent process.
 process.on('disconnect', () => process.exit())
 
 async function run(target: Target, milliseconds: number): Promise<Load> {
   const latencies: number[] = []
   const statuses: Record<string, number> = {}
-  let answerBytes = 0
-  const begun = performance.now()
-  const until = begun + milliseconds
+  let responseBytes = 0
+  const startedAt = performance.now()
+  const until = startedAt + milliseconds
   await Promise.all(
     Array.from({ length: target.connections }, () =>
-      converse(target, until, (latency, status, bytes) => {
+      runConnection(target, until, (latency, status, bytes) => {
         latencies.push(latency)
         statuses[status] = (statuses[status] ?? 0) + 1
-        answerBytes = bytes
+        responseBytes = bytes
       }),
     ),
   )
-  const seconds = (performance.now() - begun) / 1000
+  const seconds = (performance.now() - startedAt) / 1000
   const sorted = Float64Array.from(latencies).sort()
   const at = (share: number) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
   const requests = latencies.length
-  return { perSecond: requests / seconds, requests, seconds, p50: at(0.5), p99: at(0.99), statuses, answerBytes }
+  return { perSecond: requests / seconds, requests, seconds, p50: at(0.5), p99: at(0.99), statuses, responseBytes }
 }
 
-type OnAnswer = (milliseconds: number, status: string, bodyBytes: number) => void
+type OnResponse = (milliseconds: number, status: string, bodyBytes: number) => void
 
-/** One connection, for one request at least and until the time is up. */
-function converse(target: Target, until: number, onAnswer: OnAnswer): Promise<void> {
+/** Runs one connection until the time is up, for at least one request. */
+function runConnection(target: Target, until: number, onResponse: OnResponse): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket: Socket = connect({ port: target.port, host: '127.0.0.1', noDelay: true })
-    let asked = 0
+    let sentAt = 0
     let status = ''
-    let missing = -1
+    let remaining = -1
     let size = 0
-    const ask = () => {
-      if (asked > 0 && performance.now() >= until) {
+    const send = () => {
+      if (sentAt > 0 && performance.now() >= until) {
         socket.destroy()
         resolve()
         return
       }
-      asked = performance.now()
+      sentAt = performance.now()
       socket.write(target.next(target.count++))
     }
-    socket.on('connect', ask)
+    socket.on('connect', send)
     socket.on('error', reject)
     socket.on('close', () => resolve())
     socket.on('data', chunk => {
-      if (missing < 0) {
-        // An answer's head comes whole, in the first piece.
+      if (remaining < 0) {
+        // The response head always arrives in one chunk.
         const end = chunk.indexOf('\r\n\r\n')
-        if (end < 0) throw new Error('The head of an answer came in pieces.')
+        if (end < 0) throw new Error('The head of a response arrived in several chunks.')
         const head = chunk.toString('latin1', 0, end)
         status = head.slice(9, 12)
         size = bodyBytes(head)
-        missing = size - (chunk.length - end - 4)
-      } else missing -= chunk.length
-      if (missing > 0) return
-      onAnswer(performance.now() - asked, status, size)
-      missing = -1
-      if (target.pauseMilliseconds > 0) setTimeout(ask, target.pauseMilliseconds)
-      else ask()
+        remaining = size - (chunk.length - end - 4)
+      } else remaining -= chunk.length
+      if (remaining > 0) return
+      onResponse(performance.now() - sentAt, status, size)
+      remaining = -1
+      if (target.pauseMilliseconds > 0) setTimeout(send, target.pauseMilliseconds)
+      else send()
     })
   })
 }
@@ -113,6 +113,6 @@ function converse(target: Target, until: number, onAnswer: OnAnswer): Promise<vo
 function bodyBytes(head: string): number {
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)
   if (length) return Number(length[1])
-  if (/\r\ntransfer-encoding:/i.test(head)) throw new Error('The load generator reads answers of a known length only.')
+  if (/\r\ntransfer-encoding:/i.test(head)) throw new Error('The load generator does not support chunked responses.')
   return 0
 }

@@ -1,12 +1,12 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import type { Load, LoadOrder } from './load-generator.ts'
+import type { Load, LoadCommand } from './load-generator.ts'
 import { cpuSeconds, cpuSecondsSince, startProgram, stopProcess } from './processes.ts'
 import type { RequestPlan } from './requests.ts'
 
-/** What a turn of load cost and gave. */
-export interface Turn extends Load {
-  /** Microseconds of processor time that the server had for each request. */
+/** The result of one round of load. */
+export interface Round extends Load {
+  /** Server CPU time per request, in microseconds. */
   readonly cpuEach: number
 }
 
@@ -15,28 +15,28 @@ export interface Target {
   readonly port: number
   readonly pid: number
   readonly plan: RequestPlan
-  /** The only status that counts as an answer. */
+  /** The expected status; any other fails the run. */
   readonly status: number
-  /** How long each connection rests between an answer and its next request; without it, not at all. */
+  /** Pause of each connection between a response and its next request; none by default. */
   readonly pauseMilliseconds?: number
 }
 
 export interface LoadSource {
-  aim(target: Target, connections: number): Promise<(milliseconds: number) => Promise<Turn>>
+  aim(target: Target, connections: number): Promise<(milliseconds: number) => Promise<Round>>
   stop(): Promise<void>
 }
 
-/** The load comes from a process of its own. */
+/** Starts the load generator in its own process. */
 export function startLoad(): LoadSource {
   const child = startProgram('load-generator')
   return {
     async aim({ id, port, pid, plan, status, pauseMilliseconds = 0 }, connections) {
-      await order(child, { plan, id, port, connections, pauseMilliseconds })
+      await call(child, { plan, id, port, connections, pauseMilliseconds })
       return async milliseconds => {
         const before = cpuSeconds(pid)
-        const load = (await order(child, { run: id, milliseconds })) as Load
-        const wrong = Object.entries(load.statuses).filter(([given]) => Number(given) !== status)
-        if (wrong.length > 0) throw new Error(`${id} answered ${JSON.stringify(load.statuses)} instead of ${status}.`)
+        const load = (await call(child, { run: id, milliseconds })) as Load
+        const wrong = Object.entries(load.statuses).filter(([actual]) => Number(actual) !== status)
+        if (wrong.length > 0) throw new Error(`${id} returned ${JSON.stringify(load.statuses)} instead of ${status}.`)
         return { ...load, cpuEach: (cpuSecondsSince(pid, before) / load.requests) * 1e6 }
       }
     },
@@ -44,10 +44,10 @@ export function startLoad(): LoadSource {
   }
 }
 
-/** Answers come in the order of the orders, one at a time. */
-function order(child: ChildProcess, message: LoadOrder): Promise<unknown> {
+/** Sends a command and waits for its reply; one call at a time. */
+function call(child: ChildProcess, message: LoadCommand): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const onExit = (code: number | null) => reject(new Error(`The load generator ended with ${code}.`))
+    const onExit = (code: number | null) => reject(new Error(`The load generator exited with ${code}.`))
     child.once('exit', onExit)
     child.once('message', reply => {
       child.off('exit', onExit)
@@ -63,9 +63,9 @@ export interface Server {
   stop(): Promise<void>
 }
 
-export const startFloor = (bytes: number): Promise<Server> => startServing('floor-server', [String(bytes)])
+export const startBaseline = (bytes: number): Promise<Server> => startServing('baseline-server', [String(bytes)])
 
-/** A server of the bench in a process of its own. */
+/** Starts one of the benchmark's servers in its own process. */
 export async function startServing(program: string, args: readonly string[], node?: string): Promise<Server> {
   const child = startProgram(program, args, node)
   const [{ port }] = (await once(child, 'message')) as [{ port: number }]

@@ -3,8 +3,8 @@ import { resolve } from 'node:path'
 import { createInstallations } from './installation.ts'
 import { startLoad } from './load.ts'
 import { type Figure, isAlarming, sizes } from './measure.ts'
-import { createPeers, noWorkerBus } from './peers.ts'
-import { publish, readBaseline, readRecords, recordsPath, writeBaseline, writeRecords } from './records.ts'
+import { createPeers, noPeers } from './peers.ts'
+import { publish, readExpected, readRecords, recordsPath, writeExpected, writeRecords } from './records.ts'
 import { lineOf, markdownOf, type RowRecord } from './report.ts'
 import type { Row } from './row.ts'
 import { blastRadius } from './rows/blast-radius.ts'
@@ -18,9 +18,9 @@ import { start } from './rows/start.ts'
 import { idleStreams, streams } from './rows/streams.ts'
 
 /**
- * `npm run bench -- [row …] [--size=full|smoke|tiny] [--no-peers] [--json=path]` measures, prints, and writes down what it has found.
- * `--publish` also puts it into docs/reference/performance.md, `--table` measures nothing and does only that. `--guard` fails when a figure
- * is far worse than in bench/baseline.json, `--set-baseline` writes that file.
+ * `npm run bench -- [row …] [--size=full|smoke|tiny] [--no-peers] [--json=path]` measures, prints and records the results. `--publish`
+ * also updates docs/reference/performance.md, `--table` does only that, without measuring. `--guard` fails when a figure
+ * is far worse than in bench/expected.json, `--set-expected` writes that file.
  */
 const rows: Readonly<Record<string, Row>> = {
   engine,
@@ -45,45 +45,45 @@ if (!size || chosen.some(name => !names.includes(name))) {
   process.exit(1)
 }
 const path = option('json') === undefined ? recordsPath(size.name) : resolve(option('json')!)
-const say = (line: string) => console.log(line)
+const log = (line: string) => console.log(line)
 
 if (args.includes('--table')) {
-  say(markdownOf(readRecords(path), names))
-  say(`\nWritten into ${publish(readRecords(path), names)}`)
+  log(markdownOf(readRecords(path), names))
+  log(`\nWritten into ${publish(readRecords(path), names)}`)
   process.exit()
 }
 
-const kit = {
+const context = {
   size,
-  say,
-  installations: createInstallations(say),
+  log,
+  installations: createInstallations(log),
   load: startLoad(),
-  peers: args.includes('--no-peers') ? noWorkerBus : createPeers(say),
+  peers: args.includes('--no-peers') ? noPeers : createPeers(log),
 }
-const baseline = readBaseline()
-const alarmsOf = (figures: readonly Figure[]) => figures.filter(figure => isAlarming(figure, baseline[figure.measure]))
+const expected = readExpected()
+const alarmsOf = (figures: readonly Figure[]) => figures.filter(figure => isAlarming(figure, expected[figure.measure]))
 const alarms: Figure[] = []
 const found: Record<string, RowRecord> = {}
 try {
   for (const name of chosen.length > 0 ? chosen : names) {
     let figures = await measure(name)
     if (args.includes('--guard') && alarmsOf(figures).length > 0) {
-      say('  Far off. Once more, to be sure:')
+      log('  Much worse than expected. Measuring again:')
       figures = await measure(name)
       alarms.push(...alarmsOf(figures))
     }
   }
 } finally {
-  await kit.load.stop()
-  await kit.installations.close()
+  await context.load.stop()
+  await context.installations.close()
 }
 
-/** One row; written down at once, so that a later one that fails takes nothing with it. */
+/** Measures one row and records it immediately, so that a failure of a later row loses nothing. */
 async function measure(name: string): Promise<readonly Figure[]> {
-  say(`\n${name}`)
+  log(`\n${name}`)
   const before = loadavg()[0]!
-  const figures = await rows[name]!(kit)
-  for (const figure of figures) say(lineOf(figure))
+  const figures = await rows[name]!(context)
+  for (const figure of figures) log(lineOf(figure))
   const machine = {
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
@@ -96,11 +96,11 @@ async function measure(name: string): Promise<readonly Figure[]> {
   return figures
 }
 
-say(`\nWritten to ${path}`)
-if (args.includes('--publish')) say(`Written into ${publish(readRecords(path), names)}`)
-if (args.includes('--set-baseline')) writeBaseline(Object.values(found).flatMap(({ figures }) => figures))
+log(`\nWritten to ${path}`)
+if (args.includes('--publish')) log(`Written into ${publish(readRecords(path), names)}`)
+if (args.includes('--set-expected')) writeExpected(Object.values(found).flatMap(({ figures }) => figures))
 if (alarms.length > 0) {
-  console.error(`\nMuch worse than in bench/baseline.json:`)
-  for (const figure of alarms) console.error(`${lineOf(figure)} was ${baseline[figure.measure]}`)
+  console.error(`\nMuch worse than in bench/expected.json:`)
+  for (const figure of alarms) console.error(`${lineOf(figure)} was ${expected[figure.measure]}`)
   process.exit(1)
 }

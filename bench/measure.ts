@@ -1,22 +1,22 @@
-/** One number of the bench, with what it is held against. */
+/** One measured value with its target. */
 export interface Figure {
   readonly measure: string
   readonly value: number
   readonly unit: string
-  /** The tenth and ninetieth hundredth of the turns, where there were several. */
+  /** p10 and p90 of the rounds, if there were several. */
   readonly spread?: readonly [number, number]
   readonly atMost?: number
   readonly atLeast?: number
-  /** Which way is worse, for a figure that a busy machine leaves alone: the guard holds it against what is on record. */
+  /** Direction of a regression, for a figure that is stable on a busy machine: the guard compares it with the expected value. */
   readonly guard?: 'more is worse' | 'less is worse'
   readonly note?: string
 }
 
-/** How much a run does: `full` for the published table, `smoke` for a guard, `tiny` to see that the bench itself works. */
+/** Size of a run: `full` for the published table, `smoke` for the guard, `tiny` to test the benchmark itself. */
 export interface Size {
   readonly name: 'full' | 'smoke' | 'tiny'
-  readonly turns: number
-  readonly turnMilliseconds: number
+  readonly rounds: number
+  readonly roundMilliseconds: number
   readonly users: number
   readonly connections: number
   readonly flagCounts: readonly number[]
@@ -24,17 +24,17 @@ export interface Size {
   readonly changes: number
   readonly idleStreams: number
   readonly persons: number
-  /** Rows in the database that most of its requests should not notice. */
+  /** Number of stored rows that should not affect most requests. */
   readonly stored: number
   readonly starts: number
-  readonly engineTurns: number
+  readonly engineRounds: number
 }
 
 export const sizes: Readonly<Record<Size['name'], Size>> = {
   full: {
     name: 'full',
-    turns: 7,
-    turnMilliseconds: 1500,
+    rounds: 7,
+    roundMilliseconds: 1500,
     users: 50_000,
     connections: 32,
     flagCounts: [10, 100, 1000],
@@ -44,12 +44,12 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 1_000_000,
     stored: 100_000,
     starts: 5,
-    engineTurns: 40,
+    engineRounds: 40,
   },
   smoke: {
     name: 'smoke',
-    turns: 4,
-    turnMilliseconds: 600,
+    rounds: 4,
+    roundMilliseconds: 600,
     users: 5000,
     connections: 32,
     flagCounts: [100],
@@ -59,12 +59,12 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 200_000,
     stored: 10_000,
     starts: 1,
-    engineTurns: 10,
+    engineRounds: 10,
   },
   tiny: {
     name: 'tiny',
-    turns: 1,
-    turnMilliseconds: 50,
+    rounds: 1,
+    roundMilliseconds: 50,
     users: 50,
     connections: 2,
     flagCounts: [10],
@@ -74,7 +74,7 @@ export const sizes: Readonly<Record<Size['name'], Size>> = {
     persons: 100,
     stored: 1000,
     starts: 1,
-    engineTurns: 1,
+    engineRounds: 1,
   },
 }
 
@@ -90,22 +90,22 @@ export const spreadOf = (values: readonly number[]): readonly [number, number] =
   quantile(values, 0.9),
 ]
 
-/** Turn by turn, the first over the second: neighbours in time saw the same machine. */
+/** Ratios within each round, because measurements close in time saw the same machine state. */
 export const ratios = (over: readonly number[], under: readonly number[]): number[] =>
-  over.map((value, turn) => value / under[turn]!)
+  over.map((value, round) => value / under[round]!)
 
-/** Each contestant in every turn, so that whatever else the machine does meets them all alike. */
+/** Runs all contestants in every round, so that other load on the machine affects them equally. */
 export async function interleave<T>(
   contestants: Readonly<Record<string, () => Promise<T>>>,
-  turns: number,
-  warmUps = Math.min(turns, 2),
+  rounds: number,
+  warmUps = Math.min(rounds, 2),
 ): Promise<Record<string, T[]>> {
   const results: Record<string, T[]> = {}
-  for (let turn = -warmUps; turn < turns; turn++) {
+  for (let round = -warmUps; round < rounds; round++) {
     for (const [name, run] of Object.entries(contestants)) {
       const result = await run()
       results[name] ??= []
-      if (turn >= 0) results[name].push(result)
+      if (round >= 0) results[name].push(result)
     }
   }
   return results
@@ -116,12 +116,12 @@ export function isMet({ value, atMost, atLeast }: Figure): boolean | undefined {
   return atLeast === undefined ? undefined : value >= atLeast
 }
 
-/** More than any noise of a guarded figure, and less than a change that somebody should know of. */
+/** Above the noise of a guarded figure, below a regression that matters. */
 export const alarmFactor = 2.4
 
-/** Whether a figure is so much worse than the one on record that it cannot be noise. */
-export function isAlarming({ value, guard }: Figure, onRecord: number | undefined): boolean {
-  if (guard === undefined || onRecord === undefined) return false
-  const worse = guard === 'more is worse' ? value / onRecord : onRecord / value
+/** Whether a figure is so much worse than expected that it cannot be noise. */
+export function isAlarming({ value, guard }: Figure, expected: number | undefined): boolean {
+  if (guard === undefined || expected === undefined) return false
+  const worse = guard === 'more is worse' ? value / expected : expected / value
   return !(worse <= alarmFactor)
 }

@@ -1,8 +1,8 @@
 import type { CohortDefinition, Definitions, FlagDefinition, Subject } from '@halyard/engine'
 
 /**
- * Flags as they are in the wild: of ten, four are boolean with one to three conditions on properties and a rollout, three
- * have three variants with payloads, two are a rollout only, and one asks for a cohort.
+ * A realistic mix of flags: of ten, four are boolean with one to three conditions on properties and a rollout, three have three variants
+ * with payloads, two have only a rollout, and one uses a cohort.
  */
 export function mixedDefinitions(flagCount: number): Definitions {
   const flags = Array.from({ length: flagCount }, (_, index) => mixedFlag(index))
@@ -66,7 +66,7 @@ function mixedFlag(index: number): FlagDefinition {
   return { ...flag, filters: { groups: [{ properties: [inCohort], rollout_percentage: 60 }] } }
 }
 
-/** People with ten properties, every second one with a UUID for an id. */
+/** Persons with ten properties; every second one has a UUID as its distinct id. */
 export function people(count: number): Subject[] {
   return Array.from({ length: count }, (_, index) => ({
     distinctId: index % 2 === 0 ? uuid(index) : `user-${index}`,

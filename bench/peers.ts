@@ -6,32 +6,32 @@ import versions from './peers/versions.json' with { type: 'json' }
 
 export type PeerName = keyof typeof versions
 
-/** Other people's engines and servers, pinned in `peers/versions.json`. Nothing of the product depends on them. */
-export interface WorkerBus {
-  /** False when nobody asked for them; then it is not worth a word that they are not there. */
-  readonly areWanted: boolean
-  /** The folder that holds the peer's `node_modules`; undefined when it could not be installed, and then a line says so. */
+/** Engines and servers of other projects, pinned in `peers/versions.json`. The product does not depend on them. */
+export interface Peers {
+  /** False with `--no-peers`; then missing peers are not reported. */
+  readonly areEnabled: boolean
+  /** The folder with the peer's `node_modules`; undefined (and logged) when it could not be installed. */
   find(name: PeerName): string | undefined
-  /** A Node of the 22 line, which some peers ask for or are faster on. */
+  /** Node 22, which some peers require or are faster on. */
   node22(): string | undefined
 }
 
 const cache = fileURLToPath(new URL('./peers/', import.meta.url))
 const installMillisecondsMax = 300_000
 
-export const noWorkerBus: WorkerBus = { areWanted: false, find: () => undefined, node22: () => undefined }
+export const noPeers: Peers = { areEnabled: false, find: () => undefined, node22: () => undefined }
 
-/** Each is installed when it is first asked for, into a folder of its own in the cache, so that none stands in another's way. */
-export function createPeers(say: (line: string) => void): WorkerBus {
+/** Installs each peer on first use, into its own folder in the cache, so that their dependencies cannot conflict. */
+export function createPeers(log: (line: string) => void): Peers {
   const found = new Map<PeerName, string | undefined>()
 
   function find(name: PeerName): string | undefined {
-    if (!found.has(name)) found.set(name, install(name, packagesOf(name), say))
+    if (!found.has(name)) found.set(name, install(name, packagesOf(name), log))
     return found.get(name)
   }
 
   return {
-    areWanted: true,
+    areEnabled: true,
     find,
     node22() {
       const folder = find('node-22')
@@ -43,7 +43,7 @@ export function createPeers(say: (line: string) => void): WorkerBus {
 
 const isWindows = process.platform === 'win32'
 
-/** The package `node` only fetches another one that holds the program; that one is asked for directly, with no script to run. */
+/** The package `node` only downloads a platform package in a script; this installs the platform package directly. */
 const nodePackage = [
   process.platform === 'darwin' && process.arch === 'arm64' ? 'node-bin' : 'node',
   isWindows ? 'win' : process.platform,
@@ -56,14 +56,14 @@ const packagesOf = (name: PeerName): Readonly<Record<string, string>> =>
 function install(
   name: PeerName,
   dependencies: Readonly<Record<string, string>>,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): string | undefined {
   const folder = join(cache, name)
   const wanted = JSON.stringify({ private: true, dependencies })
-  // Written last, so that an installation that was cut short is not taken for one.
+  // Written last, so that an interrupted installation does not count as complete.
   const mark = join(folder, 'installed.json')
   if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) return folder
-  say(
+  log(
     `Installing ${Object.entries(dependencies)
       .map(([id, version]) => `${id}@${version}`)
       .join(' and ')} (once) …`,
@@ -74,7 +74,7 @@ function install(
   const options = { cwd: folder, encoding: 'utf8', shell: isWindows, timeout: installMillisecondsMax } as const
   const { status, stderr } = spawnSync('npm', args, options)
   if (status !== 0) {
-    say(`${name} is not installed: ${(stderr ?? '').trim().split('\n').at(-1) || 'npm failed'}`)
+    log(`${name} is not installed: ${(stderr ?? '').trim().split('\n').at(-1) || 'npm failed'}`)
     return undefined
   }
   writeFileSync(mark, wanted)

@@ -1,8 +1,8 @@
 import { openSqlite, type SqliteHandle } from '../packages/server/src/storage/sqlite/sqlite-connection.ts'
 
 /**
- * Fills a database straight in its file: a million requests would measure something else and take an hour. Rows are copies of one that the
- * product has written, so they follow whatever the tables have become.
+ * Writes rows directly to the database file, because creating a million of them over the API would take an hour. Rows are copies of one
+ * that the server wrote, so they follow the current schema.
  */
 export function populate(databaseUrl: string, work: (handle: SqliteHandle) => void): void {
   const handle = openSqlite(databaseUrl.slice('sqlite:'.length))
@@ -16,7 +16,7 @@ export function populate(databaseUrl: string, work: (handle: SqliteHandle) => vo
 const numbers = (count: number): string =>
   `with recursive n(i) as (select 1 union all select i + 1 from n where i < ${count})`
 
-/** Copies the first row of a table that fits, each time with other values in some columns; `n.i` numbers the copies. */
+/** Copies the first matching row of a table with other values in some columns; `n.i` is the number of the copy. */
 function copyRow(
   handle: SqliteHandle,
   table: string,
@@ -25,10 +25,10 @@ function copyRow(
   values: Readonly<Record<string, string>>,
 ): void {
   const columns = (handle.prepare(`pragma table_info(${table})`).all() as { name: string }[]).map(({ name }) => name)
-  const kept = columns.filter(name => name !== 'id' || name in values)
+  const copied = columns.filter(name => name !== 'id' || name in values)
   handle.exec(`${numbers(count)}
-    insert into ${table} (${kept.join(', ')})
-    select ${kept.map(name => values[name] ?? `t.${name}`).join(', ')}
+    insert into ${table} (${copied.join(', ')})
+    select ${copied.map(name => values[name] ?? `t.${name}`).join(', ')}
     from (select * from ${table} where ${where} limit 1) t, n`)
 }
 
@@ -47,7 +47,7 @@ export function addPersons(handle: SqliteHandle, projectId: number, count: numbe
     select ${projectId}, 'user-' || i, 1000 + i from n`)
 }
 
-/** Projects beside the first, each with a flag; the n-th one's token is `phc_bench` and n. */
+/** Adds projects with one flag each; the token of the n-th is `phc_bench` followed by n. */
 export function addProjects(handle: SqliteHandle, projectId: number, count: number): void {
   const id = '1000000 + n.i'
   copyRow(handle, 'projects', `id = ${projectId}`, count, { id, uuid: uuidOf(2), api_token: "'phc_bench' || n.i" })
@@ -58,7 +58,7 @@ export function addFlags(handle: SqliteHandle, projectId: number, count: number)
   copyRow(handle, 'flags', `project_id = ${projectId}`, count, { key: "'more-' || n.i" })
 }
 
-/** Changes that were made long ago: versions of the flags, entries of activity, and the log of changes. */
+/** Adds old changes: flag versions, activity entries and change-log rows. */
 export function addHistory(handle: SqliteHandle, projectId: number, count: number): void {
   const [{ id }] = handle.prepare(`select min(id) as id from flags where project_id = ${projectId}`).all() as [Id]
   copyRow(handle, 'flag_versions', `flag_id = ${id}`, count, { version: '1000 + n.i' })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const ticksPerSecond = 100
 
-/** Seconds of processor time that a process has had, all its threads together. */
+/** CPU time of a process in seconds, including all threads. */
 export function cpuSeconds(pid: number): number {
   const path = `/proc/${pid}/stat`
   if (!existsSync(path)) return Number.NaN
@@ -14,11 +14,11 @@ export function cpuSeconds(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond
 }
 
-/** The clock moves in ticks. What is less than one counts as half of one, not as nothing, by which nothing could be divided. */
+/** The clock has a resolution of one tick. Less than a tick counts as half a tick, to avoid a division by zero. */
 export const cpuSecondsSince = (pid: number, before: number): number =>
   Math.max(cpuSeconds(pid) - before, 0.5 / ticksPerSecond)
 
-/** What a process has in memory. */
+/** Resident set size of a process. */
 export function residentMegabytes(pid: number): number {
   const path = `/proc/${pid}/status`
   const text = existsSync(path)
@@ -37,14 +37,14 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** A program of the bench in a process of its own. Everything is bundled beside this file. */
+/** Starts one of the benchmark's programs, which are bundled beside this file. */
 export function startProgram(name: string, args: readonly string[] = [], node = process.execPath): ChildProcess {
   return fork(fileURLToPath(new URL(`${name}.mjs`, import.meta.url)), args, { execArgv: [], execPath: node })
 }
 
 export async function stopProcess(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
-  const ended = once(child, 'exit')
+  const exited = once(child, 'exit')
   child.kill('SIGTERM')
-  await ended
+  await exited
 }

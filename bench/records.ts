@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import type { Figure } from './measure.ts'
 import { markdownOf, type Records } from './report.ts'
 
-/** Files of the repository, from the bundle in `bench/.cache`. */
+/** Resolves a file of the repository relative to the bundle in `bench/.cache`. */
 const fileOf = (path: string): string => fileURLToPath(new URL(`../../${path}`, import.meta.url))
 
 export const recordsPath = (size: string): string => fileOf(`bench/.cache/results-${size}.json`)
@@ -13,7 +13,7 @@ export function readRecords(path: string): Records {
   return existsSync(path) ? (JSON.parse(readFileSync(path, 'utf8')) as { rows: Records }).rows : {}
 }
 
-/** Rows that were not run this time stay as they were. */
+/** Rows that were not measured in this run are retained. */
 export function writeRecords(path: string, found: Records): Records {
   const rows = { ...readRecords(path), ...found }
   mkdirSync(dirname(path), { recursive: true })
@@ -23,28 +23,28 @@ export function writeRecords(path: string, found: Records): Records {
 
 const begin = '<!-- bench: begin -->'
 const end = '<!-- bench: end -->'
-const page = 'docs/reference/performance.md'
+const documentPath = 'docs/reference/performance.md'
 
-/** Puts the tables between two marks of the page on performance. */
+/** Writes the tables between the two markers in the document. */
 export function publish(records: Records, order: readonly string[]): string {
-  const path = fileOf(page)
+  const path = fileOf(documentPath)
   const text = readFileSync(path, 'utf8')
   const [head, tail] = [text.indexOf(begin), text.indexOf(end)]
-  if (head === -1 || tail < head) throw new Error(`${page} has no marks for the tables.`)
+  if (head === -1 || tail < head) throw new Error(`${documentPath} has no markers for the tables.`)
   writeFileSync(path, `${text.slice(0, head)}${begin}\n\n${markdownOf(records, order)}\n\n${text.slice(tail)}`)
-  return page
+  return documentPath
 }
 
-const baselinePath = fileOf('bench/baseline.json')
+const expectedPath = fileOf('bench/expected.json')
 
-/** Guarded figures as they were when somebody last looked, by measure. */
-export type Baseline = Readonly<Record<string, number>>
+/** Expected values of the guarded figures, by measure. */
+export type Expected = Readonly<Record<string, number>>
 
-export const readBaseline = (): Baseline =>
-  existsSync(baselinePath) ? (JSON.parse(readFileSync(baselinePath, 'utf8')) as Baseline) : {}
+export const readExpected = (): Expected =>
+  existsSync(expectedPath) ? (JSON.parse(readFileSync(expectedPath, 'utf8')) as Expected) : {}
 
-export function writeBaseline(figures: readonly Figure[]): void {
+export function writeExpected(figures: readonly Figure[]): void {
   const guarded = figures.filter(({ guard }) => guard !== undefined)
   const values = Object.fromEntries(guarded.map(({ measure, value }) => [measure, Number(value.toPrecision(3))]))
-  writeFileSync(baselinePath, `${JSON.stringify({ ...readBaseline(), ...values }, null, 2)}\n`)
+  writeFileSync(expectedPath, `${JSON.stringify({ ...readExpected(), ...values }, null, 2)}\n`)
 }

@@ -1,11 +1,11 @@
 import { type Figure, isMet } from './measure.ts'
 
-/** What is written down about one row: its figures, and when and on what machine they were found. */
+/** The recorded results of one row, with the time and the machine. */
 export interface RowRecord {
   readonly at: string
   readonly size: string
   readonly machine: Machine
-  /** The load average of the last minute, before the row and behind it: what else the machine was doing. */
+  /** The one-minute load average before and after the row, as a measure of other load on the machine. */
   readonly load: readonly [number, number]
   readonly figures: readonly Figure[]
 }
@@ -21,10 +21,10 @@ export type Records = Readonly<Record<string, RowRecord>>
 
 export function lineOf(figure: Figure): string {
   const { measure, note } = figure
-  return `  ${measure.padEnd(90)} ${amountOf(figure).padStart(12)} ${rangeOf(figure).padEnd(20)} ${barOf(figure).padEnd(7)} ${verdictOf(figure)}${note ? ` (${note})` : ''}`
+  return `  ${measure.padEnd(90)} ${amountOf(figure).padStart(12)} ${rangeOf(figure).padEnd(20)} ${targetOf(figure).padEnd(7)} ${verdictOf(figure)}${note ? ` (${note})` : ''}`
 }
 
-/** A table for each row, in the order in which the bench runs them. */
+/** One table per row, in the order in which they run. */
 export function markdownOf(records: Records, order: readonly string[]): string {
   const rows = order.flatMap(name => (records[name] ? [[name, records[name]] as const] : []))
   return rows.map(([name, record]) => `${captionOf(name, record)}\n\n${tableOf(record)}`).join('\n\n')
@@ -41,15 +41,15 @@ function tableOf({ figures }: RowRecord): string {
   const lines = figures.map(figure => {
     const note = figure.note ? `; ${figure.note}` : ''
     const range = rangeOf(figure)
-    return `| ${figure.measure} | ${barOf(figure)} | ${amountOf(figure)}${range ? ` ${range}` : ''}${note} | ${verdictOf(figure)} |`
+    return `| ${figure.measure} | ${targetOf(figure)} | ${amountOf(figure)}${range ? ` ${range}` : ''}${note} | ${verdictOf(figure)} |`
   })
-  return ['| measure | bar | measured | |', '|---|---|---|---|', ...lines].join('\n')
+  return ['| measure | target | median (p10–p90) | |', '|---|---|---|---|', ...lines].join('\n')
 }
 
-const barOf = ({ atMost, atLeast }: Figure): string =>
+const targetOf = ({ atMost, atLeast }: Figure): string =>
   atMost !== undefined ? `≤ ${atMost}` : atLeast !== undefined ? `≥ ${atLeast}` : ''
 
-const rangeOf = ({ spread }: Figure): string => (spread ? `(${numberOf(spread[0])} to ${numberOf(spread[1])})` : '')
+const rangeOf = ({ spread }: Figure): string => (spread ? `(${numberOf(spread[0])}–${numberOf(spread[1])})` : '')
 
 const amountOf = ({ value, unit }: Figure): string => `${numberOf(value)} ${unit}`
 

@@ -2,9 +2,9 @@ import type { Subject } from '@halyard/engine'
 import { people } from './mix.ts'
 import { unleashContext } from './peers/unleash-features.ts'
 
-/** Requests as bytes, made before the clock runs. */
+/** Requests, serialized before the measurement starts. */
 export type RequestPlan =
-  /** All flags for one user after the other, in the words of one server or another. */
+  /** Evaluates all flags for one user after another, in the format of each server. */
   | { readonly kind: 'evaluate'; readonly token: string; readonly users: number; readonly keys?: readonly string[] }
   | { readonly kind: 'evaluate-unleash'; readonly headers: Readonly<Record<string, string>>; readonly users: number }
   | { readonly kind: 'evaluate-flagd'; readonly users: number }
@@ -15,7 +15,7 @@ export type RequestPlan =
       readonly headers: Readonly<Record<string, string>>
       readonly body?: string
     }
-  /** Each with a name that nobody has had: `%` in the body stands for it. */
+  /** Each request has a unique name, which replaces `%` in the body. */
   | {
       readonly kind: 'new'
       readonly path: string
@@ -44,8 +44,8 @@ function evaluationBytes(plan: EvaluationPlan, subject: Subject): Buffer {
   switch (plan.kind) {
     case 'evaluate': {
       const { token, keys } = plan
-      const asked = { token, distinct_id: distinctId, person_properties: personProperties }
-      return requestBytes('POST', '/flags/?v=2', {}, JSON.stringify({ ...asked, flag_keys_to_evaluate: keys }))
+      const body = { token, distinct_id: distinctId, person_properties: personProperties }
+      return requestBytes('POST', '/flags/?v=2', {}, JSON.stringify({ ...body, flag_keys_to_evaluate: keys }))
     }
     case 'evaluate-unleash':
       return requestBytes('POST', '/api/frontend', plan.headers, JSON.stringify({ context: unleashContext(subject) }))
@@ -63,7 +63,9 @@ function requestBytes(
   body: string | undefined,
 ): Buffer {
   const fields = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
-  const about =
+  const bodyHeaders =
     body === undefined ? '' : `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n`
-  return Buffer.from(`${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${fields.join('')}${about}\r\n${body ?? ''}`)
+  return Buffer.from(
+    `${method} ${path} HTTP/1.1\r\nhost: 127.0.0.1\r\n${fields.join('')}${bodyHeaders}\r\n${body ?? ''}`,
+  )
 }

@@ -1,16 +1,16 @@
 import type { Installations } from './installation.ts'
 import type { LoadSource } from './load.ts'
 import type { Figure, Size } from './measure.ts'
-import type { WorkerBus } from './peers.ts'
+import type { Peers } from './peers.ts'
 
-/** What every row is given. */
-export interface Kit {
+/** Dependencies of a row. */
+export interface RowContext {
   readonly size: Size
   readonly installations: Installations
   readonly load: LoadSource
-  readonly peers: WorkerBus
-  readonly say: (line: string) => void
+  readonly peers: Peers
+  readonly log: (line: string) => void
 }
 
-/** One row of the table, or a few that are measured together. */
-export type Row = (kit: Kit) => Promise<readonly Figure[]>
+/** One benchmark, which produces one or more figures. */
+export type Row = (context: RowContext) => Promise<readonly Figure[]>

@@ -1,4 +1,4 @@
-// `npm run bench`: installs and builds what is missing, bundles the bench, and runs it.
+// `npm run bench`: installs and builds if necessary, bundles the benchmark, and runs it.
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root } from '../scripts/prepare.mjs'
@@ -6,11 +6,11 @@ import { ensureBuilt, ensureInstalled, root } from '../scripts/prepare.mjs'
 await ensureInstalled('test')
 ensureBuilt()
 
-// Only now: before the first installation there is no bundler.
+// Imported late, because esbuild may have been installed just now.
 const { build } = await import('esbuild')
 const bench = join(root, 'bench')
 await build({
-  entryPoints: ['main', 'load-generator', 'floor-server', 'engine-contestant', 'flagd-server'].map(name =>
+  entryPoints: ['main', 'load-generator', 'baseline-server', 'engine-process', 'flagd-server'].map(name =>
     join(bench, `${name}.ts`),
   ),
   outdir: join(bench, '.cache'),
@@ -19,7 +19,7 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20',
-  // What is measured is what is built.
+  // Measures the built packages.
   packages: 'external',
   logLevel: 'warning',
 })

@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
-/** One open stream of server-sent events over a raw socket. */
+/** A stream of server-sent events over a raw socket. */
 export interface Stream {
-  /** When the next chunk with this text comes, in milliseconds of `performance.now()`. */
+  /** Resolves with the arrival time (`performance.now()`) of the next chunk that contains this text. */
   arrival(text: string): Promise<number>
   close(): void
 }
@@ -28,14 +28,14 @@ export function openStream(
       if (!isOpen && !text.startsWith('HTTP/1.1 200')) reject(new Error(`No stream: ${text.slice(0, 200)}`))
       if (!isOpen) resolve(stream)
       isOpen = true
-      for (const [wanted, tell] of waiting) {
+      for (const [wanted, resolveArrival] of waiting) {
         if (!text.includes(wanted)) continue
         waiting.delete(wanted)
-        tell(at)
+        resolveArrival(at)
       }
     })
     const stream: Stream = {
-      arrival: text => new Promise(tell => waiting.set(text, tell)),
+      arrival: text => new Promise(resolveArrival => waiting.set(text, resolveArrival)),
       close: () => socket.destroy(),
     }
   })

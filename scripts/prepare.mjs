@@ -35,7 +35,7 @@ export async function ensureInstalled(purpose) {
 }
 
 export function ensureBuilt() {
-  const files = [...sources(), ...manifests, 'scripts/build.mjs', 'scripts/keep-code.mjs']
+  const files = [...sources(), ...manifests, 'scripts/build.mjs', 'scripts/server-bundle.mjs']
   const touched = touchedOf(files)
   const built = readJson(buildStamp)
   if (built?.touched === touched) return
@@ -61,9 +61,9 @@ function filesBelow(folder) {
     })
 }
 
-/** When nothing has been touched since the last build, the files need not even be read. */
+/** Sizes and modification times: when they are unchanged, no file has to be read. */
 function touchedOf(files) {
-  const hash = createHash('sha256').update(process.version)
+  const hash = createHash('sha256')
   for (const file of files) {
     const { size, mtimeMs } = statSync(join(root, file))
     hash.update(`${file} ${size} ${mtimeMs}\n`)
@@ -71,9 +71,8 @@ function touchedOf(files) {
   return hash.digest('hex')
 }
 
-/** What is built fits the version of Node that builds it: it holds compiled code. */
 function hashOf(files) {
-  const hash = createHash('sha256').update(process.version)
+  const hash = createHash('sha256')
   for (const file of files) {
     hash.update(file)
     hash.update(readFileSync(join(root, file)))

@@ -1,4 +1,4 @@
-// `npm run screenshots`: takes the pictures of the README anew, from `halyard demo` in a real browser.
+// `npm run screenshots`: takes the screenshots of the README again, from `halyard demo` in a real browser.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { ensureBuilt, ensureInstalled, root, run } from './prepare.mjs'

@@ -1,4 +1,4 @@
-// `npm test`: installs, builds, checks and runs every test, and nothing has to be started first.
+// `npm test`: installs, builds, checks and runs every test. Nothing has to be started first.
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 import { describe, expect, it } from 'vitest'
 
-/** The house rules of docs/ARCHITECTURE.md, held by reading every import. */
+/** Enforces the layering rules of docs/ARCHITECTURE.md by reading every import. */
 
 const root = resolve(import.meta.dirname, '..')
 const packages = ['engine', 'contract', 'server', 'web'].filter(name => existsSync(join(root, 'packages', name, 'src')))
@@ -44,32 +44,32 @@ const offences = (files: readonly SourceFile[], isOffence: (file: SourceFile, ta
 
 const isFeature = (name: string): boolean => /^server\/(features|evaluation|api|edge)\//.test(name)
 
-/** Folders that hold more than this are two folders. */
+/** A larger folder should be split. */
 const productionFilesMax = 15
 
-describe('who imports whom', () => {
-  it('the engine imports nothing but itself', () => {
+describe('imports', () => {
+  it('the engine imports only itself', () => {
     const engine = production.filter(file => file.name.startsWith('engine/'))
     expect(offences(engine, (_, target) => !target.startsWith('engine/'))).toEqual([])
     expect(JSON.parse(readFileSync(join(root, 'packages/engine/package.json'), 'utf8')).dependencies ?? {}).toEqual({})
   })
 
-  it('the contract imports typebox alone', () => {
+  it('the contract imports only typebox', () => {
     const contract = production.filter(file => file.name.startsWith('contract/'))
     expect(offences(contract, (_, target) => !/^(contract\/|typebox)/.test(target))).toEqual([])
   })
 
-  it('the page never imports the server', () => {
+  it('the web app never imports the server', () => {
     const web = production.filter(file => file.name.startsWith('web/'))
     expect(offences(web, (_, target) => /^(@halyard\/server|server\/|node:)/.test(target))).toEqual([])
   })
 
-  it('only *.sql.ts, storage/ and the composition see Kysely', () => {
+  it('only *.sql.ts, storage/ and the composition root import Kysely', () => {
     const others = production.filter(file => !/\.sql\.ts$|^server\/(storage|cli)\//.test(file.name))
     expect(offences(others, (_, target) => target === 'kysely')).toEqual([])
   })
 
-  it('only *-routes.ts, http/, observability/ and the composition see Fastify', () => {
+  it('only *-routes.ts, http/, observability/ and the composition root import Fastify', () => {
     const others = production.filter(
       file => !/-routes\.ts$|^server\/(http|observability)\/|^server\/(app|edge-main|main)\.ts$/.test(file.name),
     )
@@ -83,16 +83,16 @@ describe('who imports whom', () => {
     expect(offences(technical, (_, target) => isFeature(target))).toEqual([])
   })
 
-  it('the composition is imported by the command line alone', () => {
+  it('only the CLI imports the composition root', () => {
     const others = production.filter(file => !/^server\/(cli\/|main\.ts$)/.test(file.name))
     expect(offences(others, (_, target) => /^server\/(app|edge-main|main)\.ts$/.test(target))).toEqual([])
   })
 
-  it('no test code in the product', () => {
+  it('production code imports no test code', () => {
     expect(offences(production, (_, target) => /^server\/testing\/|\.test\.ts$/.test(target))).toEqual([])
   })
 
-  it('no drawers and no barrels', () => {
+  it('there are no utility files and no barrels', () => {
     const names = production.map(file => file.name)
     expect(
       names.filter(name => /(^|[/-])(utils?|helpers?|common|shared|manager|factory|base)([./-]|$)/.test(name)),
@@ -100,7 +100,7 @@ describe('who imports whom', () => {
     expect(names.filter(name => /^[^/]+\/.+\/index\.ts$/.test(name))).toEqual([])
   })
 
-  it('no folder is a drawer', () => {
+  it('no folder exceeds the maximum number of files', () => {
     const sizes = new Map<string, number>()
     for (const { name } of production) {
       const folder = dirname(name)
@@ -112,12 +112,12 @@ describe('who imports whom', () => {
     expect(large.map(([folder, count]) => `${folder}: ${count}`)).toEqual([])
   })
 
-  it('no cycles', () => {
+  it('there are no import cycles', () => {
     expect(cycles(production)).toEqual([])
   })
 })
 
-/** Cycles of imports, those of types too: whoever reads one file of a cycle has to read them all. */
+/** Import cycles, including type imports: files in a cycle can only be understood together. */
 function cycles(files: readonly SourceFile[]): string[] {
   const byName = new Map(files.map(file => [file.name, file]))
   const state = new Map<string, 'open' | 'done'>()

@@ -6,8 +6,8 @@ import type { TableShape } from '../packages/server/src/storage/transfer/table-s
 import { tableShapes } from '../packages/server/src/storage/transfer/table-shapes.ts'
 
 /**
- * An export of one project as lines that do not depend on where it was made: the n-th row of a table is called n wherever it is named, people go by
- * their e-mail address, roles by their name, and the organization by none. What only surrounds the project is left out.
+ * Normalizes the export of a project so that it does not depend on the installation: ids become row numbers, users become their email,
+ * roles their name. Rows outside the project are omitted.
  */
 export async function canonicalLines(text: string): Promise<string[]> {
   const shapes = new Map((await tableShapes()).map(shape => [shape.name, shape]))
@@ -38,11 +38,11 @@ async function* linesOf(text: string): AsyncGenerator<string> {
   yield* text.split('\n')
 }
 
-/** The numbers of the rows themselves. */
+/** The ids of the rows. */
 export const rowNumbersIn = (text: string): number[] =>
   [...text.matchAll(/"row":{"id":(\d+)[,}]/g)].map(([, digits]) => Number(digits))
 
-/** Every number in an export, wherever it stands: as a number, or as text that is nothing but one. */
+/** Every number in an export, including strings that consist of a number. */
 export function numbersIn(text: string): Set<number> {
   const found = new Set<number>()
   const look = (value: unknown): void => {

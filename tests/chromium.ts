@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import packagedChromium from '@sparticuz/chromium'
 
 /**
- * The packaged browser is unpacked on first use. Two test files that unpack it at the same time meet a file that is still being
- * written (ETXTBSY), so it is unpacked once before the tests.
+ * The packaged browser is unpacked on first use. Concurrent test files would find a file that is still being written (ETXTBSY), so it is
+ * unpacked once before the tests.
  */
 export default async function setup(): Promise<void> {
   if (!existsSync(join(tmpdir(), 'chromium'))) await packagedChromium.executablePath()

@@ -1,159 +1,494 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { delimiter, join } from 'node:path'
+import type { Command } from 'commander'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { createProgram } from '../packages/server/src/cli/program.ts'
+import { freePort } from './faults/server-process.ts'
 
 /** The program as it is built, from the outside. */
 
+// Dozens of processes are started, on machines that may be busy.
+vi.setConfig({ testTimeout: 240_000 })
+
 const program = join(import.meta.dirname, '../packages/server/dist/halyard.js')
-const run = promisify(execFile)
-
-describe('the command line', () => {
+const folders: string[] = []
+const newFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-commands-'))
-  const environment = {
-    ...process.env,
-    DATABASE_URL: `sqlite:${join(folder, 'halyard.db')}`,
-    PORT: '0',
-    LOG_LEVEL: 'info',
-  }
-  const halyard = (...args: string[]) => run(process.execPath, [program, ...args], { env: environment })
-  const failing = (...args: string[]) =>
-    halyard(...args).then(
-      () => {
-        throw new Error(`halyard ${args.join(' ')} should have failed`)
-      },
-      (error: { code: number; stderr: string; stdout: string }) => error,
-    )
-  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+  folders.push(folder)
+  return folder
+}
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true })
+})
 
-  let server: ChildProcess
+interface Result {
+  readonly code: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+type Environment = Record<string, string>
+
+/** Only PATH comes from outside: npm and vitest set variables that commands look at. */
+const clean = (environment: Environment): Environment => ({ PATH: process.env.PATH ?? '', ...environment })
+
+const run = (args: readonly string[], environment: Environment = {}, cwd?: string, node = process.execPath) =>
+  new Promise<Result>(resolve => {
+    execFile(node, [program, ...args], { env: clean(environment), cwd }, (error, stdout, stderr) =>
+      resolve({ code: error ? Number(error.code) : 0, stdout, stderr }),
+    )
+  })
+
+interface Server {
+  readonly process: ChildProcess
+  readonly url: string
+  output(): string
+  errors(): string
+  /** Resolves with the exit code. */
+  stop(): Promise<number | null>
+}
+
+async function startServer(
+  environment: Environment,
+  args: string[] = ['serve'],
+  node = process.execPath,
+): Promise<Server> {
+  const child = spawn(node, [program, ...args], {
+    env: clean({ PORT: '0', ...environment }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   let output = ''
-  let url = ''
-  let key = ''
-  const shown = (name: string) => new RegExp(`export ${name}=(\\S+)`).exec(output)?.[1] ?? ''
+  let errors = ''
+  child.stderr.on('data', data => {
+    errors += data
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    child.once('exit', code => reject(new Error(`exited ${code}: ${output}${errors}`)))
+    child.stdout.on('data', data => {
+      output += data
+      const line = output.split('\n').find(text => text.includes('server_listening'))
+      if (line?.endsWith('}')) resolve(JSON.parse(line).address)
+    })
+  })
+  return {
+    process: child,
+    url,
+    output: () => output,
+    errors: () => errors,
+    stop: () =>
+      new Promise(resolve => {
+        child.once('exit', resolve)
+        child.kill('SIGTERM')
+      }),
+  }
+}
 
+const logIn = (url: string, email: string, password: string) =>
+  fetch(`${url}/api/login/`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
+  })
+
+const logLines = (server: Server) =>
+  server
+    .output()
+    .split('\n')
+    .filter(line => line.startsWith('{'))
+    .map(line => JSON.parse(line) as Record<string, unknown>)
+
+describe('commands beside a running server', () => {
+  const folder = newFolder()
+  const environment = { DATABASE_URL: `sqlite:${join(folder, 'halyard.db')}`, HALYARD_PRINT_CREDENTIALS: '1' }
+  let server: Server
+  const shown = (name: string) => new RegExp(`export ${name}=(\\S+)`).exec(server.output())?.[1] ?? ''
+  const halyard = (...args: string[]) => run(args, { ...environment, HALYARD_URL: server.url })
   beforeAll(async () => {
-    server = spawn(process.execPath, [program, 'serve'], { env: environment, stdio: ['ignore', 'pipe', 'inherit'] })
-    await new Promise<void>((resolve, reject) => {
-      server.once('exit', code => reject(new Error(`exited ${code}: ${output}`)))
-      server.stdout?.on('data', data => {
-        output += data
-        if (output.includes('Halyard is serving')) resolve()
-      })
-    })
-    url = shown('HALYARD_URL')
-    key = shown('HALYARD_KEY')
+    server = await startServer(environment)
   })
 
-  it('prints, once, what the README tells to paste, and it works', async () => {
-    expect(key).toMatch(/^phx_/)
+  it('prints what the README says to paste, and it works', async () => {
     expect(shown('HALYARD_PROJECT_TOKEN')).toMatch(/^phc_/)
-    const reply = await fetch(`${url}/api/projects/${shown('HALYARD_PROJECT_ID')}/feature_flags/`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: '{"key": "new-checkout", "filters": {"groups": [{"rollout_percentage": 50}]}}',
-    })
-    expect(reply.status).toBe(201)
-    const password = /password (\S+)/.exec(output)?.[1]
-    const login = await fetch(`${url}/api/login/`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ email: 'owner@halyard.local', password }),
-    })
-    expect(login.status).toBe(200)
+    const password = /Password\s+(\S+)/.exec(server.output())?.[1] ?? ''
+    expect((await logIn(server.url, 'owner@halyard.local', password)).status).toBe(200)
+    const headers = { authorization: `Bearer ${shown('HALYARD_KEY')}`, 'content-type': 'application/json' }
+    const flags = `${server.url}/api/projects/${shown('HALYARD_PROJECT_ID')}/feature_flags/`
+    const created = await fetch(flags, { method: 'POST', headers, body: '{"key": "my-first-flag"}' })
+    expect(created.status).toBe(201)
+    const body = JSON.stringify({ token: shown('HALYARD_PROJECT_TOKEN'), distinct_id: 'user-1' })
+    const evaluated = await fetch(`${server.url}/flags/?v=2`, { method: 'POST', body })
+    expect(await evaluated.json()).toMatchObject({ flags: { 'my-first-flag': { enabled: true } } })
   })
 
-  it('makes, lists and revokes keys beside a running server', async () => {
-    const made = await halyard(
-      'keys',
-      'create',
-      '--email',
-      'owner@halyard.local',
-      '--scopes',
-      'feature_flag:read',
-      '--expires-in-days',
-      '7',
-    )
-    const value = /^phx_\S+$/m.exec(made.stdout)?.[0] ?? ''
-    const ask = () =>
-      fetch(`${url}/api/projects/@current/feature_flags/`, { headers: { authorization: `Bearer ${value}` } })
-    expect((await ask()).status).toBe(200)
-    const id = /^Key (\S+)/.exec(made.stdout)?.[1] ?? ''
+  it('creates, lists and revokes keys', async () => {
+    const args = ['--email', 'owner@halyard.local', '--scopes', 'feature_flag:read', '--expires-in-days', '7', '--json']
+    const { id, value } = JSON.parse((await halyard('keys', 'create', ...args)).stdout)
+    const request = () =>
+      fetch(`${server.url}/api/projects/@current/feature_flags/`, { headers: { authorization: `Bearer ${value}` } })
+    expect((await request()).status).toBe(200)
     expect((await halyard('keys', 'list', '--email', 'owner@halyard.local')).stdout).toContain(id)
-    await halyard('keys', 'revoke', '--email', 'owner@halyard.local', id)
-    expect((await ask()).status).toBe(401)
+    expect((await halyard('keys', 'revoke', '--email', 'owner@halyard.local', id)).code).toBe(0)
+    expect((await request()).status).toBe(401)
+    const quiet = await halyard('keys', 'create', '--email', 'owner@halyard.local', '--quiet')
+    expect(quiet.stdout).toMatch(/^phx_\w+\n$/)
   })
 
-  it('makes users and resets passwords', async () => {
-    const made = await halyard(
-      'users',
-      'create',
-      '--email',
-      'cli@example.com',
-      '--first-name',
-      'Cli',
-      '--level',
-      'admin',
-    )
+  it('creates and lists users and resets passwords', async () => {
+    const created = await halyard('users', 'create', '--email', 'cli@example.com', '--level', 'admin', '--json')
     const reset = await halyard('users', 'reset-password', '--email', 'cli@example.com')
-    const login = (text: string) =>
-      fetch(`${url}/api/login/`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ email: 'cli@example.com', password: /: (\S+)\s*$/.exec(text)?.[1] }),
-      })
-    expect((await login(made.stdout)).status).toBe(401)
-    expect((await login(reset.stdout)).status).toBe(200)
+    const oldPassword = JSON.parse(created.stdout).password
+    const newPassword = /: (\S+)\s*$/.exec(reset.stdout)?.[1] ?? ''
+    expect((await logIn(server.url, 'cli@example.com', oldPassword)).status).toBe(401)
+    expect((await logIn(server.url, 'cli@example.com', newPassword)).status).toBe(200)
+    const users = JSON.parse((await halyard('users', 'list', '--json')).stdout)
+    expect(users.map(({ email }: { email: string }) => email)).toEqual(['owner@halyard.local', 'cli@example.com'])
+    expect((await halyard('keys', 'list', '--email', 'no@example.com')).stderr).toContain('There is no user')
+  })
+
+  it('manages and evaluates flags without a key, and leaves no key behind', async () => {
+    expect(
+      (await halyard('flags', 'create', 'by-cli', '--rollout', '100', '--tag', 'x', '--name', 'A flag')).code,
+    ).toBe(0)
+    expect((await halyard('flags', 'list')).stdout).toMatch(/by-cli +enabled +100% +A flag/)
+    expect((await halyard('flags', 'eval', 'by-cli')).stdout).toBe('true\n')
+    expect((await halyard('flags', 'disable', 'by-cli')).stdout).toContain('disabled')
+    expect((await halyard('flags', 'eval', 'by-cli')).stdout).toBe('false\n')
+    expect((await halyard('flags', 'enable', 'by-cli')).stdout).toContain('enabled')
+    const history = JSON.parse((await halyard('flags', 'history', 'by-cli', '--json')).stdout)
+    expect(history.map(({ activity }: { activity: string }) => activity)).toEqual(['updated', 'updated', 'created'])
+    const filters = '{"groups": [{"properties": [{"key": "plan", "operator": "exact", "value": "pro"}]}]}'
+    await halyard('flags', 'create', 'by-plan', '--filters', filters)
+    expect((await halyard('flags', 'eval', 'by-plan', '--property', 'plan=pro')).stdout).toBe('true\n')
+    expect((await halyard('flags', 'eval', 'by-plan', '--property', 'plan=free')).stdout).toBe('false\n')
+    expect(JSON.parse((await halyard('flags', 'get', 'by-cli', '--json')).stdout)).toMatchObject({ tags: ['x'] })
+    const unknown = await halyard('flags', 'get', 'nothing')
+    expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('There is no flag "nothing"')])
+    expect((await halyard('keys', 'list', '--email', 'owner@halyard.local')).stdout).not.toContain('temporary')
+  })
+
+  it('lists and creates projects, with a key', async () => {
+    const key = ['--key', shown('HALYARD_KEY')]
+    const created = JSON.parse((await halyard('projects', 'create', 'Second', '--json', ...key)).stdout)
+    const projects = JSON.parse((await halyard('projects', 'list', '--json', ...key)).stdout)
+    expect(projects.map(({ id }: { id: number }) => id)).toContain(created.id)
+    const wrong = await halyard('projects', 'list', '--key', 'phx_wrong')
+    expect([wrong.code, wrong.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^halyard: The server at .* does not accept this key/),
+    ])
+  })
+
+  it('checks the health of the server', async () => {
+    expect((await halyard('health')).code).toBe(0)
+    expect(JSON.parse((await halyard('health', '--ready', '--json')).stdout)).toMatchObject({
+      http_status: 200,
+      status: 'ready',
+    })
+    const down = await run(['health'], { HALYARD_URL: `http://127.0.0.1:${await freePort()}` })
+    expect([down.code, down.stderr]).toEqual([1, expect.stringContaining('No Halyard server responds')])
   })
 
   it('backs up while serving, and never over a file that exists', async () => {
     const target = join(folder, 'copy.db')
-    await halyard('backup', target)
-    expect(existsSync(target)).toBe(true)
-    expect((await failing('backup', target)).stderr).toContain('exists already')
+    expect((await halyard('backup', target)).code).toBe(0)
+    expect(statSync(target).mode & 0o077).toBe(0)
+    expect((await halyard('backup', target)).stderr).toContain('exists already')
   })
 
-  it('examines an installation', async () => {
-    const { stdout } = await halyard('doctor')
-    expect(stdout).toContain('The database file is sound.')
-    expect(stdout).not.toContain('BAD')
-    const sick = await run(process.execPath, [program, 'doctor'], {
-      env: { ...environment, DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' },
-    }).catch((error: { stdout: string }) => error)
-    expect(sick.stdout).toContain('BAD')
+  it('exports to standard output', async () => {
+    const { stdout, code } = await halyard('export', '-')
+    expect(code).toBe(0)
+    for (const line of stdout.trimEnd().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
+    expect(existsSync('-')).toBe(false)
   })
 
-  it('starts from the code that the build has kept', async () => {
-    const loader = pathToFileURL(join(import.meta.dirname, '../packages/server/dist/load-program.js')).href
-    const question = `import('${loader}').then(({ loadProgram }) => console.log(loadProgram().isCompiled))`
-    expect((await run(process.execPath, ['-e', question], { env: { PATH: process.env.PATH } })).stdout).toBe('true\n')
+  it('diagnoses an installation, and a fresh one passes the security audit', async () => {
+    const { stdout, code } = await halyard('doctor')
+    expect(stdout).toContain('The database file is intact.')
+    expect([code, stdout.includes('BAD')]).toEqual([0, false])
+    const audit = JSON.parse((await halyard('doctor', '--security', '--json')).stdout)
+    expect(audit.filter(({ ok }: { ok: boolean }) => !ok)).toEqual([])
+    for (const name of readdirSync(folder)) expect([name, statSync(join(folder, name)).mode & 0o077]).toEqual([name, 0])
+    const sick = await run(['doctor'], { DATABASE_URL: 'postgres://user@127.0.0.1:1/none' })
+    expect([sick.code, sick.stdout]).toEqual([1, expect.stringContaining('BAD')])
   })
 
-  it('says what is wrong with words and settings', async () => {
-    expect((await failing('nonsense')).stderr).toContain('There is no command "nonsense"')
-    expect((await failing('keys', 'create')).stderr).toContain('--email is missing')
-    const { stderr } = await run(process.execPath, [program, 'serve'], {
-      env: { ...environment, PORT: 'http', DATABASE_URL: 'mysql://x' },
-    }).catch((error: { stderr: string }) => error)
-    expect(stderr).toContain('PORT must be a whole number')
-    expect(stderr).toContain('DATABASE_URL must be')
+  it('creates the demo without changing the current project, and removes all of it', async () => {
+    const users = (await halyard('users', 'list', '--json')).stdout
+    const headers = { authorization: `Bearer ${shown('HALYARD_KEY')}` }
+    const current = async () =>
+      ((await (await fetch(`${server.url}/api/projects/@current/`, { headers })).json()) as { id: number }).id
+    const before = await current()
+    const made = await halyard('demo')
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('Creating flags')])
+    expect(await current()).toBe(before)
+    expect((await halyard('demo', '--remove')).code).toBe(0)
+    expect((await halyard('users', 'list', '--json')).stdout).toBe(users)
+    expect((await halyard('projects', 'list')).stdout).not.toContain('Demo')
   })
 
-  it('logs neither keys nor passwords', () => {
-    const log = output
+  it('logs text levels, ISO times and events, but neither keys nor passwords', () => {
+    const lines = logLines(server)
+    expect(lines.find(({ event }) => event === 'server_listening')).toMatchObject({
+      level: 'info',
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
+    })
+    const text = JSON.stringify(lines)
+    expect(text).toContain('"route"')
+    expect(text).not.toMatch(/phx_|phc_|password/)
+  })
+
+  it('stops on SIGTERM with 0 and says so', async () => {
+    expect(await server.stop()).toBe(0)
+    expect(logLines(server).at(-1)).toMatchObject({ event: 'server_stopped', msg: 'stopped' })
+  })
+})
+
+describe('the first start', () => {
+  const databaseIn = (folder: string) => ({ DATABASE_URL: `sqlite:${join(folder, 'halyard.db')}` })
+
+  it('loses nothing when the port is taken, and shows the credentials until they are used', async () => {
+    const environment = { ...databaseIn(newFolder()), HALYARD_PRINT_CREDENTIALS: '1' }
+    const taken = createServer()
+    await new Promise<void>(resolve => taken.listen(0, '127.0.0.1', resolve))
+    const { port } = taken.address() as { port: number }
+    const failed = await run(['serve', '--port', String(port)], environment)
+    taken.close()
+    expect(failed).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^halyard: Port \d+ is in use.*another Halyard/),
+    })
+    expect(failed.stdout).not.toContain('phx_')
+
+    const keyIn = ({ output }: Server) => /HALYARD_KEY=(phx_\w+)/.exec(output())?.[1]
+    const first = await startServer(environment)
+    const key = keyIn(first)
+    expect(key).toBeDefined()
+    await first.stop()
+    const second = await startServer(environment)
+    expect(keyIn(second)).toBe(key)
+    const headers = { authorization: `Bearer ${key}` }
+    expect((await fetch(`${second.url}/api/projects/`, { headers })).status).toBe(200)
+    await second.stop()
+    const third = await startServer(environment)
+    expect(keyIn(third)).toBeUndefined()
+    await third.stop()
+    expect((await run(['credentials'], environment)).stderr).toContain('have been used')
+  })
+
+  it('prints no secret outside of a terminal; a one-time link lets the first person choose a password', async () => {
+    const environment = databaseIn(newFolder())
+    const server = await startServer(environment)
+    expect(server.output()).not.toMatch(/phx_|Password/)
+    const setup = String(logLines(server).find(({ event }) => event === 'setup_required')?.setup)
+    expect(setup).toMatch(/\/setup\?token=\w{43}$/)
+    const page = await fetch(setup)
+    expect([page.status, page.headers.get('content-security-policy')]).toEqual([
+      200,
+      expect.stringContaining("default-src 'none'"),
+    ])
+    expect(await page.text()).toContain('Choose a password')
+
+    const token = new URL(setup).searchParams.get('token') ?? ''
+    const send = (fields: Record<string, string>) =>
+      fetch(`${server.url}/setup`, { method: 'POST', body: new URLSearchParams(fields) })
+    const right = { token, password: 'correct horse', repeated: 'correct horse' }
+    expect((await send({ ...right, token: 'wrong' })).status).toBe(404)
+    expect((await send({ ...right, repeated: 'other' })).status).toBe(400)
+    expect((await send({ ...right, password: 'short', repeated: 'short' })).status).toBe(400)
+    expect((await run(['credentials', '--json'], environment)).stdout).toContain(token)
+    expect((await send(right)).status).toBe(200)
+    expect((await logIn(server.url, 'owner@halyard.local', 'correct horse')).status).toBe(200)
+    expect((await send({ ...right, password: 'another one', repeated: 'another one' })).status).toBe(404)
+    expect((await fetch(setup)).status).toBe(404)
+    await server.stop()
+  })
+
+  it('takes the owner from settings and files', async () => {
+    const folder = newFolder()
+    const file = join(folder, 'password')
+    writeFileSync(file, 'from a file\n')
+    const owner = { HALYARD_OWNER_EMAIL: 'me@example.com', HALYARD_OWNER_PASSWORD_FILE: file }
+    const server = await startServer({
+      ...databaseIn(folder),
+      ...owner,
+      HALYARD_BOOTSTRAP_KEY: `phx_${'k'.repeat(30)}`,
+    })
+    expect((await logIn(server.url, 'me@example.com', 'from a file')).status).toBe(200)
+    expect(logLines(server).some(({ event }) => event === 'setup_required')).toBe(false)
+    await server.stop()
+  })
+
+  it('refuses an emptied database beside its encryption key', async () => {
+    const folder = newFolder()
+    writeFileSync(join(folder, 'halyard.db'), '')
+    writeFileSync(join(folder, 'halyard.key'), 'key')
+    const { code, stderr } = await run(['serve'], databaseIn(folder))
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is empty, but its encryption key')])
+    expect(statSync(join(folder, 'halyard.db')).size).toBe(0)
+  })
+
+  const nodes = [process.execPath, ...(process.env.TEST_NODES ?? '').split(delimiter).filter(path => path !== '')]
+  it.each(nodes)('prints no warning with %s', async node => {
+    const server = await startServer(databaseIn(newFolder()), ['serve'], node)
+    await server.stop()
+    expect(server.errors()).toBe('')
+  })
+})
+
+describe('the command line', () => {
+  const leaves = (command: Command, path: readonly string[] = []): string[][] =>
+    command.commands.length === 0
+      ? [[...path]]
+      : command.commands.flatMap(child => leaves(child, [...path, child.name()]))
+  const commands = leaves(createProgram())
+
+  it('explains every command with --help, which does nothing else', async () => {
+    const folder = newFolder()
+    expect(commands.length).toBeGreaterThan(25)
+    for (const command of commands) {
+      const { code, stdout, stderr } = await run([...command, '--help'], {}, folder)
+      expect([command, code, stderr]).toEqual([command, 0, ''])
+      expect(stdout).toContain(`Usage: halyard ${command.join(' ')}`)
+      expect(stdout).toContain('Exit codes')
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it.each([
+    ['backup', 'out.db'],
+    ['export', '-'],
+    ['export', 'out.jsonl'],
+    ['doctor'],
+    ['users', 'list'],
+    ['keys', 'list', '--email', 'a@b.c'],
+    ['credentials'],
+    ['flags', 'list'],
+    ['keys', 'create', '--email', 'a@b.c'],
+  ])('fails and creates nothing without a database: %s %s %s', async (...args) => {
+    const folder = newFolder()
+    const { code, stdout, stderr } = await run(args, {}, folder)
+    expect(code).toBe(1)
+    expect(stdout + stderr).toContain('There is no database at')
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  it('prints its version', async () => {
+    const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../package.json'), 'utf8'))
+    expect((await run(['--version'])).stdout).toBe(`${version}\n`)
+  })
+
+  it.each([
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['keys', 'create'], "required option '--email <address>'"],
+    [['keys'], 'Commands:'],
+    [['users'], 'reset-password'],
+    [['users', 'bogus'], "unknown command 'bogus'"],
+    [['backup'], "missing required argument 'file'"],
+    [['doctor', '--nonsense'], "unknown option '--nonsense'"],
+    [['keys', 'create', '--email', 'a@b.c', '--expires-in-days', 'x'], 'whole number'],
+    [['migrate-store', 'mysql://x', 'sqlite:y'], 'names no database'],
+  ])('exits with 2 for wrong usage: %j', async (args, message) => {
+    const { code, stderr } = await run(args, {}, newFolder())
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)])
+  })
+
+  it.each([
+    [{ PORT: 'http', DATABASE_URL: 'mysql://x' }, /PORT must be a whole number.*\nDATABASE_URL must be/s],
+    [{ TRUST_PROXY: 'foo' }, /^halyard: TRUST_PROXY must be/],
+    [{ DATABASE_URL: 'postgres://u:a/b@h/d' }, /^halyard: DATABASE_URL is not a valid URL.*PGPASSWORD/],
+    [{ LOG_FORMAT: 'xml' }, /^halyard: LOG_FORMAT must be one of/],
+  ])('exits with 78 for wrong settings: %j', async (environment, message) => {
+    const { code, stderr } = await run(['serve'], environment, newFolder())
+    expect([code, stderr]).toEqual([78, expect.stringMatching(message)])
+  })
+
+  it('reports a misspelt setting with a suggestion', async () => {
+    const environment = { DATABASE_URL: 'sqlite::memory:', HALYARD_WORKER: '3', LOG_FORMAT: 'pretty' }
+    const { stdout } = await run(['serve', '--host', 'not-an-address.invalid'], environment)
+    expect(stdout).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} WARN +HALYARD_WORKER is not a setting\. Did you mean HALYARD_WORKERS\?/,
+    )
+  })
+
+  it('detects options that npm has taken for itself', async () => {
+    const npm = { npm_command: 'run-script', npm_lifecycle_event: 'halyard', npm_config_security: 'true' }
+    const { code, stderr } = await run(['doctor'], npm, newFolder())
+    expect([code, stderr]).toEqual([2, expect.stringContaining('npm run halyard -- doctor --security')])
+  })
+
+  it('reports an unavailable database once, not once per attempt', async () => {
+    const environment = {
+      DATABASE_URL: `postgres://user@127.0.0.1:${await freePort()}/none`,
+      HALYARD_DATABASE_WAIT_SECONDS: '2',
+      PORT: '0',
+    }
+    const { code, stdout, stderr } = await run(['serve'], environment)
+    expect(code).toBe(1)
+    const lines = stdout
+      .trimEnd()
       .split('\n')
-      .filter(line => line.startsWith('{'))
-      .join('\n')
-    expect(log).toContain('"route"')
-    expect(log).not.toMatch(/phx_|phc_|password/)
+      .map(line => JSON.parse(line))
+    expect(lines.map(({ event }) => event)).toEqual(['database_unavailable'])
+    expect(stdout + stderr).not.toContain('    at ')
   })
+})
 
-  it('stops on SIGTERM with 0', async () => {
-    const exit = new Promise(resolve => server.once('exit', resolve))
-    server.kill('SIGTERM')
-    expect(await exit).toBe(0)
+describe('the packed package', () => {
+  const root = join(import.meta.dirname, '..')
+  const manifest = JSON.parse(readFileSync(join(root, 'packages/server/package.json'), 'utf8'))
+
+  it('runs in an empty folder with nothing but its dependencies', async () => {
+    const folder = newFolder()
+    const npm = (args: string[], cwd: string) =>
+      new Promise<string>((resolve, reject) =>
+        execFile(
+          'npm',
+          args,
+          { cwd, env: clean({ HOME: folder }), shell: process.platform === 'win32' },
+          (error, stdout) => (error ? reject(error) : resolve(stdout)),
+        ),
+      )
+    const [{ filename, files }] = JSON.parse(
+      await npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder], join(root, 'packages/server')),
+    )
+    const names = files.map(({ path }: { path: string }) => path)
+    expect(names).toContain('dist/halyard.js')
+    expect(names.filter((name: string) => /\.(map|ts)$|\.compile-cache/.test(name))).toEqual([])
+    await new Promise((resolve, reject) =>
+      execFile('tar', ['-xzf', filename], { cwd: folder }, error => (error ? reject(error) : resolve(undefined))),
+    )
+    expect(Object.keys(manifest.dependencies).filter(name => name.startsWith('@halyard/'))).toEqual([])
+    // What npm would install, from this checkout: the test needs no network.
+    const { symlinkSync } = await import('node:fs')
+    for (const name of Object.keys(manifest.dependencies)) {
+      const target = join(folder, 'package/node_modules', name)
+      mkdirSync(join(target, '..'), { recursive: true })
+      symlinkSync(join(root, 'node_modules', name), target, 'junction')
+    }
+    const installed = join(folder, 'package', manifest.bin.halyard)
+    const version = await new Promise(resolve =>
+      execFile(process.execPath, [installed, '--version'], { cwd: folder, env: clean({}) }, (_error, stdout) =>
+        resolve(stdout),
+      ),
+    )
+    expect(version).toBe(`${manifest.version}\n`)
+    const child = spawn(process.execPath, [installed, 'serve', '--port', '0'], { cwd: folder, env: clean({}) })
+    const output = await new Promise<string>((resolve, reject) => {
+      let text = ''
+      child.once('exit', code => reject(new Error(`exited ${code}: ${text}`)))
+      child.stderr.on('data', data => (text += data))
+      child.stdout.on('data', data => {
+        text += data
+        if (text.includes('server_listening')) resolve(text)
+      })
+    })
+    const address = /"address":"([^"]+)"/.exec(output)?.[1]
+    expect((await fetch(`${address}/`)).headers.get('content-type')).toContain('text/html')
+    child.kill('SIGTERM')
+    expect(existsSync(join(folder, 'data/halyard.db'))).toBe(true)
   })
 })

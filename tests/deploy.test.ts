@@ -135,7 +135,7 @@ describe('the image', () => {
   })
 
   it('has only the bundle and the packages that the bundle does not contain', () => {
-    const [, list] = /const external = \[([^\]]*)\]/.exec(readRoot('scripts/build.mjs'))!
+    const [, list] = /externalPackages = \[([^\]]*)\]/.exec(readRoot('scripts/server-bundle.mjs'))!
     expect(runtimePackages.toSorted()).toEqual([...list!.matchAll(/'([^']+)'/g)].map(([, name]) => name).toSorted())
     const copied = valuesOf(image, 'COPY').map(value => value.split(/\s+/).at(-2))
     expect(copied).toEqual([

@@ -1,33 +1,68 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { expect, it } from 'vitest'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
 
-/** Documents that point somewhere point at something. */
+/** Links, anchors, paths in code spans and npm scripts in documents must exist. */
 
 const root = join(import.meta.dirname, '..')
-const documents = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'], {
+const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
   cwd: root,
   encoding: 'utf8',
 })
   .split('\n')
   .filter(name => name && existsSync(join(root, name)))
+const documents = files.filter(name => name.endsWith('.md'))
 
-it.each(documents)('%s: every link leads somewhere', name => {
-  const text = readFileSync(join(root, name), 'utf8').replace(/```[\s\S]*?```/g, '')
-  const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target!)
-  const missing = links.filter(
-    target => !/^(https?:|mailto:|#)/.test(target) && !existsSync(join(root, dirname(name), target.split('#', 1)[0]!)),
-  )
-  expect(missing).toEqual([])
-})
+const read = (name: string): string => readFileSync(join(root, name), 'utf8')
+const withoutCodeBlocks = (text: string): string => text.replace(/```[\s\S]*?```/g, '')
 
-it('npm scripts that documents name exist', () => {
-  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
-  const named = documents.flatMap(name =>
-    [...readFileSync(join(root, name), 'utf8').matchAll(/npm run ([a-z][\w:-]*)/g)].map(
-      ([, script]) => `${name}: ${script}`,
-    ),
-  )
-  expect(named.filter(entry => !scripts[entry.split(': ')[1]!])).toEqual([])
+/** The anchors that GitHub generates for the headings of a document. */
+function anchorsOf(name: string): ReadonlySet<string> {
+  const anchors = new Set<string>()
+  for (const [, heading] of withoutCodeBlocks(read(name)).matchAll(/^#{1,6} +(.+?) *$/gm)) {
+    const slug = heading!
+      .replace(/\]\([^)]*\)/g, '')
+      .toLowerCase()
+      .replace(/[^\p{Letter}\p{Number} _-]/gu, '')
+      .replaceAll(' ', '-')
+    for (let n = 0; ; n++) {
+      const anchor = n === 0 ? slug : `${slug}-${n}`
+      if (anchors.has(anchor)) continue
+      anchors.add(anchor)
+      break
+    }
+  }
+  return anchors
+}
+
+function isBroken(name: string, link: string): boolean {
+  if (/^(https?:|mailto:)/.test(link)) return false
+  const [path = '', anchor] = link.split('#', 2)
+  const target = path === '' ? name : normalize(join(dirname(name), path))
+  if (!existsSync(join(root, target))) return true
+  return anchor !== undefined && target.endsWith('.md') && !anchorsOf(target).has(anchor)
+}
+
+/** Source files may be named by the end of their path, such as `storage/tables.ts`. */
+const isTracked = (path: string): boolean => files.some(name => name === path || name.endsWith(`/${path}`))
+
+describe.each(documents)('%s', name => {
+  const text = withoutCodeBlocks(read(name))
+
+  it('has only links to existing files and anchors', () => {
+    const links = [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link!)
+    expect(links.filter(link => isBroken(name, link))).toEqual([])
+  })
+
+  it('names only existing files in code spans', () => {
+    const paths = [...text.matchAll(/`((?:[\w@.-]+\/)+[\w.-]+\.(?:tsx?|mjs|cjs|wat|md))`/g)].map(([, path]) => path!)
+    expect(paths.filter(path => !isTracked(path))).toEqual([])
+  })
+
+  it('names only existing npm scripts', () => {
+    const { scripts } = JSON.parse(read('package.json'))
+    const named = [...read(name).matchAll(/npm run ([a-z][\w:-]*)/g)].map(([, script]) => script!)
+    expect(named.filter(script => !scripts[script])).toEqual([])
+  })
 })

@@ -8,18 +8,18 @@ import pg from 'pg'
 
 export interface PostgresServer {
   readonly url: string
-  /** Ends every connection and comes back on the same port with the same data. */
+  /** Restarts on the same port with the same data. */
   restart(): Promise<void>
-  /** Ends it as a power cut would, and throws its data away. */
+  /** Kills the server and deletes its data. */
   kill(): Promise<void>
   stop(): Promise<void>
-  /** A copy that follows it through this address, under the name `copy`. */
+  /** Starts a streaming standby named `copy` that connects through this URL. */
   startCopy(through: { readonly host: string; readonly port: number }): Promise<PostgresServer>
 }
 
 const credentials = { user: 'halyard', password: 'halyard' }
 
-/** A real PostgreSQL server from npm, in a folder of its own that goes with it. */
+/** Starts a real PostgreSQL server from npm in a temporary folder. */
 export async function startPostgres(settings: readonly string[] = []): Promise<PostgresServer> {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-postgres-'))
   return startIn(folder, settings, true)
@@ -34,7 +34,7 @@ async function startIn(folder: string, settings: readonly string[], isNew: boole
     ...credentials,
     persistent: true,
     createPostgresUser: process.getuid?.() === 0,
-    // Tests check what Halyard does, not whether PostgreSQL keeps its word when the power fails.
+    // Durability of PostgreSQL itself is not under test.
     postgresFlags: [
       'fsync=off',
       'full_page_writes=off',
@@ -50,7 +50,7 @@ async function startIn(folder: string, settings: readonly string[], isNew: boole
     await postgres.initialise()
     await postgres.start()
   } else {
-    // The package waits for a server that can be written to.
+    // The package waits until the server accepts writes.
     const ended = postgres.start()
     await Promise.race([ended, untilAnswering(url, true)])
   }
@@ -81,13 +81,13 @@ async function startIn(folder: string, settings: readonly string[], isNew: boole
   }
 }
 
-/** What `pg_basebackup` does, which the package does not bring along. */
+/** Replaces `pg_basebackup`, which the package does not include. */
 async function copyWhileRunning(url: string, from: string, to: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
     await client.query("select pg_backup_start('copy', true)")
-    // With owners and rights, which PostgreSQL insists on.
+    // PostgreSQL requires the original owners and permissions.
     execFileSync('cp', ['-a', `${from}/.`, to])
     const { rows } = await client.query<{ labelfile: string }>('select labelfile from pg_backup_stop(false)')
     rmSync(join(to, 'postmaster.pid'), { force: true })
@@ -104,7 +104,7 @@ async function copyWhileRunning(url: string, from: string, to: string): Promise<
   }
 }
 
-/** Asks until somebody answers, or until nobody does any more. */
+/** Polls until the server is up, or until it is down. */
 async function untilAnswering(url: string, isWanted: boolean): Promise<void> {
   for (;;) {
     const client = new pg.Client({ connectionString: url })
@@ -119,7 +119,7 @@ async function untilAnswering(url: string, isWanted: boolean): Promise<void> {
   }
 }
 
-/** The package ends the process with 0 when it has nothing left to do, which would make failed tests a success. */
+/** The package exits the process with 0 when it is idle, which would hide failed tests. */
 async function loadEmbeddedPostgres() {
   const events = ['beforeExit', 'exit'] as const
   const before = events.map(event => process.listeners(event as 'exit'))

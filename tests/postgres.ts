@@ -4,7 +4,7 @@ import { migrate } from '../packages/server/src/storage/migrations/migrate.ts'
 import { openStorage } from '../packages/server/src/storage/open-storage.ts'
 import { startPostgres } from './postgres-server.ts'
 
-/** A real PostgreSQL for the whole run: the one in TEST_DATABASE_URL, or one from npm that is started and thrown away. */
+/** A PostgreSQL server for the whole run: the one in TEST_DATABASE_URL, or a temporary one from npm. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const given = process.env.TEST_DATABASE_URL
   const server = given ? undefined : await startPostgres()
@@ -25,7 +25,7 @@ declare module 'vitest' {
   }
 }
 
-/** Copying a migrated database is much quicker than migrating each time. */
+/** Copying a migrated database is much faster than migrating each time. */
 async function createTemplate(url: string): Promise<string> {
   const name = `halyard_template_${process.pid}`
   await administer(url, `drop database if exists ${name} with (force)`)

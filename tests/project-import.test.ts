@@ -10,7 +10,7 @@ import { canonicalLines, numbersIn, rowNumbersIn } from './canonical-export.ts'
 import { runCommand } from './faults/server-process.ts'
 import { type StagedProject, stageProject } from './staged-project.ts'
 
-// Much of it is starting programs, which a busy machine takes its time for.
+// Starts many processes, which is slow on a busy machine.
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 300_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'halyard-import-'))
@@ -18,7 +18,7 @@ afterAll(() => rmSync(folder, { recursive: true }))
 
 let files = 0
 const newFile = () => join(folder, `export-${++files}`)
-const environment = { HALYARD_SECRET_KEY: 'a key that both installations have' }
+const environment = { HALYARD_SECRET_KEY: 'a key that both installations share' }
 const halyard = (databaseUrl: string, args: readonly string[], keys: Record<string, string> = environment) =>
   runCommand(args, { DATABASE_URL: databaseUrl, LOG_LEVEL: 'silent', ...keys })
 
@@ -29,17 +29,17 @@ async function exported(databaseUrl: string, projectId: number): Promise<string>
   return file
 }
 
-/** What everybody gets, without the numbers of flags. */
-async function answersOf(s: Scenario, { token, people }: Pick<StagedProject, 'token' | 'people'>): Promise<unknown[]> {
-  const answers: unknown[] = []
-  for (const distinct_id of [...people, 'nobody']) {
+/** The evaluation results of all persons, without flag ids. */
+async function resultsOf(s: Scenario, { token, people }: Pick<StagedProject, 'token' | 'people'>): Promise<unknown[]> {
+  const results: unknown[] = []
+  for (const distinct_id of [...people, 'unknown']) {
     const groups = { company: people.indexOf(distinct_id) % 2 === 0 ? 'acme' : 'globex' }
     const { status, body } = await s.as(undefined).post('/flags/?v=2', { token, distinct_id, groups })
     expect(status).toBe(200)
     for (const flag of Object.values(body.flags) as { metadata?: { id?: number } }[]) delete flag.metadata?.id
-    answers.push(body.flags)
+    results.push(body.flags)
   }
-  return answers
+  return results
 }
 
 const rounds = Number(process.env.HALYARD_IMPORT_ROUNDS ?? 1)
@@ -50,7 +50,7 @@ const directions: readonly (readonly [DialectName, DialectName])[] = [
 ]
 
 describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, seed] as const)))(
-  'a project from %s into a living installation on %s, seed %i',
+  'a project from %s into a running installation on %s, seed %i',
   (from, to, seed) => {
     let source: TestDatabase
     let target: TestDatabase
@@ -64,12 +64,12 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
       staged = await stageProject(from, source.url, seed, environment)
       file = await exported(source.url, staged.id)
       const there = await startScenario(from, { databaseUrl: source.url, environment })
-      before = await answersOf(there, staged)
+      before = await resultsOf(there, staged)
       await there.close()
       s = await startScenario(to, { databaseUrl: target.url, environment })
       await s.join('colleague')
       await s.post(`${s.organization}/roles/`, { name: 'crew' })
-      await s.post(`${s.project}/feature_flags/`, { key: 'flag-0', name: 'of somebody else' })
+      await s.post(`${s.project}/feature_flags/`, { key: 'flag-0', name: 'of another project' })
     })
     afterAll(async () => {
       await s?.close()
@@ -80,13 +80,13 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
     const projects = async () => (await s.get('/api/projects/')).body.results as { id: number; api_token: string }[]
     const importInto = (...args: string[]) => halyard(target.url, ['import', file, ...args])
 
-    it('the staged project has something of everything that belongs to one', async () => {
+    it('the staged project has rows in every table of a project', async () => {
       const tables = readFileSync(file, 'utf8').matchAll(/^{"table":"(\w+)"/gm)
       const all = (await tableShapes()).map(({ name }) => name).filter(name => !ofTheInstallation.has(name))
       expect(new Set([...tables].map(([, table]) => table))).toEqual(new Set(all))
     })
 
-    it('a dry run says what would happen and writes nothing', async () => {
+    it('a dry run prints the plan and writes nothing', async () => {
       const untouched = await exported(target.url, s.projectId)
       const { code, output } = await importInto('--dry-run')
       expect(code).toBe(0)
@@ -103,14 +103,14 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
       expect((await s.get(`${s.organization}/roles/`)).body.count).toBe(1)
     })
 
-    it('it arrives whole: the running server answers as the old one did, and its export is the same but for numbers', async () => {
-      const asked = { token: staged.token, distinct_id: 'person-1' }
-      expect((await s.as(undefined).post('/flags/?v=2', asked)).status).toBe(401)
+    it('is complete: evaluation results are the same, and a new export differs only in ids', async () => {
+      const request = { token: staged.token, distinct_id: 'person-1' }
+      expect((await s.as(undefined).post('/flags/?v=2', request)).status).toBe(401)
       const { code, output } = await importInto()
       expect([code, output]).toEqual([0, expect.stringContaining(`Its token: ${staged.token}`)])
       expect(output).not.toContain('cannot be opened')
-      await expect.poll(async () => (await s.as(undefined).post('/flags/?v=2', asked)).status).toBe(200)
-      expect(await answersOf(s, staged)).toEqual(before)
+      await expect.poll(async () => (await s.as(undefined).post('/flags/?v=2', request)).status).toBe(200)
+      expect(await resultsOf(s, staged)).toEqual(before)
       const id = (await projects()).at(-1)?.id ?? 0
       const again = await exported(target.url, id)
       const [first, second] = [readFileSync(file, 'utf8'), readFileSync(again, 'utf8')]
@@ -121,7 +121,7 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
       expect(old.filter(number => left.has(number))).toEqual([])
     })
 
-    it('people, roles, secrets and history are what they were', async () => {
+    it('preserves users, roles, secrets and history', async () => {
       const project = `/api/projects/${(await projects()).at(-1)?.id}`
       const authors = (await s.get(`${project}/feature_flags/?limit=100`)).body.results.map(
         (flag: { created_by: { email: string } }) => flag.created_by.email,
@@ -137,13 +137,13 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
       const invite = await s.post(`${s.organization}/invites/`, { target_email: 'ghost@example.com' })
       const joined = await s
         .as(undefined)
-        .post(`/api/signup/${invite.body.id}/`, { first_name: 'Ghost', password: 'correct horse' })
+        .post(`/api/signup/${invite.body.token}/`, { first_name: 'Ghost', password: 'correct horse' })
       expect(joined.status).toBe(201)
       expect((await s.as(joined.body.api_key).get(`${project}/feature_flags/`)).body.count).toBe(15)
-      expect((await s.get(`${s.project}/feature_flags/`)).body.results).toMatchObject([{ name: 'of somebody else' }])
+      expect((await s.get(`${s.project}/feature_flags/`)).body.results).toMatchObject([{ name: 'of another project' }])
     })
 
-    it('a second time nothing is taken from the first: token, secret key and persons are new', async () => {
+    it('a second import shares nothing with the first: token, secret key and persons are new', async () => {
       const { output } = await importInto(
         '--name',
         'Once more',
@@ -151,29 +151,29 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
         s.organization.split('/').at(-1) ?? '',
       )
       expect(output).toContain('The token is new')
-      const secret = /The secret key server is given anew.*: (phs_\w+)/.exec(output)?.[1] ?? ''
+      const secret = /The secret key server is replaced.*: (phs_\w+)/.exec(output)?.[1] ?? ''
       const token = /Its token: (phc_\w+)/.exec(output)?.[1] ?? ''
       expect(token).not.toBe(staged.token)
       await expect
         .poll(async () => (await s.as(undefined).post('/flags/?v=2', { token, distinct_id: 'x' })).status)
         .toBe(200)
-      expect(await answersOf(s, { token, people: staged.people })).toEqual(before)
-      expect(await answersOf(s, staged)).toEqual(before)
+      expect(await resultsOf(s, { token, people: staged.people })).toEqual(before)
+      expect(await resultsOf(s, staged)).toEqual(before)
       expect((await s.as(secret).get(`/flags/definitions?token=${token}`)).status).toBe(200)
     })
 
-    it('secrets that were locked with another key are told of, and their plugin is off', async () => {
+    it('reports secrets that were encrypted with another key and disables their plugin', async () => {
       const switchedOn = newFile()
       writeFileSync(switchedOn, readFileSync(file, 'utf8').replace('"enabled":0', '"enabled":1'))
       const { output } = await halyard(target.url, ['import', switchedOn], {
-        HALYARD_SECRET_KEY: 'another key of this place',
+        HALYARD_SECRET_KEY: 'the key of another installation',
       })
       expect(output).toContain('cannot be opened with the key of this installation')
       const id = (await projects()).at(-1)?.id
       expect((await s.get(`/api/projects/${id}/plugin_configs/`)).body.results).toMatchObject([{ enabled: false }])
     })
 
-    it('a file that was cut short, an unknown organization or an export of everything bring nothing', async () => {
+    it('rejects a truncated file, an unknown organization and a full export', async () => {
       const count = (await projects()).length
       const cut = newFile()
       writeFileSync(cut, readFileSync(file, 'utf8').split('\n').slice(0, -3).join('\n'))
@@ -187,9 +187,11 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
   },
 )
 
-/** Tables that no project has a part of. */
+/** Tables that do not belong to projects. */
 const ofTheInstallation = new Set(['api_keys', 'instance', 'invites', 'leases', 'received_batches', 'resource_access'])
-ofTheInstallation.add('sign_in_failures')
+ofTheInstallation.add('known_sign_ins').add('sign_in_failures')
+// What organizations have accepted of each other's plugins.
+ofTheInstallation.add('plugin_acceptances').add('plugin_releases')
 
-/** What is locked anew looks different each time. */
+/** Ciphertexts differ with each encryption. */
 const sameButSealed = (lines: readonly string[]) => lines.map(line => line.replace(/"v1:[^"]+"/, '"sealed"'))

@@ -19,12 +19,16 @@ describe('docs/reference', () => {
 
   it('settings.md', async () => {
     const rows = Object.values(settings).map(
-      ({ variable, fallback, describes }) =>
-        `| \`${variable}\` | ${fallback === undefined ? 'unset' : `\`${fallback}\``} | ${describes} |`,
+      ({ variable, fallback, describes, isSecret }) =>
+        `| \`${variable}\`${isSecret ? ' *' : ''} | ${fallback ? `\`${fallback}\`` : 'unset'} | ${describes} |`,
     )
     const text = `# Settings
 
-Environment variables, checked once at start. An unknown value stops the start with a message that names the variable.
+Settings are environment variables, validated once at start. A wrong value ends the start with exit code 78 and a
+message that names the variable. A variable that looks like a misspelt setting is reported with a suggestion.
+
+Settings marked * are secrets. Each can be read from a file instead: set the variable with \`_FILE\` appended to the
+path, for example \`HALYARD_SECRET_KEY_FILE=/run/secrets/halyard\`. \`PGPASSWORD_FILE\` works as well.
 
 | variable | default | meaning |
 |---|---|---|

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { announced } from './deploy/known-names.ts'
 
-/** Workflows, issue forms and editor settings: read as GitHub would, and compared with the repository. */
+/** Workflows, issue forms and editor settings: parsed like on GitHub and compared with the repository. */
 
 const root = join(import.meta.dirname, '..')
 const read = (name: string): string => readFileSync(join(root, name), 'utf8')
@@ -45,7 +45,7 @@ describe.each(workflows)('.github/workflows/%s', name => {
     expect(missing).toEqual([])
   })
 
-  it('has few permissions, a time limit for each job, and actions of fixed versions', () => {
+  it('has minimal permissions, a timeout for each job, and pinned actions', () => {
     expect(workflow.permissions).toEqual({ contents: 'read' })
     for (const [, job] of jobs) expect(job['timeout-minutes']).toBeTypeOf('number')
     for (const { uses } of steps.filter(step => step.uses))
@@ -67,7 +67,7 @@ describe.each(workflows)('.github/workflows/%s', name => {
     }
   })
 
-  it('puts nothing that a contributor chooses into a shell command', () => {
+  it('does not interpolate untrusted input into shell commands', () => {
     for (const { run } of steps) expect(run ?? '').not.toContain('${{')
   })
 })
@@ -82,7 +82,7 @@ it('CI covers Linux, macOS and Windows, x64 and arm64, on every supported Node',
   }
 })
 
-it.each(['bug', 'feature'])('the %s form has fields that GitHub knows, with unique ids', name => {
+it.each(['bug', 'feature'])('the %s form has only known field types and unique ids', name => {
   const form: Yaml = parse(read(`.github/ISSUE_TEMPLATE/${name}.yml`), { strict: true, uniqueKeys: true })
   expect(Object.keys(form)).toEqual(['name', 'description', 'labels', 'body'])
   const fields = form.body.filter(({ type }: Yaml) => type !== 'markdown')

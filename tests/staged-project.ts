@@ -16,7 +16,7 @@ export interface StagedProject {
 
 const fields = { email: ['a@x.test', 'b@y.test'], plan: ['free', 'pro'], age: ['20', '40', '60'] } as const
 
-/** Numbers that occur nowhere else, so that one that was left behind is found. */
+/** Ids that occur nowhere else, so that an unmapped id is detected. */
 async function startNumbersHigh(databaseUrl: string, dialect: DialectName): Promise<void> {
   const storage = openStorage(databaseUrl)
   const numbered = (await tableShapes()).filter(shape => shape.isNumbered)
@@ -32,7 +32,7 @@ async function startNumbersHigh(databaseUrl: string, dialect: DialectName): Prom
   await storage.close()
 }
 
-/** A project with something of everything that a row can name, put together at random. The server is stopped afterwards. */
+/** Creates a random project with rows in every table that can refer to another. Stops the server afterwards. */
 export async function stageProject(
   dialect: DialectName,
   databaseUrl: string,
@@ -48,8 +48,8 @@ export async function stageProject(
   const s = await startScenario(dialect, { databaseUrl, environment })
   const colleague = await s.join('colleague')
   const ghost = await s.join('ghost')
-  const made = (await s.post('/api/projects/', { name: 'Staging' })).body
-  const project = `/api/projects/${made.id}`
+  const created = (await s.post('/api/projects/', { name: 'Staging' })).body
+  const project = `/api/projects/${created.id}`
   const flags = `${project}/feature_flags/`
   const writers = [s, colleague, ghost]
   const secretKey = (await s.post(`${project}/secret_keys/`, { label: 'server' })).body.value
@@ -57,13 +57,13 @@ export async function stageProject(
   const people = Array.from({ length: 40 }, (_, n) => `person-${n}`)
   await createPersons(
     s,
-    made.id,
+    created.id,
     Object.fromEntries(
       people.map(name => [name, { email: oneOf(fields.email), plan: oneOf(fields.plan), age: oneOf(fields.age) }]),
     ),
   )
   await s.as(undefined).post('/batch/', {
-    api_key: made.api_token,
+    api_key: created.api_token,
     batch: [
       ...['acme', 'globex'].map($group_key => ({
         event: '$groupidentify',
@@ -169,14 +169,14 @@ export async function stageProject(
   await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 1000)))
   await stagePlugin(s, project)
   await s.post(`${project}/feature_flags/${flagIds[2]}/create_static_cohort_for_flag/`, {})
-  // Experience continuity: an anonymous visitor signs in and keeps what they saw.
+  // Experience continuity: an anonymous visitor signs in and retains the same values.
   for (const name of people.slice(0, 10))
     await s
       .as(undefined)
-      .post('/flags/?v=2', { token: made.api_token, distinct_id: name, $anon_distinct_id: `anon-${name}` })
+      .post('/flags/?v=2', { token: created.api_token, distinct_id: name, $anon_distinct_id: `anon-${name}` })
   await s.close()
-  await addRareRows(databaseUrl, made.id, flagIds[0]!)
-  return { id: made.id, token: made.api_token, secretKey, people }
+  await addRareRows(databaseUrl, created.id, flagIds[0]!)
+  return { id: created.id, token: created.api_token, secretKey, people }
 }
 
 async function stagePlugin(s: Scenario, project: string): Promise<void> {
@@ -191,13 +191,13 @@ async function stagePlugin(s: Scenario, project: string): Promise<void> {
     'index.ts': 'export const jobs = { Send() {} }; export function onFlagChange() {}',
   })
   const config = { plugin: id, enabled: true, config: { token: 'quiet' } }
-  const made = (await s.post(`${project}/plugin_configs/`, config)).body
-  await s.post(`${project}/plugin_configs/${made.id}/job/`, { job: { type: 'Send', payload: {} } })
-  // Otherwise it would go to work where it arrives, and nothing would stay as it was.
-  await s.patch(`${project}/plugin_configs/${made.id}/`, { enabled: false })
+  const created = (await s.post(`${project}/plugin_configs/`, config)).body
+  await s.post(`${project}/plugin_configs/${created.id}/job/`, { job: { type: 'Send', payload: {} } })
+  // An enabled plugin would run after the import and change the data.
+  await s.patch(`${project}/plugin_configs/${created.id}/`, { enabled: false })
 }
 
-/** What only time brings. */
+/** Adds rows that the server writes only over time. */
 async function addRareRows(databaseUrl: string, project_id: number, flag_id: number): Promise<void> {
   const { kysely: db, close } = openStorage(databaseUrl)
   const at = '2026-01-01T00:00:00.000000Z'

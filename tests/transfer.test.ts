@@ -17,7 +17,7 @@ import { runCommand, startCommand, startServer } from './faults/server-process.t
 const folder = mkdtempSync(join(tmpdir(), 'halyard-transfer-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** A database with something of everything in it, and text that is hard to carry. */
+/** Creates a database with rows in every table and text that is hard to encode. */
 async function grownDatabase(dialect: DialectName): Promise<TestDatabase> {
   const database = await createTestDatabase(dialect)
   const s = await startScenario(dialect, { databaseUrl: database.url })
@@ -53,7 +53,7 @@ const halyard = (databaseUrl: string, ...args: string[]) =>
 const personsCount = Number(process.env.HALYARD_MOVE_ROWS ?? 12_000)
 const killsCount = Number(process.env.HALYARD_MOVE_KILLS ?? 4)
 
-/** Many rows, so that moving them takes a while. */
+/** Adds many rows, so that a move takes a while. */
 async function addPersons(databaseUrl: string): Promise<void> {
   const storage = openStorage(databaseUrl)
   const person = { project_id: 1, properties: '{}', email: null, is_identified: 0, distinct_id_count: 0, version: 1 }
@@ -63,7 +63,7 @@ async function addPersons(databaseUrl: string): Promise<void> {
   await storage.close()
 }
 
-/** This process, which has made the file, lets go of it only when its memory is swept. */
+/** Collects garbage, because this process holds the file open until then. */
 async function asNobodyHasIt(url: string): Promise<string> {
   const copy = newFile()
   await halyard(url, 'backup', copy)
@@ -80,7 +80,7 @@ describe.each([
   })
   afterAll(() => source.drop())
 
-  it('an export is imported and exported again without a difference, and Halyard serves it', async () => {
+  it('export, import and export again are identical, and the server can serve the result', async () => {
     const target = await createTestDatabase(to)
     const [first, second] = [newFile(), newFile()]
     expect((await halyard(source.url, 'export', first)).output).toMatch(/Exported \d+ rows/)
@@ -98,7 +98,7 @@ describe.each([
     await target.drop()
   })
 
-  it('one project is exported with what it refers to and nothing of others', async () => {
+  it('exports one project with everything it refers to and nothing of others', async () => {
     const target = await createTestDatabase(to)
     const [first, second] = [newFile(), newFile()]
     await halyard(source.url, 'export', first, '--project', '1')
@@ -110,7 +110,7 @@ describe.each([
     await target.drop()
   })
 
-  it('a file that was cut short imports nothing', async () => {
+  it('a truncated file imports nothing', async () => {
     const target = await createTestDatabase(to)
     const file = newFile()
     await halyard(source.url, 'export', file)
@@ -121,29 +121,29 @@ describe.each([
     await target.drop()
   })
 
-  it('a store is moved, goes on after an interruption, and is compared row by row', async () => {
+  it('moves a store, resumes after an interruption, and compares row by row', async () => {
     const target = await createTestDatabase(to)
     const storages = [openStorage(source.url), openStorage(target.url)] as const
     const progress: string[] = []
     let finished = 0
-    /** The power goes after so many steps; undefined when it lasted. */
+    /** Fails after this number of steps; undefined when the move completed. */
     const move = async (steps: number) => {
       let taken = 0
       const step = (text: string) => {
         progress.push(text)
-        if (++taken === steps) throw new Error('the power went')
+        if (++taken === steps) throw new Error('injected crash')
       }
       try {
         return await moveStore(...storages, step, async () => {
           finished += 1
-          if (finished === 1) throw new Error('the power went')
+          if (finished === 1) throw new Error('injected crash')
         })
       } catch (error) {
-        expect((error as Error).message).toBe('the power went')
+        expect((error as Error).message).toBe('injected crash')
         return undefined
       }
     }
-    // Each attempt gets a little further than the one before, up to the very end.
+    // Each attempt gets a little further than the previous one.
     let report: Awaited<ReturnType<typeof move>>
     for (let steps = 1; !report; steps += 4) report = await move(steps)
     expect(progress).toContainEqual(expect.stringMatching(/^going on with/))
@@ -164,7 +164,7 @@ it.each([
   ['sqlite', 'postgres'],
   ['postgres', 'sqlite'],
 ] as const)(
-  `a move from %s to %s that is killed ${killsCount} times ends with everything`,
+  `a move from %s to %s that is killed ${killsCount} times is complete in the end`,
   async (from, to) => {
     const source = await grownDatabase(from)
     const target = await createTestDatabase(to, 'empty')
@@ -179,7 +179,7 @@ it.each([
       await move.ended
     }
     const last = await runCommand(['migrate-store', sourceUrl, target.url])
-    // It may have come to its end before the last kill.
+    // It may have completed before the last kill.
     if (!last.output.includes('is not empty'))
       expect(last.output).toMatch(/Moved \d+ rows in \d+ tables; counts and checksums agree/)
     const [before, after] = [newFile(), newFile()]
@@ -192,13 +192,13 @@ it.each([
   300_000,
 )
 
-/** The key for secrets lies beside a SQLite file, and inside PostgreSQL; the last line counts it. */
+/** The encryption key is stored beside a SQLite file but inside PostgreSQL, and counted in the last line. */
 const isNoKey = (line: string) => !line.includes('"secret_key"') && !line.startsWith('{"end"')
 
 it.each([
   ['sqlite', 'postgres', 'is in use. Stop Halyard first.'],
   ['postgres', 'sqlite', 'Halyard still uses this database. Stop all of its nodes first.'],
-] as const)('a store in %s that a server uses is not moved to %s', async (from, to, refusal) => {
+] as const)('a store on %s that is in use by a server is not moved to %s', async (from, to, refusal) => {
   const target = await createTestDatabase(to, 'empty')
   const s = await startScenario(from)
   const move = await runCommand(['migrate-store', s.databaseUrl, target.url])
@@ -210,7 +210,7 @@ it.each([
   await target.drop()
 })
 
-it('every table of the schema is moved', async () => {
+it('moves every table of the schema', async () => {
   const database = await createTestDatabase('postgres')
   const storage = openStorage(database.url)
   const tables = (await storage.kysely.introspection.getTables()).map(table => table.name)
@@ -219,7 +219,7 @@ it('every table of the schema is moved', async () => {
   await database.drop()
 })
 
-it('a backup is restored over a damaged file, and never over one that is in use', async () => {
+it('restores a backup over a damaged file, but never over one that is in use', async () => {
   const path = join(folder, 'halyard.db')
   const url = `sqlite:${path}`
   const s = await startScenario('sqlite', { databaseUrl: url })
@@ -229,25 +229,26 @@ it('a backup is restored over a damaged file, and never over one that is in use'
   expect((await halyard(url, 'restore', backup)).output).toContain('is in use')
   await s.close()
   writeFileSync(path, 'ruined')
-  expect((await halyard(url, 'restore', path)).output).toContain('is no sound backup')
+  expect((await halyard(url, 'restore', path)).output).toContain('is not a valid backup')
   expect((await halyard(url, 'restore', backup)).output).toContain('Restored')
   const again = await startScenario('sqlite', { databaseUrl: url })
   expect((await again.get(`${again.project}/feature_flags/?search=precious`)).body.count).toBe(1)
   await again.close()
 })
 
-it('a command that cannot do its work says what to do, and leaves nothing behind', async () => {
+it('a failing command prints what to do and leaves no files', async () => {
   const path = join(folder, 'used.db')
   const url = `sqlite:${path}`
   await (await startServer(url)).stop()
-  const says = async (sentence: string, ...args: string[]) => {
+  const says = async (sentence: string, ...args: string[]) => failsWith(1, sentence, ...args)
+  const failsWith = async (exitCode: number, sentence: string, ...args: string[]) => {
     const { code, output } = await halyard(url, ...args)
-    expect([code, output]).toEqual([1, expect.stringContaining(sentence)])
+    expect([code, output]).toEqual([exitCode, expect.stringContaining(sentence)])
   }
-  await says('names no database: write sqlite:<path> or postgres://', 'migrate-store', path, url)
-  await says('are the same', 'migrate-store', url, `sqlite:${relative(process.cwd(), path)}`)
+  await failsWith(2, 'names no database: write sqlite:<path> or postgres://', 'migrate-store', path, url)
+  await failsWith(2, 'are the same', 'migrate-store', url, `sqlite:${relative(process.cwd(), path)}`)
   const away = 'postgres://halyard:hidden-word@127.0.0.1:1/none'
-  await says('127.0.0.1:1/none does not answer: connect ECONNREFUSED', 'migrate-store', url, away)
+  await says('127.0.0.1:1/none does not respond: connect ECONNREFUSED', 'migrate-store', url, away)
   expect((await halyard(url, 'migrate-store', url, away)).output).not.toContain('hidden-word')
   const nowhere = join(folder, 'no-such-folder', 'copy')
   await says('There is no folder', 'backup', nowhere)
@@ -257,7 +258,7 @@ it('a command that cannot do its work says what to do, and leaves nothing behind
   expect(existsSync(join(folder, 'none'))).toBe(false)
 })
 
-it('a restore that is killed leaves the old database or the new one, never none', async () => {
+it('a killed restore leaves either the old or the new database', async () => {
   const path = join(folder, 'killed.db')
   const url = `sqlite:${path}`
   await (await startServer(url)).stop()
@@ -280,5 +281,5 @@ it('a restore that is killed leaves the old database or the new one, never none'
     await end
     expect(existsSync(path)).toBe(true)
   }
-  expect((await halyard(url, 'doctor')).output).toContain('The database file is sound')
+  expect((await halyard(url, 'doctor')).output).toContain('The database file is intact')
 })

@@ -11,8 +11,8 @@ import { createTestDatabase, onEachDatabase } from '../packages/server/src/testi
 import { findFaults } from './faults/consistency.ts'
 
 /**
- * Nodes are upgraded one by one, so for a while a program that knows an older schema works on a newer one. That goes well when a step only adds:
- * every table and column of before stays, and what is new in an old table may be left out of an insert.
+ * During a rolling upgrade, nodes of the previous version run on the new schema. That works when a migration only adds: every table and
+ * column stays, and new columns of existing tables have a default or are nullable.
  */
 interface Column {
   readonly name: string
@@ -24,16 +24,16 @@ interface Column {
 async function schemaAfter(count: number): Promise<Map<string, Column[]>> {
   const storage = openStorage('sqlite::memory:')
   await migrate(storage.kysely, 'sqlite', migrations.slice(0, count))
-  const ask = <T>(statement: string) => storage.sqlite!.handle.prepare(statement).all() as T[]
-  const tables = ask<{ name: string }>(
+  const query = <T>(statement: string) => storage.sqlite!.handle.prepare(statement).all() as T[]
+  const tables = query<{ name: string }>(
     `select name from sqlite_master where type = 'table' and name not like 'sqlite_%'`,
   )
-  const schema = new Map(tables.map(({ name }) => [name, ask<Column>(`pragma table_info("${name}")`)]))
+  const schema = new Map(tables.map(({ name }) => [name, query<Column>(`pragma table_info("${name}")`)]))
   await storage.close()
   return schema
 }
 
-it('every step leaves room for the program of the step before', async () => {
+it('every migration is compatible with the previous version', async () => {
   for (let count = 1; count < migrations.length; count++) {
     const [before, after] = [await schemaAfter(count), await schemaAfter(count + 1)]
     const step = migrations[count]!.name
@@ -41,19 +41,19 @@ it('every step leaves room for the program of the step before', async () => {
       const now = after.get(table)
       expect(now, `${step} removes the table ${table}`).toBeDefined()
       for (const column of columns) {
-        const kept = now!.find(({ name }) => name === column.name)
-        expect(kept?.type, `${step} removes or changes ${table}.${column.name}`).toBe(column.type)
-        if (!column.notnull) expect(kept?.notnull, `${step} demands ${table}.${column.name}`).toBe(0)
+        const current = now!.find(({ name }) => name === column.name)
+        expect(current?.type, `${step} removes or changes ${table}.${column.name}`).toBe(column.type)
+        if (!column.notnull) expect(current?.notnull, `${step} requires ${table}.${column.name}`).toBe(0)
       }
       for (const added of now!.filter(({ name }) => !columns.some(column => column.name === name))) {
-        const mayBeLeftOut = added.notnull === 0 || added.dflt_value !== null
-        expect(mayBeLeftOut, `${step} adds ${table}.${added.name}, which older programs do not fill`).toBe(true)
+        const isOptional = added.notnull === 0 || added.dflt_value !== null
+        expect(isOptional, `${step} adds ${table}.${added.name}, which older versions do not set`).toBe(true)
       }
     }
   }
 })
 
-it('steps are numbered upwards', () => {
+it('migrations are numbered consecutively', () => {
   const versions = migrations.map(step => step.version)
   expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
 })
@@ -62,7 +62,7 @@ const at = '2024-01-02T03:04:05.678Z'
 const organization = '11111111-1111-4111-8111-111111111111'
 const keyHash = 'ab'.repeat(32)
 
-/** Rows as the first program wrote them, naming the columns that it knew. */
+/** Rows as the first version wrote them, with the columns of that version. */
 const firstRows = [
   `insert into users (uuid, distinct_id, first_name, email, is_email_verified, is_active, current_organization_id, current_project_id, date_joined) values ('22222222-2222-4222-8222-222222222222', 'd', 'Ada', 'ada@example.com', 1, 1, '${organization}', 1, '${at}')`,
   `insert into organizations values ('${organization}', 'Old', 'old', 9, '${at}', '${at}')`,
@@ -84,7 +84,7 @@ async function run(storage: Storage, statements: readonly string[]): Promise<voi
 }
 
 onEachDatabase('an upgrade from the first schema', dialect => {
-  it('keeps what was there, and takes what an old node still writes', async () => {
+  it('preserves data, and accepts writes of a node of the old version', async () => {
     const database = await createTestDatabase(dialect, 'empty')
     const old = openStorage(database.url)
     await migrate(old.kysely, dialect, migrations.slice(0, 1))
@@ -97,7 +97,7 @@ onEachDatabase('an upgrade from the first schema', dialect => {
       expect((await upgraded.get('/api/projects/1/feature_flags/')).results.map(flag => flag.key)).toEqual([
         'from-before',
       ])
-      // The node that has not been replaced yet goes on with the statements it knows.
+      // A node that has not been upgraded yet continues with its own statements.
       await run(old, flagRows(2, 'written-by-the-old-node'))
       const seen = await upgraded.get('/api/projects/1/feature_flags/2/')
       expect(seen.key).toBe('written-by-the-old-node')
@@ -110,7 +110,7 @@ onEachDatabase('an upgrade from the first schema', dialect => {
   })
 })
 
-/** `startScenario` expects its own owner; here there is another. */
+/** `startScenario` creates its own owner; this database has another one. */
 async function startUpgraded(databaseUrl: string, key: string) {
   const config = readConfig({ DATABASE_URL: databaseUrl, PORT: '0', LOG_LEVEL: 'silent' })
   const halyard = await createHalyard(config, pino({ level: 'silent' }))

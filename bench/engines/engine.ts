@@ -1,18 +1,18 @@
-/** What an engine can be asked to do: each a number of calls, which it answers. */
+/** The tasks of an engine; each runs a number of calls and returns that number. */
 export type Engine = Readonly<Record<string, () => number | Promise<number>>>
 
-export interface EngineTurn {
-  /** Of one call. */
+export interface EngineRound {
+  /** Per call. */
   readonly nanoseconds: number
 }
 
-/** So many suffice for engines that take a good part of a millisecond. */
+/** Number of subjects for engines that take a large part of a millisecond per call. */
 export const someSubjects = 100
 
 let seen = 0
 
-/** Takes notice of a result, so that no compiler finds out that nobody needs it. */
-export function notice(result: number): void {
+/** Consumes a result, so that the compiler cannot eliminate the computation. */
+export function consume(result: number): void {
   seen += result
-  if (seen < 0) throw new Error('Results are counted, and counts do not go below zero.')
+  if (seen < 0) throw new Error('The sum of results must not be negative.')
 }

@@ -1,6 +1,6 @@
 import type { Definitions, Subject } from '@halyard/engine'
 import { flagdFlags } from '../peers/flagd-flags.ts'
-import { type Engine, notice, someSubjects } from './engine.ts'
+import { consume, type Engine, someSubjects } from './engine.ts'
 
 /** The parts of @openfeature/flagd-core that are used here. */
 interface Library {
@@ -29,11 +29,11 @@ export function flagdEngine(library: unknown, definitions: Definitions, subjects
     all() {
       for (const context of contexts) {
         const found = core.resolveAll(context)
-        if (found.length !== flags.length) throw new Error(`flagd-core answered ${found.length} flags.`)
+        if (found.length !== flags.length) throw new Error(`flagd-core returned ${found.length} flags.`)
         for (const { reason } of found) {
           if (reason === 'ERROR') throw new Error('flagd-core could not evaluate a flag.')
         }
-        notice(found.length)
+        consume(found.length)
       }
       return contexts.length
     },
@@ -41,8 +41,8 @@ export function flagdEngine(library: unknown, definitions: Definitions, subjects
       for (let index = 0; index < 1000; index++) {
         const { key, hasVariants } = flags[index % flags.length]!
         const context = contexts[index % contexts.length]!
-        if (hasVariants) notice(core.resolveObjectEvaluation(key, {}, context).value ? 1 : 0)
-        else notice(core.resolveBooleanEvaluation(key, false, context).value ? 1 : 0)
+        if (hasVariants) consume(core.resolveObjectEvaluation(key, {}, context).value ? 1 : 0)
+        else consume(core.resolveBooleanEvaluation(key, false, context).value ? 1 : 0)
       }
       return 1000
     },

@@ -1,5 +1,5 @@
 import type { Definitions, Subject } from '@halyard/engine'
-import { type Engine, notice } from './engine.ts'
+import { consume, type Engine } from './engine.ts'
 
 /** The parts of posthog-node that are used here. */
 interface Library {
@@ -12,10 +12,10 @@ interface Library {
   }
 }
 
-/** It takes milliseconds, so few suffice. */
+/** A call takes milliseconds, so a few subjects suffice. */
 const subjectsMax = 30
 
-/** Evaluates by itself what a server would send it; there is no server, and nothing is sent. */
+/** Evaluates locally from definitions in a fake response; makes no network requests. */
 export async function postHogEngine(
   library: unknown,
   definitions: Definitions,
@@ -42,8 +42,8 @@ export async function postHogEngine(
         const options = { personProperties, onlyEvaluateLocally: true }
         const { featureFlags } = await client.getAllFlagsAndPayloads(distinctId, options)
         const found = Object.keys(featureFlags).length
-        if (found !== definitions.flags.length) throw new Error(`posthog-node answered ${found} flags.`)
-        notice(found)
+        if (found !== definitions.flags.length) throw new Error(`posthog-node returned ${found} flags.`)
+        consume(found)
       }
       return some.length
     },

@@ -1,6 +1,6 @@
 import type { Definitions, Subject } from '@halyard/engine'
 import { unleashContext, unleashFeatures, unleashSegments } from '../peers/unleash-features.ts'
-import { type Engine, notice, someSubjects } from './engine.ts'
+import { consume, type Engine, someSubjects } from './engine.ts'
 
 /** The parts of unleash-client that are used here. */
 interface Library {
@@ -15,7 +15,7 @@ interface Library {
   InMemStorageProvider: new () => object
 }
 
-/** Starts from definitions at hand and never asks a server. */
+/** Bootstraps from local definitions and makes no network requests. */
 export async function unleashEngine(
   library: unknown,
   definitions: Definitions,
@@ -51,8 +51,8 @@ export async function unleashEngine(
     all() {
       for (const context of contexts) {
         for (const { key, hasVariants } of names) {
-          if (hasVariants) notice(client.getVariant(key, context).payload ? 1 : 0)
-          else notice(client.isEnabled(key, context) ? 1 : 0)
+          if (hasVariants) consume(client.getVariant(key, context).payload ? 1 : 0)
+          else consume(client.isEnabled(key, context) ? 1 : 0)
         }
       }
       return contexts.length

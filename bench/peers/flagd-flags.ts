@@ -1,6 +1,6 @@
 import type { Definitions, FlagDefinition } from '@halyard/engine'
 
-/** The mixed flags as flagd has them: JsonLogic, cohorts as shared evaluators, rollouts as fractions. */
+/** The mixed flags in flagd's format: JsonLogic, cohorts as shared evaluators, rollouts as fractions. */
 export function flagdFlags({ flags, cohorts = [] }: Definitions): string {
   return JSON.stringify({
     flags: Object.fromEntries(flags.map(flag => [flag.key, flagdFlag(flag)])),
@@ -16,9 +16,9 @@ interface Property {
   readonly values?: never
 }
 
-interface Together {
+interface PropertyGroup {
   readonly type: string
-  readonly values: readonly (Property | Together)[]
+  readonly values: readonly (Property | PropertyGroup)[]
 }
 
 interface Filters {
@@ -29,7 +29,7 @@ interface Filters {
   readonly payloads?: Readonly<Record<string, string>>
 }
 
-const propertiesOf = (filters: unknown): Together => (filters as { properties: Together }).properties
+const propertiesOf = (filters: unknown): PropertyGroup => (filters as { properties: PropertyGroup }).properties
 
 function flagdFlag({ filters }: FlagDefinition): object {
   const { groups, multivariate, payloads } = filters as unknown as Filters
@@ -42,15 +42,15 @@ function flagdFlag({ filters }: FlagDefinition): object {
       targeting: { fractional: variants.map(({ key, rollout_percentage }) => [key, rollout_percentage]) },
     }
   }
-  const steps = groups.flatMap(({ properties, rollout_percentage: share }, at) => {
+  const steps = groups.flatMap(({ properties, rollout_percentage: percentage }, at) => {
     const matches = properties.length === 0 ? true : ruleOf({ type: 'AND', values: properties })
     const fraction = {
       fractional: [
-        ['on', share],
-        ['off', 100 - share],
+        ['on', percentage],
+        ['off', 100 - percentage],
       ],
     }
-    // Whom chance leaves out may still match the next condition.
+    // A user outside the rollout of one condition may still match the next.
     return at === groups.length - 1 ? [matches, fraction] : [{ and: [matches, { '==': [fraction, 'on'] }] }, 'on']
   })
   return {
@@ -61,7 +61,7 @@ function flagdFlag({ filters }: FlagDefinition): object {
   }
 }
 
-function ruleOf(rule: Property | Together): unknown {
+function ruleOf(rule: Property | PropertyGroup): unknown {
   if (rule.values) {
     const rules = rule.values.map(ruleOf)
     return rules.length === 1 ? rules[0] : { [rule.type.toLowerCase()]: rules }
@@ -83,6 +83,6 @@ function ruleOf(rule: Property | Together): unknown {
     case 'is_date_after':
       return { '>': [field, value] }
     default:
-      throw new Error(`flagd has no ${operator}.`)
+      throw new Error(`flagd does not support ${operator}.`)
   }
 }

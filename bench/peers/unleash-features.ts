@@ -1,6 +1,6 @@
 import type { Definitions, FlagDefinition, Subject } from '@halyard/engine'
 
-/** The mixed flags as Unleash has them: a strategy for each condition, cohorts as segments, which hold conditions that all must hold. */
+/** The mixed flags in Unleash's format: a strategy per condition, cohorts as segments, which are conjunctions of constraints. */
 export interface UnleashFeature {
   readonly name: string
   readonly strategies: readonly UnleashStrategy[]
@@ -46,7 +46,7 @@ interface Filters {
 export function unleashSegments({ cohorts = [] }: Definitions): UnleashSegment[] {
   return cohorts.flatMap(({ id, filters }) => {
     const { values } = (filters as { properties: { values: { values: Property[] }[] } }).properties
-    // A cohort is an alternative of two lists of conditions, so each makes two segments.
+    // Each cohort is a disjunction of two lists of conditions, so it becomes two segments.
     return values.map((list, at) => ({ id: Number(id) * 2 - 1 + at, constraints: list.values.map(constraintOf) }))
   })
 }
@@ -80,23 +80,23 @@ function featureOf({ key, filters }: FlagDefinition): UnleashFeature {
 
 function constraintOf({ key, value, operator }: Property): Constraint {
   const values = (Array.isArray(value) ? value : [value]).map(String)
-  const about = { contextName: key, caseInsensitive: operator === 'icontains', inverted: false }
+  const common = { contextName: key, caseInsensitive: operator === 'icontains', inverted: false }
   switch (operator) {
     case 'exact':
-      return { ...about, operator: 'IN', values }
+      return { ...common, operator: 'IN', values }
     case 'is_not':
-      return { ...about, operator: 'NOT_IN', values }
+      return { ...common, operator: 'NOT_IN', values }
     case 'icontains':
-      return { ...about, operator: 'STR_CONTAINS', values }
+      return { ...common, operator: 'STR_CONTAINS', values }
     case 'gt':
-      return { ...about, operator: 'NUM_GT', values: [], value: values[0]! }
+      return { ...common, operator: 'NUM_GT', values: [], value: values[0]! }
     case 'semver_gte':
-      return { ...about, operator: 'SEMVER_GTE', values: [], value: values[0]! }
+      return { ...common, operator: 'SEMVER_GTE', values: [], value: values[0]! }
     case 'is_date_after':
-      // Unleash compares dates with its clock alone. That costs it no more than reading the property.
-      return { ...about, contextName: 'currentTime', operator: 'DATE_AFTER', values: [], value: `${value}T00:00:00Z` }
+      // Unleash can compare dates only with the current time, which costs no more than reading the property.
+      return { ...common, contextName: 'currentTime', operator: 'DATE_AFTER', values: [], value: `${value}T00:00:00Z` }
     default:
-      throw new Error(`Unleash has no ${operator}.`)
+      throw new Error(`Unleash does not support ${operator}.`)
   }
 }
 

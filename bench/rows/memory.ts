@@ -1,16 +1,16 @@
 import { residentMegabytes } from '../processes.ts'
 import type { Row } from '../row.ts'
 
-/** What the server has in memory with many flags: when nothing is asked, and after as many answers as a few turns give. */
+/** Memory of the server with many flags, idle and under load. */
 export const memory: Row = async ({ size, installations, load }) => {
   const halyard = await installations.start(size.manyFlags)
   const { port, pid, token } = halyard
   const plan = { kind: 'evaluate', token, users: size.users } as const
-  const ask = await load.aim({ id: 'memory', port, pid, plan, status: 200 }, size.connections)
+  const run = await load.aim({ id: 'memory', port, pid, plan, status: 200 }, size.connections)
   const idle = residentMegabytes(pid)
   let loaded = 0
-  for (let turn = 0; turn < size.turns; turn++) {
-    await ask(size.turnMilliseconds)
+  for (let round = 0; round < size.rounds; round++) {
+    await run(size.roundMilliseconds)
     loaded = Math.max(loaded, residentMegabytes(pid))
   }
   await halyard.stop()

@@ -7,21 +7,21 @@ import type { Row } from '../row.ts'
 
 const program = fileURLToPath(new URL('../../packages/server/dist/halyard.js', import.meta.url))
 
-/** The same for both: what an environment makes Node load (other certificates, say) is no part of what Halyard takes. */
+/** The same environment for both, because some settings (such as extra certificates) make Node load more. */
 const environment = { PATH: process.env.PATH, NODE_NO_WARNINGS: '1' }
 
-/** From the start of the process to the first right answer, with nothing in memory. */
+/** Time from process start to the first correct response. */
 export const start: Row = async ({ size, installations }) => {
   const wall: number[] = []
   const cpu: number[] = []
   const bare: number[] = []
   const bareCpu: number[] = []
   const { databaseUrl, token } = await installations.copy(size.manyFlags)
-  for (let turn = 0; turn < size.starts; turn++) {
-    const alone = await bareStart()
-    bare.push(alone.wall)
-    bareCpu.push(alone.cpu)
-    const begun = performance.now()
+  for (let round = 0; round < size.starts; round++) {
+    const node = await bareStart()
+    bare.push(node.wall)
+    bareCpu.push(node.cpu)
+    const startedAt = performance.now()
     const port = await freePort()
     const child = spawn(process.execPath, [program], {
       env: {
@@ -32,29 +32,29 @@ export const start: Row = async ({ size, installations }) => {
       },
       stdio: 'ignore',
     })
-    await untilRight(port, token, size.manyFlags)
-    wall.push(performance.now() - begun)
+    await untilCorrect(port, token, size.manyFlags)
+    wall.push(performance.now() - startedAt)
     cpu.push(cpuSeconds(child.pid!) * 1000)
     await stopProcess(child)
   }
-  const name = `start to first right answer, ${size.manyFlags} flags`
-  const share = ratios(cpu, bareCpu)
+  const name = `start to first correct response, ${size.manyFlags} flags`
+  const ratio = ratios(cpu, bareCpu)
   return [
     { measure: name, value: median(wall), unit: 'ms', spread: spreadOf(wall), atMost: 400 },
-    { measure: `${name}: processor time`, value: median(cpu), unit: 'ms', spread: spreadOf(cpu) },
+    { measure: `${name}: CPU time`, value: median(cpu), unit: 'ms', spread: spreadOf(cpu) },
     {
-      measure: `${name}: processor time ÷ that of Node alone`,
-      value: median(share),
+      measure: `${name}: CPU time ÷ bare Node`,
+      value: median(ratio),
       unit: '×',
-      spread: spreadOf(share),
+      spread: spreadOf(ratio),
       guard: 'more is worse',
     },
-    { measure: 'start and end of Node alone', value: median(bare), unit: 'ms', spread: spreadOf(bare) },
+    { measure: 'start and exit of bare Node', value: median(bare), unit: 'ms', spread: spreadOf(bare) },
   ]
 }
 
 async function bareStart(): Promise<{ wall: number; cpu: number }> {
-  const begun = performance.now()
+  const startedAt = performance.now()
   const report = 'const { user, system } = process.cpuUsage(); process.stdout.write(String((user + system) / 1000))'
   const child = spawn(process.execPath, ['-e', report], { env: environment, stdio: ['ignore', 'pipe', 'ignore'] })
   let cpu = ''
@@ -62,11 +62,11 @@ async function bareStart(): Promise<{ wall: number; cpu: number }> {
     cpu += chunk
   })
   await once(child, 'close')
-  return { wall: performance.now() - begun, cpu: Number(cpu) }
+  return { wall: performance.now() - startedAt, cpu: Number(cpu) }
 }
 
-async function untilRight(port: number, token: string, flagCount: number): Promise<void> {
-  const body = JSON.stringify({ token, distinct_id: 'somebody' })
+async function untilCorrect(port: number, token: string, flagCount: number): Promise<void> {
+  const body = JSON.stringify({ token, distinct_id: 'user' })
   for (let tries = 0; tries < 10_000; tries++) {
     try {
       const response = await fetch(`http://127.0.0.1:${port}/flags/?v=2`, { method: 'POST', body })
@@ -77,5 +77,5 @@ async function untilRight(port: number, token: string, flagCount: number): Promi
     }
     await new Promise(resolve => setTimeout(resolve, 2))
   }
-  throw new Error('The server never gave the right answer.')
+  throw new Error('The server never returned a correct response.')
 }

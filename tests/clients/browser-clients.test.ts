@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { launch } from '../web/browser.ts'
 
-/** The libraries as an application would bundle them, on a page of another origin. */
+/** The libraries as an application would bundle them, on a site of another origin. */
 const application = `
   import posthog from 'posthog-js'
   import { OpenFeature } from '@openfeature/web-sdk'
@@ -85,19 +85,18 @@ it('posthog-js loads flags, payloads and its configuration, identifies and sends
   expect(await page.evaluate(`posthog.getFeatureFlagResult('on')?.payload`)).toEqual({ a: 1 })
   expect(await page.evaluate(`posthog.isFeatureEnabled('pro')`)).toBe(false)
   expect(await page.evaluate(`posthog.getFeatureFlag('server-only')`)).toBeUndefined()
-  await page.evaluate(`posthog.identify('somebody', { plan: 'pro' })`)
+  await page.evaluate(`posthog.identify('user', { plan: 'pro' })`)
   await page.waitForFunction(`posthog.isFeatureEnabled('pro') === true`)
-  // The properties have arrived with the event, and count from now on whoever asks.
+  // The event has stored the properties, which now apply to requests of any client.
   const stored = async () =>
-    (await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })).body.flags.pro
-      .enabled
+    (await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, distinct_id: 'user' })).body.flags.pro.enabled
   await expect.poll(stored, { timeout: 15_000 }).toBe(true)
   expect(requests).toContain(`/array/${s.projectToken}/config.js`)
   expect(requests).toContain('/flags/')
   expect(complaints).toEqual([])
 })
 
-it('the OpenFeature web SDK evaluates by the unmodified OFREP provider, and is told of changes', async () => {
+it('the OpenFeature web SDK evaluates with the unmodified OFREP provider and receives changes', async () => {
   const { page, complaints } = await open()
   await page.evaluate(`(async () => {
     await OpenFeature.setContext({ targetingKey: 'u', plan: 'free' })
@@ -111,7 +110,7 @@ it('the OpenFeature web SDK evaluates by the unmodified OFREP provider, and is t
   expect(await value(`getBooleanValue('pro', true)`)).toBe(false)
   expect(await value(`getBooleanDetails('server-only', true).errorCode`)).toBe('FLAG_NOT_FOUND')
   await page.evaluate(`OpenFeature.setContext({ targetingKey: 'u', plan: 'pro' })`)
-  // The provider tells what it has for the person at first, and asks behind it.
+  // The provider first returns cached values and refreshes them in the background.
   await page.waitForFunction(`client.getBooleanValue('pro', false) === true`)
   await expect.poll(() => s.halyard.serving.streams.size, { timeout: 15_000 }).toBe(1)
   await s.patch(`${flags}${ids.on}/`, { active: false })

@@ -10,7 +10,7 @@ beforeAll(async () => {
   const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
   const variants = [{ key: 'blue', rollout_percentage: 100 }]
   await s.post(flags, { key: 'pro', filters: { groups: [{ properties: pro }] } })
-  await s.post(flags, { key: 'colour', filters: { groups: [{}], multivariate: { variants } } })
+  await s.post(flags, { key: 'color', filters: { groups: [{}], multivariate: { variants } } })
   await s.post(flags, { key: 'off', active: false })
 })
 afterAll(async () => {
@@ -18,7 +18,7 @@ afterAll(async () => {
   await s.close()
 })
 
-it('the OpenFeature server SDK evaluates by the unmodified OFREP provider', async () => {
+it('the OpenFeature server SDK evaluates with the unmodified OFREP provider', async () => {
   const { body: secret } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
   for (const key of [s.projectToken, secret.value, s.key]) {
     const headers: [string, string][] = [['Authorization', `Bearer ${key}`]]
@@ -26,7 +26,7 @@ it('the OpenFeature server SDK evaluates by the unmodified OFREP provider', asyn
     const client = OpenFeature.getClient()
     expect(await client.getBooleanValue('pro', false, { targetingKey: 'u', plan: 'pro' })).toBe(true)
     expect(await client.getBooleanValue('pro', true, { targetingKey: 'u', plan: 'free' })).toBe(false)
-    expect(await client.getStringDetails('colour', 'none', { targetingKey: 'u' })).toMatchObject({
+    expect(await client.getStringDetails('color', 'none', { targetingKey: 'u' })).toMatchObject({
       value: 'blue',
       variant: 'blue',
       reason: 'SPLIT',

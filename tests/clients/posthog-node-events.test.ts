@@ -1,16 +1,16 @@
 import { PostHog } from 'posthog-node'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import { onEachDatabaseAndPath } from '../../packages/server/src/testing/paths.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
-onEachDatabase('what the unmodified posthog-node reports', dialect => {
+onEachDatabaseAndPath('events of the unmodified posthog-node', (dialect, environment) => {
   let s: Scenario
   beforeAll(async () => {
-    s = await startScenario(dialect)
+    s = await startScenario(dialect, { environment })
   })
   afterAll(() => s.close())
 
-  it('is learnt and counted', async () => {
+  it('update persons and counts', async () => {
     await s.post(`${s.project}/feature_flags/`, { key: 'beta' })
     const client = new PostHog(s.projectToken, { host: s.url, flushAt: 3, flushInterval: 0 })
     const errors: unknown[] = []

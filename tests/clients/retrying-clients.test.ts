@@ -15,7 +15,7 @@ afterEach(async () => {
   await s.close()
 })
 
-/** Requests whose bodies never come, so that there is no room for evaluation. */
+/** Requests whose bodies never arrive occupy all slots for requests in flight. */
 function hold(count: number): void {
   for (let n = 0; n < count; n += 1) {
     const one = request(`${s.url}/api/login/`, { method: 'POST', headers: { 'content-length': '10' } })
@@ -25,14 +25,14 @@ function hold(count: number): void {
   }
 }
 
-/** Without the event that tells of it: only what is asked is counted here. */
-const ask = (library: PostHog, n: number) =>
+/** Without the usage event, so that only evaluation requests count. */
+const evaluate = (library: PostHog, n: number) =>
   library.getFeatureFlag('on', `person ${n}`, { sendFeatureFlagEvents: false })
 
 const metric = async (name: string): Promise<number> =>
   Number(new RegExp(`^${name}(?:\\{[^}]*\\})? (\\d+)`, 'm').exec((await s.get('/metrics')).text)?.[1] ?? 0)
 
-it('a server that sheds load is not asked more by posthog-node than it may be, answers all the while, and serves them again', async () => {
+it('posthog-node limits its retries while the server sheds load, and recovers afterwards', async () => {
   s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' } })
   await s.post(`${s.project}/feature_flags/`, { key: 'on' })
   for (let n = 0; n < clientsCount; n += 1) {
@@ -44,23 +44,23 @@ it('a server that sheds load is not asked more by posthog-node than it may be, a
   hold(2)
   await expect.poll(() => metric('halyard_requests_in_flight')).toBe(2)
 
-  const refused = await Promise.all(libraries.map(ask))
+  const refused = await Promise.all(libraries.map(evaluate))
   expect(refused.filter(value => value !== undefined)).toEqual([])
   const shed = await metric('halyard_requests_shed_total')
   expect(shed).toBeGreaterThanOrEqual(clientsCount)
   expect(shed).toBeLessThanOrEqual(clientsCount * (1 + retriesMax))
-  // Nothing of theirs is left behind, and those who manage are served meanwhile.
+  // No request is left behind, and management requests are served meanwhile.
   expect(await metric('halyard_requests_in_flight')).toBe(2)
   expect((await s.get(`${s.project}/feature_flags/`)).status).toBe(200)
   expect((await s.get('/_readyz')).status).toBe(200)
 
   for (const one of held.splice(0)) one.destroy()
   await expect.poll(() => metric('halyard_requests_in_flight')).toBe(0)
-  // One after the other: there is room for two, and this is about their coming back.
-  for (const [n, library] of libraries.entries()) expect(await ask(library, n)).toBe(true)
+  // One after another, because the limit is two requests in flight.
+  for (const [n, library] of libraries.entries()) expect(await evaluate(library, n)).toBe(true)
 })
 
-it('a client that waits as long as it is told needs few attempts, and one that does not is refused without work', async () => {
+it('a client that honors Retry-After needs few attempts, and one that does not is rejected cheaply', async () => {
   s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '1' } })
   hold(1)
   await expect.poll(() => metric('halyard_requests_in_flight')).toBe(1)
@@ -75,7 +75,7 @@ it('a client that waits as long as it is told needs few attempts, and one that d
       const waitSeconds = Number(reply.headers.get('retry-after'))
       expect(waitSeconds).toBeGreaterThan(0)
       if (attempts === 1) for (const one of held.splice(0)) one.destroy()
-      // The wait is what the client was told; it is the client under test, not a pause of the test.
+      // Waits for Retry-After as part of the client under test, not as a pause of the test.
       await new Promise(resolve => setTimeout(resolve, waitSeconds * 1000))
     }
   }

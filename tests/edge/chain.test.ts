@@ -19,7 +19,7 @@ const end = async (edge: RunningEdge) => {
   await removeEdgeFolder(edge.folder)
 }
 
-describe('an edge of an edge', () => {
+describe('an edge behind another edge', () => {
   let near: RunningEdge
   let far: RunningEdge
   beforeAll(async () => {
@@ -35,15 +35,15 @@ describe('an edge of an edge', () => {
     await end(near)
   })
 
-  const flagsOf = async (edge: RunningEdge, distinct_id = 'somebody') =>
+  const flagsOf = async (edge: RunningEdge, distinct_id = 'user') =>
     (await flagsAt(edge, { token: s.projectToken, distinct_id })) as { flags: Record<string, { enabled: boolean }> }
 
-  it('serves the same, to the digest', () => {
+  it('serves the same state with the same digest', () => {
     const digestsAt = (edge: RunningEdge) => edge.edge.replica.all().map(({ project, digest }) => [project, digest])
     expect(digestsAt(far)).toEqual(digestsAt(near))
   })
 
-  it('hears of changes, looks people up and passes events on through the edge between', async () => {
+  it('receives changes, looks up persons and forwards events through the edge in between', async () => {
     const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
     await s.post(`${s.project}/feature_flags/`, { key: 'pro', filters: { groups: [{ properties: pro }] } })
     await expect.poll(async () => Object.keys((await flagsOf(far)).flags)).toContain('pro')
@@ -54,7 +54,7 @@ describe('an edge of an edge', () => {
     expect((await s.get(`${s.project}/persons/?distinct_id=ada`)).body.results).toHaveLength(1)
   })
 
-  it('is told only what the key may see', async () => {
+  it('receives only the projects that the key can access', async () => {
     const { body: other } = await s.post('/api/projects/', { name: 'Other' })
     await expect.poll(() => near.edge.replica.all().length).toBe(2)
     const narrow = await edgeKey(s, { scoped_teams: [other.id] })
@@ -70,8 +70,8 @@ describe('an edge of an edge', () => {
   })
 })
 
-describe('who may set an edge up', () => {
-  /** What the first attempt of an edge comes to. */
+describe('authorization of an edge', () => {
+  /** The result of an edge's first connection attempt. */
   async function attempt(key: string): Promise<{ projects: string[]; problem: unknown }> {
     const edge = await startEdge(s.url, key)
     const problem = await edge.edge.following.firstAttempt
@@ -80,14 +80,14 @@ describe('who may set an edge up', () => {
     return { projects, problem }
   }
 
-  it('an admin, for their own organization and nothing else', async () => {
+  it('accepts a key of an admin, for their own organization only', async () => {
     const stranger = await s.stranger('mallory')
     const { projects } = await attempt(await edgeKey(stranger))
     const own = (await stranger.get(`${stranger.project}/`)).body
     expect(projects).toEqual([own.uuid])
   })
 
-  it('not a member, not with another scope, not without a key', async () => {
+  it('rejects a key of a member, a key with another scope, and a missing key', async () => {
     const member = await s.join('member')
     const refused = { projects: [], problem: { kind: 'refused' } }
     expect(await attempt(await edgeKey(member))).toMatchObject(refused)
@@ -95,20 +95,20 @@ describe('who may set an edge up', () => {
     expect(await attempt('phx_nosuchkeynosuchkeynosuchkey')).toMatchObject(refused)
   })
 
-  it('and no longer when the key is revoked; what the edge has, it serves', async () => {
-    const { body: made } = await s.post('/api/personal_api_keys/', { label: 'edge', scopes: ['edge:write'] })
-    const edge = await startEdge(s.url, made.value)
+  it('stops updates when the key is revoked; the edge continues to serve its last state', async () => {
+    const { body: created } = await s.post('/api/personal_api_keys/', { label: 'edge', scopes: ['edge:write'] })
+    const edge = await startEdge(s.url, created.value)
     await edge.edge.following.firstAttempt
-    await s.delete(`/api/personal_api_keys/${made.id}/`)
+    await s.delete(`/api/personal_api_keys/${created.id}/`)
     await expect.poll(() => edge.edge.following.connection).toBe('refused')
-    await s.post(`${s.project}/feature_flags/`, { key: 'unheard-of' })
-    const answer = await flagsAt(edge, { token: s.projectToken, distinct_id: 'x' })
-    expect(answer).toMatchObject({ flags: { first: { enabled: true } } })
-    expect(answer).not.toHaveProperty('flags.unheard-of')
+    await s.post(`${s.project}/feature_flags/`, { key: 'after-revocation' })
+    const result = await flagsAt(edge, { token: s.projectToken, distinct_id: 'x' })
+    expect(result).toMatchObject({ flags: { first: { enabled: true } } })
+    expect(result).not.toHaveProperty('flags.after-revocation')
     await end(edge)
   })
 
-  it('a batch of one tenant is never taken for another that has its id', async () => {
+  it('batches of two tenants with the same id are recorded separately', async () => {
     const stranger = await s.stranger('peggy')
     const send = async (key: string, project: string) => {
       const event = { uuid: '01890000-0000-7000-8000-000000000002', event: '$set', distinct_id: 'of-both' }
@@ -124,7 +124,7 @@ describe('who may set an edge up', () => {
     }
   })
 
-  it('events for a project that the key cannot see are refused by name', async () => {
+  it('rejects events for a project that the key cannot access, and returns their batch ids', async () => {
     const stranger = await s.stranger('trudy')
     const { uuid } = (await s.get(`${s.project}/`)).body
     const event = { uuid: '01890000-0000-7000-8000-000000000001', event: 'x', distinct_id: 'y', properties: {} }

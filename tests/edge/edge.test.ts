@@ -27,7 +27,7 @@ onEachDatabase('an edge', dialect => {
   beforeAll(async () => {
     s = await startScenario(dialect)
     flags = `${s.project}/feature_flags/`
-    const payloads = { true: '{"colour":"red"}' }
+    const payloads = { true: '{"color":"red"}' }
     await s.post(flags, { key: 'on', filters: { groups: [{ properties: [] }], payloads } })
     await s.post(flags, { key: 'half', filters: { groups: [{ properties: [], rollout_percentage: 50 }] } })
     await s.post(flags, { key: 'pro', name: 'For professionals', filters: { groups: [{ properties: pro }] } })
@@ -46,18 +46,18 @@ onEachDatabase('an edge', dialect => {
   const asking = (distinct_id: string, more: object = {}) => ({ token: s.projectToken, distinct_id, ...more })
   const bearer = (key: string) => ({ authorization: `Bearer ${key}` })
 
-  it('evaluates as its upstream does', async () => {
+  it('evaluates like its upstream', async () => {
     for (let n = 0; n < 20; n++) {
       const body = asking(`user ${n}`, { person_properties: { plan: n % 2 ? 'pro' : 'free' } })
-      const answer = await flagsAt(edge, body)
-      expect(answer).toEqual(await flagsAt(s, body))
-      expect(answer).toMatchObject({ flags: { on: { enabled: true } }, errorsWhileComputingFlags: false })
+      const result = await flagsAt(edge, body)
+      expect(result).toEqual(await flagsAt(s, body))
+      expect(result).toMatchObject({ flags: { on: { enabled: true } }, errorsWhileComputingFlags: false })
     }
-    expect(await flagsAt(edge, { token: 'phc_nobody', distinct_id: 'x' })).toEqual({ status: 401 })
+    expect(await flagsAt(edge, { token: 'phc_unknown', distinct_id: 'x' })).toEqual({ status: 401 })
   })
 
-  it('gives the same answers at every path, byte for byte', async () => {
-    const body = asking('somebody', { person_properties: { plan: 'pro' } })
+  it('returns byte-identical responses on every path', async () => {
+    const body = asking('user', { person_properties: { plan: 'pro' } })
     const withoutTime = (text: string) =>
       text.replace(/"requestId":"[^"]*"/, '"requestId":""').replace(/"evaluatedAt":\d+/, '"evaluatedAt":0')
     for (const path of [
@@ -99,7 +99,7 @@ onEachDatabase('an edge', dialect => {
     expect((await edge.get(`${definitions}?token=${token}`, again)).status).toBe(304)
   })
 
-  it('evaluates by OFREP, also for the unmodified OpenFeature provider', async () => {
+  it('supports OFREP and the unmodified OpenFeature provider', async () => {
     const context = { context: { targetingKey: 'u', plan: 'pro' } }
     const [here, there] = await Promise.all(
       [edge, s.as(undefined)].map(at => at.post('/ofrep/v1/evaluate/flags', context, bearer(s.projectToken))),
@@ -111,7 +111,7 @@ onEachDatabase('an edge', dialect => {
     await OpenFeature.close()
   })
 
-  it('shows what changes at its upstream, and pushes it to those who listen here', async () => {
+  it('applies changes of its upstream and pushes them to its own streams', async () => {
     const stream = await openStream(`${edge.url}${s.project}/feature_flags/stream`, bearer(secret))
     expect(await stream.next()).toMatchObject({ event: 'state' })
     const { body: flag } = await s.post(flags, { key: 'fresh' })
@@ -123,7 +123,7 @@ onEachDatabase('an edge', dialect => {
     stream.close()
   })
 
-  it('lets in and shuts out by keys as its upstream does, soon after they change', async () => {
+  it('authenticates keys like its upstream, and applies changes to them', async () => {
     const path = `/flags/definitions?token=${s.projectToken}`
     const statusWith = async (key: string) => (await edge.get(path, bearer(key))).status
     const { body: own } = await s.post('/api/personal_api_keys/', { label: 'reader', scopes: ['feature_flag:read'] })
@@ -131,7 +131,7 @@ onEachDatabase('an edge', dialect => {
     const { body: fresh } = await s.post(`${s.project}/secret_keys/`, { label: 'fresh' })
     await expect.poll(() => statusWith(own.value)).toBe(200)
     await expect.poll(() => statusWith(fresh.value)).toBe(200)
-    // A key that is worth nothing here is not even told of.
+    // Keys without a relevant scope are not replicated.
     expect(await statusWith(other.value)).toBe(401)
     await s.delete(`/api/personal_api_keys/${own.id}/`)
     await s.delete(`${s.project}/secret_keys/${fresh.id}/`)
@@ -139,7 +139,7 @@ onEachDatabase('an edge', dialect => {
     await expect.poll(() => statusWith(fresh.value)).toBe(401)
   })
 
-  it('looks stored persons, groups and cohorts up at its upstream', async () => {
+  it('looks up stored persons, groups and cohorts at its upstream', async () => {
     const send = (event: object) => s.as(undefined).post('/capture/', { api_key: s.projectToken, ...event })
     await send({ event: '$identify', distinct_id: 'ada', properties: { $set: { plan: 'pro' } } })
     await send({
@@ -163,10 +163,10 @@ onEachDatabase('an edge', dialect => {
         flags: { pro: { enabled: true }, friends: { enabled: true }, large: { enabled: true } },
       })
     expect(await flagsAt(edge, body)).toEqual(await flagsAt(s, body))
-    expect(await flagsAt(edge, asking('nobody'))).toEqual(await flagsAt(s, asking('nobody')))
+    expect(await flagsAt(edge, asking('unknown'))).toEqual(await flagsAt(s, asking('unknown')))
   })
 
-  it('serves the unmodified posthog-node, evaluating here and in the library, and passes its events on', async () => {
+  it('serves the unmodified posthog-node with local and remote evaluation, and forwards its events', async () => {
     const problems: unknown[] = []
     const open = (options: object) => {
       const client = new PostHog(s.projectToken, { host: edge.url, flushAt: 1, flushInterval: 0, ...options })
@@ -197,10 +197,11 @@ onEachDatabase('an edge', dialect => {
       .toMatchObject([{ properties: { name: 'Grace' } }])
   })
 
-  it('tells supervisors how it is', async () => {
+  it('serves health checks and metrics', async () => {
     expect((await edge.get('/_livez')).status).toBe(200)
     const ready = await edge.get('/_readyz')
-    expect([ready.status, ready.body]).toEqual([200, { status: 'ready', state: 'ok', upstream: 'following' }])
+    expect(ready.status).toBe(200)
+    expect(ready.body).toMatchObject({ status: 'ready', evaluation: 'ok', state: 'ok', upstream: 'following' })
     const { text } = await edge.get('/metrics')
     expect(text).toMatch(/halyard_edge_connection\{state="following"\} 1/)
     expect(text).toMatch(/halyard_edge_projects 1\n/)
@@ -208,11 +209,11 @@ onEachDatabase('an edge', dialect => {
     expect((await s.get('/metrics')).text).toMatch(/halyard_edges_following 1\n/)
   })
 
-  it('has no pages, no management and nothing that its upstream would not say', async () => {
+  it('serves neither the web app nor management, and stores no secrets', async () => {
     expect((await edge.get('/api/projects/', bearer(s.key))).status).toBe(404)
     expect((await edge.get(`${s.project}/feature_flags/`, bearer(s.key))).status).toBe(404)
-    const told = edge.edge.replica.all().flatMap(({ documents }) => [...documents.values()].map(({ json }) => json))
-    const all = told.join('\n')
+    const stored = edge.edge.replica.all().flatMap(({ documents }) => [...documents.values()].map(({ json }) => json))
+    const all = stored.join('\n')
     for (const hidden of [s.key, secret, '@', 'password']) expect(all).not.toContain(hidden)
   })
 })

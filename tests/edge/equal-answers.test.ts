@@ -65,7 +65,7 @@ let s: Scenario
 let edge: RunningEdge
 beforeAll(async () => {
   s = await startScenario('sqlite')
-  // What cannot be evaluated is refused with 400, and is of no interest here.
+  // Flags that cannot be evaluated are rejected with 400, which does not matter here.
   for (const [n, given] of fc.sample(filters, { numRuns: flagsMax, seed: 5 }).entries()) {
     await s.post(`${s.project}/feature_flags/`, { key: `f${n}`, filters: given, active: n % 9 !== 0 })
   }
@@ -79,7 +79,7 @@ afterAll(async () => {
 })
 
 it(
-  `answers ${people} people as the upstream does, whatever the flags ask`,
+  `evaluates random flags for ${people} persons like its upstream`,
   async () => {
     const definitions = (await s.get(`/flags/definitions?token=${s.projectToken}`)).body.flags
     expect(definitions.length).toBeGreaterThan(10)
@@ -95,7 +95,7 @@ it(
       }),
       { numRuns: people },
     )
-    // A test in which everybody gets the same shows nothing.
+    // The test is meaningful only if results differ between persons.
     expect([...seen].sort()).toEqual(['false null', 'true null', 'true one', 'true two'])
   },
   60_000 + people * 200,

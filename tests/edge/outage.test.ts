@@ -48,8 +48,8 @@ const close = async (edge: RunningEdge) => {
   await edge.close()
 }
 const keysAt = async (edge: RunningEdge): Promise<string[] | number> => {
-  const answer = (await flagsAt(edge, { token, distinct_id: 'somebody' })) as { flags?: object; status?: number }
-  return answer.flags ? Object.keys(answer.flags).sort() : answer.status!
+  const result = (await flagsAt(edge, { token, distinct_id: 'user' })) as { flags?: object; status?: number }
+  return result.flags ? Object.keys(result.flags).sort() : result.status!
 }
 const send = (edge: RunningEdge, ...names: string[]) =>
   edge.post('/batch/', { api_key: token, batch: names.map(event => ({ event, distinct_id: 'ada' })) })
@@ -63,7 +63,7 @@ const counted = (event: string): Promise<number> =>
     }),
   )
 
-it('serves on without its upstream, starts again from its disk, and catches up when the upstream is back', async () => {
+it('serves without its upstream, restarts from its disk, and catches up when the upstream returns', async () => {
   const edge = await open()
   expect(await edge.edge.following.firstAttempt).toBeUndefined()
   expect(await keysAt(edge)).toEqual(['first'])
@@ -83,7 +83,7 @@ it('serves on without its upstream, starts again from its disk, and catches up w
   await expect.poll(() => again.edge.following.connection).toBe('following')
 })
 
-it('is not ready as long as it has nothing to serve, and becomes ready by itself', async () => {
+it('is not ready until it has a state to serve, and becomes ready automatically', async () => {
   await door.away()
   const edge = await open()
   expect(await edge.edge.following.firstAttempt).toMatchObject({ kind: 'away' })
@@ -96,7 +96,7 @@ it('is not ready as long as it has nothing to serve, and becomes ready by itself
   expect(await keysAt(edge)).toEqual(['first'])
 })
 
-it('takes up every change, however often the connection breaks', async () => {
+it('applies every change, however often the connection breaks', async () => {
   const edge = await open()
   await edge.edge.following.firstAttempt
   const { body: toggled } = await createFlag({ key: 'toggled' })
@@ -109,7 +109,7 @@ it('takes up every change, however often the connection breaks', async () => {
   expect(edge.edge.following.connects).toBeGreaterThan(1)
 })
 
-it('says which flags it cannot decide while nobody can be looked up', async () => {
+it('reports flags that cannot be evaluated while persons cannot be looked up', async () => {
   const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
   await createFlag({ key: 'pro', filters: { groups: [{ properties: pro }] } })
   const identify = { event: '$identify', distinct_id: 'ada', properties: { $set: { plan: 'pro' } } }
@@ -125,8 +125,8 @@ it('says which flags it cannot decide while nobody can be looked up', async () =
       errorsWhileComputingFlags: true,
       flags: { first: { enabled: true }, pro: { enabled: false, failed: true } },
     })
-  const told = await flagsAt(edge, { ...ada, person_properties: { plan: 'pro' } })
-  expect(told).toMatchObject({ errorsWhileComputingFlags: false, flags: { pro: { enabled: true } } })
+  const result = await flagsAt(edge, { ...ada, person_properties: { plan: 'pro' } })
+  expect(result).toMatchObject({ errorsWhileComputingFlags: false, flags: { pro: { enabled: true } } })
   await close(edge)
 
   const alone = await open({ environment: { HALYARD_EDGE_LOOK_UPS: 'none' } })
@@ -135,7 +135,7 @@ it('says which flags it cannot decide while nobody can be looked up', async () =
   expect(await flagsAt(alone, ada)).toMatchObject({ errorsWhileComputingFlags: true, flags: { pro: { failed: true } } })
 })
 
-it('keeps events for its upstream on disk, also over its own end, and each is counted once', async () => {
+it('spools events on disk across restarts, and each is counted once', async () => {
   const edge = await open()
   await edge.edge.following.firstAttempt
   expect((await send(edge, 'before')).body).toEqual({ status: 1 })
@@ -154,7 +154,7 @@ it('keeps events for its upstream on disk, also over its own end, and each is co
   expect(await counted('before')).toBe(1)
 })
 
-it('counts a batch once that is sent again, in the same request, at the same time and later', async () => {
+it('counts a batch once when it is resent in the same request, concurrently and later', async () => {
   const uuid = door.s.halyard.serving.snapshots.known(token)?.project.uuid
   const { body: projects } = await door.s.get('/api/projects/')
   const event = { event: 'once', distinct_id: 'ada', properties: {}, at: new Date().toISOString(), ip: null }
@@ -173,7 +173,7 @@ it('counts a batch once that is sent again, in the same request, at the same tim
   expect(text).toMatch(/halyard_edge_flags_evaluated_total 5\n/)
 })
 
-it('puts a damaged state aside and asks for it anew', async () => {
+it('sets a damaged state file aside and requests the state again', async () => {
   const edge = await open()
   await edge.edge.following.firstAttempt
   await close(edge)
@@ -189,7 +189,7 @@ it('puts a damaged state aside and asks for it anew', async () => {
   await expect.poll(() => keysAt(again)).toEqual(['first'])
 })
 
-it('keeps what it has when the upstream has more than fits', async () => {
+it('retains its state when the new one exceeds the size limit', async () => {
   const edge = await open({ environment: { HALYARD_EDGE_STATE_BYTES_MAX: '10000' } })
   await edge.edge.following.firstAttempt
   expect(await keysAt(edge)).toEqual(['first'])
@@ -198,18 +198,18 @@ it('keeps what it has when the upstream has more than fits', async () => {
   expect(await keysAt(edge)).toEqual(['first'])
 })
 
-it('answers 503 when it may keep no more events', async () => {
+it('returns 503 when its event spool is full', async () => {
   const edge = await open({ environment: { HALYARD_EDGE_SPOOL_BYTES_MAX: '2000' } })
   await edge.edge.following.firstAttempt
   await door.away()
   const statuses: number[] = []
   for (let n = 0; n < 20; n++) {
-    const reply = await send(edge, 'kept')
+    const reply = await send(edge, 'spooled')
     statuses.push(reply.status)
     if (reply.status === 503) expect(reply.headers.get('retry-after')).toBe('30')
   }
   expect(statuses).toContain(200)
   expect(statuses.at(-1)).toBe(503)
   await door.back()
-  await expect.poll(() => counted('kept')).toBe(statuses.filter(status => status === 200).length)
+  await expect.poll(() => counted('spooled')).toBe(statuses.filter(status => status === 200).length)
 })

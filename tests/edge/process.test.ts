@@ -4,11 +4,11 @@ import { type Scenario, startScenario } from '../../packages/server/src/testing/
 import { seededRandom } from '../faults/random.ts'
 import { runCommand, type ServerProcess, startEdge } from '../faults/server-process.ts'
 
-/** The edge as it is built, from the outside. */
+/** The built edge as a process. */
 
 const rounds = Number(process.env.HALYARD_EDGE_KILL_ROUNDS ?? 3)
 const requestsPerRound = 40
-/** A project counts a thousand names; beyond so many rounds they are used again. */
+/** A project counts at most a thousand event names, so names are reused after this number of rounds. */
 const namedRounds = 20
 
 let s: Scenario
@@ -30,9 +30,9 @@ const total = (events: ReadonlyMap<string, number>): number => [...events.values
 const start = (): Promise<ServerProcess> =>
   startEdge(['--upstream', s.url, '--data', folder], { HALYARD_UPSTREAM_KEY: key })
 
-describe('killed again and again', () => {
+describe('killed repeatedly', () => {
   it(
-    'counts every acknowledged event once, and no other twice',
+    'counts every acknowledged event once and no event twice',
     async () => {
       const random = seededRandom(11)
       const acknowledged = new Map<string, number>()
@@ -41,7 +41,7 @@ describe('killed again and again', () => {
       for (let round = 0; round < rounds; round++) {
         const edge = await start()
         const killAfter = Math.floor(random() * requestsPerRound)
-        let answers = 0
+        let responses = 0
         const requests = Array.from({ length: requestsPerRound }, async (_, n) => {
           const event = `r${round % namedRounds}-${n}`
           note(sent, event)
@@ -49,8 +49,8 @@ describe('killed again and again', () => {
           const headers = { 'content-type': 'application/json' }
           const reply = await fetch(`${edge.url}/capture/`, { method: 'POST', headers, body }).catch(() => undefined)
           if (reply?.status === 200) note(acknowledged, event)
-          answers += 1
-          if (answers === killAfter) await edge.kill()
+          responses += 1
+          if (responses === killAfter) await edge.kill()
         })
         await Promise.all(requests)
         await edge.kill()
@@ -80,40 +80,35 @@ describe('killed again and again', () => {
   )
 })
 
-describe('the command line of an edge', () => {
-  it('shows how it is used', async () => {
+describe('edge command', () => {
+  it('prints its usage', async () => {
     const { code, output } = await runCommand(['edge', '--help'])
     expect([code, output]).toEqual([0, expect.stringContaining('--upstream')])
   })
 
   it.each([
-    ['no upstream', ['edge'], {}, 'Say which server to follow'],
+    ['no upstream', ['edge'], {}, 'Set the server to replicate'],
     ['no key', ['edge', '--upstream', 'http://127.0.0.1:9'], {}, 'halyard keys create'],
-    ['something that is no address', ['edge', '--upstream', 'nonsense'], {}, 'HALYARD_UPSTREAM must be an http'],
-    [
-      'something that is no key',
-      ['edge', '--upstream', 'http://127.0.0.1:9', '--key', 'x'],
-      {},
-      'must be a personal API key',
-    ],
-  ])('%s: says what to do', async (_name, args, environment, message) => {
+    ['an invalid URL', ['edge', '--upstream', 'nonsense'], {}, 'HALYARD_UPSTREAM must be an http'],
+    ['an invalid key', ['edge', '--upstream', 'http://127.0.0.1:9', '--key', 'x'], {}, 'must be a personal API key'],
+  ])('%s: prints what to do', async (_name, args, environment, message) => {
     const { code, output } = await runCommand(args, environment)
-    expect(code).toBe(1)
+    expect(code).toBe(78)
     expect(output).toContain(message)
   })
 
-  it('a wrong key: says so, and how to get a right one', async () => {
+  it('a rejected key: prints the reason and how to create a key', async () => {
     const fresh = await newEdgeFolder()
     const args = ['edge', '--upstream', s.url, '--key', 'phx_wrong', '--data', fresh]
     const { code, output } = await runCommand(args, { PORT: '0' })
-    expect(code).toBe(1)
+    expect(code).toBe(78)
     expect(output).toContain('This API key is not valid')
     expect(output).toContain('--scopes edge:write')
     expect(output).not.toContain('phx_wrong')
     await removeEdgeFolder(fresh)
   })
 
-  it('two edges in one folder: the second one is refused', async () => {
+  it('two edges in one folder: the second one fails', async () => {
     const first = await start()
     const args = ['edge', '--upstream', s.url, '--data', folder]
     const { code, output } = await runCommand(args, { PORT: '0', HALYARD_UPSTREAM_KEY: key })

@@ -1,14 +1,14 @@
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { startTcpProxy } from '../faults/tcp-proxy.ts'
 
-/** An upstream that can go away and come back, with the same database and at the same address. */
+/** An upstream that can stop and restart, with the same database and at the same URL. */
 export interface UpstreamDoor {
   readonly url: string
   readonly s: Scenario
-  /** The upstream ends; whoever follows it is cut off. */
+  /** Stops the upstream and closes all connections. */
   away(): Promise<void>
   back(): Promise<void>
-  /** Cuts all connections; new ones work. */
+  /** Closes all connections; new ones work. */
   cut(): void
   close(): Promise<void>
 }

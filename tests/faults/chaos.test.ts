@@ -10,13 +10,13 @@ import { addressOf, startTcpProxy, type TcpProxy, through } from './tcp-proxy.ts
 
 const steps = Number(process.env.HALYARD_CHAOS_STEPS ?? 5)
 const seed = Number(process.env.HALYARD_FAULT_SEED ?? Date.now() % 1_000_000)
-/** Dead nodes are part of the long form: their leases run out after a minute. */
+/** Killed nodes are part of the long run, because their leases expire after a minute. */
 const isLong = steps > 20
 const stepMillisecondsMax = 60_000
 const writesBetweenFaults = 8
 const headers = { authorization: `Bearer ${ownerKey}`, 'content-type': 'application/json' }
 
-/** A node as a process of its own, with a network of its own to the database. */
+/** A node in its own process, with its own proxy to the database. */
 interface Node {
   server: ServerProcess
   readonly proxy: TcpProxy
@@ -29,12 +29,12 @@ const faults: Readonly<Record<string, Fault>> = {
   async 'connections are cut'({ proxy }) {
     proxy.cut()
   },
-  async 'the network swallows everything'({ proxy }) {
+  async 'the network drops all packets'({ proxy }) {
     proxy.freeze()
     await wait(800)
     proxy.thaw()
   },
-  async 'answers of the database get lost'({ proxy }) {
+  async 'responses of the database are lost'({ proxy }) {
     proxy.deafen()
     await wait(800)
     proxy.cut()
@@ -63,9 +63,9 @@ const faults: Readonly<Record<string, Fault>> = {
   }),
 }
 
-describe.each(['notify', 'poll'])('three nodes over one PostgreSQL, by %s', channel => {
+describe.each(['notify', 'poll'])('three nodes on one PostgreSQL, channel %s', channel => {
   it(
-    `agree and have lost nothing after ${steps} faults under writes on all of them (seed ${seed})`,
+    `converge without losing a write after ${steps} faults under load (seed ${seed})`,
     async () => {
       const random = seededRandom(seed)
       const database = await createTestDatabase('postgres')
@@ -83,7 +83,7 @@ describe.each(['notify', 'poll'])('three nodes over one PostgreSQL, by %s', chan
       const acknowledged = () => load.writes.filter(write => write.outcome === 'acknowledged').length
       try {
         for (let index = 0; index < 3; index++) nodes.push(await startNode(database.url, environment))
-        const writing = nodes.map(node => keepWriting(node, load.run, stop.signal))
+        const writing = nodes.map(node => writeContinuously(node, load.run, stop.signal))
         const planned = planChanges(nodes, await flagToChange(nodes[0] as Node), stop.signal)
         for (let step = 0; step < steps; step++) {
           const node = nodes[Math.floor(random() * nodes.length)] as Node
@@ -108,7 +108,7 @@ describe.each(['notify', 'poll'])('three nodes over one PostgreSQL, by %s', chan
         const count = (outcome: Outcome) => load.writes.filter(write => write.outcome === outcome).length
         console.log(
           `${channel}: ${happened.length} faults (${[...new Set(happened)].length} kinds), ${count('acknowledged')} acknowledged writes, ` +
-            `${count('unknown')} without an answer, ${count('refused')} refused`,
+            `${count('unknown')} without a response, ${count('refused')} rejected`,
         )
         for (const node of nodes) {
           node.server.signal('SIGCONT')
@@ -138,8 +138,12 @@ async function startNode(databaseUrl: string, environment: Record<string, string
   return node
 }
 
-/** Goes on when the node is killed and comes back. */
-async function keepWriting(node: Node, run: (url: string, stop: AbortSignal) => Promise<void>, stop: AbortSignal) {
+/** Continues when the node is killed and restarted. */
+async function writeContinuously(
+  node: Node,
+  run: (url: string, stop: AbortSignal) => Promise<void>,
+  stop: AbortSignal,
+) {
   while (!stop.aborted) {
     await run(node.server.url, stop).catch(() => {})
     await wait(50)
@@ -153,15 +157,15 @@ interface FlagToChange {
 
 async function flagToChange({ server }: Node): Promise<FlagToChange> {
   const { project } = await addressesOf(server.url)
-  const made = await fetch(`${server.url}${project}/feature_flags/`, {
+  const created = await fetch(`${server.url}${project}/feature_flags/`, {
     method: 'POST',
     headers,
     body: JSON.stringify({ key: 'planned', name: 'planned' }),
   })
-  return { project, id: ((await made.json()) as { id: number }).id }
+  return { project, id: ((await created.json()) as { id: number }).id }
 }
 
-/** Plans changes that are due at once, one after the other, on whichever node takes them. Answers the names that were promised. */
+/** Schedules changes that are due immediately, one after another on alternating nodes. Returns the acknowledged names. */
 async function planChanges(
   nodes: readonly Node[],
   { project, id }: FlagToChange,
@@ -195,7 +199,7 @@ async function pendingIn(database: pg.Client): Promise<number> {
   return rows[0].n
 }
 
-/** How often each planned change was made. */
+/** How often each scheduled change was applied. */
 async function timesMade(database: pg.Client, markers: readonly string[]): Promise<Map<string, number>> {
   const { rows } = await database.query<{ name: string; n: number }>(
     `select snapshot::json ->> 'name' as name, count(*)::int as n from flag_versions group by 1`,
@@ -209,7 +213,7 @@ async function evaluated({ server }: Node): Promise<string> {
   const { token } = await addressesOf(server.url)
   const reply = await fetch(`${server.url}/flags/?v=2`, {
     method: 'POST',
-    body: JSON.stringify({ token, distinct_id: 'somebody' }),
+    body: JSON.stringify({ token, distinct_id: 'user' }),
   })
   const { flags } = (await reply.json()) as { flags: Record<string, { metadata: { version: number } }> }
   return lines(Object.entries(flags).map(([key, flag]) => [key, flag.metadata.version]))

@@ -11,7 +11,7 @@ onEachDatabase('a wall clock that jumps by hours', dialect => {
   let nodes: Scenario[]
   let s: Scenario
   beforeEach(async () => {
-    // Only the wall clock: timers and the clock that nobody sets go on.
+    // Only the wall clock; timers and the monotonic clock are real.
     vi.useFakeTimers({ toFake: ['Date'], now: start })
     database = await createTestDatabase(dialect)
     nodes = []
@@ -28,7 +28,7 @@ onEachDatabase('a wall clock that jumps by hours', dialect => {
   const at = (hours: number) => new Date(start + hours * hour).toISOString()
   const runJobs = () => Promise.all(nodes.map(node => node.halyard.jobs.runDue(instantOf(new Date()))))
 
-  it('runs what is planned once, and leases do not keep anybody from working', async () => {
+  it('applies scheduled changes once, and no lease blocks other nodes', async () => {
     const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'planned' })
     const plan = (hours: number, name: string) =>
       s.post(`${s.project}/scheduled_changes/`, {
@@ -40,13 +40,13 @@ onEachDatabase('a wall clock that jumps by hours', dialect => {
     expect((await plan(2, 'first')).status).toBe(201)
     expect((await plan(6, 'second')).status).toBe(201)
     const now = async () => (await s.get(`${s.project}/feature_flags/${flag.id}/`)).body
-    // Far ahead and back again: what came due meanwhile is done, and not done twice.
+    // Far ahead and back: what became due in between is applied, and not applied twice.
     for (const hours of [0, 3, -5, 3, 0, 5, -20]) {
       jumpTo(hours)
       await runJobs()
     }
     expect(await now()).toMatchObject({ name: 'first', version: 2 })
-    // The lease was last taken by one clock or the other; neither makes anybody wait for hours.
+    // Whichever clock took the lease last, no node waits for hours.
     jumpTo(7)
     await runJobs()
     jumpTo(-7)
@@ -56,10 +56,10 @@ onEachDatabase('a wall clock that jumps by hours', dialect => {
     expect(await now()).toMatchObject({ name: 'second', version: 3 })
   })
 
-  it('lets keys end by the clock as it is, and nothing else', async () => {
-    const made = await s.post('/api/personal_api_keys/', { label: 'short', scopes: ['*'], expires_at: at(1) })
-    expect(made.status).toBe(201)
-    const status = async () => (await s.as(made.body.value).get(`${s.project}/feature_flags/`)).status
+  it('expires keys by the current wall clock', async () => {
+    const created = await s.post('/api/personal_api_keys/', { label: 'short', scopes: ['*'], expires_at: at(1) })
+    expect(created.status).toBe(201)
+    const status = async () => (await s.as(created.body.value).get(`${s.project}/feature_flags/`)).status
     expect(await status()).toBe(200)
     jumpTo(5)
     expect([await status(), (await s.get(`${s.project}/feature_flags/`)).status]).toEqual([401, 200])
@@ -69,7 +69,7 @@ onEachDatabase('a wall clock that jumps by hours', dialect => {
     expect(await status()).toBe(401)
   })
 
-  it('keeps changes, versions and activity in the order in which they were made, on every node', async () => {
+  it('preserves the order of changes, versions and activity on every node', async () => {
     const flags = `${s.project}/feature_flags/`
     const { body: flag } = await s.post(flags, { key: 'moved' })
     const jumps = [4, -9, 2, -30, 11, 0]

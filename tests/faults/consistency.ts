@@ -7,7 +7,7 @@ import type { Tables } from '../../packages/server/src/storage/tables.ts'
 import { sqlStores } from '../../packages/server/src/stores.sql.ts'
 import type { Write, WriteKind } from './mixed-writes.ts'
 
-/** Compares what was acknowledged with what is there, and what is there with itself. Answers every fault found, as sentences. */
+/** Compares acknowledged writes with the database, and checks the invariants of the database. Returns every violation as a sentence. */
 export async function findFaults(databaseUrl: string, writes: readonly Write[]): Promise<string[]> {
   const storage = openStorage(databaseUrl)
   try {
@@ -45,19 +45,20 @@ export async function findFaults(databaseUrl: string, writes: readonly Write[]):
       const entries = activityOf.get(String(row.id))?.length ?? 0
       if (entries !== row.version)
         faults.push(`Flag ${row.id} is at version ${row.version} but has ${entries} activity entries.`)
-      const told = changesOf.get(String(row.id))?.length ?? 0
-      if (told < row.version) faults.push(`Flag ${row.id} is at version ${row.version} but told ${told} changes.`)
+      const announced = changesOf.get(String(row.id))?.length ?? 0
+      if (announced < row.version)
+        faults.push(`Flag ${row.id} is at version ${row.version} but has ${announced} change-log rows.`)
     }
     await database.read(async tx => {
       for (const { id, project_id, version } of flags) {
         const flag = await tx.flags.find(project_id, id)
-        const kept = await tx.flags.findVersion(id, version)
-        if (!flag || !kept || !isDeepStrictEqual(contentOf(flag), kept.content))
+        const stored = await tx.flags.findVersion(id, version)
+        if (!flag || !stored || !isDeepStrictEqual(contentOf(flag), stored.content))
           faults.push(`Flag ${id} differs from its version ${version}.`)
       }
     })
     const highest = Math.max(0, ...changes.map(change => change.sequence))
-    if (head.sequence !== highest) faults.push(`The change log ends at ${highest}, its head says ${head.sequence}.`)
+    if (head.sequence !== highest) faults.push(`The change log ends at ${highest}, but its head is ${head.sequence}.`)
     if (new Set(changes.map(change => change.sequence)).size !== highest)
       faults.push(`The change log has ${changes.length} entries up to ${highest}.`)
     for (const flag of flags) {
@@ -71,7 +72,7 @@ export async function findFaults(databaseUrl: string, writes: readonly Write[]):
   }
 }
 
-/** What was answered, against what is there: everything acknowledged once, nothing else twice, nothing by halves. */
+/** Checks responses against the database: acknowledged writes exist once, others at most once, and none partially. */
 async function countWrites(db: Kysely<Tables>, writes: readonly Write[]): Promise<string[]> {
   const found = await whatIsThere(db)
   const expected = new Map<string, { write: Write; marker: string; least: number; most: number }>()
@@ -84,12 +85,12 @@ async function countWrites(db: Kysely<Tables>, writes: readonly Write[]): Promis
     }
     const there = write.markers.filter(marker => found[write.kind].has(marker)).length
     if (there > 0 && there < write.markers.length)
-      faults.push(`${write.kind} ${write.markers.join(', ')} (${write.outcome}) is half there.`)
+      faults.push(`${write.kind} ${write.markers.join(', ')} (${write.outcome}) is stored partially.`)
   }
   for (const [name, { write, marker, least, most }] of expected) {
     const times = found[write.kind].get(marker) ?? 0
     if (times < least || times > most)
-      faults.push(`${name} was ${write.outcome} (${write.status}, ${write.effect}) and is there ${times} times.`)
+      faults.push(`${name} was ${write.outcome} (${write.status}, ${write.effect}) and is stored ${times} times.`)
   }
   return faults
 }
@@ -102,7 +103,7 @@ function boundsAfter(before: { least: number; most: number }, { effect, outcome 
 }
 
 async function whatIsThere(db: Kysely<Tables>): Promise<Record<WriteKind, Map<string, number>>> {
-  // A copy has the name of its original; what is copied is found by its key.
+  // A copy has the name of its original, so copies are found by key.
   const versions = await db
     .selectFrom('flag_versions')
     .innerJoin('flags', 'flags.id', 'flag_versions.flag_id')

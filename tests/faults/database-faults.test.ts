@@ -13,25 +13,26 @@ import { runCommand } from './server-process.ts'
 import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'
 
 const patience = { timeout: 25_000, interval: 100 }
-/** So short that a test need not wait long for a database that is paused. */
-const impatient = { HALYARD_STATEMENT_MILLISECONDS_MAX: '500' }
+/** Short timeouts, so that tests with a paused database are fast. */
+const statementMillisecondsMax = 500
+const impatient = { HALYARD_STATEMENT_MILLISECONDS_MAX: String(statementMillisecondsMax) }
 
-/** Each takes as long as it takes to give a statement up. */
+/** Each takes as long as the statement timeout. */
 const commitCuts = Number(process.env.HALYARD_COMMIT_CUTS ?? 2)
 
 const isReady = async (s: Scenario) => (await s.get('/_readyz')).status === 200
 const createFlag = (s: Scenario, key: string) => s.post(`${s.project}/feature_flags/`, { key })
 
-const evaluate = (s: Scenario) => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })
+const evaluate = (s: Scenario) => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'user' })
 
-/** The same whatever the fault was: nothing was mended by hand, and the next write works. */
+/** After every fault: recovery is automatic, and the next write succeeds. */
 async function expectRecovery(s: Scenario, key: string): Promise<void> {
   await vi.waitFor(async () => expect((await createFlag(s, key)).status).toBe(201), patience)
   await vi.waitFor(async () => expect(await isReady(s)).toBe(true), patience)
 }
 
 onEachDatabase('a database that fails every n-th statement', dialect => {
-  it('answers every request, tears nothing and goes on', async () => {
+  it('responds to every request, leaves nothing partially written and recovers', async () => {
     const injector = createFaultInjector()
     const database = await createTestDatabase(dialect)
     const s = await startScenario(dialect, { storage: injector, databaseUrl: database.url })
@@ -64,8 +65,8 @@ onEachDatabase('a database that fails every n-th statement', dialect => {
   })
 })
 
-describe('PostgreSQL behind a network that fails', () => {
-  it('falls silent in the middle of a commit: nobody is told that it worked, and no connection is held', async () => {
+describe('PostgreSQL behind a failing network', () => {
+  it('stops responding during a commit: the write is not acknowledged, and no connection leaks', async () => {
     const database = await createTestDatabase('postgres')
     const proxy = await startTcpProxy(addressOf(database.url))
     const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
@@ -85,7 +86,7 @@ describe('PostgreSQL behind a network that fails', () => {
         proxy.silenceCommit(isLost)
         const cut = await createFlag(s, `cut-${round}`)
         expect(cut.status).toBe(503)
-        expect(cut.body.detail).toContain('Look whether the change is there')
+        expect(cut.body.detail).toContain('Check the outcome')
         await expectRecovery(s, `after-${round}`)
         await expect.poll(() => has(`cut-${round}`)).toBe(!isLost)
         await expect.poll(() => proxy.silentCount).toBe(0)
@@ -95,7 +96,7 @@ describe('PostgreSQL behind a network that fails', () => {
       const served = Object.keys((await evaluate(s)).body.flags).sort()
       const { rows } = await admin.query<{ key: string }>('select key from flags order by key')
       expect(served).toEqual(rows.map(({ key }) => key).sort())
-      // Leases and everything else that writes go on as well.
+      // Leases and all other writers continue as well.
       await s.halyard.jobs.runDue(instantOf(new Date()))
       expect(await findFaults(database.url, [])).toEqual([])
     } finally {
@@ -106,7 +107,7 @@ describe('PostgreSQL behind a network that fails', () => {
     }
   }, 600_000)
 
-  it('is paused: readiness says so, requests are answered, and it recovers by itself', async () => {
+  it('is paused: readiness fails, requests get a response, and the server recovers automatically', async () => {
     const database = await createTestDatabase('postgres')
     const proxy = await startTcpProxy(addressOf(database.url))
     const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
@@ -138,7 +139,58 @@ describe('PostgreSQL behind a network that fails', () => {
     }
   })
 
-  it('is cut off again and again: no acknowledged write is missing', async () => {
+  it('falls silent: requests that arrive later get 503 without waiting for another timeout', async () => {
+    const database = await createTestDatabase('postgres')
+    const proxy = await startTcpProxy(addressOf(database.url))
+    const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
+    const list = () => s.get(`${s.project}/feature_flags/`)
+    try {
+      await createFlag(s, 'served')
+      proxy.freeze()
+      // The first one finds out; the second arrives while it waits.
+      const [first, second] = await Promise.all([list(), list()])
+      expect([first.status, second.status]).toEqual([503, 503])
+      // A probe needs at least the statement timeout, and none of these waits for one.
+      const start = performance.now()
+      const later = await Promise.all(Array.from({ length: 20 }, list))
+      expect(later.map(({ status }) => status)).toEqual(Array(20).fill(503))
+      expect(performance.now() - start).toBeLessThan(10 * statementMillisecondsMax)
+      proxy.thaw()
+      await expectRecovery(s, 'thawed')
+    } finally {
+      proxy.thaw()
+      await s.close()
+      await proxy.close()
+      await database.drop()
+    }
+  })
+
+  it('takes too long for a statement: 503 that names the timeout, and the connection is reused', async () => {
+    const database = await createTestDatabase('postgres')
+    const s = await startScenario('postgres', { databaseUrl: database.url, environment: impatient })
+    const blocker = new pg.Client({ connectionString: database.url })
+    await blocker.connect()
+    const open = () => s.halyard.storage.pool!.totalCount
+    try {
+      const { id } = (await createFlag(s, 'blocked')).body
+      const before = open()
+      await blocker.query('begin')
+      await blocker.query('select 1 from flags where id = $1 for update', [id])
+      const reply = await s.patch(`${s.project}/feature_flags/${id}/`, { name: 'blocked' })
+      expect(reply.status).toBe(503)
+      expect(reply.body).toMatchObject({ code: 'timeout', detail: expect.stringContaining('took too long') })
+      expect(s.halyard.storage.health.lastWriteFailure).toBe('timeout')
+      expect(open()).toBeGreaterThanOrEqual(before)
+      await blocker.query('rollback')
+      expect((await s.patch(`${s.project}/feature_flags/${id}/`, { name: 'free' })).status).toBe(200)
+    } finally {
+      await blocker.end()
+      await s.close()
+      await database.drop()
+    }
+  })
+
+  it('is disconnected repeatedly: no acknowledged write is lost', async () => {
     const database = await createTestDatabase('postgres')
     const proxy = await startTcpProxy(addressOf(database.url))
     const s = await startScenario('postgres', { databaseUrl: through(proxy, database.url), environment: impatient })
@@ -155,7 +207,7 @@ describe('PostgreSQL behind a network that fails', () => {
         proxy.cut()
         await Promise.all(writing)
       }
-      await expectRecovery(s, 'mended')
+      await expectRecovery(s, 'recovered')
       const listed = await s.get(`${s.project}/feature_flags/?limit=1000`)
       const keys = listed.body.results.map((flag: { key: string }) => flag.key)
       expect(acknowledged.filter(key => !keys.includes(key))).toEqual([])
@@ -168,14 +220,14 @@ describe('PostgreSQL behind a network that fails', () => {
   })
 })
 
-describe('a PostgreSQL of its own', () => {
+describe('a separate PostgreSQL', () => {
   let server: PostgresServer
   beforeAll(async () => {
     server = await startPostgres()
   })
   afterAll(() => server.stop())
 
-  it('is restarted: requests meanwhile are answered 503, afterwards everything is there', async () => {
+  it('is restarted: requests get 503 meanwhile, and no data is lost', async () => {
     const s = await startScenario('postgres', { databaseUrl: server.url })
     try {
       expect((await createFlag(s, 'before')).status).toBe(201)
@@ -199,7 +251,7 @@ describe('a PostgreSQL of its own', () => {
     }
   })
 
-  it('has no connection left: 503 until there is one', async () => {
+  it('has no connection left: requests get 503 until there is one', async () => {
     const admin = new pg.Client({ connectionString: server.url })
     await admin.connect()
     await admin.query(`create role crowded login password 'crowded'`)
@@ -213,7 +265,7 @@ describe('a PostgreSQL of its own', () => {
       await vi.waitFor(async () => expect((await createFlag(s, 'crowded')).status).toBe(503), patience)
       expect(await isReady(s)).toBe(false)
       await admin.query('alter role crowded connection limit -1')
-      await expectRecovery(s, 'room')
+      await expectRecovery(s, 'freed')
     } finally {
       await s.close()
       await admin.end()
@@ -221,7 +273,7 @@ describe('a PostgreSQL of its own', () => {
   })
 })
 
-describe('a start before the database', () => {
+describe('a server that starts before the database', () => {
   it('waits for it', async () => {
     const proxy = await startTcpProxy(addressOf(inject('postgresUrl')))
     const database = await createTestDatabase('postgres')
@@ -236,9 +288,9 @@ describe('a start before the database', () => {
     await database.drop()
   })
 
-  it('gives up with a sentence when there is none', async () => {
+  it('exits with a message when there is none', async () => {
     const { code, output } = await runCommand(['serve'], {
-      DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
+      DATABASE_URL: 'postgres://user@127.0.0.1:1/none',
       HALYARD_DATABASE_WAIT_SECONDS: '0',
       LOG_LEVEL: 'silent',
       PORT: '0',
@@ -249,7 +301,7 @@ describe('a start before the database', () => {
 })
 
 describe('a SQLite file', () => {
-  it('on a full disk: reads go on, writes are answered 503, and room is enough to recover', async () => {
+  it('on a full disk: reads continue, writes get 503 with the reason, and freeing space is enough to recover', async () => {
     const database = await createTestDatabase('sqlite')
     const s = await startScenario('sqlite', { databaseUrl: database.url })
     const handle = s.halyard.storage.sqlite!.handle
@@ -260,11 +312,12 @@ describe('a SQLite file', () => {
       const big = { filters: { groups: [], note: 'x'.repeat(200_000) } }
       const refused = await s.patch(`${s.project}/feature_flags/${id}/`, big)
       expect(refused.status).toBe(503)
-      expect(refused.body.code).toBe('unavailable')
+      expect(refused.body).toMatchObject({ code: 'disk_full', detail: 'The disk is full; nothing was changed.' })
+      expect(s.halyard.storage.health).toMatchObject({ lastWriteFailure: 'disk_full', writeFailures: { disk_full: 1 } })
       expect((await s.get(`${s.project}/feature_flags/${id}/`)).body.version).toBe(1)
-      expect(await isReady(s)).toBe(true)
       handle.exec('pragma max_page_count = 1000000')
       expect((await s.patch(`${s.project}/feature_flags/${id}/`, big)).status).toBe(200)
+      expect(s.halyard.storage.health.lastWriteFailure).toBeUndefined()
       expect(await findFaults(database.url, [])).toEqual([])
     } finally {
       await s.close()
@@ -272,7 +325,7 @@ describe('a SQLite file', () => {
     }
   })
 
-  it('that became read-only: reads go on, writes are answered 503', async () => {
+  it('that became read-only: reads continue, writes get 503', async () => {
     const s = await startScenario('sqlite')
     const handle = s.halyard.storage.sqlite!.handle
     try {
@@ -287,7 +340,7 @@ describe('a SQLite file', () => {
     }
   })
 
-  it('that is damaged is refused at start with what to do, and is left alone', async () => {
+  it('that is damaged is rejected at startup with instructions, and is not modified', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'halyard-damaged-'))
     const path = join(folder, 'halyard.db')
     const s = await startScenario('sqlite', { databaseUrl: `sqlite:${path}` })
@@ -295,7 +348,7 @@ describe('a SQLite file', () => {
     await s.close()
     const sound = readFileSync(path)
     const damages = {
-      'no SQLite file at all': Buffer.from('this is a letter to my aunt\n'.repeat(100)),
+      'not a SQLite file': Buffer.from('plain text\n'.repeat(100)),
       'pages overwritten': Buffer.concat([sound.subarray(0, 8192), Buffer.alloc(40_960, 0xab), sound.subarray(49_152)]),
       'cut short': sound.subarray(0, Math.floor(sound.length / 2)),
     }

@@ -8,13 +8,13 @@ const flagsBefore = 15
 const flagsAfter = 10
 
 interface Writer {
-  /** Keys of flags whose creation was answered with a success. */
+  /** Keys of flags whose creation was acknowledged. */
   readonly acknowledged: string[]
   stop(): Promise<void>
 }
 
-/** Creates flags on a node one after the other, whatever it answers. */
-function keepCreating(node: Scenario, name: string): Writer {
+/** Creates flags on a node one after another, ignoring failures. */
+function createContinuously(node: Scenario, name: string): Writer {
   const acknowledged: string[] = []
   let isStopped = false
   const work = (async () => {
@@ -35,11 +35,11 @@ function keepCreating(node: Scenario, name: string): Writer {
 }
 
 const evaluated = async (node: Scenario): Promise<string[]> => {
-  const { body } = await node.post('/flags/?v=2', { token: node.projectToken, distinct_id: 'somebody' })
+  const { body } = await node.post('/flags/?v=2', { token: node.projectToken, distinct_id: 'user' })
   return Object.keys(body.flags).sort()
 }
 
-async function ask<Row extends object>(url: string, statement: string): Promise<Row[]> {
+async function query<Row extends object>(url: string, statement: string): Promise<Row[]> {
   const client = new pg.Client({ connectionString: url })
   client.on('error', () => {})
   await client.connect()
@@ -51,11 +51,11 @@ async function ask<Row extends object>(url: string, statement: string): Promise<
 }
 
 const keysIn = async (url: string): Promise<string[]> =>
-  (await ask<{ key: string }>(url, 'select key from flags')).map(({ key }) => key).sort()
+  (await query<{ key: string }>(url, 'select key from flags')).map(({ key }) => key).sort()
 
-/** Whether the copy has everything that the primary has committed. */
+/** Whether the standby has replayed everything that the primary has committed. */
 async function isUpToDate(primary: PostgresServer): Promise<boolean> {
-  const rows = await ask<{ n: number }>(
+  const rows = await query<{ n: number }>(
     primary.url,
     "select count(*)::int as n from pg_stat_replication where state = 'streaming' and replay_lsn = pg_current_wal_lsn()",
   )
@@ -63,10 +63,10 @@ async function isUpToDate(primary: PostgresServer): Promise<boolean> {
 }
 
 it.each([
-  ['that waited for it: nothing acknowledged is lost', true],
-  ['that did not, and lost commits: all nodes agree with what is there', false],
+  ['synchronous: no acknowledged write is lost', true],
+  ['asynchronous, with lost commits: all nodes agree with the database', false],
 ])(
-  'two nodes when PostgreSQL dies and a copy takes over, %s',
+  'two nodes when PostgreSQL fails over to a standby, %s',
   async (_title, isWaitedFor) => {
     const primary = await startPostgres()
     const target = { host: '127.0.0.1', port: Number(new URL(primary.url).port) }
@@ -80,10 +80,10 @@ it.each([
     try {
       await expect.poll(() => isUpToDate(primary)).toBe(true)
       if (isWaitedFor) {
-        await ask(primary.url, "alter system set synchronous_standby_names = 'copy'")
-        await ask(primary.url, 'select pg_reload_conf()')
+        await query(primary.url, "alter system set synchronous_standby_names = 'copy'")
+        await query(primary.url, 'select pg_reload_conf()')
         await expect
-          .poll(() => ask(primary.url, 'show synchronous_standby_names'))
+          .poll(() => query(primary.url, 'show synchronous_standby_names'))
           .toEqual([{ synchronous_standby_names: 'copy' }])
       }
       const environment = { HALYARD_STATEMENT_MILLISECONDS_MAX: '2000' }
@@ -91,15 +91,15 @@ it.each([
         nodes.push(await startScenario('postgres', { databaseUrl: through(forNodes, primary.url), environment }))
       }
       for (const node of nodes) expect(await evaluated(node)).toEqual([])
-      writers.push(...nodes.map((node, n) => keepCreating(node, `node-${n}`)))
+      writers.push(...nodes.map((node, n) => createContinuously(node, `node-${n}`)))
       await expect.poll(() => acknowledged().length).toBeGreaterThan(flagsBefore)
       if (!isWaitedFor) {
-        // The copy hears nothing any more, and nobody is told.
+        // The standby silently stops receiving WAL.
         await expect.poll(() => isUpToDate(primary)).toBe(true)
         forCopy.refuse()
-        const heard = acknowledged().length
-        await expect.poll(() => acknowledged().length).toBeGreaterThan(heard + 5)
-        // So the numbers of changes that every node has seen are given again.
+        const before = acknowledged().length
+        await expect.poll(() => acknowledged().length).toBeGreaterThan(before + 5)
+        // So change numbers that every node has already seen are assigned again.
         for (const writer of writers.splice(0)) await writer.stop()
         for (const node of nodes) await node.halyard.changes.catchUp()
       }
@@ -107,19 +107,19 @@ it.each([
       await primary.kill()
       isPrimaryAlive = false
       forCopy.refuse()
-      expect(await ask(copy.url, 'select pg_promote(true, 120) as done')).toEqual([{ done: true }])
+      expect(await query(copy.url, 'select pg_promote(true, 120) as done')).toEqual([{ done: true }])
       target.port = Number(new URL(copy.url).port)
       forNodes.admit()
 
       const before = acknowledged().length
-      if (!isWaitedFor) writers.push(...nodes.map((node, n) => keepCreating(node, `later-${n}`)))
+      if (!isWaitedFor) writers.push(...nodes.map((node, n) => createContinuously(node, `later-${n}`)))
       await expect.poll(() => acknowledged().length, { timeout: 120_000 }).toBeGreaterThan(before + flagsAfter)
       for (const writer of writers) await writer.stop()
-      const kept = await keysIn(copy.url)
-      expect(kept).toEqual(expect.arrayContaining(acknowledged()))
-      for (const node of nodes) await expect.poll(() => evaluated(node), { timeout: 120_000 }).toEqual(kept)
+      const stored = await keysIn(copy.url)
+      expect(stored).toEqual(expect.arrayContaining(acknowledged()))
+      for (const node of nodes) await expect.poll(() => evaluated(node), { timeout: 120_000 }).toEqual(stored)
       expect((await nodes[0]!.post(`${nodes[0]!.project}/feature_flags/`, { key: 'zz-last' })).status).toBe(201)
-      await expect.poll(() => evaluated(nodes[1]!)).toEqual([...kept, 'zz-last'])
+      await expect.poll(() => evaluated(nodes[1]!)).toEqual([...stored, 'zz-last'])
       expect((await nodes[1]!.get('/_readyz')).status).toBe(200)
     } finally {
       for (const writer of writers) await writer.stop()

@@ -7,34 +7,36 @@ const writers = 8
 const acknowledgedBeforeTheEnd = 150
 const testMillisecondsMax = 90_000
 
-/** Each request tells of one new user and one call of a flag. */
-interface Told {
+/** Each request reports one new user and one flag call. */
+interface Reported {
   sent: number
   acknowledged: string[]
 }
 
-onEachDatabase('events when the server ends under load', dialect => {
+onEachDatabase('events when the server stops under load', dialect => {
   it.each([
     ['kill -9', (server: ServerProcess) => server.kill()],
     ['SIGTERM', (server: ServerProcess) => server.stop()],
   ])(
-    'are all there after %s, once acknowledged',
+    'are durable once acknowledged, after %s',
     async (_name, end) => {
       const database = await createTestDatabase(dialect)
       try {
         const server = await startServer(database.url, { LOG_LEVEL: 'info' })
         const token = await prepare(server.url)
-        const told: Told = { sent: 0, acknowledged: [] }
-        const load = Array.from({ length: writers }, (_, n) => tellUntilRefused(server.url, token, n, told))
-        await expect.poll(() => told.acknowledged.length, { timeout: 30_000 }).toBeGreaterThan(acknowledgedBeforeTheEnd)
+        const reported: Reported = { sent: 0, acknowledged: [] }
+        const load = Array.from({ length: writers }, (_, n) => sendUntilRefused(server.url, token, n, reported))
+        await expect
+          .poll(() => reported.acknowledged.length, { timeout: 30_000 })
+          .toBeGreaterThan(acknowledgedBeforeTheEnd)
         await end(server)
         await Promise.all(load)
 
         const { ids, calls, users } = await whatIsThere(database.url)
-        expect(told.acknowledged.filter(id => !ids.has(id))).toEqual([])
-        expect(calls).toBeGreaterThanOrEqual(told.acknowledged.length)
-        expect(calls).toBeLessThanOrEqual(told.sent)
-        // What is learnt and what is counted are one write.
+        expect(reported.acknowledged.filter(id => !ids.has(id))).toEqual([])
+        expect(calls).toBeGreaterThanOrEqual(reported.acknowledged.length)
+        expect(calls).toBeLessThanOrEqual(reported.sent)
+        // Profiles and counts are written in one transaction.
         expect(users).toBe(calls)
         expect(ids.size).toBe(calls)
       } finally {
@@ -56,16 +58,16 @@ async function prepare(url: string): Promise<string> {
   return project.api_token
 }
 
-async function tellUntilRefused(url: string, token: string, writer: number, told: Told): Promise<void> {
+async function sendUntilRefused(url: string, token: string, writer: number, reported: Reported): Promise<void> {
   for (let n = 0; ; n++) {
     const id = `user-${writer}-${n}`
     const properties = { $feature_flag: 'counted', $feature_flag_response: true, $set: { n } }
     const body = JSON.stringify({ token, event: '$feature_flag_called', distinct_id: id, properties })
-    told.sent += 1
+    reported.sent += 1
     try {
       const reply = await fetch(`${url}/i/v0/e/`, { method: 'POST', body })
       if (reply.status !== 200) return
-      told.acknowledged.push(id)
+      reported.acknowledged.push(id)
     } catch {
       return
     }

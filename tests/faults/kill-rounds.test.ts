@@ -13,7 +13,7 @@ const fullCheckEveryRounds = 25
 
 onEachDatabase('kill -9 at a random moment under mixed writes', dialect => {
   it(
-    `loses nothing acknowledged and tears nothing in ${rounds} rounds (seed ${seed})`,
+    `loses no acknowledged write and leaves no partial write in ${rounds} rounds (seed ${seed})`,
     async () => {
       const random = seededRandom(seed)
       const database = await createTestDatabase(dialect)
@@ -27,7 +27,7 @@ onEachDatabase('kill -9 at a random moment under mixed writes', dialect => {
           const acknowledged = () => load.writes.filter(write => write.outcome === 'acknowledged').length
           const before = acknowledged()
           await expect.poll(acknowledged).toBeGreaterThan(before)
-          // From the first write on, the random moment is the point of the test: nothing is waited for here.
+          // Killing at a random time after the first write is the point of the test.
           await wait(random() * 800)
           await server.kill()
           stop.abort()
@@ -37,7 +37,7 @@ onEachDatabase('kill -9 at a random moment under mixed writes', dialect => {
             checked += 1
           }
         }
-        // One last start by itself, with nothing mended by hand, and everything still as it was.
+        // A last start without manual repair finds everything unchanged.
         const server = await startServer(database.url)
         expect(await server.stop()).toBe(0)
         expect(await findFaults(database.url, load.writes)).toEqual([])
@@ -45,7 +45,7 @@ onEachDatabase('kill -9 at a random moment under mixed writes', dialect => {
         const count = (outcome: Outcome) => load.writes.filter(write => write.outcome === outcome).length
         console.log(
           `${dialect}: ${rounds} kills, ${count('acknowledged')} acknowledged writes, ${count('unknown')} cut off, ` +
-            `${count('refused')} refused, ${checked} full comparisons`,
+            `${count('refused')} rejected, ${checked} full comparisons`,
         )
         await database.drop()
       }

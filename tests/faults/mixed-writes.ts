@@ -1,12 +1,12 @@
 import { ownerKey } from './server-process.ts'
 
 /**
- * Acknowledged: a success was answered. Unknown: no answer came, or one that says the database was lost, so it may be there or not. Refused: the
- * request was answered with what is wrong with it.
+ * Acknowledged: the response was a success. Unknown: there was no response, or a 503, so the write may be stored or not. Refused: the
+ * response was another error.
  */
 export type Outcome = 'acknowledged' | 'unknown' | 'refused'
 
-/** Where the text of a write is found; `change` is a field that the activity log says has been changed to it. */
+/** Where the marker of a write is found; `change` is a field whose new value is in the activity log. */
 export type WriteKind =
   | 'flag'
   | 'role'
@@ -24,7 +24,7 @@ export type WriteKind =
 
 export interface Write {
   readonly kind: WriteKind
-  /** Unique texts that the write leaves in the database if it happened: all of them, or none. */
+  /** Unique strings that the write leaves in the database: all of them, or none. */
   readonly markers: readonly string[]
   readonly effect: 'adds' | 'removes'
   outcome: Outcome
@@ -33,7 +33,7 @@ export interface Write {
 
 export interface MixedWrites {
   readonly writes: Write[]
-  /** Writes until told to stop or until the server is gone. */
+  /** Writes until stopped or until the server exits. */
   run(url: string, stop: AbortSignal): Promise<void>
 }
 
@@ -54,11 +54,11 @@ interface Place {
   readonly project: string
   readonly organization: string
   readonly token: string
-  /** Projects that flags are copied to. */
+  /** Target projects of copies. */
   readonly copiesTo: readonly number[]
 }
 
-/** What one writer has made so far and goes on changing. */
+/** The objects that one writer created and continues to change. */
 interface Own {
   flag?: number
   flagKey?: string
@@ -70,8 +70,8 @@ interface Own {
 }
 
 /**
- * Several writers at once: on flags of their own and on one that they all change, on roles, grants, keys, plugins and their configurations, cohorts,
- * schedules, projects, copies and events. Never the same text twice.
+ * Several concurrent writers: on their own flags and on a shared one, on roles, grants, keys, plugins and their configurations, cohorts,
+ * schedules, projects, copies and events. Every marker is unique.
  */
 export function createMixedWrites(random: () => number): MixedWrites {
   const writes: Write[] = []
@@ -98,7 +98,7 @@ export function createMixedWrites(random: () => number): MixedWrites {
     await Promise.all(Array.from({ length: writersCount }, writer))
   }
 
-  /** Sends one write and notes what became of it. */
+  /** Sends one write and records its outcome. */
   function createSender(server: { readonly url: string; isGone: boolean }, isOver: () => boolean): Send {
     return async (kind, method, path, bodyFor, { markers, effect = 'adds' } = {}) => {
       if (isOver()) return undefined
@@ -116,7 +116,7 @@ export function createMixedWrites(random: () => number): MixedWrites {
           ...(body !== undefined && { body: JSON.stringify(body) }),
           signal: AbortSignal.timeout(requestMillisecondsMax),
         })
-        // The whole answer must have come: half of one is no acknowledgement.
+        // Only a complete response is an acknowledgment.
         const text = await response.text()
         write.status = response.status
         write.outcome = response.ok ? 'acknowledged' : response.status === 503 ? 'unknown' : 'refused'
@@ -133,7 +133,7 @@ export function createMixedWrites(random: () => number): MixedWrites {
 
 type OneWrite = (send: Send, place: Place, own: Own, random: () => number, shared: number) => Promise<void>
 
-/** The weight says how often, among a hundred. */
+/** Weights in percent. */
 const allWrites: readonly (readonly [weight: number, write: OneWrite])[] = [
   [18, createFlag],
   [16, changeFlag],
@@ -156,7 +156,7 @@ const allWrites: readonly (readonly [weight: number, write: OneWrite])[] = [
   [8, writeCohort],
   [4, schedule],
   [2, copy],
-  [10, tellEvents],
+  [10, sendEvents],
 ]
 
 function oneOf(choices: typeof allWrites, random: () => number): OneWrite {
@@ -209,7 +209,7 @@ async function grantOrRevoke(send: Send, { project }: Place, own: Own): Promise<
       effect: 'removes',
     })
     delete own.grant
-    // A role is granted once for a flag; the next grant is of another role.
+    // A role can be granted once per flag, so the next grant uses another role.
     delete own.role
     return
   }
@@ -260,7 +260,7 @@ async function schedule(send: Send, { project }: Place, own: Own): Promise<void>
   }))
 }
 
-/** Into two projects in one request: both have it, or neither. */
+/** Copies to two projects in one request: both have the flag, or neither. */
 async function copy(send: Send, { project, organization, copiesTo }: Place, own: Own): Promise<void> {
   if (own.flagKey === undefined || copiesTo.length < 2) return
   const key = own.flagKey
@@ -275,8 +275,8 @@ async function copy(send: Send, { project, organization, copiesTo }: Place, own:
   })
 }
 
-/** Several people in one batch: all of them are known, or none. */
-async function tellEvents(send: Send, { token }: Place): Promise<void> {
+/** Several persons in one batch: all of them exist, or none. */
+async function sendEvents(send: Send, { token }: Place): Promise<void> {
   const ids = (marker: string) => Array.from({ length: eventsInBatch }, (_, index) => `${marker}-${index}`)
   const batchOf = (marker: string) =>
     ids(marker).map(id => ({ event: 'seen', distinct_id: id, properties: { $set: { marker } } }))

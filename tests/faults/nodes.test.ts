@@ -7,7 +7,7 @@ import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'
 const changesCount = Number(process.env.HALYARD_PROPAGATION_CHANGES ?? 40)
 const patience = { timeout: 25_000, interval: 20 }
 
-/** Several Halyards over one PostgreSQL, as processes on several machines would be. */
+/** Several nodes on one PostgreSQL, like processes on several machines. */
 async function startNodes(
   environments: readonly Record<string, string>[],
   work: (nodes: readonly Scenario[], database: TestDatabase) => Promise<void>,
@@ -26,7 +26,7 @@ async function startNodes(
   }
 }
 
-/** Notes when a node's feed delivers each change. */
+/** Records when a node's feed delivers each change. */
 function watch(node: Scenario): { readonly seen: Change[]; at(flagId: number, nth: number): number | undefined } {
   const seen: Change[] = []
   const times = new Map<string, number[]>()
@@ -39,28 +39,28 @@ function watch(node: Scenario): { readonly seen: Change[]; at(flagId: number, nt
   return { seen, at: (flagId, nth) => times.get(String(flagId))?.[nth] }
 }
 
-async function changeMany(writer: Scenario, count: number): Promise<{ flagId: number; answered: number[] }> {
+async function changeMany(writer: Scenario, count: number): Promise<{ flagId: number; responded: number[] }> {
   const { id } = (await writer.post(`${writer.project}/feature_flags/`, { key: `moving-${Math.random()}` })).body
-  const answered: number[] = [performance.now()]
+  const responded: number[] = [performance.now()]
   for (let index = 1; index < count; index++) {
     const reply = await writer.patch(`${writer.project}/feature_flags/${id}/`, { name: `change ${index}` })
     expect(reply.status).toBe(200)
-    answered.push(performance.now())
+    responded.push(performance.now())
   }
-  return { flagId: id, answered }
+  return { flagId: id, responded }
 }
 
 const percentile = (values: readonly number[], share: number): number =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
 
 for (const channel of ['notify', 'poll'] as const) {
-  it(`three nodes by ${channel}: every change reaches every node, in one order`, async () => {
+  it(`three nodes, channel ${channel}: every change reaches every node in the same order`, async () => {
     const environment = { HALYARD_CHANGE_CHANNEL: channel }
     await startNodes([environment, environment, environment], async nodes => {
-      // Once somebody has asked, a change is delivered when it is evaluated.
-      for (const node of nodes) await node.post('/flags/?v=2', { token: node.projectToken, distinct_id: 'somebody' })
+      // After the first evaluation, snapshots follow every change.
+      for (const node of nodes) await node.post('/flags/?v=2', { token: node.projectToken, distinct_id: 'user' })
       const watched = nodes.map(watch)
-      const { flagId, answered } = await changeMany(nodes[0]!, changesCount)
+      const { flagId, responded } = await changeMany(nodes[0]!, changesCount)
       await vi.waitFor(() => {
         for (const node of watched) expect(node.at(flagId, changesCount - 1)).toBeDefined()
       }, patience)
@@ -69,23 +69,23 @@ for (const channel of ['notify', 'poll'] as const) {
       )
       expect(orders[1]).toEqual(orders[0])
       expect(orders[2]).toEqual(orders[0])
-      // The node that took a change has applied it before it answers.
-      for (const [nth, time] of answered.entries()) expect(watched[0]!.at(flagId, nth)).toBeLessThanOrEqual(time)
-      const delays = watched.slice(1).flatMap(node => answered.map((time, nth) => node.at(flagId, nth)! - time))
+      // The node that receives a change applies it before it responds.
+      for (const [nth, time] of responded.entries()) expect(watched[0]!.at(flagId, nth)).toBeLessThanOrEqual(time)
+      const delays = watched.slice(1).flatMap(node => responded.map((time, nth) => node.at(flagId, nth)! - time))
       console.log(
-        `${channel}: ${delays.length} deliveries to other nodes, from answer to delivery in ms: ` +
+        `${channel}: ${delays.length} deliveries to other nodes, from response to delivery in ms: ` +
           `p50 ${percentile(delays, 0.5).toFixed(1)}, p99 ${percentile(delays, 0.99).toFixed(1)}, max ${Math.max(...delays).toFixed(1)}`,
       )
     })
   }, 600_000)
 }
 
-it('writers on three nodes at once change one flag: no change is lost on any node', async () => {
+it('concurrent writers on three nodes change one flag: no change is lost on any node', async () => {
   await startNodes([{}, {}, {}], async nodes => {
     const [first] = nodes
     const { id } = (await first!.post(`${first!.project}/feature_flags/`, { key: 'contested' })).body
     const path = `${first!.project}/feature_flags/${id}/`
-    // On a busy machine some wait so long that they are told to try again. Nothing was changed then, or the version would say so.
+    // On a busy machine some requests time out with 503. They changed nothing, which the version proves.
     const save = async (index: number) => {
       for (;;) {
         const reply = await nodes[index % 3]!.patch(path, { name: `writer ${index}` })
@@ -98,7 +98,7 @@ it('writers on three nodes at once change one flag: no change is lost on any nod
   })
 })
 
-it('a node whose connections are cut, or whose network is frozen for a while, catches up by itself', async () => {
+it('a node whose connections are closed, or whose network freezes for a while, catches up automatically', async () => {
   const opened = await createTestDatabase('postgres')
   const proxy = await startTcpProxy(addressOf(opened.url))
   await opened.drop()
@@ -118,7 +118,7 @@ it('a node whose connections are cut, or whose network is frozen for a while, ca
       expect(watched.at(whileFrozen.flagId, 0)).toBeUndefined()
       proxy.thaw()
       await arrives(whileFrozen.flagId, 4)
-      const evaluated = await follower!.post('/flags/?v=2', { token: follower!.projectToken, distinct_id: 'somebody' })
+      const evaluated = await follower!.post('/flags/?v=2', { token: follower!.projectToken, distinct_id: 'user' })
       expect(Object.keys(evaluated.body.flags)).toHaveLength(2)
     },
     (index, url) => (index === 1 ? through(proxy, url) : url),
@@ -126,8 +126,8 @@ it('a node whose connections are cut, or whose network is frozen for a while, ca
   await proxy.close()
 })
 
-it('a notification that is lost costs time, never the change', async () => {
-  // The writer polls and so never notifies; the other listens and hears nothing.
+it('a lost notification delays a change but does not lose it', async () => {
+  // The writer polls and therefore never notifies; the other node listens in vain.
   await startNodes(
     [{ HALYARD_CHANGE_CHANNEL: 'poll' }, { HALYARD_CHANGE_POLL_MILLISECONDS: '200' }],
     async ([writer, other]) => {
@@ -138,7 +138,7 @@ it('a notification that is lost costs time, never the change', async () => {
   )
 })
 
-it('two nodes that start at once on an empty database make one owner', async () => {
+it('two nodes that start concurrently on an empty database create one owner', async () => {
   const database = await createTestDatabase('postgres', 'empty')
   const nodes = await Promise.all([0, 1, 2].map(() => startScenario('postgres', { databaseUrl: database.url })))
   try {

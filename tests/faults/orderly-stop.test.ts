@@ -7,7 +7,7 @@ import { seededRandom } from './random.ts'
 import { startServer } from './server-process.ts'
 
 it.each(['1', '2'])(
-  'a server of %s workers that is stopped under load leaves everything in the one SQLite file',
+  'a server with %s workers that is stopped under load leaves all data in the SQLite file, without a WAL',
   async workers => {
     const database = await createTestDatabase('sqlite')
     const path = database.url.slice('sqlite:'.length)
@@ -17,13 +17,13 @@ it.each(['1', '2'])(
     try {
       const writing = load.run(server.url, stop.signal)
       await expect.poll(() => load.writes.filter(write => write.outcome === 'acknowledged').length).toBeGreaterThan(20)
-      // Clients go on asking while it stops.
+      // Clients continue to send requests while it stops.
       expect(await server.stop()).toBe(0)
       stop.abort()
       await writing
       const log = `${path}-wal`
       expect(existsSync(log) ? statSync(log).size : 0).toBe(0)
-      // What people do who do not know better.
+      // Copies only the main file, as an uninformed operator would.
       copyFileSync(path, `${path}.copy`)
       expect(await findFaults(`sqlite:${path}.copy`, load.writes)).toEqual([])
     } finally {

@@ -6,41 +6,41 @@ import { startScenario } from '../../packages/server/src/testing/scenario.ts'
 import { freePort, launchServer } from './server-process.ts'
 import { addressOf, startTcpProxy, type TcpProxy, through } from './tcp-proxy.ts'
 
-const evaluationOf = (token: string) => ({ method: 'POST', body: JSON.stringify({ token, distinct_id: 'somebody' }) })
+const evaluationOf = (token: string) => ({ method: 'POST', body: JSON.stringify({ token, distinct_id: 'user' }) })
 
-/** A database with one flag in it, and its project's token. */
+/** A database with one flag, and the token of its project. */
 async function databaseWithFlag(): Promise<{ database: TestDatabase; token: string }> {
   const database = await createTestDatabase('postgres')
   const s = await startScenario('postgres', { databaseUrl: database.url })
-  await s.post(`${s.project}/feature_flags/`, { key: 'kept' })
+  await s.post(`${s.project}/feature_flags/`, { key: 'existing' })
   await s.close()
   return { database, token: s.projectToken }
 }
 
-describe('a node that is started while PostgreSQL is away', () => {
+describe('a node that is started while PostgreSQL is unavailable', () => {
   it.each([
-    ['is not there', (proxy: TcpProxy) => proxy.refuse(), (proxy: TcpProxy) => proxy.admit()],
-    ['does not answer', (proxy: TcpProxy) => proxy.freeze(), (proxy: TcpProxy) => proxy.thaw()],
-  ])('(it %s) lives, says that it is not ready, and recovers by itself', async (_name, take, giveBack) => {
+    ['refuses connections', (proxy: TcpProxy) => proxy.refuse(), (proxy: TcpProxy) => proxy.admit()],
+    ['does not respond', (proxy: TcpProxy) => proxy.freeze(), (proxy: TcpProxy) => proxy.thaw()],
+  ])('(it %s) is alive but not ready, and recovers automatically', async (_name, take, giveBack) => {
     const { database, token } = await databaseWithFlag()
     const proxy = await startTcpProxy(addressOf(database.url))
     take(proxy)
     const port = await freePort()
     const url = `http://127.0.0.1:${port}`
     const server = launchServer(through(proxy, database.url), { PORT: String(port) })
-    const ask = (path: string, init?: RequestInit) =>
+    const request = (path: string, init?: RequestInit) =>
       fetch(url + path, { ...init, signal: AbortSignal.timeout(20_000) })
     const statusOf = (path: string) =>
-      ask(path).then(
+      request(path).then(
         reply => reply.status,
         () => 0,
       )
     try {
       await expect.poll(() => statusOf('/_livez')).toBe(200)
-      const ready = await ask('/_readyz')
+      const ready = await request('/_readyz')
       expect(ready.status).toBe(503)
       expect(await ready.json()).toMatchObject({ status: 'not ready', database: 'away' })
-      for (const reply of [await ask('/flags/?v=2', evaluationOf(token)), await ask('/api/projects/')]) {
+      for (const reply of [await request('/flags/?v=2', evaluationOf(token)), await request('/api/projects/')]) {
         expect(reply.status).toBe(503)
         expect(reply.headers.get('retry-after')).toBe('1')
         expect(((await reply.json()) as { code: string }).code).toBe('unavailable')
@@ -48,8 +48,8 @@ describe('a node that is started while PostgreSQL is away', () => {
       giveBack(proxy)
       proxy.cut()
       await expect.poll(() => statusOf('/_readyz')).toBe(200)
-      const answered = await ask('/flags/?v=2', evaluationOf(token))
-      expect(Object.keys(((await answered.json()) as { flags: object }).flags)).toEqual(['kept'])
+      const response = await request('/flags/?v=2', evaluationOf(token))
+      expect(Object.keys(((await response.json()) as { flags: object }).flags)).toEqual(['existing'])
     } finally {
       giveBack(proxy)
       expect(await server.stop()).toBe(0)
@@ -58,8 +58,8 @@ describe('a node that is started while PostgreSQL is away', () => {
     }
   })
 
-  it('ends with 0 when it is asked to stop meanwhile, and at once when waiting is no use', async () => {
-    const away = 'postgres://nobody@127.0.0.1:1/none'
+  it('exits with 0 on a stop signal meanwhile, and immediately when waiting cannot help', async () => {
+    const away = 'postgres://user@127.0.0.1:1/none'
     const port = await freePort()
     const waiting = launchServer(away, { PORT: String(port) })
     await expect
@@ -81,7 +81,7 @@ describe('a node that is started while PostgreSQL is away', () => {
     await database.drop()
   })
 
-  it('has its projects in memory before anybody asks for them', async () => {
+  it('loads its projects into memory before the first request', async () => {
     const { database, token } = await databaseWithFlag()
     const proxy = await startTcpProxy(addressOf(database.url))
     const s = await startScenario('postgres', {
@@ -90,15 +90,15 @@ describe('a node that is started while PostgreSQL is away', () => {
     })
     try {
       await expect.poll(() => s.halyard.serving.snapshots.known(token)).toBeDefined()
-      const { body: made } = await s.post('/api/projects/', { name: 'made later' })
-      await s.post(`/api/projects/${made.id}/feature_flags/`, { key: 'new' })
-      await expect.poll(() => s.halyard.serving.snapshots.known(made.api_token)).toBeDefined()
+      const { body: created } = await s.post('/api/projects/', { name: 'created later' })
+      await s.post(`/api/projects/${created.id}/feature_flags/`, { key: 'new' })
+      await expect.poll(() => s.halyard.serving.snapshots.known(created.api_token)).toBeDefined()
       proxy.refuse()
-      for (const [asked, key] of [
-        [token, 'kept'],
-        [made.api_token, 'new'],
+      for (const [projectToken, key] of [
+        [token, 'existing'],
+        [created.api_token, 'new'],
       ]) {
-        const reply = await s.post('/flags/?v=2', { token: asked, distinct_id: 'somebody' })
+        const reply = await s.post('/flags/?v=2', { token: projectToken, distinct_id: 'user' })
         expect(Object.keys(reply.body.flags)).toEqual([key])
       }
     } finally {
@@ -111,13 +111,13 @@ describe('a node that is started while PostgreSQL is away', () => {
 })
 
 describe('readiness', () => {
-  it('is not claimed before every project is answered without the database', async () => {
+  it('is reported only when every project can be served without the database', async () => {
     const { database, token } = await databaseWithFlag()
     const first = await startScenario('postgres', { databaseUrl: database.url })
     const tokens = [token]
     for (let n = 0; n < 15; n++) {
       const { body } = await first.post('/api/projects/', { name: `project ${n}` })
-      await first.post(`/api/projects/${body.id}/feature_flags/`, { key: 'kept' })
+      await first.post(`/api/projects/${body.id}/feature_flags/`, { key: 'existing' })
       tokens.push(body.api_token)
     }
     await first.close()
@@ -130,11 +130,13 @@ describe('readiness', () => {
     try {
       await expect.poll(async () => (await s.get('/_readyz')).status, { interval: 1 }).toBe(200)
       proxy.refuse()
-      for (const asked of tokens) {
-        const reply = await s.post('/flags/?v=2', { token: asked, distinct_id: 'somebody' })
-        expect(Object.keys(reply.body.flags)).toEqual(['kept'])
+      for (const projectToken of tokens) {
+        const reply = await s.post('/flags/?v=2', { token: projectToken, distinct_id: 'user' })
+        expect(Object.keys(reply.body.flags)).toEqual(['existing'])
       }
-      expect((await s.get('/_readyz')).body).toEqual({ status: 'not ready', database: 'away' })
+      const notReady = { status: 'not ready', evaluation: 'ok', writes: 'unavailable', database: 'away' }
+      expect((await s.get('/_readyz')).body).toMatchObject(notReady)
+      expect((await s.get('/_readyz?for=evaluation')).status).toBe(200)
     } finally {
       proxy.admit()
       await s.close()
@@ -144,13 +146,13 @@ describe('readiness', () => {
   })
 })
 
-/** Nobody can write until it is called again. */
+/** Blocks all writers until the returned function is called. */
 type HoldWriters = (url: string) => Promise<() => Promise<void>>
 
-const lockOut: Record<'sqlite' | 'postgres', HoldWriters> = {
+const blockWriters: Record<'sqlite' | 'postgres', HoldWriters> = {
   async sqlite(url) {
     const handle = openSqlite(url.slice('sqlite:'.length))
-    // The server, in this same process, may be writing just now.
+    // The server, in the same process, may be writing at this moment.
     await vi.waitFor(() => handle.exec('begin immediate'), { timeout: 30_000, interval: 5 })
     return async () => {
       handle.exec('rollback')
@@ -169,8 +171,8 @@ const lockOut: Record<'sqlite' | 'postgres', HoldWriters> = {
   },
 }
 
-onEachDatabase('while a writer is stuck', dialect => {
-  it('reads and evaluation go on beside more writers than there are connections', async () => {
+onEachDatabase('while a writer is blocked', dialect => {
+  it('reads and evaluation continue with more waiting writers than connections', async () => {
     const database = await createTestDatabase(dialect)
     const s = await startScenario(dialect, {
       databaseUrl: database.url,
@@ -178,16 +180,16 @@ onEachDatabase('while a writer is stuck', dialect => {
     })
     try {
       const { id } = (await s.post(`${s.project}/feature_flags/`, { key: 'read' })).body
-      // A key that has not been used yet would have its use noted; nobody waits for that.
+      // The first use of a key is recorded, which must not block the request.
       const fresh = s.as((await s.post('/api/personal_api_keys/', { label: 'fresh', scopes: ['*'] })).body.value)
-      const release = await lockOut[dialect](database.url)
+      const release = await blockWriters[dialect](database.url)
       const writing = Array.from({ length: 30 }, (_, index) =>
         s.post(`${s.project}/feature_flags/`, { key: `waits-${index}` }),
       )
       for (let round = 0; round < 5; round++) {
         expect((await fresh.get(`${s.project}/feature_flags/${id}/`)).status).toBe(200)
         expect((await fresh.get(`${s.project}/feature_flags/`)).body.count).toBe(1)
-        const evaluated = await s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })
+        const evaluated = await s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'user' })
         expect(Object.keys(evaluated.body.flags)).toEqual(['read'])
       }
       await release()
@@ -204,8 +206,8 @@ onEachDatabase('while a writer is stuck', dialect => {
   })
 })
 
-describe('a PostgreSQL that has become read-only, as after a failover', () => {
-  it('reads and evaluation go on, writes are answered 503, and the next primary is found without a hand', async () => {
+describe('a PostgreSQL that becomes read-only, as after a failover', () => {
+  it('reads and evaluation continue, writes get 503, and the new primary is found automatically', async () => {
     const database = await createTestDatabase('postgres')
     const s = await startScenario('postgres', { databaseUrl: database.url })
     const admin = new pg.Client({ connectionString: database.url })
@@ -224,7 +226,7 @@ describe('a PostgreSQL that has become read-only, as after a failover', () => {
       const tryWrite = async () => (await s.post(`${s.project}/feature_flags/`, { key: 'written' })).status
       await expect.poll(tryWrite).toBe(503)
       await expect.poll(async () => (await s.get(`${s.project}/feature_flags/${id}/`)).status).toBe(200)
-      expect((await s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })).status).toBe(200)
+      expect((await s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'user' })).status).toBe(200)
       const refused = await s.post(`${s.project}/feature_flags/`, { key: 'written' })
       expect(refused.headers.get('retry-after')).toBe('1')
       await setReadOnly('off')

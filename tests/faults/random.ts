@@ -1,4 +1,4 @@
-/** A small repeatable source of randomness (mulberry32), so that a failing run can be run again with its seed. */
+/** A seeded pseudorandom number generator (mulberry32), so that a failing run can be reproduced. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

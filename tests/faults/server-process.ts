@@ -14,18 +14,18 @@ export const ownerKey = 'phx_faultsfaultsfaultsfaultsfaults'
 export interface ServerProcess {
   readonly url: string
   readonly pid: number
-  /** Everything it has printed, line by line. */
+  /** Its output, line by line. */
   readonly lines: readonly string[]
   /** Resolves with the exit code or the signal. */
   readonly ended: Promise<number | string>
   signal(name: NodeJS.Signals): void
-  /** Ends it at once, as a power cut would, and waits until it is gone. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>
-  /** Asks it to stop and waits. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<number | string>
 }
 
-/** Starts the built server as a process of its own and resolves when it serves. Rejects with its output when it does not. */
+/** Starts the built server as a process and resolves when it serves. Rejects with its output when it does not. */
 export async function startServer(
   databaseUrl: string,
   environment: Record<string, string> = {},
@@ -34,11 +34,11 @@ export async function startServer(
   return { ...launched, url: await launched.serving }
 }
 
-/** The same, without waiting: the address is known when it serves. */
+/** The same, without waiting; the URL is known when it serves. */
 export const launchServer = (databaseUrl: string, environment: Record<string, string> = {}): Launched =>
   launch([], { DATABASE_URL: databaseUrl, HALYARD_BOOTSTRAP_KEY: ownerKey, ...environment })
 
-/** Starts an edge as a process of its own; otherwise as `startServer`. */
+/** Starts an edge as a process; otherwise like `startServer`. */
 export async function startEdge(
   args: readonly string[],
   environment: Record<string, string> = {},
@@ -56,7 +56,7 @@ function launch(args: readonly string[], environment: Record<string, string>): L
       const found = addressIn(line)
       if (found) resolve(found)
     })
-    ended.then(code => reject(new Error(`The server ended with ${code} before it served:\n${lines.join('\n')}`)))
+    ended.then(code => reject(new Error(`The server exited with ${code} before it served:\n${lines.join('\n')}`)))
   })
   serving.catch(() => {})
   return {
@@ -84,13 +84,13 @@ export async function freePort(): Promise<number> {
   return port
 }
 
-/** Starts a command of the built program; what it prints can be read while it runs. */
+/** Starts a command of the built program; its output can be read while it runs. */
 export function startCommand(args: readonly string[], environment: Record<string, string> = {}) {
   const { child, lines, ended } = run(args, environment)
   return { lines, ended, kill: () => void child.kill('SIGKILL') }
 }
 
-/** Runs a command of the built program to its end. */
+/** Runs a command of the built program until it exits. */
 export async function runCommand(
   args: readonly string[],
   environment: Record<string, string> = {},

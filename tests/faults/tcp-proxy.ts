@@ -1,26 +1,25 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** Stands between Halyard and its database and does what networks do. */
+/** A TCP proxy between the server and its database that injects network faults. */
 export interface TcpProxy {
   readonly port: number
-  /** Nothing passes any more, and nobody is told: a paused machine, or a cable that was cut. */
+  /** Silently drops all traffic, like a paused machine or a cut cable. */
   freeze(): void
-  /** Everything passes again. */
+  /** Forwards traffic again. */
   thaw(): void
-  /** Ends every connection; new ones work. */
+  /** Closes every connection; new ones work. */
   cut(): void
-  /** Ends every connection and lets nobody in any more: the server is not there. */
+  /** Closes every connection and rejects new ones, like a stopped server. */
   refuse(): void
-  /** Lets people in again. */
+  /** Accepts connections again. */
   admit(): void
-  /** What is asked arrives, what is answered does not: a connection that is open on one side only. */
+  /** Forwards requests but drops responses: a half-open connection. */
   deafen(): void
   /**
-   * The next connection that says `commit` after a change falls silent for good, and nobody is told: its `commit` is lost on the way, or
-   * arrives and is not answered.
+   * Silently freezes the next connection that sends `commit` after a change: the `commit` is lost, or arrives and its response is lost.
    */
   silenceCommit(isLost: boolean): void
-  /** How many connections have fallen silent and are still held. */
+  /** Number of frozen connections that are still open. */
   readonly silentCount: number
   close(): Promise<void>
 }
@@ -32,7 +31,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   let isRefusing = false
   let isDeaf = false
   let silencing: 'lost' | 'unanswered' | undefined
-  /** Statements about the change log are said once on a connection; afterwards only their names are. */
+  /** Statements on the change log are prepared once per connection; afterwards only their names are sent. */
   const changeNames = new Set<string>()
   const isAboutChanges = (data: Buffer): boolean => {
     const text = data.toString('latin1')
@@ -123,7 +122,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
   }
 }
 
-/** The same database, seen through the proxy. */
+/** The URL of the same database through the proxy. */
 export function through(proxy: TcpProxy, databaseUrl: string): string {
   const url = new URL(databaseUrl)
   url.hostname = '127.0.0.1'

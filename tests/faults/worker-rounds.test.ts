@@ -21,16 +21,16 @@ interface Line {
 const linesOf = (server: ServerProcess): Line[] =>
   server.lines.filter(line => line.startsWith('{')).map(line => JSON.parse(line) as Line)
 
-/** The workers that serve, the one that began first in front. */
+/** The running workers, oldest first. */
 function workersOf(server: ServerProcess): number[] {
   const lines = linesOf(server)
-  const ended = new Set(lines.filter(({ msg }) => msg?.startsWith('a worker ended')).map(({ worker }) => worker))
+  const ended = new Set(lines.filter(({ msg }) => msg?.startsWith('a worker exited')).map(({ worker }) => worker))
   const served = lines.filter(({ msg }) => msg === 'Halyard is serving').map(({ pid }) => pid as number)
   return served.filter(pid => !ended.has(pid))
 }
 
-/** Writes beside the faults: whoever is cut off begins again. */
-async function keepWriting(load: MixedWrites, url: string, stop: AbortSignal): Promise<void> {
+/** Writes during the faults; a disconnected writer starts again. */
+async function writeContinuously(load: MixedWrites, url: string, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) await load.run(url, stop).catch(() => {})
 }
 
@@ -43,7 +43,7 @@ async function underLoad(
   const stop = new AbortController()
   try {
     await expect.poll(() => workersOf(server)).toHaveLength(workersCount)
-    const writing = keepWriting(load, server.url, stop.signal)
+    const writing = writeContinuously(load, server.url, stop.signal)
     for (let round = 0; round < rounds; round += 1) {
       const before = load.writes.length
       await expect.poll(() => load.writes.length).toBeGreaterThan(before + writesInRound)
@@ -61,14 +61,14 @@ async function underLoad(
 
 const signalsOf = (server: ServerProcess) =>
   linesOf(server)
-    .filter(({ msg }) => msg?.startsWith('a worker ended'))
+    .filter(({ msg }) => msg?.startsWith('a worker exited'))
     .map(({ signal }) => signal)
 
 const acknowledged = ({ writes }: MixedWrites) => writes.filter(({ outcome }) => outcome === 'acknowledged').length
 
 onEachDatabase('workers under writes', dialect => {
   it(
-    `are killed ${rounds} times in turn, are replaced, and lose nothing`,
+    `are killed ${rounds} times one after another, are replaced, and lose no write`,
     async () => {
       const database = await createTestDatabase(dialect)
       const { server, load } = await underLoad(database.url, async running => {
@@ -76,10 +76,10 @@ onEachDatabase('workers under writes', dialect => {
         process.kill(oldest!, 'SIGKILL')
         await expect.poll(() => workersOf(running)).not.toContain(oldest)
       })
-      // Nothing but the kills has ended a process.
+      // No process exited except by the kills.
       expect(signalsOf(server)).toEqual(Array(rounds).fill('SIGKILL'))
       expect(await findFaults(database.url, load.writes)).toEqual([])
-      console.log(`${dialect}: ${rounds} workers killed beside ${acknowledged(load)} acknowledged writes`)
+      console.log(`${dialect}: ${rounds} workers killed during ${acknowledged(load)} acknowledged writes`)
       await database.drop()
     },
     180_000 + rounds * 30_000,
@@ -87,7 +87,7 @@ onEachDatabase('workers under writes', dialect => {
 })
 
 it(
-  `workers whose PostgreSQL connections are all ended ${rounds} times live on and lose nothing`,
+  `workers survive ${rounds} terminations of all PostgreSQL connections and lose no write`,
   async () => {
     const database = await createTestDatabase('postgres')
     const admin = new pg.Client({ connectionString: database.url })
@@ -100,7 +100,7 @@ it(
     await admin.end()
     expect(signalsOf(server)).toEqual([])
     expect(await findFaults(database.url, load.writes)).toEqual([])
-    console.log(`postgres: connections ended ${rounds} times beside ${acknowledged(load)} acknowledged writes`)
+    console.log(`postgres: connections terminated ${rounds} times during ${acknowledged(load)} acknowledged writes`)
     await database.drop()
   },
   180_000 + rounds * 30_000,

@@ -1,4 +1,4 @@
-/** How much a line through the last two thirds of the samples rises from its beginning to its end; the first third is for warming up. */
+/** The rise of a linear fit through the last two thirds of the samples; the first third is the warm-up. */
 export function riseOf(samples: readonly number[]): { readonly level: number; readonly rise: number } {
   const settled = samples.slice(Math.floor(samples.length / 3))
   const level = mean(settled)

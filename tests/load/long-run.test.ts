@@ -10,11 +10,11 @@ import { percentile, riseOf } from './flatness.ts'
 const seconds = Number(process.env.HALYARD_LONG_RUN_SECONDS ?? 4)
 const stepsPerSecond = Number(process.env.HALYARD_LONG_RUN_RATE ?? 25)
 const samplesCount = Math.min(180, Math.max(6, Math.floor(seconds / 10)))
-/** Shorter runs are for seeing that it works: in seconds a program is still warming up. */
+/** Shorter runs only check that the test works, because the process is still warming up. */
 const isLong = seconds >= 600
 const inFlightMax = 50
 const followersCount = 5
-/** What a pool opens when there is a need, and keeps. */
+/** Connections that a pool opens on demand and retains. */
 const handlesKeptMax = 16
 const mebibyte = 1024 ** 2
 
@@ -26,7 +26,7 @@ interface Figures {
 
 const preload = fileURLToPath(new URL('report-on-signal.cjs', import.meta.url))
 
-/** What the server holds after a collection of garbage. */
+/** Memory and handles of the server after a garbage collection. */
 async function figuresOf(server: ServerProcess): Promise<Figures> {
   const last = () => server.lines.findLast(line => line.startsWith('{"figures":'))
   const before = last()
@@ -44,12 +44,12 @@ const pluginCode = `
 
 onEachDatabase('a long run', dialect => {
   it(
-    `of ${seconds} seconds with changes, streams, events and a plugin keeps memory, handles and answers as they are`,
+    `of ${seconds} seconds with changes, streams, events and a plugin leaks no memory or handles`,
     async () => {
       const database = await createTestDatabase(dialect)
       const server = await startServer(database.url, {
         NODE_OPTIONS: `--require=${preload}`,
-        // How late a machine is that is busy with other work is not what this is about.
+        // Lag of a busy machine is not the subject of this test.
         HALYARD_LAG_MILLISECONDS_MAX: '0',
       })
       const stop = new AbortController()
@@ -113,7 +113,7 @@ onEachDatabase('a long run', dialect => {
         const failures: unknown[] = []
         let n = 0
         const pace = setInterval(() => {
-          // Twice as many evaluations as anything else.
+          // Twice as many evaluations as other requests.
           const step = n % 2 === 0 ? steps[0] : steps[((n - 1) / 2) % steps.length]
           if (inFlight.size >= inFlightMax || !step) return
           n += 1
@@ -126,7 +126,7 @@ onEachDatabase('a long run', dialect => {
 
         const samples: (Figures & { readonly median: number })[] = []
         for (let sample = 0; sample < samplesCount; sample += 1) {
-          // How long the load lasts is what the test is about.
+          // The duration of the load is the point of the test.
           await new Promise(resolve => setTimeout(resolve, (seconds * 1000) / samplesCount))
           const figures = await figuresOf(server)
           samples.push({ ...figures, median: percentile(delays, 0.5) })
@@ -145,13 +145,13 @@ onEachDatabase('a long run', dialect => {
           handles: riseOf(samples.map(({ handles }) => handles)),
           median: riseOf(samples.map(({ median }) => median)),
         }
-        const told = Object.entries(rises).map(([name, { level, rise }]) => `${name} ${show(level)} (${show(rise)})`)
+        const summary = Object.entries(rises).map(([name, { level, rise }]) => `${name} ${show(level)} (${show(rise)})`)
         console.log(
-          `${dialect}: ${n} steps in ${seconds} s, ${refusedCount()} of them refused with 503, ${events} events on ${followersCount} streams, ${samples.length} samples; ` +
-            `level and rise over the last two thirds, MiB and ms: ${told.join(', ')}`,
+          `${dialect}: ${n} steps in ${seconds} s, ${refusedCount()} of them rejected with 503, ${events} events on ${followersCount} streams, ${samples.length} samples; ` +
+            `level and rise over the last two thirds, MiB and ms: ${summary.join(', ')}`,
         )
         expect(failures).toEqual([])
-        // On such a machine the database may be late as well; that is answered 503, and is no fault of the run.
+        // On such a machine the database may be slow as well; the resulting 503 is not a failure of the test.
         expect([...statuses.keys()].filter(key => !/ (20\d|503)$/.test(key))).toEqual([])
         expect([...statuses.keys()].filter(key => !key.endsWith('503'))).toHaveLength(steps.length)
         if (isLong) {
@@ -160,7 +160,7 @@ onEachDatabase('a long run', dialect => {
           expect(rises.handles.rise).toBeLessThan(5)
           expect(rises.median.rise).toBeLessThan(Math.max(20, rises.median.level))
         }
-        // What was opened for the load is given back after it, the last connections of clients when they have been idle for their time.
+        // Handles opened for the load are released afterwards, the last client connections after their idle timeout.
         await expect
           .poll(async () => (await figuresOf(server)).handles, { timeout: 100_000 })
           .toBeLessThanOrEqual(before.handles + handlesKeptMax)

@@ -7,7 +7,7 @@ import { ownerKey, type ServerProcess, startServer } from '../faults/server-proc
 
 const seconds = Number(process.env.HALYARD_LOAD_SECONDS ?? 3)
 const askersCount = 8
-/** Garbage is collected when there is a need, so some growth is no leak; growth without end is. */
+/** Garbage is collected on demand, so bounded growth is not a leak. */
 const growthBytesMax = 150 * 1024 * 1024
 
 async function metric(server: ServerProcess, name: string): Promise<number> {
@@ -17,7 +17,7 @@ async function metric(server: ServerProcess, name: string): Promise<number> {
 
 onEachDatabase('evaluation under changes', dialect => {
   it(
-    `answers everything for ${seconds} seconds of mixed load, and keeps nothing`,
+    `responds to every request for ${seconds} seconds of mixed load without leaking memory`,
     async () => {
       const database = await createTestDatabase(dialect)
       const server = await startServer(database.url, { LOG_LEVEL: 'info', HALYARD_LAG_MILLISECONDS_MAX: '0' })
@@ -46,7 +46,7 @@ onEachDatabase('evaluation under changes', dialect => {
         }
         const asking = Array.from({ length: askersCount }, asker)
         const samples: number[] = []
-        // How long the load lasts is what the test is about; nothing is waited for.
+        // The duration of the load is the point of the test.
         await new Promise<void>(resolve => {
           const sampling = setInterval(
             async () => samples.push(await metric(server, 'process_resident_memory_bytes')),
@@ -64,7 +64,7 @@ onEachDatabase('evaluation under changes', dialect => {
         const at = (share: number) => sorted[Math.floor(sorted.length * share)]?.toFixed(1)
         const [early = 0, late = 0] = [samples[Math.floor(samples.length / 4)], samples.at(-1)]
         console.log(
-          `${dialect}: ${delays.length} evaluations (p50 ${at(0.5)} ms, p99 ${at(0.99)} ms) beside ${load.writes.length} writes in ${seconds} s; ` +
+          `${dialect}: ${delays.length} evaluations (p50 ${at(0.5)} ms, p99 ${at(0.99)} ms) during ${load.writes.length} writes in ${seconds} s; ` +
             `memory ${Math.round(early / 1024 ** 2)} → ${Math.round(late / 1024 ** 2)} MiB`,
         )
         expect([...statuses.keys()]).toEqual([200])

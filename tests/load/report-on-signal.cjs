@@ -1,4 +1,4 @@
-// Loaded into the server before its own code: on SIGUSR2 it collects garbage, so that what is left is what is held, and prints figures.
+// Preloaded into the server: on SIGUSR2 it collects garbage and prints memory and handle counts.
 const v8 = require('node:v8')
 const vm = require('node:vm')
 

@@ -5,7 +5,7 @@ import { startScenario } from '../../packages/server/src/testing/scenario.ts'
 
 const requestsCount = Number(process.env.HALYARD_STAMPEDE_REQUESTS ?? 300)
 
-/** Counts statements on their way to the driver. */
+/** Counts the statements that reach the driver. */
 function counting(onStatement: (sql: string) => void): (dialect: Dialect) => Dialect {
   const count = (connection: DatabaseConnection): DatabaseConnection =>
     new Proxy(connection, {
@@ -47,7 +47,7 @@ function countingDriver(driver: Driver, count: (connection: DatabaseConnection) 
 }
 
 onEachDatabase('a cold start under load', dialect => {
-  it(`${requestsCount} requests at once for a project that is not in memory read it once`, async () => {
+  it(`${requestsCount} concurrent requests for a project that is not in memory load it once`, async () => {
     const database = await createTestDatabase(dialect)
     const before = await startScenario(dialect, { databaseUrl: database.url })
     for (let index = 0; index < 5; index++)
@@ -56,20 +56,20 @@ onEachDatabase('a cold start under load', dialect => {
 
     const statements: string[] = []
     const storage = { wrapDialect: counting(sql => statements.push(sql)) }
-    // Client and server share one process here, so a late event loop says nothing.
+    // Client and server share one process, so event-loop lag is meaningless here.
     const environment = { HALYARD_LAG_MILLISECONDS_MAX: '0' }
     const s = await startScenario(dialect, { databaseUrl: database.url, storage, environment })
     try {
       statements.length = 0
-      const body = { token: s.projectToken, distinct_id: 'somebody' }
+      const body = { token: s.projectToken, distinct_id: 'user' }
       const replies = await Promise.all(Array.from({ length: requestsCount }, () => s.post('/flags/?v=2', body)))
       const odd = replies.filter(reply => reply.status !== 200 || Object.keys(reply.body.flags).length !== 5)
       expect(odd.map(reply => `${reply.status} ${reply.text}`)).toEqual([])
       expect(statements.filter(sql => /from "flags"/.test(sql))).toHaveLength(1)
 
-      // Tokens that nobody has are not asked for again and again either.
+      // Unknown tokens are cached as well.
       statements.length = 0
-      const unknown = { token: 'phc_nobodynobodynobody', distinct_id: 'somebody' }
+      const unknown = { token: 'phc_unknownunknownunknown', distinct_id: 'user' }
       await Promise.all(Array.from({ length: 100 }, () => s.post('/flags/?v=2', unknown)))
       expect(statements.filter(sql => /from "projects"/.test(sql)).length).toBeLessThanOrEqual(1)
     } finally {

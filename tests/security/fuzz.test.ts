@@ -8,7 +8,7 @@ import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
 const requests = Number(process.env.HALYARD_FUZZ_REQUESTS ?? 400)
-/** The short run asks the same every time; a long one looks for what nobody has asked yet. */
+/** The short run is deterministic; a long one uses a new seed. */
 const seed = Number(process.env.HALYARD_FAULT_SEED) || (process.env.HALYARD_FUZZ_REQUESTS ? undefined : 1)
 const answerMillisecondsMax = 20_000
 
@@ -47,7 +47,7 @@ const nastyText = fc.oneof(
 
 const anyJson = fc.jsonValue({ maxDepth: 5, noUnicodeString: false })
 
-/** What is there and would be told by its name; without it most requests would end at the door. */
+/** Existing ids and keys; without them most requests would end in a 404. */
 type Known = Readonly<Record<string, readonly string[]>>
 
 /** Bodies of the documented shape. */
@@ -199,7 +199,7 @@ interface Attempt {
   readonly contentEncoding: string | undefined
 }
 
-/** In the ways that bodies are packed, also where nobody expects it. */
+/** In every encoding of bodies, also where it is not expected. */
 const packings: readonly ((text: string) => Pick<Attempt, 'body' | 'contentEncoding'>)[] = [
   text => ({ body: text, contentEncoding: undefined }),
   text => ({ body: gzipSync(text), contentEncoding: 'gzip' }),
@@ -359,7 +359,7 @@ function expectDocumented(route: Route, status: number, mediaType: string, text:
   expect(mediaType, what).toBe(isSuccess ? (route.mediaType ?? 'application/json') : 'application/json')
   if (isSuccess) expect(said, what).toBeDefined()
   if (isSuccess && route.mediaType) return
-  // An address that cannot be decoded reaches no route, so its refusal is everybody's.
+  // An address that cannot be decoded reaches no route, so its refusal is everyone's.
   const shapes = said ? [said] : [ProblemBody, ...(route.refusal ? [route.refusal] : [])]
   const value = JSON.parse(text)
   expect(

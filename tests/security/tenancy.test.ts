@@ -4,10 +4,10 @@ import { openStorage } from '../../packages/server/src/storage/open-storage.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
 import { type Client, type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
-/** In the name of everything that the victim owns: an answer to a stranger that holds it has leaked. */
+/** In the name of everything that the victim owns: a response to a stranger that contains it has leaked. */
 const mark = 'Xk7-victims-own'
 
-/** Where a route's parameters point. What the table does not know, it is given for every parameter of that name. */
+/** Values for the parameters of paths. */
 interface Seeds {
   readonly project_id: string
   readonly parent_lookup_organization_id: string
@@ -23,7 +23,7 @@ const pathOf = (route: Route, seeds: Seeds): string =>
 /** Which kind of object an `:id` stands for: the noun before it. */
 const kindOf = (route: Route, name: string): string => route.path.split(`/:${name}`)[0]!.split('/').at(-1)!
 
-/** Nothing must happen on these with a key that belongs there; on the others a stranger's key is tried with the most harmful body that fits. */
+/** The most harmful body that fits. */
 const bodyFor = (route: Route): Record<string, unknown> | undefined =>
   route.method === 'GET' || route.method === 'DELETE'
     ? undefined
@@ -97,17 +97,17 @@ onEachDatabase('every route of the contract', dialect => {
     await database.drop()
   })
 
-  it('with the key of somebody elsewhere: 404, and nothing of the victim in the answer', async () => {
+  it('with a key of another organization: 404, and no data of the victim in the response', async () => {
     for (const route of guarded) {
       if (route.access.kind !== 'key' || route.access.within === 'user') continue
       const reply = await send(stranger, route, pathOf(route, victim))
       const expected = Object.keys(route.answers)[0] === '405' ? [404, 405] : [404]
-      expect(expected, `${route.method} ${route.path} answered ${reply.status} ${reply.text}`).toContain(reply.status)
+      expect(expected, `${route.method} ${route.path} returned ${reply.status} ${reply.text}`).toContain(reply.status)
       expect(reply.text, `${route.method} ${route.path}`).not.toContain(mark)
     }
   }, 120_000)
 
-  it('with their own project and organization, but the ids of others: nothing is shown and nothing changes', async () => {
+  it('with the own project and organization, but ids of others: nothing is disclosed or changed', async () => {
     const own: Seeds = {
       project_id: stranger.project.split('/').at(-1)!,
       parent_lookup_organization_id: stranger.organization.split('/').at(-1)!,
@@ -117,14 +117,14 @@ onEachDatabase('every route of the contract', dialect => {
     for (const route of guarded) {
       if (!/:(?!project_id|parent_lookup_organization_id)\w+/.test(route.path)) continue
       const reply = await send(stranger, route, pathOf(route, own))
-      const ownVersionOf = `${route.method} ${route.path} answered ${reply.status} ${reply.text}`
+      const ownVersionOf = `${route.method} ${route.path} returned ${reply.status} ${reply.text}`
       expect([400, 403, 404, 405], ownVersionOf).toContain(reply.status)
       expect(reply.text, `${route.method} ${route.path}`).not.toContain(`"${mark}`)
     }
     expect(await contentOf(database.url)).toEqual(before)
   }, 120_000)
 
-  it('lists only their own in what is theirs', async () => {
+  it('lists only objects of the caller', async () => {
     for (const path of ['/api/projects/', '/api/organizations/', '/api/personal_api_keys/', '/api/users/@me/']) {
       const reply = await stranger.get(path)
       expect(reply.status).toBe(200)
@@ -154,10 +154,10 @@ onEachDatabase('every route of the contract', dialect => {
       const needed = route.access.scopes.map(scope => scope.split(':')[0])
       const [, other] = [...keys].find(([object]) => !needed.includes(object))!
       const reply = await send(other, route, pathOf(route, victim))
-      expect(reply.status, `${route.method} ${route.path} answered ${reply.text}`).toBe(403)
+      expect(reply.status, `${route.method} ${route.path} returned ${reply.text}`).toBe(403)
       expect(reply.text).not.toContain(mark)
     }
-    // Reading is less than writing.
+    // A read scope does not include writing.
     const reader = (await s.post('/api/personal_api_keys/', { label: 'reader', scopes: ['feature_flag:read'] })).body
       .value
     for (const route of guarded) {

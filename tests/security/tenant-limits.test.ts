@@ -22,9 +22,9 @@ onEachDatabase('a tenant at its limits', dialect => {
   let otherToken: string
   beforeAll(async () => {
     s = await startScenario(dialect, { environment: limits })
-    other = await s.stranger('neighbour')
+    other = await s.stranger('neighbor')
     otherToken = (await other.get(`${other.project}/`)).body.api_token
-    await other.post(`${other.project}/feature_flags/`, { key: 'neighbours' })
+    await other.post(`${other.project}/feature_flags/`, { key: 'neighbors' })
   })
   afterAll(() => s.close())
 
@@ -33,9 +33,9 @@ onEachDatabase('a tenant at its limits', dialect => {
     expect(reply.body.detail).toContain(name)
   }
   /** Whatever the first tenant is refused, the second is served. */
-  const expectNeighbourServed = async () => {
-    const evaluated = await s.post('/flags/?v=2', { token: otherToken, distinct_id: 'somebody' })
-    expect(Object.keys(evaluated.body.flags)).toEqual(['neighbours'])
+  const expectNeighborServed = async () => {
+    const evaluated = await s.post('/flags/?v=2', { token: otherToken, distinct_id: 'someone' })
+    expect(Object.keys(evaluated.body.flags)).toEqual(['neighbors'])
     const changed = await other.get(`${other.project}/feature_flags/`)
     expect(changed.body.count).toBe(1)
   }
@@ -59,7 +59,7 @@ onEachDatabase('a tenant at its limits', dialect => {
     })
     expect(copied.status).toBe(400)
     expect((await s.get(path)).body.count).toBe(4)
-    await expectNeighbourServed()
+    await expectNeighborServed()
   })
 
   it('has so many bytes of conditions and payloads', async () => {
@@ -70,7 +70,7 @@ onEachDatabase('a tenant at its limits', dialect => {
     const more = await s.post(path, { key: 'too-large', filters: payloadOf(12_000) })
     expectNamed(more, 400, 'HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX')
     expect((await s.post(path, { key: 'small', filters: payloadOf(100) })).status).toBe(201)
-    await expectNeighbourServed()
+    await expectNeighborServed()
   })
 
   it('shares the memory for what is served: the least used leaves, and is read again when it is asked for', async () => {
@@ -82,16 +82,16 @@ onEachDatabase('a tenant at its limits', dialect => {
     }
     for (let round = 0; round < 2; round++) {
       for (const [n, token] of tokens.entries()) {
-        const evaluated = await s.post('/flags/?v=2', { token, distinct_id: 'somebody' })
+        const evaluated = await s.post('/flags/?v=2', { token, distinct_id: 'someone' })
         expect(Object.keys(evaluated.body.flags)).toEqual([`served-${n}`])
       }
     }
     const { snapshots } = s.halyard.serving
     expect(tokens.filter(token => snapshots.known(token)).length).toBeLessThanOrEqual(2)
-    await expectNeighbourServed()
+    await expectNeighborServed()
   })
 
-  it('opens so many streams and no more, and the neighbour still gets one', async () => {
+  it('opens so many streams and no more, and the neighbor still gets one', async () => {
     const opened: Opened[] = []
     try {
       for (let n = 0; n < 3; n++) opened.push(await openStream(s.url, s.projectToken))
@@ -112,7 +112,7 @@ onEachDatabase('a tenant at its limits', dialect => {
     again.end()
   })
 
-  it('fills its share of the queue for events, and the neighbour still has room', async () => {
+  it('fills its share of the event queue, and other projects can still enqueue', async () => {
     const batch = (token: string, name: string, count: number) => ({
       api_key: token,
       batch: Array.from({ length: count }, (_, n) => ({

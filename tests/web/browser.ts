@@ -9,14 +9,14 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const systemBrowsers = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 const waitMilliseconds = 30_000
 
-/** The page in a real browser against a real server. */
+/** The web app in a real browser against a real server. */
 export interface Visit {
   readonly scenario: Scenario
-  /** A window of its own: nothing is shared between two of them. */
+  /** Opens a page in a browser context of its own. */
   open(options?: { width?: number; height?: number; dark?: boolean; locale?: string }): Promise<Page>
-  /** The owner signs in, and goes there. */
+  /** Signs the owner in and opens the path. */
   signIn(page: Page, path: string): Promise<void>
-  /** A window in which the owner is signed in. */
+  /** Opens a page with the owner signed in. */
   signedIn(path: string, options?: Parameters<Visit['open']>[0]): Promise<Page>
   close(): Promise<void>
 }
@@ -51,7 +51,7 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
     const field = await page.locator('input[type=password]').elementHandle()
     await page.locator('button[type=submit]').click()
     await page.waitForURL(url => url.pathname !== '/login')
-    // The address changes a moment before the page does, and the sign-in form has fields that other pages have too.
+    // The URL changes before the content does, and other pages have fields with the same names.
     await field?.waitForElementState('hidden')
   }
   return {
@@ -87,36 +87,36 @@ export async function launch(): Promise<Browser> {
   })
 }
 
-const complaints = new WeakMap<Page, string[]>()
+const consoleErrors = new WeakMap<Page, string[]>()
 
-/** Whatever a test is about, an error in the console (a refused style, a thrown exception) fails it. */
+/** An error in the console, such as a blocked style or an exception, fails any test. */
 function watch(page: Page): void {
   const found: string[] = []
-  complaints.set(page, found)
+  consoleErrors.set(page, found)
   page.on('pageerror', error => found.push(String(error)))
   page.on('console', message => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) found.push(message.text())
   })
 }
 
-/** Nothing in the console, nothing that axe finds against WCAG 2.2 AA. */
+/** No console errors and no violations of WCAG 2.2 AA that axe can find. */
 export async function expectSound(page: Page): Promise<void> {
   const folder = process.env.TEST_SCREENSHOTS
   if (folder)
     await page.screenshot({ path: `${folder}/${expect.getState().currentTestName} ${performance.now() | 0}.png` })
-  expect(complaints.get(page)).toEqual([])
+  expect(consoleErrors.get(page)).toEqual([])
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
-  // As text, since it runs in the browser, whose names are not known here.
+  // As text: it runs in the browser, whose types are not known here.
   const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(axeOptions)})`)
   const violations = results.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, any }) => `${id}: ${html.slice(0, 300)} ${any[0]?.message ?? ''}`),
   )
   expect(violations).toEqual([])
-  expect(await page.evaluate(namelessTabs), 'rows of tabs without a name').toBe(0)
-  expect(await hasSidewaysScroll(page), 'the page scrolls sideways').toBe(false)
+  expect(await page.evaluate(namelessTabs), 'tab lists without an accessible name').toBe(0)
+  expect(await hasHorizontalScroll(page), 'the page scrolls horizontally').toBe(false)
 }
 
-/** That is where the keyboard is. */
+/** Waits until the element has the focus. */
 export const expectFocus = (element: Locator): Promise<void> =>
   expect.poll(() => element.and(element.page().locator(':focus')).count()).toBe(1)
 
@@ -131,11 +131,11 @@ const axeOptions = {
   rules: { region: { enabled: false } },
 }
 
-const hasSidewaysScroll = (page: Page): Promise<boolean> =>
+const hasHorizontalScroll = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth + 1')
 
-/** A person of a company who has asked for the flag `search-v2`. */
-export async function meetAda(scenario: Scenario): Promise<void> {
+/** Sends events of a person in a company who has evaluated the flag `search-v2`. */
+export async function sendEventsOfAda(scenario: Scenario): Promise<void> {
   await scenario.post('/batch/', {
     api_key: scenario.projectToken,
     batch: [

@@ -17,12 +17,12 @@ afterAll(() => visit.close())
 const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
 
 describe('cohorts', { timeout: 120_000 }, () => {
-  it('by filters are made, counted and used in a flag, which says whom it reaches', async () => {
+  it('with filters are created, counted and used in a flag with its impact', async () => {
     const page = await visit.signedIn(inProject('/cohorts/new'))
     await page.getByRole('textbox', { name: 'Name' }).fill('Paying')
-    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('button', { name: 'Add filter' }).click()
     await page.getByRole('combobox', { name: 'Property', exact: true }).fill('plan')
-    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('icontains')
+    await page.getByRole('combobox', { name: 'Operator' }).selectOption('icontains')
     await page.getByRole('textbox', { name: 'Value', exact: true }).fill('pro')
     await expectSound(page)
     await page.getByRole('button', { name: 'New cohort' }).click()
@@ -33,7 +33,7 @@ describe('cohorts', { timeout: 120_000 }, () => {
 
     await page.goto(inProject('/flags/new'))
     await page.getByRole('textbox', { name: 'Key' }).fill('for-paying')
-    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('button', { name: 'Add filter' }).click()
     await page.getByRole('menuitem', { name: 'Cohort' }).click()
     await page.getByRole('combobox', { name: 'Cohort', exact: true }).click()
     await page.getByRole('option', { name: 'Paying' }).click()
@@ -41,12 +41,12 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await expectSound(page)
     await page.getByRole('button', { name: 'Create flag' }).click()
     await page.getByRole('heading', { name: 'for-paying', level: 1 }).waitFor()
-    await page.getByRole('button', { name: 'Remove this filter' }).click()
-    await page.getByText('15 would gain it').waitFor()
+    await page.getByRole('button', { name: 'Remove filter' }).click()
+    await page.getByText('15 would gain access').waitFor()
     await expectSound(page)
   })
 
-  it('by groups within groups are built without JSON, and mended at the field', async () => {
+  it('with nested groups are built without JSON and fixed at the field', async () => {
     const { scenario } = visit
     const { body: paying } = await scenario.post(`${scenario.project}/cohorts/`, {
       name: 'Payers',
@@ -56,14 +56,14 @@ describe('cohorts', { timeout: 120_000 }, () => {
     })
     const page = await visit.signedIn(inProject('/cohorts/new'))
     await page.getByRole('textbox', { name: 'Name' }).fill('Free or number seven')
-    await page.getByRole('button', { name: 'Add a cohort' }).click()
-    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('not_in')
+    await page.getByRole('button', { name: 'Add cohort' }).click()
+    await page.getByRole('combobox', { name: 'Operator' }).selectOption('not_in')
     await page.getByRole('combobox', { name: 'Cohort', exact: true }).click()
     await page.getByRole('option', { name: 'Payers' }).click()
-    await page.getByRole('button', { name: 'Add a group' }).click()
+    await page.getByRole('button', { name: 'Add group' }).click()
     const group = page.getByRole('region', { name: 'Group 2' })
     await group.getByRole('combobox', { name: 'Property', exact: true }).fill('plan')
-    await group.getByRole('combobox', { name: 'Comparison' }).selectOption('regex')
+    await group.getByRole('combobox', { name: 'Operator' }).selectOption('regex')
     await group.getByRole('textbox', { name: 'Value', exact: true }).fill('(')
     await group.getByRole('checkbox', { name: 'not' }).check()
     await page.getByRole('button', { name: 'New cohort' }).click()
@@ -81,27 +81,27 @@ describe('cohorts', { timeout: 120_000 }, () => {
         { type: 'OR', values: [{ key: 'plan', operator: 'regex', negation: true }] },
       ],
     })
-    await page.getByRole('button', { name: 'Filters as JSON' }).click()
-    await expect.poll(() => page.getByRole('textbox', { name: 'Filters as JSON' }).inputValue()).toContain('negation')
+    await page.getByRole('button', { name: 'Edit as JSON' }).click()
+    await expect.poll(() => page.getByRole('textbox', { name: 'Edit as JSON' }).inputValue()).toContain('negation')
     await expectSound(page)
   })
 
-  it('by a list take people from a file', async () => {
+  it('with a static list import people from a file', async () => {
     const page = await visit.signedIn(inProject('/cohorts/new'), { dark: true, width: 360, height: 740 })
     await page.getByRole('textbox', { name: 'Name' }).fill('Beta')
-    await page.getByText('By a list', { exact: true }).click()
+    await page.getByText('Static (list)', { exact: true }).click()
     await page.getByRole('button', { name: 'New cohort' }).click()
-    await page.getByText('Nobody is in it.').waitFor()
+    await page.getByText('No people in this cohort').waitFor()
     await page.locator('input[type=file]').setInputFiles({
       name: 'beta.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from('distinct_id\nperson-1\nperson-2\nnobody\n'),
+      buffer: Buffer.from('distinct_id\nperson-1\nperson-2\nunknown\n'),
     })
-    await page.getByText('2 added, 1 not known').waitFor()
+    await page.getByText('2 added, 1 unknown').waitFor()
     await page.getByRole('link', { name: 'person-1' }).waitFor()
     await expectSound(page)
     await page.goto(inProject('/cohorts'))
-    await page.getByRole('row', { name: /Beta list 2/ }).waitFor()
+    await page.getByRole('row', { name: /Beta Static 2/ }).waitFor()
     await expectSound(page)
     const list = await visit.scenario.get(`${visit.scenario.project}/cohorts/`)
     expect(list.body.results.map((cohort: { name: string }) => cohort.name)).toContain('Beta')

@@ -5,14 +5,14 @@ import { withDatabase } from '../../packages/server/src/cli/with-database.ts'
 import { expectSound, startVisit, type Visit } from './browser.ts'
 
 let visit: Visit
-const say = console.log
+const log = console.log
 beforeAll(async () => {
   visit = await startVisit()
   console.log = () => {}
   vi.stubEnv('DATABASE_URL', visit.scenario.databaseUrl)
 }, 120_000)
 afterAll(async () => {
-  console.log = say
+  console.log = log
   vi.unstubAllEnvs()
   await visit.close()
 })
@@ -25,14 +25,16 @@ async function countAccounts(): Promise<number> {
   return count
 }
 
-/** `scripts/screenshots.mjs` sets this to the folder of the README's pictures. */
+/** Set by `scripts/screenshots.mjs` to the folder of the README's screenshots. */
 const pictures = process.env.README_PICTURES
 
 describe('halyard demo', { timeout: 240_000 }, () => {
-  it('fills a project with a living product, and takes it away again', async () => {
+  it('fills a project with sample data and removes it again', async () => {
     const { scenario } = visit
-    const args = ['--url', scenario.url, '--key', scenario.key]
-    await demo(args)
+    const options = { url: scenario.url, key: scenario.key }
+    const currentBefore = (await scenario.get('/api/projects/@current/')).body.id
+    await demo(options)
+    expect((await scenario.get('/api/projects/@current/')).body.id).toBe(currentBefore)
     const projects = (await scenario.get('/api/projects/')).body.results
     const { id } = projects.find((project: { name: string }) => project.name === 'Demo shop')
     expect((await scenario.get(`/api/projects/${id}/feature_flags/`)).body.count).toBe(8)
@@ -46,7 +48,7 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     expect(new Set(story.map(({ user }: { user: { first_name: string } }) => user.first_name))).toContain('Mira')
 
     const page = await visit.signedIn(`/project/${id}/flags`, { width: 1280, height: 720 })
-    await page.getByText('On for 10–100% of people in 3 conditions').waitFor()
+    await page.getByText('3 conditions, 10–100% rollout to people').waitFor()
     await page.getByText('Off: rolled back').waitFor()
     await expectSound(page)
     if (pictures) await page.screenshot({ path: `${pictures}/flags.png` })
@@ -55,27 +57,31 @@ describe('halyard demo', { timeout: 240_000 }, () => {
     await expectSound(page)
     if (pictures) await page.screenshot({ path: `${pictures}/editor.png` })
     await page.getByRole('tab', { name: 'Usage' }).click()
-    await page.getByRole('img', { name: /Calls by answer/ }).waitFor()
+    await page.getByRole('img', { name: /Evaluations by value/ }).waitFor()
     await expectSound(page)
     if (pictures) await page.screenshot({ path: `${pictures}/usage.png` })
 
     await page.getByRole('tab', { name: 'History' }).click()
-    await page.getByText('planned a change of').waitFor()
+    await page.getByText('scheduled a change to').waitFor()
     await expectSound(page)
     if (pictures) await page.screenshot({ path: `${pictures}/history.png` })
 
-    const why = await visit.signedIn(`/project/${id}/why?id=customer-7`, { width: 1280, height: 720, dark: true })
-    await why.getByRole('button', { name: /new-checkout/ }).click()
-    await why
-      .getByText(/the share reaches to/)
+    const debuggerPage = await visit.signedIn(`/project/${id}/debugger?id=customer-7`, {
+      width: 1280,
+      height: 720,
+      dark: true,
+    })
+    await debuggerPage.getByRole('button', { name: /new-checkout/ }).click()
+    await debuggerPage
+      .getByText(/bucket .*, rollout/)
       .filter({ visible: true })
       .first()
       .waitFor()
-    await expectSound(why)
-    if (pictures) await why.screenshot({ path: `${pictures}/why.png` })
+    await expectSound(debuggerPage)
+    if (pictures) await debuggerPage.screenshot({ path: `${pictures}/why.png` })
 
     expect(await countAccounts()).toBe(3)
-    await demo([...args, '--remove'])
+    await demo({ ...options, remove: true })
     expect(await countAccounts()).toBe(1)
     const left = (await scenario.get('/api/projects/')).body.results
     expect(left.map((project: { name: string }) => project.name)).not.toContain('Demo shop')

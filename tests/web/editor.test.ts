@@ -11,7 +11,7 @@ const flags = () => `${visit.scenario.project}/feature_flags`
 const pages = () => `/project/${visit.scenario.projectId}/flags`
 
 describe('the flag editor', { timeout: 120_000 }, () => {
-  it('takes a newcomer from an empty list to a rolled-out flag', async () => {
+  it('creates the first flag from an empty list', async () => {
     const page = await visit.signedIn('/')
     await page.getByText('No flags yet').waitFor()
     await page.getByRole('button', { name: 'New flag' }).last().click()
@@ -19,29 +19,29 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.getByRole('textbox', { name: 'Description' }).fill('The checkout of 2026')
     await expectSound(page)
 
-    await page.getByRole('button', { name: 'Add a filter' }).click()
-    await page.getByRole('menuitem', { name: 'Property of the person' }).click()
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('menuitem', { name: 'Person property' }).click()
     const property = page.getByRole('combobox', { name: 'Property', exact: true })
-    // Whoever adds a filter goes on in it.
+    // A new filter gets the focus.
     await expectFocus(property)
     await property.fill('email')
-    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('ends_with')
+    await page.getByRole('combobox', { name: 'Operator' }).selectOption('ends_with')
     await page.getByRole('textbox', { name: 'Value', exact: true }).fill('@example.com')
 
     const preview = page.getByRole('region', { name: 'Try it' })
-    await preview.getByText('No condition matches.').waitFor()
+    await preview.getByText('No condition matched').waitFor()
     await preview.getByLabel('email').fill('ada@example.com')
-    await preview.getByText('Condition 1 matches.').waitFor()
+    await preview.getByText('Condition 1 matched').waitFor()
     await expectSound(page)
 
-    await page.getByRole('button', { name: 'Add a filter' }).click()
+    await page.getByRole('button', { name: 'Add filter' }).click()
     await page.getByRole('menuitem', { name: 'Cohort' }).click()
-    await page.getByRole('group', { name: 'Cohort' }).getByRole('button', { name: 'Remove this filter' }).focus()
+    await page.getByRole('group', { name: 'Cohort' }).getByRole('button', { name: 'Remove filter' }).focus()
     await page.keyboard.press('Enter')
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
 
     await page.getByRole('button', { name: 'Create flag' }).click()
-    await page.getByRole('button', { name: 'Show the code' }).waitFor()
+    await page.getByRole('button', { name: 'Show code' }).waitFor()
     await page.getByRole('heading', { name: 'new-checkout', level: 1 }).waitFor()
     const { body } = await visit.scenario.get(`${flags()}/?search=new-checkout`)
     expect(body.results[0]).toMatchObject({
@@ -59,52 +59,52 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     })
   })
 
-  it('brings into sight what keeps a flag from being saved', async () => {
+  it('scrolls to the field that prevents saving', async () => {
     await visit.scenario.post(`${flags()}/`, { key: 'taken' })
     const page = await visit.signedIn(`${pages()}/new`, { locale: 'de-DE' })
-    await page.getByRole('textbox', { name: 'Schlüssel' }).fill('taken')
+    await page.getByRole('textbox', { name: 'Key' }).fill('taken')
     await page.getByRole('button', { name: 'Filter hinzufügen' }).click()
-    await page.getByRole('menuitem', { name: 'Eigenschaft der Person' }).click()
-    const create = page.getByRole('button', { name: 'Flag anlegen' })
+    await page.getByRole('menuitem', { name: 'Personeneigenschaft' }).click()
+    const create = page.getByRole('button', { name: 'Flag erstellen' })
     await create.click()
-    await page.getByText('Nenne die Eigenschaft, oder entferne den Filter.').waitFor()
+    await page.getByText('Wähle eine Eigenschaft oder entferne diesen Filter').waitFor()
     await expectSound(page)
-    await page.getByRole('button', { name: 'Diesen Filter entfernen' }).click()
+    await page.getByRole('button', { name: 'Filter entfernen' }).click()
     await create.click()
-    await page.getByText('Diesen Schlüssel hat schon ein anderes Flag.').waitFor()
+    await page.getByText('Ein anderes Flag verwendet diesen Key bereits.').waitFor()
     await expect.poll(() => page.evaluate('document.activeElement?.value')).toBe('taken')
     await expectSound(page)
   })
 
-  it('keeps variants at a hundred, checks payloads, shows the change before saving, and tells its history', async () => {
+  it('keeps variants at 100%, validates payloads, shows a diff before saving, and lists the history', async () => {
     const { body: flag } = await visit.scenario.post(`${flags()}/`, {
       key: 'pricing',
-      filters: { groups: [{ properties: [], rollout_percentage: 100 }], kept: 'as is' },
+      filters: { groups: [{ properties: [], rollout_percentage: 100 }], custom: 'as is' },
     })
     const page = await visit.signedIn(`${pages()}/${flag.id}`, { dark: true })
-    await page.getByText('Variants', { exact: true }).click()
-    await page.getByRole('button', { name: 'Add a variant' }).click()
-    await page.getByRole('textbox', { name: 'Share of control' }).fill('50')
+    await page.getByText('Multivariate', { exact: true }).click()
+    await page.getByRole('button', { name: 'Add variant' }).click()
+    await page.getByRole('textbox', { name: 'Percentage of control' }).fill('50')
     await page.getByText('control 50% · test 25% · variant-3 25%').waitFor()
     await page.getByRole('textbox', { name: 'Payload of test' }).fill('{"price": ')
-    await page.getByText('This is not JSON yet.').waitFor()
+    await page.getByText('Invalid JSON (line 1, column 11)').waitFor()
     await page.keyboard.press('Control+s')
-    await page.getByText('A payload is not JSON yet.').waitFor()
+    await page.getByText('Payload is not valid JSON').waitFor()
     await expectFocus(page.getByRole('textbox', { name: 'Payload of test' }))
     expect(await page.getByRole('dialog').count()).toBe(0)
     await expectSound(page)
     await page.getByRole('textbox', { name: 'Payload of test' }).fill('{"price": 9}')
-    await page.getByText('Not saved yet').waitFor()
+    await page.getByText('Unsaved changes', { exact: true }).waitFor()
     await expectSound(page)
     await page.keyboard.press('Control+s')
-    const review = page.getByRole('dialog', { name: 'What will change' })
+    const review = page.getByRole('dialog', { name: 'Review changes' })
     await review.getByText('Variant control: 50%').waitFor()
     await expectSound(page)
     await review.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('Saved', { exact: true }).waitFor()
+    await page.getByText('Changes saved', { exact: true }).waitFor()
     const saved = await visit.scenario.get(`${flags()}/${flag.id}/`)
     expect(saved.body.filters).toMatchObject({
-      kept: 'as is',
+      custom: 'as is',
       multivariate: {
         variants: [
           { key: 'control', rollout_percentage: 50 },
@@ -122,51 +122,51 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.getByText(visit.scenario.projectToken).first().waitFor()
     await expectSound(page)
     await page.getByRole('tab', { name: 'Access' }).click()
-    await page.getByText('No role has been let in').waitFor()
+    await page.getByText('No additional roles can edit this flag').waitFor()
     await expectSound(page)
   })
 
-  it('says at the field what is wrong, before and after asking the server', async () => {
+  it('shows errors at the field, before and after the request', async () => {
     const page = await visit.signedIn(`${pages()}/new`)
     await page.getByRole('button', { name: 'Create flag' }).click()
-    await page.getByText('A flag needs a key.').waitFor()
+    await page.getByText('Enter a key').waitFor()
     await page.getByRole('textbox', { name: 'Key' }).fill('new-checkout')
-    await page.getByRole('button', { name: 'Add a filter' }).click()
-    await page.getByRole('menuitem', { name: 'Property of the person' }).click()
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('menuitem', { name: 'Person property' }).click()
     await page.getByRole('combobox', { name: 'Property', exact: true }).fill('email')
-    await page.getByRole('combobox', { name: 'Comparison' }).selectOption('regex')
+    await page.getByRole('combobox', { name: 'Operator' }).selectOption('regex')
     await page.getByRole('textbox', { name: 'Value', exact: true }).fill('(')
     await page.getByRole('button', { name: 'Create flag' }).click()
     await page.getByRole('region', { name: 'Condition 1' }).getByText('The regular expression cannot be used').waitFor()
-    await page.getByText('1 thing to mend before saving').waitFor()
+    await page.getByText('Fix 1 issue to save').waitFor()
     await expectSound(page)
     await page.getByRole('textbox', { name: 'Value', exact: true }).fill('^a')
     await page.getByRole('button', { name: 'Create flag' }).click()
     await expect.poll(() => page.getByRole('textbox', { name: 'Key' }).getAttribute('aria-invalid')).toBe('true')
   })
 
-  it('asks what to do when somebody else saved first', async () => {
+  it('asks what to do about an edit conflict', async () => {
     const { body: flag } = await visit.scenario.post(`${flags()}/`, { key: 'contested' })
     const page = await visit.signedIn(`${pages()}/${flag.id}`)
     await page.getByRole('textbox', { name: 'Description' }).fill('mine')
     await visit.scenario.patch(`${flags()}/${flag.id}/`, { name: 'theirs' })
     await page.getByRole('button', { name: 'Review and save' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog', { name: 'Somebody else saved first' }).waitFor()
+    await page.getByRole('dialog', { name: 'This flag changed while you were editing' }).waitFor()
     await expectSound(page)
-    await page.getByRole('button', { name: 'Save mine over it' }).click()
-    await page.getByText('Saved', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Overwrite' }).click()
+    await page.getByText('Changes saved', { exact: true }).waitFor()
     expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body.name).toBe('mine')
   })
 
-  it('asks in dialogs that keep the focus and give it back', async () => {
+  it('asks in dialogs that trap and restore the focus', async () => {
     const { body: flag } = await visit.scenario.post(`${flags()}/`, { key: 'doomed' })
     const page = await visit.signedIn(`${pages()}/${flag.id}`)
     const focused = () => page.evaluate<string>('document.activeElement.innerText || document.activeElement.ariaLabel')
     await page.getByRole('textbox', { name: 'Description' }).fill('not saved')
-    await page.getByRole('link', { name: 'Why?' }).click()
-    const leaving = page.getByRole('dialog', { name: 'Not saved yet' })
-    await leaving.getByText('Leave without saving your changes?').waitFor()
+    await page.getByRole('link', { name: 'Debugger' }).click()
+    const leaving = page.getByRole('dialog', { name: 'Unsaved changes' })
+    await leaving.getByText('Your changes will be lost.').waitFor()
     await expectSound(page)
     for (const name of ['Close', 'Keep editing', 'Discard changes']) {
       await page.keyboard.press('Tab')
@@ -174,7 +174,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     }
     await page.keyboard.press('Escape')
     await leaving.waitFor({ state: 'hidden' })
-    await expect.poll(focused).toBe('Why?')
+    await expect.poll(focused).toBe('Debugger')
     expect(await page.getByRole('textbox', { name: 'Description' }).inputValue()).toBe('not saved')
     await page.getByRole('button', { name: 'Discard changes' }).click()
 
@@ -193,15 +193,15 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.getByRole('menuitem', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
     await page.getByText('Deleted').first().waitFor()
-    // The page shows it at once, and asks the server meanwhile.
+    // The change is optimistic; the request may still be running.
     await expect.poll(async () => (await visit.scenario.get(`${flags()}/${flag.id}/`)).body.deleted).toBe(true)
   })
 
-  it('depends on another flag, and works on a phone', async () => {
+  it('supports flag dependencies and phones', async () => {
     const page = await visit.signedIn(`${pages()}/new`, { width: 360, height: 740, dark: true })
     await page.getByRole('textbox', { name: 'Key' }).fill('dependent')
-    await page.getByRole('button', { name: 'Add a filter' }).click()
-    await page.getByRole('menuitem', { name: 'Another flag' }).click()
+    await page.getByRole('button', { name: 'Add filter' }).click()
+    await page.getByRole('menuitem', { name: 'Flag', exact: true }).click()
     await page.getByRole('combobox', { name: 'Flag', exact: true }).fill('pricing')
     await page.getByRole('option', { name: 'pricing' }).click()
     await page.getByRole('combobox', { name: 'Value' }).selectOption('test')

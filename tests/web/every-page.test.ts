@@ -1,12 +1,12 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { answerInTurn, type Turn, turns } from './answers-in-turn.ts'
-import { expectFocus, expectSound, meetAda, startVisit, type Visit } from './browser.ts'
+import { expectFocus, expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { type ResponseOrder, respondInOrder, responseOrders } from './response-order.ts'
 
 let visit: Visit
 type Pages = Record<string, { path: string; shows: string }>
 let pages: Pages
-let doors: Pages
+let publicPages: Pages
 
 beforeAll(async () => {
   visit = await startVisit()
@@ -20,7 +20,7 @@ beforeAll(async () => {
       ],
     },
   })
-  await meetAda(scenario)
+  await sendEventsOfAda(scenario)
   const { body: cohort } = await scenario.post(`${scenario.project}/cohorts/`, { name: 'Beta', is_static: true })
   const person = await vi.waitUntil(async () => (await scenario.get(`${scenario.project}/persons/`)).body.results[0], {
     timeout: 60_000,
@@ -38,19 +38,19 @@ beforeAll(async () => {
   const pluginTab = (name: string) => `${organization}/plugins/${plugin.id}?tab=${name}`
   const tab = (name: string) => `${project}/flags/${flag.id}?tab=${name}`
   pages = {
-    flags: { path: `${project}/flags`, shows: 'On for 25% of people in 1 condition' },
+    flags: { path: `${project}/flags`, shows: '1 condition, 25% rollout to people' },
     'new flag': { path: `${project}/flags/new`, shows: 'Create flag' },
     flag: { path: `${project}/flags/${flag.id}`, shows: 'On for' },
-    usage: { path: tab('usage'), shows: 'Calls by answer' },
-    schedule: { path: tab('schedule'), shows: 'Nothing is scheduled.' },
+    usage: { path: tab('usage'), shows: 'Evaluations by value' },
+    schedule: { path: tab('schedule'), shows: 'No scheduled changes' },
     history: { path: tab('history'), shows: 'created' },
     projects: { path: tab('copies'), shows: 'Review and copy' },
     code: { path: tab('code'), shows: 'npm install posthog-node' },
-    access: { path: tab('access'), shows: 'No role has been let in' },
-    why: { path: `${project}/why?id=ada`, shows: '1 flag for ada' },
+    access: { path: tab('access'), shows: 'No additional roles can edit this flag' },
+    debugger: { path: `${project}/debugger?id=ada`, shows: '1 flag for ada' },
     cohorts: { path: `${project}/cohorts`, shows: 'Beta' },
-    cohort: { path: `${project}/cohorts/${cohort.id}`, shows: 'Upload a CSV file' },
-    'new cohort': { path: `${project}/cohorts/new`, shows: 'Add a group' },
+    cohort: { path: `${project}/cohorts/${cohort.id}`, shows: 'Upload CSV' },
+    'new cohort': { path: `${project}/cohorts/new`, shows: 'Add group' },
     people: { path: `${project}/persons`, shows: 'ada@example.com' },
     person: { path: `${project}/persons/${person.uuid}`, shows: '1 flag for ada' },
     groups: { path: `${project}/groups`, shows: 'acme' },
@@ -60,38 +60,38 @@ beforeAll(async () => {
     roles: { path: `${organization}/roles`, shows: 'No roles yet' },
     account: { path: '/account', shows: 'First key' },
     'no flags': { path: `/project/${fresh.id}/flags`, shows: 'No flags yet' },
-    'nobody to ask about': { path: `/project/${fresh.id}/why`, shows: 'Whose flags?' },
+    'debugger without a person': { path: `/project/${fresh.id}/debugger`, shows: 'No person selected' },
     'no cohorts': { path: `/project/${fresh.id}/cohorts`, shows: 'No cohorts yet' },
-    'no people': { path: `/project/${fresh.id}/persons`, shows: 'Nobody yet' },
+    'no people': { path: `/project/${fresh.id}/persons`, shows: 'No people yet' },
     'no groups': { path: `/project/${fresh.id}/groups`, shows: 'No groups yet' },
-    'no activity': { path: `/project/${fresh.id}/activity`, shows: 'Nothing has happened yet' },
+    'no activity': { path: `/project/${fresh.id}/activity`, shows: 'No activity yet' },
     plugins: { path: `${organization}/plugins`, shows: 'Greeter' },
-    'order of plugins': { path: `${organization}/plugins?tab=order`, shows: 'Each event goes through' },
-    catalogue: { path: `${organization}/plugins?tab=catalogue`, shows: 'Flag guardrails' },
+    'order of plugins': { path: `${organization}/plugins?tab=order`, shows: 'Events pass through' },
+    catalog: { path: `${organization}/plugins?tab=catalog`, shows: 'Flag guardrails' },
     'activity of plugins': { path: `${organization}/plugins?tab=activity`, shows: 'installed Greeter' },
-    'settings of a plugin': { path: pluginTab('settings'), shows: 'It asks for no hosts' },
+    'settings of a plugin': { path: pluginTab('settings'), shows: 'This plugin requests no network access' },
     'source of a plugin': { path: pluginTab('source'), shows: 'processEvent' },
-    'log of a plugin': { path: pluginTab('log'), shows: 'Search the log' },
+    'log of a plugin': { path: pluginTab('log'), shows: 'Search logs' },
     'metrics of a plugin': { path: pluginTab('metrics'), shows: 'Calls' },
-    'jobs of a plugin': { path: pluginTab('jobs'), shows: 'no jobs' },
+    'jobs of a plugin': { path: pluginTab('jobs'), shows: 'no jobs to run' },
     'activity of a plugin': { path: pluginTab('activity'), shows: 'installed Greeter' },
     'about a plugin': { path: pluginTab('about'), shows: 'Uninstall' },
-    'a flag that is not there': { path: `${project}/flags/999999`, shows: 'There is nothing at this address' },
-    'a tab that is not there': { path: pluginTab('nonsense'), shows: 'It asks for no hosts' },
+    'an unknown flag': { path: `${project}/flags/999999`, shows: 'Page not found' },
+    'an unknown tab': { path: pluginTab('nonsense'), shows: 'This plugin requests no network access' },
   }
-  doors = {
-    'sign-in': { path: '/login', shows: 'Where do I get an account?' },
-    invitation: { path: `/signup/${invite.id}`, shows: 'Choose a password' },
-    'invitation that has ended': { path: `/signup/${crypto.randomUUID()}`, shows: 'Ask for a new one' },
-    'no such page': { path: '/nonsense', shows: 'There is nothing at this address' },
+  publicPages = {
+    'sign-in': { path: '/login', shows: 'Need an account?' },
+    invitation: { path: `/signup/${invite.token}`, shows: 'At least 8 characters' },
+    'expired invitation': { path: `/signup/${crypto.randomUUID()}`, shows: 'Ask an admin for a new one' },
+    'unknown page': { path: '/nonsense', shows: 'Page not found' },
   }
 }, 120_000)
 afterAll(() => visit.close())
 
-/** Browsers call 0.1 a page that jumps. Here nothing moves but a line that breaks elsewhere in the font of another machine. */
+/** 0.1 counts as a good cumulative layout shift. Here only a line that wraps differently in another font may move. */
 const layoutShiftMax = 0.01
 const watchShifts = `window.shifts = []
-const nameOf = node => node ? (node.textContent || node.nodeName).slice(0, 40) : 'something that is gone'
+const nameOf = node => node ? (node.textContent || node.nodeName).slice(0, 40) : 'a removed element'
 new PerformanceObserver(list => {
   for (const { value, sources, hadRecentInput } of list.getEntries()) {
     if (!hadRecentInput) window.shifts.push({ value, moved: sources.map(({ node }) => nameOf(node)) })
@@ -100,11 +100,11 @@ new PerformanceObserver(list => {
 
 interface Shift {
   readonly value: number
-  /** The text of what has moved. */
+  /** The text of the moved elements. */
   readonly moved: readonly string[]
 }
 
-async function expectStill(page: Page, name: string): Promise<void> {
+async function expectNoShift(page: Page, name: string): Promise<void> {
   const shifts = await page.evaluate<Shift[]>('window.shifts')
   const sum = shifts.reduce((total, { value }) => total + value, 0)
   expect(sum, `how far "${name}" jumps: ${JSON.stringify(shifts)}`).toBeLessThan(layoutShiftMax)
@@ -112,16 +112,21 @@ async function expectStill(page: Page, name: string): Promise<void> {
 
 type Scheme = 'light' | 'dark'
 
-/** Every page is loaded once, its answers one after the other, and then looked at in both colours. */
-async function lookAt(page: Page, paths: Pages, schemes: readonly [Scheme, Scheme], turn: Turn): Promise<void> {
+/** Loads every page once with ordered responses and checks it in both color schemes. */
+async function checkPages(
+  page: Page,
+  paths: Pages,
+  schemes: readonly [Scheme, Scheme],
+  order: ResponseOrder,
+): Promise<void> {
   await page.addInitScript(watchShifts)
-  const hasAllAnswers = await answerInTurn(page, turn)
+  const isIdle = await respondInOrder(page, order)
   for (const [name, { path, shows }] of Object.entries(paths)) {
     await page.emulateMedia({ colorScheme: schemes[0] })
     await page.goto(path)
     await page.getByText(shows).filter({ visible: true }).first().waitFor()
-    await hasAllAnswers()
-    await expectStill(page, name)
+    await isIdle()
+    await expectNoShift(page, name)
     for (const scheme of schemes) {
       await page.emulateMedia({ colorScheme: scheme })
       await page.locator(`html[data-mantine-color-scheme=${scheme}]`).waitFor()
@@ -133,27 +138,27 @@ async function lookAt(page: Page, paths: Pages, schemes: readonly [Scheme, Schem
 const phone = { dark: true, width: 360, height: 740 }
 
 describe('every page', { timeout: 900_000 }, () => {
-  it('is sound and stays in place on a desk, in the light and in the dark', async () => {
-    await lookAt(await visit.signedIn('/'), pages, ['light', 'dark'], turns.asAsked)
-    await lookAt(await visit.open(), doors, ['light', 'dark'], turns.asAsked)
+  it('is accessible and has no layout shift on a desktop, in light and dark mode', async () => {
+    await checkPages(await visit.signedIn('/'), pages, ['light', 'dark'], responseOrders.firstInFirstOut)
+    await checkPages(await visit.open(), publicPages, ['light', 'dark'], responseOrders.firstInFirstOut)
   })
 
-  it('is sound and stays in place on a phone, in the dark and in the light', async () => {
-    await lookAt(await visit.signedIn('/', phone), pages, ['dark', 'light'], turns.backwards)
-    await lookAt(await visit.open(phone), doors, ['dark', 'light'], turns.backwards)
+  it('is accessible and has no layout shift on a phone, in dark and light mode', async () => {
+    await checkPages(await visit.signedIn('/', phone), pages, ['dark', 'light'], responseOrders.lastInFirstOut)
+    await checkPages(await visit.open(phone), publicPages, ['dark', 'light'], responseOrders.lastInFirstOut)
   })
 
-  it('stays in place when it is known last who is here and what they may do', async () => {
+  it('has no layout shift when the session loads last', async () => {
     const page = await visit.signedIn('/')
     await page.addInitScript(watchShifts)
-    const hasAllAnswers = await answerInTurn(page, turns.bearingsLast)
-    for (const name of ['flags', 'plugins', 'catalogue', 'members', 'source of a plugin', 'nobody to ask about']) {
+    const isIdle = await respondInOrder(page, responseOrders.sessionLast)
+    for (const name of ['flags', 'plugins', 'catalog', 'members', 'source of a plugin', 'debugger without a person']) {
       const { path, shows } = pages[name]!
       await page.goto(path)
       await page.getByText(shows).filter({ visible: true }).first().waitFor()
-      await hasAllAnswers()
-      await expectStill(page, name)
-      // Hidden until then, the heading could not take it.
+      await isIdle()
+      await expectNoShift(page, name)
+      // The heading was hidden until then and could not take the focus.
       await expectFocus(page.getByRole('heading', { level: 1 }))
     }
   })

@@ -34,12 +34,12 @@ afterAll(() => visit.close())
 const flagNamed = async (key: string) =>
   (await visit.scenario.get(`${visit.scenario.project}/feature_flags/?search=${key}&limit=1`)).body.results[0]
 
-describe('the list of flags', { timeout: 120_000 }, () => {
-  it('says what each flag does, finds and filters', async () => {
+describe('the flag list', { timeout: 120_000 }, () => {
+  it('summarizes each flag, searches and filters', async () => {
     const page = await visit.signedIn('/')
     await page.getByText('On for all people').waitFor()
-    await page.getByText('On for 25% of people in 2 conditions · 2 variants').waitFor()
-    await page.getByText('Off for everybody').waitFor()
+    await page.getByText('2 conditions, 25% rollout to people · 2 variants').waitFor()
+    await page.getByText('Off for everyone').waitFor()
     await expectSound(page)
 
     await page.getByRole('textbox', { name: 'Search flags' }).fill('2026')
@@ -53,22 +53,22 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.getByText('1 of 3 flags').waitFor()
     await page.getByRole('combobox', { name: 'Tag' }).selectOption('growth')
     await page.getByRole('combobox', { name: 'State' }).selectOption('off')
-    await page.getByText('No flag fits these filters.').waitFor()
+    await page.getByText('No matching flags').waitFor()
   })
 
-  it('switches with one click, and back with another', async () => {
+  it('toggles a flag with one click and undoes it with another', async () => {
     const page = await visit.signedIn('/')
     const onOff = page.getByRole('switch', { name: 'dark-mode is on' })
     await onOff.click({ force: true })
-    await page.getByText('dark-mode is on now').waitFor()
+    await page.getByText('dark-mode turned on').waitFor()
     expect((await flagNamed('dark-mode')).active).toBe(true)
     await expectSound(page)
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText('Off for everybody').waitFor()
+    await page.getByText('Off for everyone').waitFor()
     await expect.poll(async () => (await flagNamed('dark-mode')).active).toBe(false)
   })
 
-  it('is worked by keyboard alone', async () => {
+  it('works by keyboard alone', async () => {
     const page = await visit.signedIn('/')
     await page.getByRole('link', { name: 'pricing-test' }).waitFor()
     await page.keyboard.press('j')
@@ -95,7 +95,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await expectFocus(heading)
   })
 
-  it('shows at once what somebody else changes', async () => {
+  it('shows changes of other users immediately', async () => {
     const { scenario } = visit
     const page = await visit.signedIn('/')
     await page.getByRole('link', { name: 'new-checkout' }).waitFor()
@@ -106,17 +106,17 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.getByText('On for 37% of people').waitFor()
   })
 
-  it('changes many at once with one request, and takes it back with another', async () => {
+  it('updates many flags with one request and undoes it with another', async () => {
     const page = await visit.signedIn('/')
     const posted: string[] = []
     page.on('request', request => request.method() !== 'GET' && posted.push(new URL(request.url()).pathname))
     const flags = `${visit.scenario.project}/feature_flags`
-    await page.getByRole('checkbox', { name: 'Select all shown flags' }).check()
-    await page.getByRole('button', { name: 'Add a tag' }).click()
+    await page.getByRole('checkbox', { name: 'Select all listed flags' }).check()
+    await page.getByRole('button', { name: 'Add tag' }).click()
     await page.getByRole('dialog').getByRole('combobox', { name: 'Tag' }).fill('q3')
     await expectSound(page)
-    await page.getByRole('dialog').getByRole('button', { name: 'Add a tag' }).click()
-    await page.getByText('3 flags changed').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Add tag' }).click()
+    await page.getByText('3 flags updated').waitFor()
     expect((await flagNamed('new-checkout')).tags).toEqual(['web', 'q3'])
     expect(posted).toEqual([`${flags}/bulk_update/`])
     await page.getByRole('button', { name: 'Undo' }).click()
@@ -131,11 +131,11 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.getByRole('combobox', { name: 'State' }).selectOption('deleted')
     await page.getByRole('checkbox', { name: 'Select dark-mode' }).check()
     await page.getByRole('button', { name: 'Restore' }).click()
-    await page.getByText('No flag fits these filters.').waitFor()
+    await page.getByText('No matching flags').waitFor()
     expect((await flagNamed('dark-mode')).deleted).toBe(false)
   })
 
-  it('names what could not be changed, and copies many to another project', async () => {
+  it('lists the flags that failed, and copies many to another project', async () => {
     const { scenario } = visit
     const flags = `${scenario.project}/feature_flags`
     const { id } = await flagNamed('new-checkout')
@@ -149,10 +149,10 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.getByRole('checkbox', { name: 'Select pricing-test' }).check()
     await page.getByRole('button', { name: 'Delete' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
-    const told = page.getByRole('dialog', { name: '1 flag was left as before' })
-    await told.getByRole('row', { name: /new-checkout .*needs-checkout/ }).waitFor()
+    const failed = page.getByRole('dialog', { name: 'Couldn’t update 1 flag' })
+    await failed.getByRole('row', { name: /new-checkout .*needs-checkout/ }).waitFor()
     await expectSound(page)
-    await told.getByRole('button', { name: 'Close' }).last().click()
+    await failed.getByRole('button', { name: 'Close' }).last().click()
     await page.getByRole('region', { name: '1 selected' }).waitFor()
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('1 flag restored').waitFor()
@@ -160,17 +160,17 @@ describe('the list of flags', { timeout: 120_000 }, () => {
 
     const { body: target } = await scenario.post('/api/projects/', { name: 'Mobile' })
     await page.reload()
-    await page.getByRole('checkbox', { name: 'Select all shown flags' }).check()
+    await page.getByRole('checkbox', { name: 'Select all listed flags' }).check()
     await page.getByRole('button', { name: 'Copy to projects' }).click()
     await page.getByRole('checkbox', { name: 'Mobile' }).check()
     await expectSound(page)
-    await page.getByRole('dialog').getByRole('button', { name: 'Copy the flag' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Copy flag' }).click()
     await page.getByText('3 flags copied to 1 project').waitFor()
     const copies = await scenario.get(`/api/projects/${target.id}/feature_flags/`)
     expect(copies.body.results.map((flag: { active: boolean }) => flag.active)).toEqual([false, false, false])
   })
 
-  it('says that a flag will change by itself', async () => {
+  it('marks a flag with a scheduled change', async () => {
     const { scenario } = visit
     const { id } = await flagNamed('dark-mode')
     await scenario.post(`${scenario.project}/scheduled_changes/`, {
@@ -183,13 +183,13 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
-  it('shows a viewer what they may not change', async () => {
+  it('disables what a viewer cannot change', async () => {
     const { scenario } = visit
     await scenario.post(`${scenario.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })
     const viewer = await scenario.join('viewer')
     const page = await visit.open({ dark: true })
     await page.goto('/login')
-    await page.getByLabel('E-mail').fill(viewer.email)
+    await page.getByLabel('Email').fill(viewer.email)
     await page.locator('input[type=password]').fill('correct horse battery')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'pricing-test' }).waitFor()
@@ -197,7 +197,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
-  it('loses nobody who works by keyboard when what they are on goes away', async () => {
+  it('keeps the focus when the focused row is removed', async () => {
     const { scenario } = visit
     await scenario.post(`${scenario.project}/feature_flags/`, { key: 'short-lived' })
     const page = await visit.signedIn('/')
@@ -206,15 +206,15 @@ describe('the list of flags', { timeout: 120_000 }, () => {
     await page.keyboard.press('j')
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('short-lived')
     await page.keyboard.press('t')
-    await page.getByText('short-lived is off now').waitFor()
+    await page.getByText('short-lived turned off').waitFor()
     await page.keyboard.press('u')
-    await page.getByText('short-lived is on now').waitFor()
+    await page.getByText('short-lived turned on').waitFor()
     await page.keyboard.press('x')
     const remove = page.getByRole('button', { name: 'Delete', exact: true })
     await remove.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('dialog', { name: 'Delete' }).waitFor()
-    // The Escape is for the dialog alone: the selection stays, and the focus is where it was.
+    // Escape closes the dialog alone: the selection and the focus stay.
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await page.getByRole('region', { name: '1 selected' }).waitFor()
@@ -229,7 +229,7 @@ describe('the list of flags', { timeout: 120_000 }, () => {
 })
 
 describe('with ten thousand flags', { timeout: 180_000 }, () => {
-  it('draws only what is in sight, searches all of them, and fetches only what changes', async () => {
+  it('renders only visible rows, searches all flags and fetches only changed ones', async () => {
     const { scenario } = visit
     const { body: project } = await scenario.post('/api/projects/', { name: 'Ten thousand' })
     const flags = `/api/projects/${project.id}/feature_flags`
@@ -253,19 +253,19 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
     await page.getByRole('link', { name: 'flag-09999' }).waitFor()
     await expectSound(page)
 
-    const asked: string[] = []
-    page.on('request', request => asked.push(new URL(request.url()).pathname))
+    const requested: string[] = []
+    page.on('request', request => requested.push(new URL(request.url()).pathname))
     const { body: changed } = await scenario.get(`${flags}/?search=flag-09999`)
-    await scenario.patch(`${flags}/${changed.results[0].id}/`, { tags: ['seen'], name: 'Changed elsewhere' })
-    await page.getByText('Changed elsewhere').waitFor()
-    expect(asked).toContain(`${flags}/${changed.results[0].id}/`)
-    expect(asked).not.toContain(`${flags}/`)
+    await scenario.patch(`${flags}/${changed.results[0].id}/`, { tags: ['seen'], name: 'Changed by another user' })
+    await page.getByText('Changed by another user').waitFor()
+    expect(requested).toContain(`${flags}/${changed.results[0].id}/`)
+    expect(requested).not.toContain(`${flags}/`)
   })
 })
 
 const flagsMany = 10_000
 
-/** Many real flags at once: through the API it would take minutes. On the server's own connection, which lets writers take turns. */
+/** Inserts many flags with one statement on the server's own connection: through the API it would take minutes. */
 async function multiply(flagId: number, copies: number): Promise<void> {
   const { kysely } = visit.scenario.halyard.storage
   const { rows } = await sql<{ name: string }>`select name from pragma_table_info('flags')`.execute(kysely)

@@ -29,7 +29,7 @@ const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}
 const plugins = () => `${visit.scenario.organization.replace('/api/organizations', '/organization')}/plugins`
 const tabsMax = 150
 
-/** Goes there step by step, with Tab or, in a menu, with an arrow. */
+/** Moves the focus to the element with Tab or, in a menu, with an arrow key. */
 async function tabTo(element: Locator, key: 'Tab' | 'Shift+Tab' | 'ArrowDown' = 'Tab'): Promise<void> {
   await element.waitFor({ state: 'attached' })
   const focused = element.and(element.page().locator(':focus'))
@@ -50,28 +50,29 @@ async function type(field: Locator, text: string): Promise<void> {
   await field.page().keyboard.type(text)
 }
 
-/** Down the list of a select until the option is there. */
+/** Selects an option with the arrow keys. */
 async function choose(select: Locator, option: string): Promise<void> {
   await tabTo(select)
   const chosen = () => select.evaluate<string, { selectedOptions: { text: string }[] }>(e => e.selectedOptions[0]!.text)
   await select.page().keyboard.press('Home')
   for (let steps = 0; (await chosen()) !== option; steps++) {
-    if (steps > 50) throw new Error(`There is no option ${option}.`)
+    if (steps > 50) throw new Error(`No such option: ${option}`)
     await select.page().keyboard.press('ArrowDown')
   }
 }
 
-/** Said to those who cannot see it, whether it stays on the page or goes. */
-const heard = (page: Page, text: string | RegExp) => page.getByRole('alert').filter({ hasText: text }).first().waitFor()
+/** Waits for an announcement to screen readers. */
+const announced = (page: Page, text: string | RegExp) =>
+  page.getByRole('alert').filter({ hasText: text }).first().waitFor()
 
-/** As much of an element as is needed here: the names of the browser are not known. */
+/** The used part of a DOM element: the browser's types are not known here. */
 interface Described {
   getAttribute(name: string): string | null
   readonly ownerDocument: { getElementById(id: string): { readonly textContent: string } | null }
 }
 
-/** The error belongs to the field: that is what is read out there. */
-const expectFault = (field: Locator, sentence: string) =>
+/** The error message is linked to the field, so that screen readers announce it. */
+const expectFieldError = (field: Locator, sentence: string) =>
   expect
     .poll(() =>
       field.evaluate<string, Described>(e => {
@@ -83,9 +84,9 @@ const expectFault = (field: Locator, sentence: string) =>
     .toContain(`true: ${sentence}`)
 
 describe('by keyboard alone', { timeout: 300_000 }, () => {
-  it('conditions of every kind are written, and each error is at its field', async () => {
+  it('all kinds of conditions are created, with each error at its field', async () => {
     const page = await visit.signedIn(inProject('/flags/new'))
-    const add = page.getByRole('button', { name: 'Add a filter' })
+    const add = page.getByRole('button', { name: 'Add filter' })
     const filter = (name: string) => page.getByRole('group', { name, exact: true })
     const value = (name: string) => filter(name).getByLabel('Value', { exact: true })
     const pick = async (kind: string) => {
@@ -94,17 +95,17 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     }
     const addPerson = async (property: string, operator: string) => {
       await press(add)
-      await pick('Property of the person')
+      await pick('Person property')
       await expectFocus(filter('Filter').getByRole('combobox', { name: 'Property' }))
       await page.keyboard.type(property)
-      await choose(filter(`Filter by ${property}`).getByRole('combobox', { name: 'Comparison' }), operator)
+      await choose(filter(`Filter by ${property}`).getByRole('combobox', { name: 'Operator' }), operator)
     }
     await type(page.getByRole('textbox', { name: 'Key' }), 'by-keyboard')
 
-    await addPerson('plan', 'is one of')
+    await addPerson('plan', 'equals')
     await page.keyboard.press('ControlOrMeta+s')
     await expectFocus(value('Filter by plan'))
-    await expectFault(value('Filter by plan'), 'Give at least one value')
+    await expectFieldError(value('Filter by plan'), 'Enter at least one value')
     await page.keyboard.type('pro')
     await page.keyboard.press('Enter')
     await page.keyboard.type('team')
@@ -114,17 +115,17 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     await type(value('Filter by born'), 'soon')
     await page.keyboard.press('ControlOrMeta+s')
     await expectFocus(value('Filter by born'))
-    await expectFault(value('Filter by born'), 'Give a date')
+    await expectFieldError(value('Filter by born'), 'Use a date')
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('-7d')
 
-    await addPerson('name', 'matches the pattern')
+    await addPerson('name', 'matches regex')
     await type(value('Filter by name'), '^a(')
     await page.keyboard.press('ControlOrMeta+s')
     await expectFocus(value('Filter by name'))
     await page.keyboard.press('Backspace')
 
-    await addPerson('version', 'is at least the version')
+    await addPerson('version', 'version ≥')
     await type(value('Filter by version'), '1.4.0')
     await addPerson('age', 'is between')
     await type(filter('Filter by age').getByRole('textbox', { name: 'From' }), '18')
@@ -137,33 +138,33 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     const cohort = page.getByRole('combobox', { name: 'Cohort', exact: true })
     await page.keyboard.press('ControlOrMeta+s')
     await expectFocus(cohort)
-    await expectFault(cohort, 'Pick a cohort')
+    await expectFieldError(cohort, 'Select a cohort')
     await page.keyboard.type('Test')
     await page.getByRole('option', { name: 'Testers' }).waitFor()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
 
     await press(add)
-    await pick('Another flag')
+    await pick('Flag')
     const flag = page.getByRole('combobox', { name: 'Flag', exact: true })
     await expectFocus(flag)
     await page.keyboard.type('search')
     await page.getByRole('option', { name: 'search-v2' }).waitFor()
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    await choose(filter('Another flag').getByRole('combobox', { name: 'Value' }), 'is off')
+    await choose(filter('Flag').getByRole('combobox', { name: 'Value' }), 'is off')
     await expectSound(page)
 
-    await press(page.getByRole('button', { name: 'Add a condition' }))
+    await press(page.getByRole('button', { name: 'Add condition' }))
     const second = page.getByRole('region', { name: 'Condition 2' })
     await tabTo(second.getByRole('button', { name: 'Move up' }), 'Shift+Tab')
     await page.keyboard.press('Enter')
-    await page.getByText('Condition 2 is now condition 1').waitFor({ state: 'attached' })
+    await page.getByText('Condition 2 moved to position 1').waitFor({ state: 'attached' })
     await expectFocus(page.getByRole('region', { name: 'Condition 1' }).getByRole('button', { name: 'Move down' }))
     await page.keyboard.press('Enter')
 
     await page.keyboard.press('ControlOrMeta+s')
-    await heard(page, 'by-keyboard is there')
+    await announced(page, 'Flag by-keyboard created')
     await expectFocus(page.getByRole('heading', { name: 'by-keyboard', level: 1 }))
     const { body } = await visit.scenario.get(`${visit.scenario.project}/feature_flags/?search=by-keyboard`)
     expect(body.results[0].filters.groups[0].properties).toMatchObject([
@@ -178,7 +179,7 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     ])
   })
 
-  it('a change is planned and called off, and a rollback is set and taken back', async () => {
+  it('a change is scheduled and canceled, and a rollback condition is added and removed', async () => {
     const { scenario } = visit
     const { body } = await scenario.post(`${scenario.project}/feature_flags/`, {
       key: 'planned',
@@ -186,119 +187,119 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     })
     const page = await visit.signedIn(inProject(`/flags/${body.id}?tab=schedule`))
     const schedules = page.getByRole('group', { name: 'Scheduled changes' })
-    await choose(schedules.getByRole('combobox', { name: 'What' }), 'Raise the share step by step')
-    await tabTo(schedules.getByRole('textbox', { name: 'Steps' }))
+    await choose(schedules.getByRole('combobox', { name: 'Change' }), 'Ramp up rollout')
+    await tabTo(schedules.getByRole('textbox', { name: 'Steps', exact: true }))
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('2')
     await press(schedules.getByRole('button', { name: 'Schedule' }))
-    await heard(page, 'Scheduled: Condition 1: 55% → 100%')
+    await announced(page, 'Scheduled: Condition 1: 55% → 100%')
     await expectFocus(schedules.getByRole('button', { name: 'Schedule', exact: true }))
-    await tabTo(schedules.getByRole('button', { name: /^Call off ?: Condition 1/ }), 'Shift+Tab')
+    await tabTo(schedules.getByRole('button', { name: /^Cancel change ?: Condition 1/ }), 'Shift+Tab')
     await page.keyboard.press('Enter')
-    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Call off' }))
+    await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Cancel change' }))
     await page.keyboard.press('Enter')
-    await heard(page, 'Called off: Condition 1: 55% → 100%')
-    await schedules.getByText('Nothing is scheduled.').waitFor()
+    await announced(page, 'Canceled: Condition 1: 55% → 100%')
+    await schedules.getByText('No scheduled changes').waitFor()
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
 
-    await choose(schedules.getByRole('combobox', { name: 'What' }), 'Switch off')
-    await tabTo(schedules.getByLabel('When'))
+    await choose(schedules.getByRole('combobox', { name: 'Change' }), 'Turn off')
+    await tabTo(schedules.getByLabel('Time'))
     await page.keyboard.type('01012020')
     await press(schedules.getByRole('button', { name: 'Schedule' }))
-    await expectFault(schedules.getByLabel('When'), 'The time to change the flag must not be past.')
+    await expectFieldError(schedules.getByLabel('Time'), 'Choose a time in the future')
 
-    const rollback = page.getByRole('group', { name: 'Roll back by itself' })
+    const rollback = page.getByRole('group', { name: 'Automatic rollback' })
     await type(rollback.getByRole('textbox', { name: 'Event' }), '$exception')
-    await choose(rollback.getByRole('combobox', { name: 'Measured' }), 'for each other event')
-    await press(rollback.getByRole('button', { name: 'Only events where …' }))
+    await choose(rollback.getByRole('combobox', { name: 'Measure' }), 'ratio to event')
+    await press(rollback.getByRole('button', { name: 'Add event filter' }))
     await expectFocus(rollback.getByRole('combobox', { name: 'Property' }))
     await page.keyboard.type('type')
-    await press(rollback.getByRole('button', { name: 'Add' }))
-    // What is missing stops it, and has the focus.
-    await expectFocus(rollback.getByRole('textbox', { name: 'The other event' }))
+    await press(rollback.getByRole('button', { name: 'Add condition' }))
+    // The missing field gets the focus.
+    await expectFocus(rollback.getByRole('textbox', { name: 'Ratio to event' }))
     await page.keyboard.type('$pageview')
     await page.keyboard.press('Enter')
     const filtered = rollback.getByLabel('Value', { exact: true })
     await expectFocus(filtered)
-    await expectFault(filtered, 'Give at least one value')
+    await expectFieldError(filtered, 'Enter at least one value')
     await page.keyboard.type('TypeError')
     await page.keyboard.press('Enter')
-    await press(rollback.getByRole('button', { name: 'Add' }))
-    await heard(page, 'The condition is set.')
-    await rollback.getByText('when the count of $exception for each $pageview').waitFor()
+    await press(rollback.getByRole('button', { name: 'Add condition' }))
+    await announced(page, 'Rollback condition added')
+    await rollback.getByText('ratio of $exception to $pageview').waitFor()
     await expectSound(page)
-    await tabTo(rollback.getByRole('button', { name: /^Remove: when the count/ }), 'Shift+Tab')
+    await tabTo(rollback.getByRole('button', { name: /^Remove: ratio of/ }), 'Shift+Tab')
     await page.keyboard.press('Enter')
-    await heard(page, 'The condition is removed.')
+    await announced(page, 'Rollback condition removed')
     await expect.poll(() => page.evaluate('document.activeElement.tagName')).not.toBe('BODY')
   })
 
-  it('a file fills a cohort, which is deleted in the end', async () => {
+  it('a file is imported into a cohort, which is then deleted', async () => {
     const page = await visit.signedIn(inProject('/cohorts/new'))
     const choosers: FileChooser[] = []
     page.on('filechooser', chooser => choosers.push(chooser))
     await type(page.getByRole('textbox', { name: 'Name' }), 'From a file')
-    await tabTo(page.getByRole('radio', { name: 'By filters' }))
+    await tabTo(page.getByRole('radio', { name: 'Dynamic (filters)' }))
     await page.keyboard.press('ArrowRight')
     await press(page.getByRole('button', { name: 'New cohort' }))
     await expectFocus(page.getByRole('heading', { name: 'From a file', level: 1 }))
-    await tabTo(page.getByRole('button', { name: 'Upload a CSV file' }))
+    await tabTo(page.getByRole('button', { name: 'Upload CSV' }))
     await page.keyboard.press('Enter')
     await expect.poll(() => choosers.length).toBe(1)
     await choosers[0]!.setFiles({
       name: 'people.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from('distinct_id\nada\nbob\nnobody\n'),
+      buffer: Buffer.from('distinct_id\nada\nbob\nunknown\n'),
     })
-    await heard(page, '2 added')
-    await expectFocus(page.getByRole('button', { name: 'Upload a CSV file' }))
+    await announced(page, '2 added')
+    await expectFocus(page.getByRole('button', { name: 'Upload CSV' }))
     await tabTo(page.getByRole('button', { name: 'Delete' }), 'Shift+Tab')
     await page.keyboard.press('Enter')
     await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Delete' }))
     await page.keyboard.press('Enter')
-    await heard(page, 'The cohort From a file is deleted.')
+    await announced(page, 'Cohort From a file deleted')
     await expectFocus(page.getByRole('heading', { name: 'Cohorts', level: 1 }))
   })
 
-  it('plugins are installed from both places, put in order and uninstalled', async () => {
+  it('plugins are installed from the catalog and a URL, reordered and uninstalled', async () => {
     registry.publish('greeter', '1.0.0', {
       'plugin.json': { name: 'Greeter', config: [] },
       'index.js': 'export function processEvent(event) { return event }',
     })
-    const page = await visit.signedIn(`${plugins()}?tab=catalogue`)
+    const page = await visit.signedIn(`${plugins()}?tab=catalog`)
     await press(page.getByRole('button', { name: 'Install Flag guardrails' }))
-    await heard(page, 'Flag guardrails is installed')
+    await announced(page, 'Flag guardrails installed')
     await expectFocus(page.getByRole('link', { name: 'Open Flag guardrails' }))
 
-    await tabTo(page.getByRole('tab', { name: 'Catalogue' }), 'Shift+Tab')
+    await tabTo(page.getByRole('tab', { name: 'Catalog' }), 'Shift+Tab')
     await page.keyboard.press('Home')
     await page.keyboard.press('Enter')
-    await type(page.getByRole('textbox', { name: 'Address' }), 'https://example.com/nothing')
+    await type(page.getByRole('textbox', { name: 'Package or repository URL' }), 'https://example.com/nothing')
     await page.keyboard.press('Enter')
-    await expectFault(page.getByRole('textbox', { name: 'Address' }), 'Plugins come from')
-    await expectFocus(page.getByRole('textbox', { name: 'Address' }))
+    await expectFieldError(page.getByRole('textbox', { name: 'Package or repository URL' }), 'Plugins come from')
+    await expectFocus(page.getByRole('textbox', { name: 'Package or repository URL' }))
     await page.keyboard.press('ControlOrMeta+a')
     await page.keyboard.type('https://www.npmjs.com/package/greeter')
     await page.keyboard.press('Enter')
-    await heard(page, 'Greeter is installed')
+    await announced(page, 'Greeter installed')
     await expectFocus(page.getByRole('heading', { name: 'Greeter', level: 1 }))
-    await press(page.getByRole('switch', { name: /^Use it in/ }), 'Space')
+    await press(page.getByRole('switch', { name: /^Use in/ }), 'Space')
     await press(page.getByRole('button', { name: 'Save' }))
-    await heard(page, 'Greeter is on.')
+    await announced(page, 'Greeter is on.')
 
     const { body } = await visit.scenario.get(`${visit.scenario.organization}/plugins/`)
     const guardrails = body.results.find(({ name }: { name: string }) => name === 'Flag guardrails')
     await visit.scenario.post(`${visit.scenario.project}/plugin_configs/`, { plugin: guardrails.id, enabled: true })
     await page.goto(`${plugins()}?tab=order`)
     await press(page.getByRole('button', { name: 'Move Flag guardrails up' }))
-    await page.getByText('Flag guardrails is now 1 of 2.').waitFor({ state: 'attached' })
+    await page.getByText('Flag guardrails moved to position 1 of 2').waitFor({ state: 'attached' })
     await expectFocus(page.getByRole('button', { name: 'Move Flag guardrails up' }))
 
     await page.goto(`${plugins()}/${guardrails.id}?tab=about`)
     await press(page.getByRole('button', { name: 'Uninstall' }))
     await expectFocus(page.getByRole('dialog').getByRole('button', { name: 'Uninstall' }))
     await page.keyboard.press('Enter')
-    await heard(page, 'Flag guardrails is uninstalled.')
+    await announced(page, 'Flag guardrails uninstalled')
     await expectFocus(page.getByRole('heading', { name: 'Plugins', level: 1 }))
     await expectSound(page)
   })

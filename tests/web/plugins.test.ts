@@ -61,21 +61,21 @@ async function make(name: string, source = code, manifest: object = fullManifest
 const tab = (page: Page, name: string) => page.getByRole('tab', { name, exact: true }).click()
 const editor = (page: Page, file: string) => page.getByRole('textbox', { name: `Source of ${file}` })
 
-/** Replaces all that is in the editor, by keyboard. */
+/** Replaces the editor's content by keyboard. */
 async function type(page: Page, file: string, text: string): Promise<void> {
   await editor(page, file).click()
   await page.keyboard.press('ControlOrMeta+a')
-  // Chromium would give what is put in the place of coloured text a style of its own, which the policy refuses.
+  // Chromium would keep the style of the replaced text as an inline style, which the policy blocks.
   await page.keyboard.press('Delete')
   await page.keyboard.insertText(text)
 }
 
 describe('plugins', { timeout: 120_000 }, () => {
-  it('are explained where there are none, and offered in a catalogue', async () => {
+  it('are explained in an empty state and offered in a catalog', async () => {
     const page = await visit.signedIn(plugins(), { dark: true, width: 360, height: 740 })
     await page.getByRole('heading', { name: 'No plugins yet' }).waitFor()
     await expectSound(page)
-    await tab(page, 'Catalogue')
+    await tab(page, 'Catalog')
     await page.getByRole('heading', { name: 'GeoIP' }).waitFor()
     await page.getByText('HALYARD_GEOIP_DATABASE').waitFor()
     await expectSound(page)
@@ -84,16 +84,16 @@ describe('plugins', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Install Flag guardrails' }).click()
     await page.getByRole('link', { name: 'Open Flag guardrails' }).click()
     await tab(page, 'About')
-    await page.getByText('May refuse that a flag is saved').waitFor()
+    await page.getByText('Can block flag saves').waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Uninstall' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Uninstall' }).click()
     await page.getByRole('heading', { name: 'No plugins yet' }).waitFor()
   })
 
-  it('are written in an editor that shows where they are wrong', async () => {
+  it('are written in an editor that shows compile errors', async () => {
     const page = await visit.signedIn(plugins())
-    await page.getByRole('button', { name: 'Write one' }).click()
+    await page.getByRole('button', { name: 'New plugin' }).click()
     await page.getByRole('heading', { name: 'Untitled plugin', level: 1 }).waitFor()
     await editor(page, 'index.ts').waitFor()
     await expectSound(page)
@@ -103,7 +103,7 @@ describe('plugins', { timeout: 120_000 }, () => {
     await alert.getByText('index.ts, line 3, column 10').waitFor()
     await page.locator('.cm-lint-marker-error').waitFor()
     await expectSound(page)
-    // The way out of the editor by keyboard, and back in to where the error is.
+    // Leaves the editor by keyboard and returns to the error.
     await page.keyboard.press('Escape')
     await page.keyboard.press('Tab')
     expect(await page.evaluate("document.activeElement.closest('.cm-editor')")).toBeNull()
@@ -111,14 +111,14 @@ describe('plugins', { timeout: 120_000 }, () => {
     await expect.poll(() => page.evaluate('document.getSelection().anchorNode.textContent')).toBe(']')
 
     await type(page, 'index.ts', "import { shout } from './lib/shout'\nexport const onEvent = e => shout(e.event)\n")
-    await page.getByRole('button', { name: 'Add a file' }).click()
+    await page.getByRole('button', { name: 'Add file' }).click()
     await page.getByRole('textbox', { name: 'File name' }).fill('lib/shot')
     await page.keyboard.press('Enter')
-    await page.getByText('and an extension').waitFor()
+    await page.getByText('with an extension').waitFor()
     await page.getByRole('textbox', { name: 'File name' }).fill('lib/shot.ts')
     await page.keyboard.press('Enter')
     await type(page, 'lib/shot.ts', 'export const shout = (word: string) => console.log(word.toUpperCase())\n')
-    await page.getByRole('button', { name: 'What to do with lib/shot.ts' }).click()
+    await page.getByRole('button', { name: 'Actions for lib/shot.ts' }).click()
     await page.getByRole('menuitem', { name: 'Rename' }).click()
     await page.getByRole('textbox', { name: 'File name' }).fill('lib/shout.ts')
     await page.keyboard.press('Enter')
@@ -132,41 +132,45 @@ describe('plugins', { timeout: 120_000 }, () => {
     const { source } = (await visit.scenario.get(`${api()}${id}/source/`)).body
     expect(Object.keys(source)).toEqual(['index.ts', 'lib/shout.ts', 'plugin.json'])
 
-    // What is not saved is not lost by a wrong click.
+    // Leaving with unsaved changes asks first.
     await type(page, 'lib/shout.ts', 'export const shout = () => {}\n')
     for (const away of [page.getByRole('link', { name: 'Members' }), page.getByRole('tab', { name: 'Settings' })]) {
       await away.click()
-      await page.getByRole('dialog').getByRole('button', { name: 'Stay here' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Keep editing' }).click()
       await page.getByRole('dialog').waitFor({ state: 'detached' })
     }
-    await page.getByText('1 file is changed.').waitFor()
+    await page.getByText('1 file modified').waitFor()
     await page.getByRole('button', { name: 'Discard' }).click()
-    await page.getByText('Nothing is changed.').waitFor()
+    await page.getByText('No changes').waitFor()
     await expect.poll(() => editor(page, 'lib/shout.ts').textContent()).toContain('toUpperCase')
     await page.getByRole('link', { name: 'Members' }).click()
     await page.getByRole('heading', { name: 'Members', level: 1 }).waitFor()
     await visit.scenario.delete(`${api()}${id}/`)
   })
 
-  it('are installed step by step, stopped, upgraded and taken back', async () => {
+  it('are installed with progress, canceled, upgraded and downgraded', async () => {
     const files = (word: string) => ({
       'plugin.json': { name: 'Packed' },
       'index.js': `exports.onEvent = () => '${word}'`,
     })
     registry.publish('@t/packed', '1.0.0', files('one'))
     const path = '/@t/packed/-/packed-1.0.0.tgz'
-    const asked = new Promise<ServerResponse>(done => registry.answer(path, (_request, response) => done(response)))
+    const requested = new Promise<ServerResponse>(done => registry.answer(path, (_request, response) => done(response)))
     const page = await visit.signedIn(plugins())
-    await page.getByRole('textbox', { name: 'Address' }).fill('nonsense')
+    await page.getByRole('textbox', { name: 'Package or repository URL' }).fill('nonsense')
     await page.getByRole('button', { name: 'Install', exact: true }).click()
-    await expect.poll(() => page.getByRole('textbox', { name: 'Address' }).getAttribute('aria-invalid')).toBe('true')
-    await page.getByRole('textbox', { name: 'Address' }).fill('https://www.npmjs.com/package/@t/packed')
+    await expect
+      .poll(() => page.getByRole('textbox', { name: 'Package or repository URL' }).getAttribute('aria-invalid'))
+      .toBe('true')
+    await page
+      .getByRole('textbox', { name: 'Package or repository URL' })
+      .fill('https://www.npmjs.com/package/@t/packed')
     await page.getByRole('button', { name: 'Install', exact: true }).click()
-    const response = await asked
-    await page.getByRole('status').getByText('Downloading and checking it').waitFor()
+    const response = await requested
+    await page.getByRole('status').getByText('Download and verify').waitFor()
     await expectSound(page)
-    await page.getByRole('button', { name: 'Stop' }).click()
-    await page.getByText('Stopped. Nothing was changed.').waitFor()
+    await page.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('Canceled. Nothing was changed.').waitFor()
     await expectSound(page)
     response.end()
     registry.answer(path, (_request, again) => again.end(packFiles(files('one'))))
@@ -176,35 +180,35 @@ describe('plugins', { timeout: 120_000 }, () => {
     registry.publish('@t/packed', '2.0.0', files('two'))
     await tab(page, 'About')
     await page.getByRole('button', { name: 'Check for updates' }).click()
-    await page.getByText('There is a newer version: 2.0.0').waitFor()
+    await page.getByText('Update available: 2.0.0').waitFor()
     await expectSound(page)
-    await page.getByRole('button', { name: 'What would change?', exact: true }).click()
-    await page.getByRole('region', { name: 'What would change?' }).getByText('1.0.0 → 2.0.0').waitFor()
+    await page.getByRole('button', { name: 'Preview changes', exact: true }).click()
+    await page.getByRole('region', { name: 'Preview changes' }).getByText('1.0.0 → 2.0.0').waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Upgrade to 2.0.0' }).click()
     await page.getByText('Installed: 2.0.0').waitFor()
-    await page.getByRole('textbox', { name: 'Another version' }).fill('1.0.0')
-    await page.getByRole('button', { name: 'What would change? Another version: 1.0.0' }).click()
-    await page.getByRole('region', { name: 'What would change?' }).getByText('2.0.0 → 1.0.0').waitFor()
-    await page.getByRole('textbox', { name: 'Another version' }).press('Enter')
+    await page.getByRole('textbox', { name: 'Install another version' }).fill('1.0.0')
+    await page.getByRole('button', { name: 'Preview changes Install another version: 1.0.0' }).click()
+    await page.getByRole('region', { name: 'Preview changes' }).getByText('2.0.0 → 1.0.0').waitFor()
+    await page.getByRole('textbox', { name: 'Install another version' }).press('Enter')
     await page.getByText('Installed: 1.0.0').waitFor()
     await tab(page, 'Activity')
-    await page.getByText('installed another version of Packed').first().waitFor()
+    await page.getByText('changed the version of Packed').first().waitFor()
     await page.getByText("exports.onEvent = () => 'two'").first().waitFor()
     await expectSound(page)
     const { body } = await visit.scenario.get(api())
     for (const { id } of body.results) await visit.scenario.delete(`${api()}${id}/`)
   })
 
-  it('are configured by a form made of their schema', async () => {
+  it('are configured by a form generated from their schema', async () => {
     const id = await make('Shouter')
     const page = await visit.signedIn(`${plugins()}/${id}`, { dark: true })
     await page.getByRole('link', { name: 'the site' }).waitFor()
     await page.getByRole('textbox', { name: 'Word' }).fill('')
     await page.getByRole('textbox', { name: 'Rules' }).fill('{')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('2 settings are not right yet.').waitFor()
-    await page.getByText('This is not valid JSON.').waitFor()
+    await page.getByText('Fix 2 settings to save').waitFor()
+    await page.getByText('Invalid JSON').waitFor()
     await expectSound(page)
     await page.getByRole('textbox', { name: 'Word' }).fill('ahoy')
     await page.getByRole('textbox', { name: 'Rules' }).fill('{"a": [1]}')
@@ -216,10 +220,10 @@ describe('plugins', { timeout: 120_000 }, () => {
     await (await choosing).setFiles({ name: 'voice.txt', mimeType: 'text/plain', buffer: Buffer.from('la la') })
     await page.getByText('voice.txt (5 bytes)').waitFor()
     await page.getByRole('checkbox', { name: 'api.example.com' }).check()
-    await page.getByRole('switch', { name: /^Use it in/ }).click({ force: true })
+    await page.getByRole('switch', { name: /^Use in/ }).click({ force: true })
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved. Shouter is on.').waitFor()
-    await page.getByText('A value is kept. It is never shown.').waitFor()
+    await page.getByText('A value is stored. It is never shown.').waitFor()
     await expectSound(page)
     const shown = async () =>
       (await visit.scenario.get(configs())).body.results.find((each: { plugin: number }) => each.plugin === id)
@@ -234,21 +238,21 @@ describe('plugins', { timeout: 120_000 }, () => {
         voice: { name: 'voice.txt', size: 5 },
       },
     })
-    // What is kept stays without being sent; what is replaced is another value.
+    // A stored secret is kept without being sent.
     await page.getByRole('textbox', { name: 'Word' }).fill('oho')
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await shown()).config).toMatchObject({ word: 'oho', token: '••••••••' })
     await page.getByRole('button', { name: 'Replace Token' }).click()
     await page.getByRole('textbox', { name: 'Token' }).fill('')
     await page.getByRole('button', { name: 'Save' }).click()
-    await page.getByText('This is needed.').waitFor()
-    await page.getByRole('button', { name: 'Keep the present Token' }).click()
+    await page.getByText('Required').waitFor()
+    await page.getByRole('button', { name: 'Keep current Token' }).click()
     await page.getByRole('button', { name: 'Remove the file of Voice' }).click()
     await page.getByRole('button', { name: 'Save' }).click()
     await expect.poll(async () => (await shown()).config.voice).toBeUndefined()
   })
 
-  it('are watched: log, metrics, jobs and activity', async () => {
+  it('show logs, metrics, jobs and activity', async () => {
     const { scenario } = visit
     const id = await make('Watched')
     const { body: config } = await scenario.post(configs(), { plugin: id, enabled: true })
@@ -256,34 +260,34 @@ describe('plugins', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'Say it' }).waitFor()
     await expectSound(page)
     await page.getByRole('button', { name: 'Run Say it of Watched' }).click()
-    await page.getByText('This is needed.').waitFor()
+    await page.getByText('Required').waitFor()
     await page.getByRole('textbox', { name: 'Text' }).fill('hello')
     await page.getByRole('spinbutton', { name: 'How often' }).fill('3')
     await page.getByRole('button', { name: 'Run Say it of Watched' }).click()
-    await page.getByText('Say it will run in a moment').waitFor()
-    await tab(page, 'Log')
+    await page.getByText('Say it started').waitFor()
+    await tab(page, 'Logs')
     await page.getByRole('log').getByText('said hello 3').waitFor()
     await expectSound(page)
     await page.getByRole('checkbox', { name: 'Error' }).press('Space')
-    await page.getByText('Nothing in the log is like that.').waitFor()
+    await page.getByText('No matching entries').waitFor()
     await page.getByRole('checkbox', { name: 'Warning' }).press('Space')
     await page.getByRole('log').getByText('said hello 3').waitFor()
-    await page.getByRole('textbox', { name: 'Search the log' }).fill('nobody')
-    await page.getByText('Nothing in the log is like that.').waitFor()
+    await page.getByRole('textbox', { name: 'Search logs' }).fill('no such entry')
+    await page.getByText('No matching entries').waitFor()
     await expect
       .poll(async () => (await scenario.get(`${configs()}${config.id}/metrics/`)).body.calls)
       .toBeGreaterThan(0)
     await tab(page, 'Metrics')
-    await page.getByRole('img', { name: /Calls by hour/ }).waitFor()
-    await page.getByText('Show as a table').click()
-    await page.getByRole('table', { name: 'Calls by hour' }).waitFor()
+    await page.getByRole('img', { name: /Calls per hour/ }).waitFor()
+    await page.getByText('Show as table').click()
+    await page.getByRole('table', { name: 'Calls per hour' }).waitFor()
     await expectSound(page)
     await tab(page, 'Activity')
-    await page.getByText('started a job of Watched: Say it').waitFor()
+    await page.getByText('ran a job of Watched: Say it').waitFor()
     await expectSound(page)
   })
 
-  it('are put in order by keyboard', async () => {
+  it('are reordered by keyboard', async () => {
     const { scenario } = visit
     for (const name of ['First', 'Second']) {
       const plugin = await make(name)
@@ -301,7 +305,7 @@ describe('plugins', { timeout: 120_000 }, () => {
     await page.keyboard.press('Enter')
     await page
       .getByRole('status')
-      .getByText(/^Second is now/)
+      .getByText(/^Second moved to/)
       .waitFor()
     await expect.poll(async () => (await names()).filter(Boolean)).toEqual(['Second', 'First'])
     await expectSound(page)
@@ -314,7 +318,7 @@ describe('plugins', { timeout: 120_000 }, () => {
       .toBe(true)
   })
 
-  it('can only be looked at by those who are no admins, in German as well', async () => {
+  it('are read-only for members, also in German', async () => {
     const member = await visit.scenario.join('watcher')
     const id = await make('Nur ansehen')
     const page = await visit.open({ locale: 'de-DE' })
@@ -324,10 +328,10 @@ describe('plugins', { timeout: 120_000 }, () => {
     await page.locator('button[type=submit]').click()
     await page.getByText('Nur Admins können diese Einstellungen ändern.').waitFor()
     await expectSound(page)
-    await tab(page, 'Quelltext')
-    await page.getByRole('textbox', { name: 'Quelltext von index.ts' }).waitFor()
-    expect(await page.getByRole('button', { name: 'Übersetzen und speichern' }).count()).toBe(0)
-    await page.getByText('Du kannst den Quelltext lesen').waitFor()
+    await tab(page, 'Quellcode')
+    await page.getByRole('textbox', { name: 'Quellcode von index.ts' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Kompilieren und speichern' }).count()).toBe(0)
+    await page.getByText('Schreibgeschützt.').waitFor()
     await expectSound(page)
   })
 })

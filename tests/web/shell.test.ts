@@ -7,39 +7,39 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => visit.close())
 
-describe('the door', { timeout: 120_000 }, () => {
-  it('signs in and out, says when the password is wrong, and leads back to where one was going', async () => {
+describe('sign-in', { timeout: 120_000 }, () => {
+  it('signs in and out, rejects a wrong password and returns to the requested page', async () => {
     const page = await visit.open()
     const { email, password } = visit.scenario.halyard.firstOwner!
     await page.goto(`/project/${visit.scenario.projectId}/flags?q=abc`)
     await page.waitForURL(url => url.pathname === '/login')
     await expectSound(page)
-    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.locator('input[type=password]').fill('not the password')
     await page.getByRole('button', { name: 'Sign in' }).click()
-    await page.getByRole('alert').getByText('E-mail or password is wrong.').waitFor()
+    await page.getByRole('alert').getByText('Wrong email or password').waitFor()
     await page.locator('input[type=password]').fill(password)
     await page.keyboard.press('Enter')
     await page.waitForURL(url => url.pathname.endsWith('/flags') && url.search.includes('abc'))
 
-    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('button', { name: /Account/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     await page.waitForURL(url => url.pathname === '/login')
     await page.goto('/')
     await page.waitForURL(url => url.pathname === '/login')
   })
 
-  it('explains a key that has ended, and goes on after signing in again', async () => {
+  it('explains an expired session', async () => {
     const page = await visit.signedIn(`/project/${visit.scenario.projectId}/flags`)
     await page.getByRole('heading', { name: 'Flags' }).waitFor()
     const key = await page.evaluate<string>("JSON.parse(sessionStorage.getItem('halyard.session')).key")
     await visit.scenario.as(key).post('/api/logout/')
     await page.reload()
-    await page.getByText('Your session has ended').waitFor()
+    await page.getByText('Session expired').waitFor()
     await expectSound(page)
   })
 
-  it('lets somebody in who was invited', async () => {
+  it('accepts an invitation', async () => {
     const invite = await visit.scenario.post(`${visit.scenario.organization}/invites/`, {
       target_email: 'grace@example.com',
     })
@@ -47,24 +47,24 @@ describe('the door', { timeout: 120_000 }, () => {
     await page.goto(invite.body.signup_path)
     await page.getByRole('heading', { name: 'Join My organization' }).waitFor()
     await expectSound(page)
-    await page.getByLabel('Your name').fill('Grace')
+    await page.getByLabel('Name').fill('Grace')
     await page.locator('input[type=password]').fill('a long enough password')
     await page.getByRole('button', { name: 'Create account' }).click()
     await page.getByRole('heading', { name: 'Flags' }).waitFor()
     await page.goto(invite.body.signup_path)
-    await page.getByText('This invitation does not exist or has ended').waitFor()
+    await page.getByText('This invitation doesn’t exist or has expired').waitFor()
   })
 })
 
-describe('live', { timeout: 120_000 }, () => {
-  it('shows a change in every tab, however many there are, and signs a new tab in', async () => {
+describe('live updates', { timeout: 120_000 }, () => {
+  it('reach every tab, and a new tab is signed in', async () => {
     const { scenario } = visit
     const flags = `${scenario.project}/feature_flags`
     const { body: flag } = await scenario.post(`${flags}/`, { key: 'seen-everywhere' })
     const page = await visit.signedIn(`/project/${scenario.projectId}/flags`)
     await page.getByRole('link', { name: 'seen-everywhere' }).waitFor()
     const tabs = [page]
-    // One more than a browser has connections for, if each tab had a stream of its own.
+    // One more than the browser's connection limit, if each tab had a stream of its own.
     while (tabs.length < 7) {
       const tab = await page.context().newPage()
       await tab.goto(`/project/${scenario.projectId}/flags`)
@@ -74,23 +74,23 @@ describe('live', { timeout: 120_000 }, () => {
     await scenario.patch(`${flags}/${flag.id}/`, { name: 'Seen in every tab' })
     for (const tab of tabs) await tab.getByText('Seen in every tab').waitFor()
 
-    // A lost connection is made again, and what was missed is made up for.
+    // After a reconnect, missed changes are caught up.
     scenario.halyard.app.server.closeAllConnections()
     const change = () => scenario.patch(`${flags}/${flag.id}/`, { name: 'Seen after a while' })
-    // The connections of this test are gone as well.
+    // The test's own connections were closed too.
     await expect.poll(async () => (await change().catch(() => undefined))?.status).toBe(200)
     for (const tab of tabs) await tab.getByText('Seen after a while').waitFor()
 
-    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('button', { name: /Account/ }).click()
     await page.getByRole('menuitem', { name: 'Sign out' }).click()
     for (const tab of tabs) await tab.waitForURL(url => url.pathname === '/login')
   })
 
-  it('asks nothing while nothing changes', async () => {
+  it('send no requests while nothing changes', async () => {
     const { scenario } = visit
     const page = await visit.open()
-    const asked: string[] = []
-    page.on('request', request => asked.push(new URL(request.url()).pathname))
+    const requested: string[] = []
+    page.on('request', request => requested.push(new URL(request.url()).pathname))
     await page.clock.install()
     await visit.signIn(page, `/project/${scenario.projectId}/flags`)
     await page.getByRole('heading', { name: 'Flags' }).waitFor()
@@ -102,31 +102,31 @@ describe('live', { timeout: 120_000 }, () => {
         return page.getByRole('link', { name: 'after-silence' }).count()
       })
       .toBe(1)
-    // When the page begins, and again if the stream was opened after that.
+    // Once on load, and again if the stream opened after that.
     for (const list of ['/api/projects/', '/api/organizations/', `${scenario.project}/scheduled_changes/`]) {
-      expect(asked.filter(path => path === list).length, list).toBeLessThan(4)
+      expect(requested.filter(path => path === list).length, list).toBeLessThan(4)
     }
   })
 })
 
-describe('the frame', { timeout: 120_000 }, () => {
-  it('switches projects, makes new ones, and changes language and colours', async () => {
+describe('the shell', { timeout: 120_000 }, () => {
+  it('switches and creates projects, and changes language and theme', async () => {
     const page = await visit.signedIn('/')
     await page.getByRole('button', { name: /Switch project/ }).click()
     await page.getByRole('menuitem', { name: 'New project' }).click()
-    await page.getByLabel('Name of the project').fill('Mobile app')
+    await page.getByLabel('Project name').fill('Mobile app')
     await page.getByRole('button', { name: 'Create' }).click()
     await page.getByRole('button', { name: /Switch project: ?Mobile app/ }).waitFor()
     await page.getByText('No flags yet').waitFor()
     await expectSound(page)
     const { results } = (await visit.scenario.get('/api/projects/')).body
     const made = results.find(({ name }: { name: string }) => name === 'Mobile app')
-    await visit.scenario.patch(`/api/projects/${made.id}/`, { name: 'Renamed elsewhere' })
-    await page.getByRole('button', { name: /Switch project: ?Renamed elsewhere/ }).waitFor()
+    await visit.scenario.patch(`/api/projects/${made.id}/`, { name: 'Renamed by another user' })
+    await page.getByRole('button', { name: /Switch project: ?Renamed by another user/ }).waitFor()
 
-    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('button', { name: /Account/ }).click()
     await page.getByRole('menuitem', { name: 'Dark' }).click()
-    await page.getByRole('button', { name: /My account/ }).click()
+    await page.getByRole('button', { name: /Account/ }).click()
     await page.getByRole('menuitem', { name: 'Deutsch' }).click()
     await page.getByText('Noch keine Flags').waitFor()
     expect(await page.evaluate('document.documentElement.lang')).toBe('de')
@@ -134,38 +134,38 @@ describe('the frame', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
-  it('jumps from everywhere to a flag, by keyboard', async () => {
+  it('opens a flag from the command palette by keyboard', async () => {
     const { scenario } = visit
-    await scenario.post(`${scenario.project}/feature_flags/`, { key: 'jump-target' })
+    await scenario.post(`${scenario.project}/feature_flags/`, { key: 'palette-target' })
     const page = await visit.signedIn(`/project/${scenario.projectId}/settings`)
     await page.getByRole('heading', { name: 'Project settings', level: 1 }).waitFor()
     await page.keyboard.press('Control+k')
-    const field = page.getByRole('combobox', { name: 'Jump to' })
-    await field.fill('jump-t')
-    await page.getByRole('option', { name: /jump-target/, selected: true }).waitFor()
+    const field = page.getByRole('combobox', { name: 'Search', exact: true })
+    await field.fill('palette-t')
+    await page.getByRole('option', { name: /palette-target/, selected: true }).waitFor()
     await expectSound(page)
     await page.keyboard.press('Enter')
-    await page.getByRole('heading', { name: 'jump-target', level: 1 }).waitFor()
-    await page.getByRole('button', { name: 'Jump to…' }).click()
+    await page.getByRole('heading', { name: 'palette-target', level: 1 }).waitFor()
+    await page.getByRole('button', { name: 'Search…' }).click()
     await field.fill('no such thing')
-    await page.getByText('No flag, page or project is called that.').waitFor()
-    await page.getByRole('option', { name: /What does no such thing get, and why/ }).waitFor()
+    await page.getByText('No results').waitFor()
+    await page.getByRole('option', { name: /Evaluate flags for no such thing/ }).waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'hidden' })
     await expectSound(page)
-    await page.getByRole('button', { name: 'Jump to…' }).click()
+    await page.getByRole('button', { name: 'Search…' }).click()
     await field.fill('activ')
     await page.getByRole('option', { name: /Activity/ }).click()
-    await page.getByText('jump-target').waitFor()
+    await page.getByText('palette-target').waitFor()
   })
 
-  it('works on a narrow phone, in the dark', async () => {
+  it('works on a narrow phone in dark mode', async () => {
     const page = await visit.signedIn('/', { width: 360, height: 740, dark: true })
     await page.getByRole('heading', { name: 'Flags' }).waitFor()
     await expectSound(page)
-    // What is beside the screen cannot be reached.
+    // The off-screen navigation is not focusable.
     expect(await page.getByRole('navigation').count()).toBe(0)
-    const menu = page.getByRole('button', { name: /the menu/ })
+    const menu = page.getByRole('button', { name: /menu$/ })
     await menu.focus()
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'Flags' }).waitFor()
@@ -181,15 +181,15 @@ describe('the frame', { timeout: 120_000 }, () => {
     await expectFocus(heading)
   })
 
-  it('answers unknown addresses of the page in the page, and of the API as JSON', async () => {
+  it('shows a page for unknown URLs, and JSON for unknown API paths', async () => {
     const page = await visit.signedIn('/project/1/nowhere')
-    await page.getByRole('heading', { name: 'There is nothing at this address' }).waitFor()
+    await page.getByRole('heading', { name: 'Page not found' }).waitFor()
     const reply = await visit.scenario.get('/api/nowhere/')
     expect(reply.status).toBe(404)
     expect(reply.body.code).toBe('not_found')
   })
 
-  it('sends script from its own files only, names them by content and keeps them for a year', async () => {
+  it('serves scripts from its own files only, hashed and cached for a year', async () => {
     const index = await fetch(visit.scenario.url)
     const policy = index.headers.get('content-security-policy') ?? ''
     expect(policy).toContain("script-src 'self';")
@@ -213,7 +213,7 @@ describe('the frame', { timeout: 120_000 }, () => {
     })
     const { email, password } = visit.scenario.halyard.firstOwner!
     await page.goto('/login')
-    await page.getByLabel('E-mail').fill(email)
+    await page.getByLabel('Email').fill(email)
     await page.locator('input[type=password]').fill(password)
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Flags' }).waitFor()

@@ -1,4 +1,4 @@
-/** Posts flag changes to a chat. A chat that is busy is asked again later; any other answer is an error in the log. */
+/** Posts flag changes to a chat. Retries on 429 and 5xx; any other error is logged. */
 
 interface Change {
   key: string
@@ -14,13 +14,13 @@ interface Meta {
 
 export async function onFlagChange(change: Change, { config }: Meta): Promise<void> {
   if (!isWanted(change.key, config.only ?? '')) return
-  const answer = await fetch(config.webhookUrl, {
+  const response = await fetch(config.webhookUrl, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({ text: describe(change) }),
   })
-  if (answer.status === 429 || answer.status >= 500) throw new RetryError(`The chat answered ${answer.status}.`)
-  if (!answer.ok) throw new Error(`The chat answered ${answer.status}.`)
+  if (response.status === 429 || response.status >= 500) throw new RetryError(`The chat returned ${response.status}.`)
+  if (!response.ok) throw new Error(`The chat returned ${response.status}.`)
 }
 
 function isWanted(key: string, only: string): boolean {

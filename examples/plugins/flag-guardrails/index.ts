@@ -1,4 +1,4 @@
-/** Objects to saves that break the rules of the house. Switching a flag off or deleting it is always allowed. */
+/** Rejects saves that violate house rules. Switching a flag off or deleting it is always allowed. */
 
 interface Flag {
   active: boolean
@@ -19,17 +19,17 @@ export function beforeFlagSave(flag: Flag, { config }: Meta): string | undefined
 
 function missingOwner({ tags }: Flag, prefix: string): string | undefined {
   if (prefix === '' || tags.some(tag => typeof tag === 'string' && tag.startsWith(prefix))) return undefined
-  return `Add a tag that says who owns this flag, as ${prefix}payments.`
+  return `Add a tag that names the owner of this flag, such as ${prefix}payments.`
 }
 
 function tooFar({ filters, previous }: Flag, jumpMax: number): string | undefined {
   const before = previous?.active ? widest(previous.filters) : 0
   const after = widest(filters)
   if (after - before <= jumpMax) return undefined
-  return `The rollout would go from ${before}% to ${after}%; at most ${jumpMax} points at once are allowed.`
+  return `The rollout would change from ${before}% to ${after}%; at most ${jumpMax} percentage points per change are allowed.`
 }
 
-/** A condition without a percentage is for everybody. */
+/** A condition without a percentage is rolled out to 100 %. */
 function widest({ groups = [] }: Flag['filters']): number {
   return Math.max(0, ...groups.map(group => group.rollout_percentage ?? 100))
 }

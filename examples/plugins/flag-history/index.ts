@@ -1,7 +1,7 @@
 /**
- * Mirrors flags into one text file: a line for each flag, sorted by key, with the fields of each line in a fixed order.
- * Two versions of such a file differ in exactly the flags that changed, so git shows who changed what. Changes are
- * written at once and sent a little later by a job, so that many changes make one commit.
+ * Mirrors flags into one JSON Lines file, sorted by key, with the fields in a fixed order. Two versions of the file differ
+ * only in the flags that changed, so git shows the history. Changes are stored immediately and sent later by a job, so
+ * that many changes become one commit.
  */
 
 interface Change {
@@ -38,12 +38,12 @@ export const jobs = {
     const file = toFile((await storage.get('lines', {})) as Record<string, string>)
     console.info(`flags.jsonl has ${file.split('\n').length - 1} flags`)
     if (!config.target) return
-    const answer = await fetch(config.target, {
+    const response = await fetch(config.target, {
       method: 'PUT',
       headers: { authorization: `Bearer ${config.token}`, 'content-type': 'application/jsonl' },
       body: file,
     })
-    if (!answer.ok) throw new RetryError(`${config.target} answered ${answer.status}.`)
+    if (!response.ok) throw new RetryError(`${config.target} returned ${response.status}.`)
   },
 }
 
@@ -53,7 +53,7 @@ const toFile = (lines: Record<string, string>): string =>
     .map(key => `${lines[key]}\n`)
     .join('')
 
-/** The key comes first, the other fields by name, so that equal flags are equal lines. */
+/** The key first, then the other fields by name, so that equal flags produce equal lines. */
 function toLine(flag: Flag): string {
   const fields = Object.keys(flag)
     .filter(name => name !== 'key' && !left.includes(name))

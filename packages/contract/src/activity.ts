@@ -11,7 +11,7 @@ export const ActivityChange = Type.Object({
 
 export const ActivityEntry = Type.Object({
   id: Type.Integer(),
-  user: FreeObject('Who: `{first_name, email}`, or the system.'),
+  user: FreeObject('The author: `{first_name, email}`, or the system.'),
   activity: Type.String(),
   scope: Type.String(),
   item_id: Type.String(),
@@ -27,7 +27,7 @@ export const ActivityEntry = Type.Object({
 })
 export type ActivityEntry = Static<typeof ActivityEntry>
 
-/** What an activity answer holds beside the documented shape. */
+/** The fields that an activity response adds to the documented shape. */
 export const activityAnswer = {
   results: Type.Array(ActivityEntry),
   count: Type.Integer(),
@@ -40,7 +40,7 @@ export const activityQuery = {
   limit: Type.Optional(Type.String({ description: 'Entries per page (default 10, at most 1000).' })),
   offset: Type.Optional(Type.String({ description: 'Index of the first entry.' })),
   page: Type.Optional(Type.String({ description: 'Page number from 1, instead of offset.' })),
-  user: Type.Optional(Type.String({ description: 'Only entries by this user (id, UUID or e-mail).' })),
+  user: Type.Optional(Type.String({ description: 'Only entries by this user (id, UUID or email).' })),
   date_from: Type.Optional(Type.String({ description: 'Only entries at or after this instant.' })),
   date_to: Type.Optional(Type.String({ description: 'Only entries before this instant.' })),
 }

@@ -7,7 +7,7 @@ export const changeRoutes = {
     path: '/api/changes/stream',
     tag: 'Users',
     summary:
-      'Server-sent events: of what kind (flag, cohort, project, identity, plugin), where and which one, whenever something changes that the caller may see',
+      'Stream changes that the caller can see (flags, cohorts, projects, identity, plugins) as server-sent events',
     access: asUser('project:read'),
     answers: { 200: Type.String() },
     mediaType: 'text/event-stream',

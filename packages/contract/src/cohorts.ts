@@ -2,32 +2,43 @@ import Type, { type Static } from 'typebox'
 import { activityAnswer, activityQuery } from './activity.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams, Uuid } from './schema.ts'
+import {
+  FreeListInput,
+  FreeObject,
+  FreeObjectInput,
+  IdInput,
+  IdParam,
+  Instant,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+  Uuid,
+} from './schema.ts'
 import { UserBasic } from './users.ts'
 
 export const cohortNameCharactersMax = 400
 export const cohortDescriptionCharactersMax = 1000
 
-/** PostHog's shape; the last three fields are ours. */
+/** PostHog's shape; the last three fields are Halyard's. */
 export const Cohort = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   description: Type.String(),
-  groups: Type.Array(Type.Unknown(), { description: 'Always empty: old-style groups are shown as filters.' }),
+  groups: Type.Array(Type.Unknown(), { description: 'Always empty: legacy groups are returned as filters.' }),
   deleted: Type.Boolean(),
   filters: FreeObject('`{"properties": {"type": "AND" | "OR", "values": […]}}`; `{}` for a static cohort.'),
   query: Type.Null(),
-  is_calculating: Type.Boolean({ description: 'Whether it is being counted or filled.' }),
+  is_calculating: Type.Boolean({ description: 'Whether the cohort is being counted or filled.' }),
   created_by: UserBasic,
   created_at: Instant(),
   last_calculation: Nullable(Instant()),
-  errors_calculating: Type.Integer({ description: 'How often counting or filling failed in a row.' }),
-  count: Nullable(Type.Integer({ description: 'How many people; null until counted for the first time.' })),
+  errors_calculating: Type.Integer({ description: 'Number of consecutive failures to count or fill.' }),
+  count: Nullable(Type.Integer({ description: 'Number of members; null before the first count.' })),
   is_static: Type.Boolean(),
   last_error: Nullable(Type.String()),
   progress: Nullable(
     Type.Object({
-      processed: Type.Integer({ description: 'How many people or ids have been looked at.' }),
+      processed: Type.Integer({ description: 'Number of persons or ids processed.' }),
       total: Nullable(Type.Integer()),
     }),
   ),
@@ -35,17 +46,24 @@ export const Cohort = Type.Object({
 })
 export type Cohort = Static<typeof Cohort>
 
-const distinctIds = Type.Array(Type.String({ minLength: 1 }), { description: 'Distinct ids of people to put in.' })
-const personIds = Type.Array(Type.String(), { description: 'UUIDs of persons to put in.' })
+const cohortMembersMax = 1_000_000
+const distinctIds = Type.Array(Type.String({ minLength: 1, maxLength: 1000 }), {
+  maxItems: cohortMembersMax,
+  description: 'Distinct ids of persons to add.',
+})
+const personIds = Type.Array(IdInput(), {
+  maxItems: cohortMembersMax,
+  description: 'UUIDs of persons to add.',
+})
 
 export const CohortWrite = Type.Object({
   name: Type.Optional(Nullable(Type.String({ maxLength: cohortNameCharactersMax }))),
   description: Type.Optional(Nullable(Type.String({ maxLength: cohortDescriptionCharactersMax }))),
-  filters: Type.Optional(Nullable(FreeObject())),
+  filters: Type.Optional(Nullable(FreeObjectInput(4 * mebibyte))),
   groups: Type.Optional(
-    Type.Array(Type.Unknown(), { description: 'The old way of saying `filters`: any of these groups of properties.' }),
+    FreeListInput(10_000, 4 * mebibyte, 'The older form of `filters`: any of these groups of properties.'),
   ),
-  query: Type.Optional(Nullable(FreeObject())),
+  query: Type.Optional(Nullable(FreeObjectInput(mebibyte))),
   is_static: Type.Optional(Type.Boolean()),
   deleted: Type.Optional(Type.Boolean()),
   distinct_ids: Type.Optional(distinctIds),
@@ -60,16 +78,16 @@ const CohortMembers = Type.Object({
 })
 const CohortMember = Type.Object({
   ...CohortMembers.properties,
-  person_id: Type.Optional(Type.String()),
-  distinct_id: Type.Optional(Type.String()),
+  person_id: Type.Optional(IdInput()),
+  distinct_id: Type.Optional(Type.String({ maxLength: 1000 })),
 })
 
-/** A cohort with what became of the people who were named. */
+/** A cohort with the outcome of adding or removing members. */
 const CohortChanged = Type.Object({
   ...Cohort.properties,
-  added: Type.Optional(Type.Integer({ description: 'How many of those named are new in the cohort.' })),
+  added: Type.Optional(Type.Integer({ description: 'Number of persons added.' })),
   removed: Type.Optional(Type.Integer()),
-  unknown: Type.Optional(Type.Integer({ description: 'How many of those named are nobody we know.' })),
+  unknown: Type.Optional(Type.Integer({ description: 'Number of ids without a person.' })),
 })
 
 const MemberPerson = Type.Object({
@@ -99,7 +117,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: cohorts,
     tag,
-    summary: 'Cohorts of the project, newest first',
+    summary: 'List the cohorts of the project, newest first',
     access: inProject('cohort:read'),
     params: ProjectParams,
     query: Type.Object({
@@ -125,7 +143,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id`,
     tag,
-    summary: 'One cohort, deleted or not',
+    summary: 'Get a cohort, deleted or not',
     access: inProject('cohort:read'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -134,7 +152,7 @@ export const cohortRoutes = {
     method: 'PATCH',
     path: `${cohorts}/:id`,
     tag,
-    summary: 'Change, delete (`deleted: true`) or restore a cohort; people that are sent are added',
+    summary: 'Change, delete (`deleted: true`) or restore a cohort; listed persons are added',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortWrite,
@@ -153,7 +171,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/persons`,
     tag,
-    summary: 'The people in a cohort, newest first',
+    summary: 'List the members of a cohort, newest first',
     access: inProject('cohort:read'),
     params: CohortParams,
     query: Type.Object({
@@ -166,7 +184,7 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/persons`,
     tag,
-    summary: 'Put people into a static cohort: distinct ids, persons or a CSV file',
+    summary: 'Add members to a static cohort: distinct ids, persons or a CSV file',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMembers,
@@ -176,7 +194,7 @@ export const cohortRoutes = {
     method: 'PATCH',
     path: `${cohorts}/:id/add_persons_to_static_cohort`,
     tag,
-    summary: 'Put people into a static cohort',
+    summary: 'Add members to a static cohort',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMembers,
@@ -186,7 +204,7 @@ export const cohortRoutes = {
     method: 'PATCH',
     path: `${cohorts}/:id/remove_person_from_static_cohort`,
     tag,
-    summary: 'Take people out of a static cohort',
+    summary: 'Remove members from a static cohort',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMember,
@@ -196,7 +214,7 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
     tag,
-    summary: 'A static copy of a dynamic cohort, filled in the background',
+    summary: 'Create a static copy of a dynamic cohort, filled in the background',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -205,7 +223,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
     tag,
-    summary: 'The same, as PostHog has it',
+    summary: 'Create a static copy of a dynamic cohort (with GET, as in PostHog)',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -214,7 +232,7 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/calculate`,
     tag,
-    summary: 'Count a dynamic cohort anew, in the background',
+    summary: 'Recount a dynamic cohort in the background',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -223,7 +241,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/activity`,
     tag,
-    summary: 'What happened to a cohort, newest first',
+    summary: 'List the activity of a cohort, newest first',
     access: inProject('activity_log:read', 'cohort:read'),
     params: CohortParams,
     query: Type.Object(activityQuery),
@@ -233,7 +251,7 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/activity`,
     tag,
-    summary: 'What happened to the cohorts of the project, newest first',
+    summary: 'List the activity of all cohorts of the project, newest first',
     access: inProject('activity_log:read', 'cohort:read'),
     params: ProjectParams,
     query: Type.Object(activityQuery),

@@ -2,10 +2,10 @@ import Type, { type Static } from 'typebox'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import { descriptionCharactersMax, FreeObject, IdParam, Instant, Nullable, ProjectParams, TagsInput } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-/** What a tile shows of a flag, day by day. */
+/** The metric of a tile, per day. */
 export const tileMetrics = ['calls', 'people', 'views', 'interactions'] as const
 const TileMetric = Type.Union(
   tileMetrics.map(metric => Type.Literal(metric)),
@@ -42,9 +42,9 @@ export const DashboardTile = Type.Object({
     days: Type.Array(Type.String(), { description: 'The days of the series, in UTC.' }),
     series: Type.Array(
       Type.Object({
-        label: Type.String({ description: 'The variant, `true`, `false`, or what is counted.' }),
-        data: Type.Array(Type.Number(), { description: 'One number a day.' }),
-        total: Type.Number({ description: 'Over the whole range; people are counted once.' }),
+        label: Type.String({ description: 'The variant, `true`, `false`, or the name of the metric.' }),
+        data: Type.Array(Type.Number(), { description: 'One value per day.' }),
+        total: Type.Number({ description: 'Total over the range; each person counts once.' }),
       }),
     ),
   }),
@@ -67,13 +67,14 @@ export const dashboardTilesMax = 50
 
 const writable = {
   name: Type.Optional(Type.String({ minLength: 1, maxLength: 400 })),
-  description: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
   pinned: Type.Optional(Type.Boolean()),
   deleted: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(Type.Array(Type.Unknown())),
+  tags: Type.Optional(TagsInput()),
   tiles: Type.Optional(
     Type.Array(Type.Object({ feature_flag: Type.Integer(), metric: TileMetric }), {
-      description: `What it shows beside the usage of its own flag, at most ${dashboardTilesMax}.`,
+      maxItems: dashboardTilesMax,
+      description: `Tiles in addition to the usage of its own flag, at most ${dashboardTilesMax}.`,
     }),
   ),
 }
@@ -85,9 +86,7 @@ const dashboards = '/api/projects/:project_id/dashboards' as const
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
 const DashboardParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
 const rangeQuery = {
-  date_from: Type.Optional(
-    Type.String({ description: 'A day, or so many days or weeks ago: `-30d` (default), `-8w`.' }),
-  ),
+  date_from: Type.Optional(Type.String({ description: 'A day, or relative days or weeks: `-30d` (default), `-8w`.' })),
   date_to: Type.Optional(Type.String({ description: 'A day; today by default.' })),
 }
 const FlagWithDashboard = Type.Object({ ...Flag.properties, dashboard: Dashboard, success: Type.Literal(true) })
@@ -97,7 +96,7 @@ export const dashboardRoutes = {
     method: 'GET',
     path: dashboards,
     tag,
-    summary: 'Dashboards of the project, by name',
+    summary: 'List the dashboards of the project, by name',
     access: inProject('dashboard:read'),
     params: ProjectParams,
     query: Type.Object({
@@ -110,7 +109,7 @@ export const dashboardRoutes = {
     method: 'POST',
     path: dashboards,
     tag,
-    summary: 'Make a dashboard of tiles about flags',
+    summary: 'Create a dashboard',
     access: inProject('dashboard:write'),
     params: ProjectParams,
     body: DashboardWrite,
@@ -120,7 +119,7 @@ export const dashboardRoutes = {
     method: 'GET',
     path: `${dashboards}/:id`,
     tag,
-    summary: 'One dashboard, its tiles with their series',
+    summary: 'Get a dashboard with its tiles and their series',
     access: inProject('dashboard:read'),
     params: DashboardParams,
     query: Type.Object(rangeQuery),
@@ -149,7 +148,7 @@ export const dashboardRoutes = {
     method: 'POST',
     path: `${flag}/dashboard`,
     tag,
-    summary: 'Make sure that the flag has its usage dashboard',
+    summary: 'Create the usage dashboard of the flag if it does not exist',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: FlagWrite,
@@ -160,7 +159,7 @@ export const dashboardRoutes = {
     method: 'POST',
     path: `${flag}/enrich_usage_dashboard`,
     tag,
-    summary: 'Show views and interactions on the usage dashboard of the flag as well',
+    summary: 'Add views and interactions to the usage dashboard of the flag',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: FlagWrite,

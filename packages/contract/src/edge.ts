@@ -1,24 +1,25 @@
 import Type, { type Static } from 'typebox'
 import { asUser, route } from './route.ts'
-import { FreeObject, Nullable } from './schema.ts'
+import { bytesMaxKeyword, FreeObject, FreeObjectInput, InstantInput, mebibyte, Nullable } from './schema.ts'
 
-/** What edges ask of their upstream: a server or another edge. `docs/operate/edge.md` says what is promised. */
+/** The API that edges use on their upstream, a server or another edge; see `docs/operate/edge.md`. */
 
 export const edgeProjectsMax = 5000
 export const edgeBatchesMax = 1000
 export const edgeBatchEventsMax = 1000
 
 const uuidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-const ProjectUuid = Type.String({ pattern: uuidPattern, description: 'UUID of the project.' })
-const Id = Type.String({ pattern: '^[\\w.:-]{1,100}$' })
+const ProjectUuid = Type.String({ pattern: uuidPattern, maxLength: 36, description: 'UUID of the project.' })
+const Id = Type.String({ pattern: '^[\\w.:-]{1,100}$', maxLength: 100 })
 
 export const EdgeEvent = Type.Object({
-  uuid: Type.String({ pattern: uuidPattern }),
+  uuid: Type.String({ pattern: uuidPattern, maxLength: 36 }),
   event: Type.String({ minLength: 1, maxLength: 200 }),
-  distinct_id: Type.String({ minLength: 1 }),
-  properties: FreeObject(),
-  at: Type.String({ description: "When it happened, by the first edge's clock." }),
-  ip: Nullable(Type.String()),
+  distinct_id: Type.String({ minLength: 1, maxLength: 1000 }),
+  // As much as a whole request: what an edge has accepted must not be refused here.
+  properties: FreeObjectInput(20 * mebibyte),
+  at: InstantInput('When it happened, by the clock of the first edge.'),
+  ip: Nullable(Type.String({ maxLength: 100 })),
 })
 export const EdgeBatch = Type.Object({
   id: Id,
@@ -42,11 +43,15 @@ export const EdgeSubjectQuestion = Type.Object({
   anon_distinct_id: Type.Optional(DistinctId),
   person_properties: Type.Boolean(),
   groups: Type.Array(
-    Type.Object({ type_index: Type.Integer({ minimum: 0, maximum: 4 }), type: Type.String(), key: Type.String() }),
+    Type.Object({
+      type_index: Type.Integer({ minimum: 0, maximum: 4 }),
+      type: Type.String({ maxLength: 1000 }),
+      key: Type.String({ maxLength: 1000 }),
+    }),
     { maxItems: 5 },
   ),
-  static_cohorts: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
-  continuity_flags: Type.Array(Type.String()),
+  static_cohorts: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 100_000 }),
+  continuity_flags: Type.Array(Type.String({ maxLength: 400 }), { maxItems: 100_000 }),
 })
 export type EdgeSubjectQuestion = Static<typeof EdgeSubjectQuestion>
 
@@ -65,12 +70,13 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/stream',
     tag,
-    summary: 'Server-sent events: what an edge needs of each project that the key may hand on, then what changes',
+    summary: 'Stream the projects that the key can replicate, then their changes, as server-sent events',
     access: asUser('edge:read'),
     body: Type.Object({
       have: Type.Optional(
-        Type.Record(Type.String(), Type.String(), {
-          description: 'Project UUID → digest of what the edge has already, which is not sent again.',
+        Type.Record(Type.String(), Type.String({ maxLength: 200 }), {
+          [bytesMaxKeyword]: 2 * mebibyte,
+          description: 'Project UUID → digest of the state that the edge already has and that is not sent again.',
         }),
       ),
     }),
@@ -82,13 +88,13 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/batches',
     tag,
-    summary: 'Events and counts that an edge took; a batch that was received before is not counted again',
+    summary: 'Send events and counts that an edge received; idempotent by batch id',
     access: asUser('edge:write'),
     body: Type.Object({ batches: Type.Array(EdgeBatch, { maxItems: edgeBatchesMax }) }),
     answers: {
       200: Type.Object({
         received: Type.Integer(),
-        refused: Type.Array(Type.String(), { description: 'Batches of projects that the key cannot see.' }),
+        refused: Type.Array(Type.String(), { description: 'Batches of projects that the key has no access to.' }),
       }),
     },
   }),
@@ -96,7 +102,7 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/subjects',
     tag,
-    summary: 'What is stored about a person and groups, as far as flags need it',
+    summary: 'Get the stored data of a person and groups that flag evaluation needs',
     access: asUser('edge:read'),
     body: EdgeSubjectQuestion,
     answers: { 200: EdgeSubject },

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, Nullable, ProjectParams } from './schema.ts'
+import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams, TagsInput } from './schema.ts'
 
-/** At most this many flags at once. */
+/** Maximum number of flags per request. */
 export const bulkFlagsMax = 500
 
 const FlagName = Type.Object({ id: Type.Integer(), key: Type.String(), name: Type.String() })
@@ -12,14 +12,17 @@ export type BulkError = Static<typeof BulkError>
 
 const tag = 'Many flags at once'
 const flags = '/api/projects/:project_id/feature_flags' as const
-const Ids = Type.Array(Type.Integer({ minimum: 1 }), { description: `Flag ids, at most ${bulkFlagsMax}.` })
+const Ids = Type.Array(Type.Integer({ minimum: 1 }), {
+  maxItems: bulkFlagsMax,
+  description: `Flag ids, at most ${bulkFlagsMax}.`,
+})
 
 export const flagBulkRoutes = {
   dependents: route({
     method: 'GET',
     path: `${flags}/:id/dependent_flags`,
     tag,
-    summary: 'Active flags with a condition on this one',
+    summary: 'List the active flags that depend on this one',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: { 200: Type.Array(FlagName) },
@@ -28,10 +31,10 @@ export const flagBulkRoutes = {
     method: 'POST',
     path: `${flags}/bulk_keys`,
     tag,
-    summary: 'The keys of flags by id',
+    summary: 'Get the keys of flags by id',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
-    body: Type.Object({ ids: Type.Optional(Type.Array(Type.Unknown())) }),
+    body: Type.Object({ ids: Type.Optional(FreeListInput(10_000, mebibyte)) }),
     bodyOptional: true,
     answers: {
       200: Type.Object({
@@ -44,12 +47,12 @@ export const flagBulkRoutes = {
     method: 'POST',
     path: `${flags}/bulk_delete`,
     tag,
-    summary: 'Delete flags softly in one transaction; those that must stay are named with the reason',
+    summary: 'Soft-delete flags in one transaction; flags that cannot be deleted are returned with the reason',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({
       ids: Type.Optional(Ids),
-      filters: Type.Optional(FreeObject('The filters of the list, instead of ids.')),
+      filters: Type.Optional(FreeObjectInput(64 * kibibyte, 'The filters of the list, instead of ids.')),
     }),
     answers: {
       200: Type.Object({
@@ -75,10 +78,10 @@ export const flagBulkRoutes = {
     body: Type.Object({
       ids: Ids,
       active: Type.Optional(Type.Boolean()),
-      tags: Type.Optional(Type.Array(Type.Unknown())),
+      tags: Type.Optional(TagsInput()),
       tags_action: Type.Optional(
         Type.Union([Type.Literal('add'), Type.Literal('remove'), Type.Literal('set')], {
-          description: 'What to do with `tags`; `set` by default.',
+          description: 'How to apply `tags`; `set` by default.',
         }),
       ),
     }),

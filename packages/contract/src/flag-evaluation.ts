@@ -19,22 +19,22 @@ export type EvaluationReason = Static<typeof EvaluationReason>
 const tag = 'Evaluation'
 const flags = '/api/projects/:project_id/feature_flags' as const
 const groups = Type.Optional(
-  Type.String({ description: 'JSON object: the key of the group by the name of its type, `{"company": "acme"}`.' }),
+  Type.String({ description: 'JSON object, group type → group key: `{"company": "acme"}`.' }),
 )
-const is_incomplete = Type.Boolean({ description: 'Something that is stored could not be looked up.' })
+const is_incomplete = Type.Boolean({ description: 'Whether stored data was unavailable.' })
 
 export const flagEvaluationRoutes = {
   reasons: route({
     method: 'GET',
     path: `${flags}/evaluation_reasons`,
     tag,
-    summary: 'What every flag answers for somebody, and why',
+    summary: 'Evaluate all flags for a distinct id, with reasons',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
-      distinct_id: Type.Optional(Type.String({ description: 'For whom; the caller when absent.' })),
+      distinct_id: Type.Optional(Type.String({ description: 'The distinct id to evaluate; the caller by default.' })),
       groups,
-      flag_keys: Type.Optional(Type.String({ description: 'JSON list of keys; all flags when absent.' })),
+      flag_keys: Type.Optional(Type.String({ description: 'JSON array of flag keys; all flags by default.' })),
       explain: Type.Optional(Type.String({ description: '`true` adds the full trace of each flag.' })),
     }),
     answers: {
@@ -49,7 +49,7 @@ export const flagEvaluationRoutes = {
     method: 'GET',
     path: `${flags}/my_flags`,
     tag,
-    summary: 'What every flag answers for the caller',
+    summary: 'Evaluate all flags for the caller',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({ groups }),

@@ -2,9 +2,9 @@ import Type, { type Static } from 'typebox'
 import { Cohort } from './cohorts.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, Nullable, ProjectParams } from './schema.ts'
+import { FreeObjectInput, mebibyte, Nullable, ProjectParams } from './schema.ts'
 
-const Somebody = Type.Object({
+const SampledSubject = Type.Object({
   id: Type.String({ description: 'The UUID of the person, or the key of the group.' }),
   distinct_id: Nullable(Type.String()),
   name: Type.String(),
@@ -12,24 +12,27 @@ const Somebody = Type.Object({
   after: Type.Union([Type.Boolean(), Type.String()]),
 })
 
-/** Who would get what, and with `compare_to` who would gain and lose. */
+/** The number of affected subjects and, with `compare_to`, of gains and losses. */
 export const BlastRadius = Type.Object({
   ...Flag.properties,
-  users_affected: Type.Integer({ description: 'How many match a condition, rollout percentages left aside.' }),
+  users_affected: Type.Integer({
+    description: 'Number of subjects that match a condition, ignoring rollout percentages.',
+  }),
   total_users: Type.Integer(),
-  affected: Type.Integer({ description: 'The same as users_affected.' }),
-  total: Type.Integer({ description: 'The same as total_users.' }),
+  affected: Type.Integer({ description: 'Same as `users_affected`.' }),
+  total: Type.Integer({ description: 'Same as `total_users`.' }),
   would_be_on: Nullable(
     Type.Integer({
-      description: 'How many would get the flag, rollout percentages included; null when there is no key to go by.',
+      description:
+        'Number of subjects for which the flag would be on, including rollout percentages; null without a key.',
     }),
   ),
-  variants: Type.Record(Type.String(), Type.Integer(), { description: 'How many would get each variant.' }),
+  variants: Type.Record(Type.String(), Type.Integer(), { description: 'Number of subjects per variant.' }),
   conditions: Type.Array(
     Type.Object({
       index: Type.Integer(),
       would_be_on: Type.Integer({
-        description: 'How many get the flag by this condition, being the first that holds.',
+        description: 'Number of subjects for which this is the first matching condition.',
       }),
     }),
   ),
@@ -37,20 +40,20 @@ export const BlastRadius = Type.Object({
     Type.Object({
       flag_id: Type.Integer(),
       currently_on: Type.Integer(),
-      gains: Type.Integer({ description: 'How many do not have the flag now and would have it.' }),
-      losses: Type.Integer({ description: 'How many have the flag now and would lose it.' }),
-      changes: Type.Integer({ description: 'How many keep the flag with another variant.' }),
-      sample_gains: Type.Array(Somebody),
-      sample_losses: Type.Array(Somebody),
+      gains: Type.Integer({ description: 'Number of subjects for which the flag would be switched on.' }),
+      losses: Type.Integer({ description: 'Number of subjects for which the flag would be switched off.' }),
+      changes: Type.Integer({ description: 'Number of subjects that would get another variant.' }),
+      sample_gains: Type.Array(SampledSubject),
+      sample_losses: Type.Array(SampledSubject),
     }),
   ),
 })
 export type BlastRadius = Static<typeof BlastRadius>
 
-/** A flag that is being written, or one condition of it as PostHog's page sends it. */
+/** A candidate flag, or a single condition as PostHog's web app sends it. */
 const BlastRadiusBody = Type.Object({
   ...FlagWrite.properties,
-  condition: Type.Optional(Nullable(FreeObject('`{properties, rollout_percentage?, variant?}`'))),
+  condition: Type.Optional(Nullable(FreeObjectInput(4 * mebibyte, '`{properties, rollout_percentage?, variant?}`'))),
   group_type_index: Type.Optional(Nullable(Type.Integer())),
 })
 
@@ -62,11 +65,11 @@ export const flagReachRoutes = {
     method: 'POST',
     path: `${flags}/user_blast_radius`,
     tag,
-    summary: 'How many people or groups some filters would reach',
+    summary: 'Count the persons or groups that filters would affect',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
-      compare_to: Type.Optional(Type.String({ description: 'Id of a flag: who would gain and who would lose?' })),
+      compare_to: Type.Optional(Type.String({ description: 'Id of a flag to compare with.' })),
     }),
     body: BlastRadiusBody,
     bodyOptional: true,
@@ -76,7 +79,7 @@ export const flagReachRoutes = {
     method: 'POST',
     path: `${flags}/:id/create_static_cohort_for_flag`,
     tag,
-    summary: 'A static cohort of everybody for whom the flag is on, filled in the background',
+    summary: 'Create a static cohort of all persons who have the flag on, filled in the background',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: FlagWrite,

@@ -6,7 +6,7 @@ import { inProject, route } from './route.ts'
 import { Instant, Nullable } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-/** The fields of a flag that a version keeps: what a writer decides. */
+/** The writable fields of a flag, which a version stores. */
 const { id, created_by, is_simple_flag, rollout_percentage, experiment_set, surveys, features, ...decided } =
   Flag.properties
 const { can_edit, usage_dashboard, version, ...content } = decided
@@ -14,8 +14,10 @@ const { can_edit, usage_dashboard, version, ...content } = decided
 export const FlagVersion = Type.Object({
   version: Type.Integer(),
   is_current: Type.Boolean(),
-  content: Type.Object(content, { description: 'The flag as it was: every field that can be written.' }),
-  compared_to: Nullable(Type.Integer({ description: 'The version that `changes` start from; null for the first.' })),
+  content: Type.Object(content, { description: 'The writable fields of the flag in this version.' }),
+  compared_to: Nullable(
+    Type.Integer({ description: 'The version that `changes` are relative to; null for the first.' }),
+  ),
   changes: Type.Array(ActivityChange, { description: 'Field by field, from `compared_to` to this version.' }),
   created_by: Nullable(UserBasic),
   created_at: Instant(),
@@ -31,7 +33,7 @@ export const flagVersionRoutes = {
     method: 'GET',
     path: `${flag}/versions`,
     tag,
-    summary: 'Every state the flag has had, newest first, each compared to the one before',
+    summary: 'List the versions of the flag, newest first, each compared with the previous one',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     query: PageQuery,
@@ -41,11 +43,11 @@ export const flagVersionRoutes = {
     method: 'GET',
     path: `${flag}/versions/:version`,
     tag,
-    summary: 'One state, compared to the one before or to any other',
+    summary: 'Get a version, compared with the previous or any other one',
     access: inProject('feature_flag:read'),
     params: VersionParams,
     query: Type.Object({
-      compare_to: Type.Optional(Type.String({ description: 'Another version of the flag to compare to.' })),
+      compare_to: Type.Optional(Type.String({ description: 'Another version of the flag to compare with.' })),
     }),
     answers: { 200: FlagVersion },
   }),
@@ -53,7 +55,7 @@ export const flagVersionRoutes = {
     method: 'POST',
     path: `${flag}/restore`,
     tag,
-    summary: 'Put an earlier state back, as a new version',
+    summary: 'Restore an earlier version as a new one',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: Type.Object({ version: Type.Integer({ minimum: 1 }) }),

@@ -2,10 +2,22 @@ import Type, { type Static } from 'typebox'
 import { activityAnswer, activityQuery } from './activity.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import {
+  descriptionCharactersMax,
+  FreeObject,
+  FreeObjectInput,
+  IdParam,
+  Instant,
+  InstantInput,
+  kibibyte,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+  TagsInput,
+} from './schema.ts'
 import { UserBasic } from './users.ts'
 
-/** Contract 2.1; the last four fields are ours. */
+/** Contract 2.1; the last four fields are Halyard's. */
 export const Flag = Type.Object({
   id: Type.Integer(),
   name: Type.String({ description: 'The description of the flag.' }),
@@ -29,7 +41,7 @@ export const Flag = Type.Object({
   analytics_dashboards: Type.Array(Type.Integer()),
   has_enriched_analytics: Type.Boolean(),
   version: Type.Integer({
-    description: 'Goes up by one with each change; send it back to be told of conflicts (409).',
+    description: 'Incremented by each change; send it back to detect conflicts (409).',
   }),
   bucketing_identifier: Nullable(Type.String({ description: '`distinct_id` (default) or `device_id`.' })),
   evaluation_runtime: Nullable(Type.String({ description: '`server`, `client` or `all`.' })),
@@ -39,25 +51,25 @@ export type Flag = Static<typeof Flag>
 
 export const flagKeyCharactersMax = 400
 
-/** Contract 2.1, the writable fields, in the order in which errors are reported; the last four are ours. */
+/** Contract 2.1, the writable fields, in the order in which errors are reported; the last four are Halyard's. */
 const writable = {
-  name: Type.Optional(Type.String()),
+  name: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
   key: Type.Optional(Type.String({ minLength: 1, maxLength: flagKeyCharactersMax })),
-  filters: Type.Optional(FreeObject()),
+  filters: Type.Optional(FreeObjectInput(4 * mebibyte)),
   deleted: Type.Optional(Type.Boolean()),
   active: Type.Optional(Type.Boolean()),
-  created_at: Type.Optional(Type.String()),
+  created_at: Type.Optional(InstantInput()),
   ensure_experience_continuity: Type.Optional(Type.Boolean()),
-  rollback_conditions: Type.Optional(FreeObject()),
+  rollback_conditions: Type.Optional(FreeObjectInput(256 * kibibyte)),
   performed_rollback: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(Type.Array(Type.Unknown())),
-  analytics_dashboards: Type.Optional(Type.Array(Type.Integer())),
+  tags: Type.Optional(TagsInput()),
+  analytics_dashboards: Type.Optional(Type.Array(Type.Integer(), { maxItems: 1000 })),
   has_enriched_analytics: Type.Optional(Type.Boolean()),
   bucketing_identifier: Type.Optional(Nullable(Type.Union([Type.Literal('distinct_id'), Type.Literal('device_id')]))),
   evaluation_runtime: Type.Optional(
     Nullable(Type.Union([Type.Literal('server'), Type.Literal('client'), Type.Literal('all')])),
   ),
-  evaluation_contexts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }))),
+  evaluation_contexts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 })),
   version: Type.Optional(Type.Integer()),
 }
 export const FlagCreate = Type.Object({
@@ -86,7 +98,7 @@ export const flagRoutes = {
     method: 'GET',
     path: flags,
     tag,
-    summary: 'Flags of the project, newest first',
+    summary: 'List the flags of the project, newest first',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
@@ -95,8 +107,8 @@ export const flagRoutes = {
       active: Type.Optional(Type.String({ description: '`true`, `false` or `STALE`.' })),
       type: Type.Optional(Type.String({ description: '`boolean`, `multivariant`, `experiment` or `remote_config`.' })),
       created_by_id: Type.Optional(Type.String({ description: 'User id.' })),
-      tags: Type.Optional(Type.String({ description: 'JSON list of tags, any of which is enough.' })),
-      order: Type.Optional(Type.String({ description: 'Field name; `-` in front for descending.' })),
+      tags: Type.Optional(Type.String({ description: 'JSON array of tags; matches flags with any of them.' })),
+      order: Type.Optional(Type.String({ description: 'Field name; prefix `-` for descending order.' })),
       deleted: Type.Optional(Type.String({ description: '`true` lists the deleted flags instead.' })),
     }),
     answers: { 200: Page(Flag) },
@@ -105,7 +117,7 @@ export const flagRoutes = {
     method: 'POST',
     path: flags,
     tag,
-    summary: 'Create a flag, with its usage dashboard',
+    summary: 'Create a flag and its usage dashboard',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: FlagCreate,
@@ -115,7 +127,7 @@ export const flagRoutes = {
     method: 'GET',
     path: `${flags}/:id`,
     tag,
-    summary: 'One flag, deleted or not',
+    summary: 'Get a flag, deleted or not',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: { 200: Flag },
@@ -143,14 +155,14 @@ export const flagRoutes = {
     method: 'GET',
     path: `${flags}/:id/status`,
     tag,
-    summary: 'Whether the flag still serves a purpose, and why not',
+    summary: 'Get the status of a flag: active, inactive, stale or deleted, with the reason',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: {
       200: Type.Object({
         status: Type.String({ description: '`active`, `inactive`, `stale` or `deleted`.' }),
         reason: Type.String(),
-        last_called_at: Nullable(Instant('When somebody last asked for it; null when nobody ever did.')),
+        last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
       }),
     },
   }),
@@ -158,7 +170,7 @@ export const flagRoutes = {
     method: 'GET',
     path: `${flags}/:id/activity`,
     tag,
-    summary: 'What happened to a flag, newest first',
+    summary: 'List the activity of a flag, newest first',
     access: inProject('activity_log:read', 'feature_flag:read'),
     params: FlagParams,
     query: Type.Object(activityQuery),
@@ -168,7 +180,7 @@ export const flagRoutes = {
     method: 'GET',
     path: `${flags}/activity`,
     tag,
-    summary: 'What happened to the flags of the project, newest first',
+    summary: 'List the activity of all flags of the project, newest first',
     access: inProject('activity_log:read', 'feature_flag:read'),
     params: ProjectParams,
     query: Type.Object(activityQuery),
@@ -178,11 +190,11 @@ export const flagRoutes = {
     method: 'GET',
     path: `${flags}/local_evaluation`,
     tag,
-    summary: 'Definitions for libraries that evaluate by themselves; honours If-None-Match',
+    summary: 'Get the definitions for local evaluation; supports If-None-Match',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
-      send_cohorts: Type.Optional(Type.String({ description: 'Also send the cohorts that flags use.' })),
+      send_cohorts: Type.Optional(Type.String({ description: 'Include the cohorts that flags use.' })),
       token: Type.Optional(Type.String({ description: 'With `@current`: the token of the project.' })),
     }),
     answers: { 200: LocalEvaluation, 304: null },

@@ -47,7 +47,7 @@ export type { BlastRadius } from './flag-reach.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
 export { copyTargetsMax } from './organization-flags.ts'
-export type { Invite, Member, Organization } from './organizations.ts'
+export type { Invite, Member, NewInvite, Organization } from './organizations.ts'
 export type { Group, GroupType, ListedPerson, Person } from './persons.ts'
 export type { PluginConfig, PluginConfigWrite, PluginJob, PluginLogEntry, PluginMetrics } from './plugin-configs.ts'
 export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
@@ -69,9 +69,10 @@ export {
   scopeObjects,
 } from './route.ts'
 export type { ScheduledChange } from './scheduled-changes.ts'
+export { bytesMaxKeyword } from './schema.ts'
 export type { User, UserBasic } from './users.ts'
 
-/** The table of routes: everything the service answers in JSON, except the SDK paths. */
+/** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
   apiKeys: apiKeyRoutes,
   changes: changeRoutes,

@@ -13,6 +13,9 @@ export const Organization = Type.Object({
   updated_at: Instant(),
   membership_level: Type.Integer({ description: '1 member, 8 admin, 15 owner' }),
   plugins_access_level: Type.Integer({ description: '0 none, 3 configure, 6 install, 9 root' }),
+  default_access_level: Type.Integer({
+    description: 'What members without a role can do with flags: 21 view, 37 edit.',
+  }),
   teams: Type.Array(ProjectBasic),
 })
 export type Organization = Static<typeof Organization>
@@ -36,9 +39,14 @@ export const Invite = Type.Object({
   created_by: UserBasic,
   created_at: Instant(),
   expires_at: Instant(),
-  signup_path: Type.String({ description: 'The path of the page where the invitation is accepted.' }),
 })
 export type Invite = Static<typeof Invite>
+export const NewInvite = Type.Object({
+  ...Invite.properties,
+  token: Type.String({ description: 'The secret that redeems the invitation. Only this response contains it.' }),
+  signup_path: Type.String({ description: 'The path of the sign-up page, with the token.' }),
+})
+export type NewInvite = Static<typeof NewInvite>
 
 const tag = 'Organizations'
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
@@ -50,7 +58,7 @@ export const organizationRoutes = {
     method: 'GET',
     path: '/api/organizations',
     tag,
-    summary: 'Organizations of the caller',
+    summary: 'List the organizations of the caller',
     access: asUser('organization:read'),
     query: PageQuery,
     answers: { 200: Page(Organization) },
@@ -59,7 +67,7 @@ export const organizationRoutes = {
     method: 'POST',
     path: '/api/organizations',
     tag,
-    summary: 'Create an organization with a first project; the caller becomes its owner',
+    summary: 'Create an organization with a first project (admin of any organization); the caller becomes its owner',
     access: asUser('organization:write'),
     body: Type.Object({ name: OrganizationName }),
     answers: { 201: Organization },
@@ -68,7 +76,7 @@ export const organizationRoutes = {
     method: 'GET',
     path: organization,
     tag,
-    summary: 'One organization',
+    summary: 'Get an organization',
     access: inOrganization('organization:read'),
     params: OrganizationParams,
     answers: { 200: Organization },
@@ -77,12 +85,15 @@ export const organizationRoutes = {
     method: 'PATCH',
     path: organization,
     tag,
-    summary: 'Rename an organization, or set what its people may do with plugins (admin)',
+    summary: 'Change an organization (admin)',
     access: inOrganization('organization:write'),
     params: OrganizationParams,
     body: Type.Object({
       name: Type.Optional(OrganizationName),
-      plugins_access_level: Type.Optional(Type.Integer()),
+      default_access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit' })),
+      plugins_access_level: Type.Optional(
+        Type.Integer({ description: 'Writable by instance administrators; ignored from other callers.' }),
+      ),
     }),
     answers: { 200: Organization },
   }),
@@ -99,7 +110,7 @@ export const organizationRoutes = {
     method: 'GET',
     path: `${organization}/members`,
     tag,
-    summary: 'Members',
+    summary: 'List the members',
     access: inOrganization('organization_member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
@@ -128,7 +139,7 @@ export const organizationRoutes = {
     method: 'GET',
     path: `${organization}/invites`,
     tag,
-    summary: 'Open invitations',
+    summary: 'List the open invitations (admin), without their tokens',
     access: inOrganization('organization_member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
@@ -138,7 +149,7 @@ export const organizationRoutes = {
     method: 'POST',
     path: `${organization}/invites`,
     tag,
-    summary: 'Invite somebody (admin)',
+    summary: 'Invite a user (admin); the token is returned once',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: OrganizationParams,
     body: Type.Object({
@@ -146,13 +157,13 @@ export const organizationRoutes = {
       first_name: Type.Optional(Type.String({ maxLength: 150 })),
       level: Type.Optional(Type.Integer()),
     }),
-    answers: { 201: Invite },
+    answers: { 201: NewInvite },
   }),
   removeInvite: route({
     method: 'DELETE',
     path: `${organization}/invites/:invite_id`,
     tag,
-    summary: 'Withdraw an invitation (admin)',
+    summary: 'Revoke an invitation (admin)',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: InviteParams,
     answers: { 204: null },

@@ -3,10 +3,10 @@ import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
 import { FreeObject, Instant, Nullable, ProjectParams, Uuid } from './schema.ts'
 
-/** Persons are written by events alone; here they are read and deleted. In a list the `id` is the UUID, as PostHog has it. */
+/** Persons are created by events and can be read and deleted here. In a list, `id` is the UUID, as in PostHog. */
 const personFields = {
   uuid: Uuid(),
-  name: Type.String({ description: 'The first telling property (email, name, username), else a distinct id.' }),
+  name: Type.String({ description: 'The first of the properties email, name and username, else a distinct id.' }),
   distinct_ids: Type.Array(Type.String(), { description: 'At most 100.' }),
   properties: FreeObject(),
   is_identified: Type.Boolean(),
@@ -47,7 +47,7 @@ const PersonParams = Type.Object({
   id: Type.String({ description: 'The integer id or the UUID.' }),
 })
 const groupQuery = {
-  group_type_index: Type.Optional(Type.String({ description: 'Required: 0 to 4.' })),
+  group_type_index: Type.Optional(Type.String({ description: 'Required, 0 to 4.' })),
   group_key: Type.Optional(Type.String({ description: 'Required.' })),
 }
 
@@ -56,18 +56,20 @@ export const personRoutes = {
     method: 'GET',
     path: `${project}/persons`,
     tag,
-    summary: 'Persons of the project, newest first',
+    summary: 'List the persons of the project, newest first',
     access: inProject('person:read'),
     params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      search: Type.Optional(Type.String({ description: 'Part of a distinct id or of the properties, in any case.' })),
-      distinct_id: Type.Optional(Type.String({ description: 'Exactly this distinct id.' })),
-      email: Type.Optional(Type.String({ description: 'Exactly this property `email`.' })),
+      search: Type.Optional(
+        Type.String({ description: 'Part of a distinct id or of the properties, case-insensitive.' }),
+      ),
+      distinct_id: Type.Optional(Type.String({ description: 'Exact distinct id.' })),
+      email: Type.Optional(Type.String({ description: 'Exact value of the property `email`.' })),
       properties: Type.Optional(
         Type.String({
           description:
-            'JSON list of property filters `{key, value, operator}`, all of which must match, as in a flag condition.',
+            'JSON array of property filters `{key, value, operator}`, all of which must match, as in a flag condition.',
         }),
       ),
     }),
@@ -77,7 +79,7 @@ export const personRoutes = {
     method: 'GET',
     path: `${project}/persons/:id`,
     tag,
-    summary: 'One person',
+    summary: 'Get a person',
     access: inProject('person:read'),
     params: PersonParams,
     answers: { 200: Person },
@@ -86,7 +88,7 @@ export const personRoutes = {
     method: 'DELETE',
     path: `${project}/persons/:id`,
     tag,
-    summary: 'Forget a person with all distinct ids and properties; an event with one of the ids makes a new person',
+    summary: 'Delete a person with all distinct ids and properties; a later event creates a new person',
     access: inProject('person:write'),
     params: PersonParams,
     answers: { 202: null },
@@ -98,13 +100,13 @@ export const groupRoutes = {
     method: 'GET',
     path: `${project}/groups`,
     tag,
-    summary: 'Groups of one type, newest first',
+    summary: 'List the groups of one type, newest first',
     access: inProject('group:read'),
     params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
       group_type_index: groupQuery.group_type_index,
-      search: Type.Optional(Type.String({ description: 'Part of the key or of the properties, in any case.' })),
+      search: Type.Optional(Type.String({ description: 'Part of the key or of the properties, case-insensitive.' })),
     }),
     answers: { 200: Page(Group) },
   }),
@@ -112,7 +114,7 @@ export const groupRoutes = {
     method: 'GET',
     path: `${project}/groups/find`,
     tag,
-    summary: 'One group',
+    summary: 'Get a group',
     access: inProject('group:read'),
     params: ProjectParams,
     query: Type.Object(groupQuery),
@@ -122,7 +124,7 @@ export const groupRoutes = {
     method: 'DELETE',
     path: `${project}/groups`,
     tag,
-    summary: 'Forget a group and its properties',
+    summary: 'Delete a group and its properties',
     access: inProject('group:write'),
     params: ProjectParams,
     query: Type.Object(groupQuery),
@@ -132,7 +134,7 @@ export const groupRoutes = {
     method: 'GET',
     path: `${project}/groups_types`,
     tag,
-    summary: 'The types of groups that the project has, at most five',
+    summary: 'List the group types of the project, at most five',
     access: inProject('group:read'),
     params: ProjectParams,
     answers: { 200: Type.Array(GroupType) },

@@ -2,43 +2,56 @@ import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
 import { Plugin } from './plugins.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import {
+  bytesMaxKeyword,
+  FreeObject,
+  FreeObjectInput,
+  IdParam,
+  Instant,
+  kibibyte,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+} from './schema.ts'
 
-/** A plugin as one project uses it. */
+/** The configuration of a plugin in a project. */
 export const PluginConfig = Type.Object({
   id: Type.Integer(),
   plugin: Type.Integer({ description: 'Plugin id.' }),
   enabled: Type.Boolean(),
-  order: Type.Integer({ description: 'Place in the chain of event processing.' }),
+  order: Type.Integer({ description: 'Position in the event processing chain.' }),
   config: FreeObject('Values by setting; secrets are masked, attachments described.'),
   error: Nullable(FreeObject('Why it was switched off.')),
   team_id: Type.Integer({ description: 'Project id.' }),
   plugin_info: Nullable(Plugin),
-  delivery_rate_24h: Nullable(Type.Number({ description: 'Share of calls that succeeded, 0 to 1.' })),
+  delivery_rate_24h: Nullable(Type.Number({ description: 'Success rate of calls, 0 to 1.' })),
   created_at: Instant(),
   updated_at: Instant(),
   name: Nullable(Type.String()),
   description: Nullable(Type.String()),
   deleted: Type.Boolean(),
-  allowed_hosts: Type.Array(Type.String(), { description: 'Hosts that the plugin may ask, granted by an admin.' }),
+  allowed_hosts: Type.Array(Type.String(), { description: 'Hosts that the plugin can call, granted by an admin.' }),
+  update_available: Type.Boolean({
+    description: 'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
+  }),
 })
 export type PluginConfig = Static<typeof PluginConfig>
 
 const Attachment = Type.Object({
   file_name: Type.String({ minLength: 1, maxLength: 200 }),
   content_type: Type.Optional(Type.String({ maxLength: 200 })),
-  contents_base64: Type.String(),
+  contents_base64: Type.String({ maxLength: 2 * mebibyte }),
 })
 
 const writable = {
   enabled: Type.Optional(Type.Boolean()),
   order: Type.Optional(Type.Integer()),
-  config: Type.Optional(FreeObject()),
+  config: Type.Optional(FreeObjectInput(2 * mebibyte)),
   name: Type.Optional(Nullable(Type.String({ maxLength: 400 }))),
   description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
   deleted: Type.Optional(Type.Boolean()),
-  allowed_hosts: Type.Optional(Type.Array(Type.String())),
-  attachments: Type.Optional(Type.Record(Type.String(), Nullable(Attachment))),
+  allowed_hosts: Type.Optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1000 })),
+  attachments: Type.Optional(Type.Record(Type.String(), Nullable(Attachment), { [bytesMaxKeyword]: 16 * mebibyte })),
 }
 export const PluginConfigWrite = Type.Object(writable)
 export type PluginConfigWrite = Static<typeof PluginConfigWrite>
@@ -77,7 +90,7 @@ export const PluginJob = Type.Object({
   id: Type.Integer(),
   name: Type.String(),
   kind: Type.Union([Type.Literal('job'), Type.Literal('flag_change')], {
-    description: '`flag_change`: a change of a flag that is still to be told to the plugin.',
+    description: '`flag_change`: a flag change that is still to be delivered to the plugin.',
   }),
   state: Type.Union([Type.Literal('waiting'), Type.Literal('running')]),
   run_at: Instant('When it is due; for one that failed, when it is tried again.'),
@@ -95,7 +108,7 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: configs,
     tag,
-    summary: 'Plugins of the project, in their order',
+    summary: 'List the plugin configurations of the project, in order',
     access: inProject('plugin:read'),
     params: ProjectParams,
     query: PageQuery,
@@ -105,7 +118,7 @@ export const pluginConfigRoutes = {
     method: 'POST',
     path: configs,
     tag,
-    summary: 'Configure a plugin; an existing configuration of it is changed instead (admin)',
+    summary: 'Configure a plugin; updates an existing configuration (admin)',
     access: inProject('plugin:write'),
     params: ProjectParams,
     body: Type.Object({ plugin: Type.Integer(), ...writable }),
@@ -115,17 +128,22 @@ export const pluginConfigRoutes = {
     method: 'PATCH',
     path: `${configs}/rearrange`,
     tag,
-    summary: 'Give plugins their places (admin)',
+    summary: 'Reorder plugins (admin)',
     access: inProject('plugin:write'),
     params: ProjectParams,
-    body: Type.Object({ orders: Type.Record(Type.String(), Type.Integer(), { description: 'Plugin id → place.' }) }),
+    body: Type.Object({
+      orders: Type.Record(Type.String(), Type.Integer(), {
+        description: 'Plugin id → position.',
+        [bytesMaxKeyword]: 256 * kibibyte,
+      }),
+    }),
     answers: { 200: Type.Array(PluginConfig) },
   }),
   get: route({
     method: 'GET',
     path: `${configs}/:id`,
     tag,
-    summary: 'One configuration',
+    summary: 'Get a configuration',
     access: inProject('plugin:read'),
     params: ConfigParams,
     answers: { 200: PluginConfig },
@@ -134,7 +152,7 @@ export const pluginConfigRoutes = {
     method: 'PATCH',
     path: `${configs}/:id`,
     tag,
-    summary: 'Change a configuration; secrets that are left out stay (admin)',
+    summary: 'Change a configuration; omitted secrets are unchanged (admin)',
     access: inProject('plugin:write'),
     params: ConfigParams,
     body: PluginConfigWrite,
@@ -144,7 +162,7 @@ export const pluginConfigRoutes = {
     method: 'DELETE',
     path: `${configs}/:id`,
     tag,
-    summary: 'Switch a plugin off; its configuration stays (admin)',
+    summary: 'Disable a plugin; its configuration is retained (admin)',
     access: inProject('plugin:write'),
     params: ConfigParams,
     answers: { 204: null },
@@ -153,11 +171,14 @@ export const pluginConfigRoutes = {
     method: 'POST',
     path: `${configs}/:id/job`,
     tag,
-    summary: 'Start one of the plugin’s public jobs (admin)',
+    summary: 'Start a public job of the plugin (admin)',
     access: inProject('plugin:write'),
     params: ConfigParams,
     body: Type.Object({
-      job: Type.Object({ type: Type.String({ minLength: 1 }), payload: Type.Optional(FreeObject()) }),
+      job: Type.Object({
+        type: Type.String({ minLength: 1, maxLength: 200 }),
+        payload: Type.Optional(FreeObjectInput(mebibyte)),
+      }),
     }),
     answers: { 200: null },
   }),
@@ -165,7 +186,7 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: `${configs}/:id/jobs`,
     tag,
-    summary: 'The plugin’s jobs that are not done yet, the next one first',
+    summary: 'List the pending jobs of the plugin, next one first',
     access: inProject('plugin:read'),
     params: ConfigParams,
     query: PageQuery,
@@ -175,7 +196,7 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: `${configs}/:id/logs`,
     tag,
-    summary: 'What the plugin logged, newest first',
+    summary: 'List the log entries of the plugin, newest first',
     access: inProject('plugin:read'),
     params: ConfigParams,
     query: Type.Object({
@@ -183,7 +204,7 @@ export const pluginConfigRoutes = {
       before: Type.Optional(Type.String({ description: 'Only entries before this instant.' })),
       after: Type.Optional(Type.String({ description: 'Only entries after this instant.' })),
       search: Type.Optional(Type.String({ description: 'Part of the message.' })),
-      type_filter: Type.Optional(Type.String({ description: 'DEBUG, LOG, INFO, WARN or ERROR; several by commas.' })),
+      type_filter: Type.Optional(Type.String({ description: 'DEBUG, LOG, INFO, WARN or ERROR; comma-separated.' })),
     }),
     answers: { 200: Page(PluginLogEntry) },
   }),
@@ -191,13 +212,13 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: `${configs}/:id/metrics`,
     tag,
-    summary: 'How the plugin did in the last 24 hours',
+    summary: 'Get the metrics of the plugin of the last 24 hours',
     access: inProject('plugin:read'),
     params: ConfigParams,
     answers: {
       200: Type.Object({
         ...PluginMetrics.properties,
-        hours: Type.Array(HourlyMetrics, { description: 'Hour by hour; hours without a call are left out.' }),
+        hours: Type.Array(HourlyMetrics, { description: 'By hour; hours without calls are omitted.' }),
       }),
     },
   }),

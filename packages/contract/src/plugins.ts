@@ -2,7 +2,16 @@ import Type, { type Static, type TSchema } from 'typebox'
 import { ActivityChange, activityAnswer, activityQuery } from './activity.ts'
 import { Page, PageQuery } from './page.ts'
 import { inOrganization, route } from './route.ts'
-import { FreeObject, IdParam, Nullable, OrganizationParams, Uuid } from './schema.ts'
+import {
+  descriptionCharactersMax,
+  FreeObject,
+  FreeObjectInput,
+  IdParam,
+  mebibyte,
+  Nullable,
+  OrganizationParams,
+  Uuid,
+} from './schema.ts'
 
 export const pluginTypes = ['local', 'custom', 'repository', 'source'] as const
 const PluginType = Type.Union([
@@ -38,14 +47,14 @@ export const pluginNameCharactersMax = 200
 const writable = {
   plugin_type: Type.Optional(PluginType),
   name: Type.Optional(Type.String({ minLength: 1, maxLength: pluginNameCharactersMax })),
-  description: Type.Optional(Type.String()),
+  description: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
   icon: Type.Optional(Nullable(Type.String({ maxLength: 800 }))),
-  config_schema: Type.Optional(FreeObject()),
+  config_schema: Type.Optional(FreeObjectInput(mebibyte)),
   tag: Type.Optional(Nullable(Type.String({ maxLength: 200 }))),
   is_global: Type.Optional(Type.Boolean()),
-  capabilities: Type.Optional(FreeObject()),
-  metrics: Type.Optional(FreeObject()),
-  public_jobs: Type.Optional(FreeObject()),
+  capabilities: Type.Optional(FreeObjectInput(mebibyte)),
+  metrics: Type.Optional(FreeObjectInput(mebibyte)),
+  public_jobs: Type.Optional(FreeObjectInput(mebibyte)),
 }
 export const PluginWrite = Type.Object(writable)
 export type PluginWrite = Static<typeof PluginWrite>
@@ -54,11 +63,11 @@ export const CatalogueEntry = Type.Object({
   name: Type.String(),
   url: Type.String(),
   description: Type.String(),
-  verified: Type.Boolean({ description: 'Tried with this version.' }),
+  verified: Type.Boolean({ description: 'Tested with this version.' }),
   maintainer: Type.Union([Type.Literal('official'), Type.Literal('community')]),
   type: Type.String({ description: '`data_in`, `data_out`, `ingestion_filtering` or `flags`.' }),
   displayOnWebsiteLib: Type.Boolean(),
-  needs: Type.String({ description: 'What has to be there before it works; empty when nothing.' }),
+  needs: Type.String({ description: 'Prerequisites; empty if there are none.' }),
 })
 export type CatalogueEntry = Static<typeof CatalogueEntry>
 
@@ -69,8 +78,13 @@ const sourceAnswer = {
 }
 const updateAnswer = {
   plugin: Plugin,
-  update_available: Nullable(Type.Boolean({ description: 'Null when it could not be found out.' })),
+  update_available: Nullable(Type.Boolean({ description: 'Null if the origin is unreachable.' })),
   warning: Type.Optional(Type.String()),
+}
+const acceptanceAnswer = {
+  release: Type.String({ description: 'Identifies the plugin as its owner has it now.' }),
+  accepted_release: Nullable(Type.String({ description: 'What this organization runs; null before it accepts one.' })),
+  update_available: Type.Boolean({ description: 'The owner has changed the plugin since it was accepted.' }),
 }
 const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
 
@@ -82,7 +96,7 @@ export const pluginRoutes = {
     method: 'GET',
     path: plugins,
     tag,
-    summary: 'Plugins that the organization can use',
+    summary: 'List the plugins available to the organization',
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
     query: PageQuery,
@@ -104,7 +118,7 @@ export const pluginRoutes = {
     path: `${plugins}/install`,
     tag,
     summary:
-      'Fetch a plugin from npm, GitHub or GitLab and install it, all or nothing; step by step for `Accept: application/x-ndjson` (admin)',
+      'Install a plugin from npm, GitHub or GitLab, all or nothing; streams progress with `Accept: application/x-ndjson` (admin)',
     access: inOrganization('plugin:write'),
     params: OrganizationParams,
     body: Type.Object({
@@ -118,12 +132,12 @@ export const pluginRoutes = {
     method: 'GET',
     path: `${plugins}/activity`,
     tag,
-    summary: 'What happened to the plugins of the organization, newest first',
+    summary: 'List the activity of all plugins of the organization, newest first',
     access: inOrganization('activity_log:read', 'plugin:read'),
     params: OrganizationParams,
     query: Type.Object({
       ...activityQuery,
-      plugin: Type.Optional(Type.String({ description: 'Only what happened to the plugin with this id.' })),
+      plugin: Type.Optional(Type.String({ description: 'Only activity of the plugin with this id.' })),
     }),
     answers: { 200: withPlugin(activityAnswer) },
   }),
@@ -131,7 +145,7 @@ export const pluginRoutes = {
     method: 'GET',
     path: `${plugins}/repository`,
     tag,
-    summary: 'The catalogue of known plugins',
+    summary: 'List the plugin catalog',
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
     answers: { 200: withPlugin({ results: Type.Array(CatalogueEntry) }) },
@@ -140,7 +154,7 @@ export const pluginRoutes = {
     method: 'GET',
     path: `${plugins}/unused`,
     tag,
-    summary: 'Ids of own plugins that no project has switched on',
+    summary: "List the ids of the organization's plugins that are not enabled in any project",
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
     answers: { 200: withPlugin({ results: Type.Array(Type.Integer()) }) },
@@ -149,7 +163,7 @@ export const pluginRoutes = {
     method: 'GET',
     path: `${plugins}/:id`,
     tag,
-    summary: 'One plugin',
+    summary: 'Get a plugin',
     access: inOrganization('plugin:read'),
     params: PluginParams,
     answers: { 200: Plugin },
@@ -158,7 +172,7 @@ export const pluginRoutes = {
     method: 'PATCH',
     path: `${plugins}/:id`,
     tag,
-    summary: 'Change what a plugin says of itself (admin)',
+    summary: 'Change the metadata of a plugin (admin)',
     access: inOrganization('plugin:write'),
     params: PluginParams,
     body: PluginWrite,
@@ -177,7 +191,7 @@ export const pluginRoutes = {
     method: 'GET',
     path: `${plugins}/:id/check_for_updates`,
     tag,
-    summary: 'Ask where the plugin comes from for its newest version',
+    summary: 'Check the origin of the plugin for a newer version',
     access: inOrganization('plugin:read'),
     params: PluginParams,
     answers: { 200: withPlugin(updateAnswer) },
@@ -186,7 +200,7 @@ export const pluginRoutes = {
     method: 'GET',
     path: `${plugins}/:id/source`,
     tag,
-    summary: 'The source files of a plugin',
+    summary: 'Get the source files of a plugin',
     access: inOrganization('plugin:read'),
     params: PluginParams,
     answers: { 200: withPlugin(sourceAnswer) },
@@ -195,7 +209,7 @@ export const pluginRoutes = {
     method: 'PATCH',
     path: `${plugins}/:id/update_source`,
     tag,
-    summary: 'Write source files (file name → text, or null to delete) and compile them at once (admin)',
+    summary: 'Write source files (file name → text, or null to delete) and compile them (admin)',
     access: inOrganization('plugin:write'),
     params: PluginParams,
     body: PluginWrite,
@@ -206,10 +220,10 @@ export const pluginRoutes = {
     method: 'GET',
     path: `${plugins}/:id/preview_upgrade`,
     tag,
-    summary: 'What installing the newest version, or the one that `tag` names, would change; nothing is stored (admin)',
+    summary: 'Preview the changes of installing the newest version, or the version `tag`; stores nothing (admin)',
     access: inOrganization('plugin:write'),
     params: PluginParams,
-    query: Type.Object({ tag: Type.Optional(Type.String({ description: 'The newest when absent.' })) }),
+    query: Type.Object({ tag: Type.Optional(Type.String({ description: 'The newest version by default.' })) }),
     answers: {
       200: Type.Object({
         from: Nullable(Type.String({ description: 'The installed version.' })),
@@ -218,12 +232,25 @@ export const pluginRoutes = {
       }),
     },
   }),
+  accept: route({
+    method: 'POST',
+    path: `${plugins}/:id/accept`,
+    tag,
+    summary: "Let this organization's projects run another organization's plugin as it is now (admin)",
+    access: inOrganization('plugin:write'),
+    params: PluginParams,
+    body: Type.Object({
+      release: Type.Optional(Type.String({ maxLength: 100, description: 'The `release` that was reviewed.' })),
+    }),
+    bodyOptional: true,
+    answers: { 200: withPlugin(acceptanceAnswer) },
+  }),
   upgrade: route({
     method: 'POST',
     path: `${plugins}/:id/upgrade`,
     tag,
     summary:
-      'Install the newest version, or the one that `tag` names; step by step for `Accept: application/x-ndjson` (admin)',
+      'Install the newest version, or the version `tag`; streams progress with `Accept: application/x-ndjson` (admin)',
     access: inOrganization('plugin:write'),
     params: PluginParams,
     body: PluginWrite,

@@ -6,6 +6,6 @@ export const ProblemBody = Type.Object({
   type: Type.String(),
   code: Type.String(),
   detail: Type.String(),
-  attr: Nullable(Type.String({ description: 'The field at fault, nested names joined by `__`.' })),
+  attr: Nullable(Type.String({ description: 'The invalid field; nested names are joined by `__`.' })),
 })
 export type ProblemBody = Static<typeof ProblemBody>

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
 import { asUser, inProject, route } from './route.ts'
-import { Instant, ProjectParams, Uuid } from './schema.ts'
+import { IdInput, Instant, ProjectParams, Uuid } from './schema.ts'
 
 export const ProjectBasic = Type.Object({
   id: Type.Integer(),
@@ -27,7 +27,7 @@ export const ProjectSecretKey = Type.Object({
   label: Type.String(),
   mask_value: Type.String(),
   created_at: Instant(),
-  value: Type.Optional(Type.String({ description: 'Shown once, in the answer that creates the key.' })),
+  value: Type.Optional(Type.String({ description: 'Returned once, when the key is created.' })),
 })
 export type ProjectSecretKey = Static<typeof ProjectSecretKey>
 
@@ -35,7 +35,7 @@ const tag = 'Projects'
 const project = '/api/projects/:project_id' as const
 const ProjectName = Type.String({ minLength: 1, maxLength: 200 })
 const fields = {
-  timezone: Type.Optional(Type.String({ description: 'IANA time zone.' })),
+  timezone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone.' })),
   property_matching_version: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)])),
 }
 
@@ -44,7 +44,7 @@ export const projectRoutes = {
     method: 'GET',
     path: '/api/projects',
     tag,
-    summary: 'Projects of the caller, in all organizations',
+    summary: 'List the projects of the caller in all organizations',
     access: asUser('project:read'),
     query: PageQuery,
     answers: { 200: Page(Project) },
@@ -55,14 +55,14 @@ export const projectRoutes = {
     tag,
     summary: 'Create a project (admin of the organization)',
     access: asUser('project:write'),
-    body: Type.Object({ name: Type.Optional(ProjectName), organization: Type.Optional(Type.String()), ...fields }),
+    body: Type.Object({ name: Type.Optional(ProjectName), organization: Type.Optional(IdInput()), ...fields }),
     answers: { 201: Project },
   }),
   get: route({
     method: 'GET',
     path: project,
     tag,
-    summary: 'One project',
+    summary: 'Get a project',
     access: inProject('project:read'),
     params: ProjectParams,
     answers: { 200: Project },
@@ -99,7 +99,7 @@ export const projectRoutes = {
     method: 'GET',
     path: `${project}/secret_keys`,
     tag,
-    summary: 'Project secret keys (`phs_…`), newest first, without their values',
+    summary: 'List the project secret keys (`phs_…`), newest first, without their values',
     access: inProject('project:read'),
     params: ProjectParams,
     query: PageQuery,
@@ -109,7 +109,7 @@ export const projectRoutes = {
     method: 'POST',
     path: `${project}/secret_keys`,
     tag,
-    summary: 'Create a project secret key (admin); its value is shown once',
+    summary: 'Create a project secret key (admin); its value is returned once',
     access: inProject('project:write'),
     params: ProjectParams,
     body: Type.Object({ label: Type.String({ minLength: 1, maxLength: 40 }) }),

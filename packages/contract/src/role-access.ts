@@ -3,7 +3,7 @@ import { Flag } from './flags.ts'
 import { Page, PageQuery } from './page.ts'
 import { Role } from './roles.ts'
 import { inProject, route } from './route.ts'
-import { IdParam, Instant, ProjectParams, Uuid } from './schema.ts'
+import { IdInput, IdParam, Instant, ProjectParams, Uuid } from './schema.ts'
 
 /** Contract 2.4. */
 export const RoleAccess = Type.Object({
@@ -26,7 +26,7 @@ export const roleAccessRoutes = {
     method: 'GET',
     path: roleAccess,
     tag,
-    summary: 'Roles that may edit this flag',
+    summary: 'List the roles that can edit this flag',
     access: inProject('feature_flag:read'),
     params: FlagOfRoleAccessParams,
     query: PageQuery,
@@ -36,17 +36,17 @@ export const roleAccessRoutes = {
     method: 'POST',
     path: roleAccess,
     tag,
-    summary: 'Let a role edit this flag',
+    summary: 'Grant a role edit access to this flag (users who can edit it without that grant)',
     access: inProject('feature_flag:write'),
     params: FlagOfRoleAccessParams,
-    body: Type.Object({ role_id: Type.String() }),
+    body: Type.Object({ role_id: IdInput() }),
     answers: { 201: RoleAccess },
   }),
   get: route({
     method: 'GET',
     path: `${roleAccess}/:id`,
     tag,
-    summary: 'One role access record',
+    summary: 'Get a role access record',
     access: inProject('feature_flag:read'),
     params: RoleAccessParams,
     answers: { 200: RoleAccess },
@@ -55,7 +55,7 @@ export const roleAccessRoutes = {
     method: 'DELETE',
     path: `${roleAccess}/:id`,
     tag,
-    summary: 'Take the access away again',
+    summary: 'Revoke the access of a role (users who can edit the flag without that grant)',
     access: inProject('feature_flag:write'),
     params: RoleAccessParams,
     answers: { 204: null },

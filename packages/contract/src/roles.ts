@@ -1,14 +1,14 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
 import { inOrganization, route } from './route.ts'
-import { IdParam, Instant, OrganizationParams, Uuid } from './schema.ts'
+import { IdInput, IdParam, Instant, OrganizationParams, Uuid } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-/** Contract 2.3. `members` and `associated_flags` are text: sorted e-mails and flag keys, joined by commas. */
+/** Contract 2.3. `members` and `associated_flags` are text: sorted email addresses and flag keys, joined by commas. */
 export const Role = Type.Object({
   id: Uuid(),
   name: Type.String(),
-  feature_flags_access_level: Type.Integer({ description: '21 may view, 37 may edit' }),
+  feature_flags_access_level: Type.Integer({ description: '21 view, 37 edit' }),
   created_at: Instant(),
   created_by: UserBasic,
   members: Type.String(),
@@ -50,7 +50,7 @@ export const roleRoutes = {
     method: 'GET',
     path: `${organization}/roles`,
     tag,
-    summary: 'Roles of the organization',
+    summary: 'List the roles of the organization',
     access: reading,
     params: OrganizationParams,
     query: PageQuery,
@@ -70,7 +70,7 @@ export const roleRoutes = {
     method: 'GET',
     path: `${organization}/roles/:role_id`,
     tag,
-    summary: 'One role',
+    summary: 'Get a role',
     access: reading,
     params: RoleParams,
     answers: { 200: Role },
@@ -98,7 +98,7 @@ export const roleRoutes = {
     method: 'GET',
     path: `${organization}/roles/:role_id/role_memberships`,
     tag,
-    summary: 'People in a role',
+    summary: 'List the members of a role',
     access: reading,
     params: RoleParams,
     query: PageQuery,
@@ -108,17 +108,17 @@ export const roleRoutes = {
     method: 'POST',
     path: `${organization}/roles/:role_id/role_memberships`,
     tag,
-    summary: 'Put somebody into a role (admin)',
+    summary: 'Add a user to a role (admin)',
     access: writing,
     params: RoleParams,
-    body: Type.Object({ user_uuid: Type.String() }),
+    body: Type.Object({ user_uuid: IdInput() }),
     answers: { 201: RoleMembership },
   }),
   removeMembership: route({
     method: 'DELETE',
     path: `${organization}/roles/:role_id/role_memberships/:membership_id`,
     tag,
-    summary: 'Take somebody out of a role (admin)',
+    summary: 'Remove a user from a role (admin)',
     access: writing,
     params: MembershipParams,
     answers: { 204: null },
@@ -127,7 +127,7 @@ export const roleRoutes = {
     method: 'GET',
     path: `${organization}/resource_access`,
     tag,
-    summary: 'Organization-wide access settings',
+    summary: 'List the organization-wide access settings',
     access: reading,
     params: OrganizationParams,
     query: PageQuery,
@@ -137,17 +137,20 @@ export const roleRoutes = {
     method: 'POST',
     path: `${organization}/resource_access`,
     tag,
-    summary: 'Set what everybody may do with a kind of resource (admin)',
+    summary: 'Set the access level of all members for a type of resource (admin)',
     access: writing,
     params: OrganizationParams,
-    body: Type.Object({ resource: Type.String({ minLength: 1 }), access_level: Type.Optional(Type.Integer()) }),
+    body: Type.Object({
+      resource: Type.String({ minLength: 1, maxLength: 100 }),
+      access_level: Type.Optional(Type.Integer()),
+    }),
     answers: { 201: ResourceAccess },
   }),
   getResourceAccess: route({
     method: 'GET',
     path: `${organization}/resource_access/:id`,
     tag,
-    summary: 'One access setting',
+    summary: 'Get an access setting',
     access: reading,
     params: ResourceParams,
     answers: { 200: ResourceAccess },

@@ -1,28 +1,28 @@
 import Type, { type Static } from 'typebox'
 import { FlagParams } from './flags.ts'
 import { inProject, route } from './route.ts'
-import { Instant, Nullable } from './schema.ts'
+import { Instant, InstantInput, Nullable } from './schema.ts'
 
-/** At most this many samples at once. */
+/** Maximum number of samples per request. */
 export const metricSamplesMax = 1000
 
 const Sample = Type.Object({
   name: Type.String({ minLength: 1, maxLength: 200 }),
   value: Type.Number(),
-  at: Type.Optional(Type.String({ description: 'When it was measured; now when absent.' })),
+  at: Type.Optional(InstantInput('When the value was measured; now by default.')),
 })
 export type MetricSample = Static<typeof Sample>
 
 export const RollbackReport = Type.Object({
   performed_rollback: Type.Boolean(),
-  is_watched: Type.Boolean({ description: 'Whether some condition could roll the flag back now.' }),
+  is_watched: Type.Boolean({ description: 'Whether a condition is being evaluated.' }),
   watched_since: Instant('When the flag was last switched on; what was measured before does not count.'),
   conditions: Type.Array(
     Type.Object({
       index: Type.Integer(),
       status: Type.String({ description: '`watching`, `holds` or `inactive`.' }),
       reason: Type.String(),
-      value: Nullable(Type.Number({ description: 'As measured now; null when there is nothing to measure.' })),
+      value: Nullable(Type.Number({ description: 'Current value; null without data.' })),
       samples: Type.Integer(),
       threshold: Nullable(Type.Number()),
     }),
@@ -38,11 +38,11 @@ export const rollbackRoutes = {
     method: 'POST',
     path: `${flag}/metrics`,
     tag,
-    summary: 'Push samples of a metric that a rollback condition looks at',
+    summary: 'Push samples of a metric that a rollback condition uses',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: Type.Object({
-      samples: Type.Array(Sample, { description: `At most ${metricSamplesMax}.` }),
+      samples: Type.Array(Sample, { maxItems: metricSamplesMax, description: `At most ${metricSamplesMax}.` }),
     }),
     answers: {
       200: Type.Object({
@@ -55,7 +55,7 @@ export const rollbackRoutes = {
     method: 'GET',
     path: `${flag}/rollback`,
     tag,
-    summary: 'The rollback conditions of the flag, and what they measure now',
+    summary: 'Get the rollback conditions of the flag with their current values',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: { 200: RollbackReport },

@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 
-/** What a personal API key may be allowed to touch. `X:write` implies `X:read`; `*` is everything. */
+/** Objects that a scope of a personal API key can refer to. `X:write` implies `X:read`; `*` grants everything. */
 export const scopeObjects = [
   'activity_log',
   'cohort',
@@ -19,16 +19,16 @@ export type ScopeObject = (typeof scopeObjects)[number]
 export type Scope = `${ScopeObject}:${'read' | 'write'}`
 
 /**
- * Who may call a route. A route cannot be written down without saying so, and the server enforces it before the
- * handler runs. `within` names what the path is scoped to: the handler is then given that project or organization, already
- * checked against the caller's memberships and the key's restrictions.
+ * Authorization of a route. Every route must declare it, and the server enforces it before the handler runs. `within` names the object
+ * that the path is scoped to: the handler receives that project or organization, already checked against the caller's memberships and
+ * the key's restrictions.
  */
 export type Access =
   | { readonly kind: 'open' }
   | {
       readonly kind: 'key'
       readonly within: 'project' | 'organization' | 'user'
-      /** Any one of these is enough. */
+      /** Any one of these suffices. */
       readonly scopes: readonly Scope[]
     }
 
@@ -44,22 +44,22 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Route {
   readonly method: Method
-  /** Parameters are written `:name`; a trailing slash is always optional. */
+  /** Parameters have the form `:name`; a trailing slash is always optional. */
   readonly path: `/${string}`
   readonly tag: string
   readonly summary: string
   readonly access: Access
   readonly params?: TObject
-  /** Query parameters reach the handler as text: lenient reading (a bad `limit` is the default) is the house rule. */
+  /** Handlers receive query parameters as strings and parse them leniently: an invalid `limit` means the default. */
   readonly query?: TObject
   readonly body?: TSchema
-  /** POST actions of the contract accept an empty request as well. */
+  /** Whether an empty request body is accepted, as for POST actions of the contract. */
   readonly bodyOptional?: true
   /** Status → schema of the body, or null for an empty body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
-  /** What the successful answer is written in, where it is not JSON. */
+  /** Content type of the successful response, if it is not JSON. */
   readonly mediaType?: 'text/event-stream' | 'application/javascript'
-  /** The body of refusals in other words than a Problem's, which is left to what is refused before the route is reached. */
+  /** Schema of error bodies, if it is not `Problem`. Errors before routing are always a `Problem`. */
   readonly refusal?: TSchema
 }
 
@@ -72,7 +72,7 @@ export type ParamsOf<R extends Route> = StaticOr<R['params'], NoFields>
 export type QueryOf<R extends Route> = Partial<Record<QueryNames<R>, string>>
 type QueryNames<R extends Route> = R['query'] extends TObject ? keyof R['query']['properties'] & string : never
 export type BodyOf<R extends Route> = StaticOr<R['body'], undefined>
-/** The body of the successful answer. */
+/** The body of the successful response. */
 export type AnswerOf<R extends Route> = {
   [S in keyof R['answers']]: S extends 200 | 201 | 202 ? StaticOr<R['answers'][S], undefined> : undefined
 }[keyof R['answers']]

@@ -1,10 +1,19 @@
 import Type, { type Static } from 'typebox'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { FreeObject, IdParam, Instant, Nullable, ProjectParams } from './schema.ts'
+import {
+  FreeObject,
+  FreeValueInput,
+  IdParam,
+  Instant,
+  InstantInput,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+} from './schema.ts'
 import { UserBasic } from './users.ts'
 
-const RecordId = Type.String({ description: 'The id of the flag.' })
+const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.' })
 const Payload = Type.Object({
   operation: Type.Union(
     [
@@ -15,12 +24,12 @@ const Payload = Type.Object({
     ],
     {
       description:
-        '`update`: value holds writable fields of the flag. `update_status`: value is whether it is on. ' +
+        '`update`: value has writable fields of the flag. `update_status`: value is the new `active`. ' +
         '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
-        '`{condition_index, steps: [{at, rollout_percentage}, …]}` and only ever raises.',
+        '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout.',
     },
   ),
-  value: Type.Unknown(),
+  value: FreeValueInput(4 * mebibyte),
 })
 
 export const ScheduledChange = Type.Object({
@@ -31,10 +40,10 @@ export const ScheduledChange = Type.Object({
   payload: FreeObject(),
   scheduled_at: Instant(),
   status: Type.String({ description: '`pending`, `done` or `failed`.' }),
-  steps_done: Type.Integer({ description: 'How many steps of a ramp are taken.' }),
-  attempts: Type.Integer({ description: 'How often the current step has failed.' }),
+  steps_done: Type.Integer({ description: 'Number of applied steps of a ramp.' }),
+  attempts: Type.Integer({ description: 'Number of failures of the current step.' }),
   next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
-  failure_reason: Nullable(Type.String({ description: 'Why it failed the last time.' })),
+  failure_reason: Nullable(Type.String({ description: 'Reason of the last failure.' })),
   executed_at: Nullable(Instant('When it was done, or the last step taken.')),
   created_at: Instant(),
   created_by: UserBasic,
@@ -51,7 +60,7 @@ export const scheduledChangeRoutes = {
     method: 'GET',
     path: changes,
     tag,
-    summary: 'What is going to change by itself, and what has',
+    summary: 'List pending and past scheduled changes',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
@@ -65,14 +74,14 @@ export const scheduledChangeRoutes = {
     method: 'POST',
     path: changes,
     tag,
-    summary: 'Change a flag at a time, or raise its rollout step by step',
+    summary: 'Schedule a change of a flag, or a gradual rollout',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({
       record_id: Type.Union([RecordId, Type.Integer()]),
       model_name: Type.Optional(Type.Literal('FeatureFlag')),
       payload: Payload,
-      scheduled_at: Type.Optional(Type.String({ description: 'Required, except for a ramp.' })),
+      scheduled_at: Type.Optional(InstantInput('Required, except for a ramp.')),
     }),
     answers: { 201: ScheduledChange },
   }),
@@ -80,7 +89,7 @@ export const scheduledChangeRoutes = {
     method: 'GET',
     path: `${changes}/:id`,
     tag,
-    summary: 'One scheduled change',
+    summary: 'Get a scheduled change',
     access: inProject('feature_flag:read'),
     params: ChangeParams,
     answers: { 200: ScheduledChange },
@@ -89,17 +98,17 @@ export const scheduledChangeRoutes = {
     method: 'PATCH',
     path: `${changes}/:id`,
     tag,
-    summary: 'Change what happens or when; one that has failed is tried anew',
+    summary: 'Change the content or time; a failed change is retried',
     access: inProject('feature_flag:write'),
     params: ChangeParams,
-    body: Type.Object({ payload: Type.Optional(Payload), scheduled_at: Type.Optional(Type.String()) }),
+    body: Type.Object({ payload: Type.Optional(Payload), scheduled_at: Type.Optional(InstantInput()) }),
     answers: { 200: ScheduledChange },
   }),
   remove: route({
     method: 'DELETE',
     path: `${changes}/:id`,
     tag,
-    summary: 'Call it off; what is done already stays',
+    summary: 'Cancel a scheduled change; steps that were applied remain',
     access: inProject('feature_flag:write'),
     params: ChangeParams,
     answers: { 204: null },

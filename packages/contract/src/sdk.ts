@@ -3,8 +3,8 @@ import { open, route } from './route.ts'
 import { FreeObject, Nullable } from './schema.ts'
 
 /**
- * The paths that client libraries call. They are written down here so that OpenAPI has everything; they are served by handlers of their
- * own, because their bodies come in encodings of their own (gzip, base64 forms) and their credentials are tokens, not personal keys.
+ * The paths that client libraries call. They are declared here for OpenAPI and have separate handlers, because their bodies use other
+ * encodings (gzip, base64 forms) and their credentials are tokens, not personal keys.
  */
 
 const evaluationTag = 'Evaluation (project token)'
@@ -78,14 +78,14 @@ const OfrepProblem = Type.Object({
 
 const definitionsQuery = Type.Object({
   token: Type.Optional(Type.String()),
-  send_cohorts: Type.Optional(Type.String({ description: 'Present: cohorts are sent beside the flags.' })),
+  send_cohorts: Type.Optional(Type.String({ description: 'If present, cohorts are included.' })),
 })
 const events = (path: `/${string}`) =>
   route({
     method: 'POST',
     path,
     tag: eventsTag,
-    summary: 'Events: one, a list, or `{api_key, batch}`; answered when they are durable',
+    summary: 'Send events: one, a list, or `{api_key, batch}`; acknowledged when they are durable',
     access: open,
     body: FreeObject(),
     answers: { 200: EventsAnswer },
@@ -95,7 +95,7 @@ const definitions = (path: `/${string}`) =>
     method: 'GET',
     path,
     tag: definitionsTag,
-    summary: 'Definitions for local evaluation; ETag and 304',
+    summary: 'Get the definitions for local evaluation; supports ETag and 304',
     access: open,
     query: definitionsQuery,
     answers: { 200: Definitions, 304: null },
@@ -110,7 +110,7 @@ export const sdkRoutes = [
     access: open,
     query: Type.Object({
       v: Type.Optional(Type.String({ description: '`2` (default) for details, `1` for values and payloads.' })),
-      config: Type.Optional(Type.String({ description: '`true` adds what posthog-js asks at start.' })),
+      config: Type.Optional(Type.String({ description: '`true` adds the configuration of posthog-js.' })),
       compression: Type.Optional(Type.String({ description: '`gzip`, `gzip-js` or `base64`.' })),
     }),
     body: EvaluationRequest,
@@ -120,7 +120,7 @@ export const sdkRoutes = [
     method: 'POST',
     path: '/decide',
     tag: evaluationTag,
-    summary: 'Evaluate flags for clients of earlier versions (`v` 1 to 4)',
+    summary: 'Evaluate flags for older clients (`v` 1 to 4)',
     access: open,
     query: Type.Object({ v: Type.Optional(Type.String()) }),
     body: EvaluationRequest,
@@ -132,7 +132,7 @@ export const sdkRoutes = [
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/:key/remote_config',
     tag: definitionsTag,
-    summary: 'The payload of a flag, by key or id',
+    summary: 'Get the payload of a flag, by key or id',
     access: open,
     params: Type.Object({ project_id: Type.String(), key: Type.String() }),
     query: Type.Object({ token: Type.Optional(Type.String()) }),
@@ -142,7 +142,7 @@ export const sdkRoutes = [
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/stream',
     tag: definitionsTag,
-    summary: 'Server-sent events: the definitions, then what changes; resume by Last-Event-ID',
+    summary: 'Stream the definitions and their changes as server-sent events; resumes from Last-Event-ID',
     access: open,
     params: Type.Object({ project_id: Type.String() }),
     answers: { 200: Type.String() },
@@ -152,7 +152,7 @@ export const sdkRoutes = [
     method: 'GET',
     path: '/array/:token/config',
     tag: evaluationTag,
-    summary: 'What posthog-js reads at start',
+    summary: 'Get the configuration of posthog-js',
     access: open,
     params: Type.Object({ token: Type.String() }),
     answers: { 200: FreeObject() },
@@ -161,7 +161,7 @@ export const sdkRoutes = [
     method: 'GET',
     path: '/array/:token/config.js',
     tag: evaluationTag,
-    summary: 'The same as a script',
+    summary: 'Get the configuration of posthog-js as a script',
     access: open,
     params: Type.Object({ token: Type.String() }),
     answers: { 200: Type.String() },
@@ -172,7 +172,7 @@ export const sdkRoutes = [
     method: 'POST',
     path: '/ofrep/v1/evaluate/flags',
     tag: ofrepTag,
-    summary: 'Evaluate all flags; ETag of the answers, 304, and the address of the event stream',
+    summary: 'Evaluate all flags; supports ETag and 304, and returns the URL of the event stream',
     access: open,
     body: OfrepRequest,
     answers: {
@@ -196,7 +196,7 @@ export const sdkRoutes = [
     method: 'GET',
     path: '/ofrep/v1/stream',
     tag: ofrepTag,
-    summary: 'Server-sent events: `refetchEvaluation` after each change',
+    summary: 'Stream `refetchEvaluation` after each change as server-sent events',
     access: open,
     query: Type.Object({ token: Type.Optional(Type.String()) }),
     answers: { 200: Type.String() },

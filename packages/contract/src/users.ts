@@ -18,6 +18,7 @@ const OrganizationBasic = Type.Object({
   name: Type.String(),
   slug: Type.String(),
   membership_level: Type.Integer(),
+  default_access_level: Type.Integer(),
 })
 
 export const User = Type.Object({
@@ -35,8 +36,10 @@ export const UserPatch = Type.Object({
   first_name: Type.Optional(Type.String({ maxLength: 150 })),
   email: Type.Optional(Type.String({ minLength: 3, maxLength: 254 })),
   password: Type.Optional(Type.String({ minLength: 8, maxLength: 128 })),
-  current_password: Type.Optional(Type.String({ maxLength: 128 })),
-  set_current_organization: Type.Optional(Type.String()),
+  current_password: Type.Optional(
+    Type.String({ maxLength: 1000, description: 'Required to change `password` or `email`.' }),
+  ),
+  set_current_organization: Type.Optional(Type.String({ maxLength: 64 })),
   set_current_team: Type.Optional(Type.Integer()),
 })
 
@@ -46,7 +49,7 @@ export const userRoutes = {
     method: 'GET',
     path: '/api/users/@me',
     tag,
-    summary: 'The caller',
+    summary: 'Get the caller',
     access: asUser('user:read'),
     answers: { 200: User },
   }),
@@ -54,7 +57,8 @@ export const userRoutes = {
     method: 'PATCH',
     path: '/api/users/@me',
     tag,
-    summary: 'Change the caller: name, password, current organization and project',
+    summary:
+      'Change the caller: name, email and password (both require `current_password`), current organization and project',
     access: asUser('user:write'),
     body: UserPatch,
     answers: { 200: User },

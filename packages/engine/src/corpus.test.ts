@@ -1,15 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { RE2JS } from 're2js'
 import { describe, expect, it } from 'vitest'
-import { holdoutBucket, rolloutBucket, variantBucket } from './bucket.ts'
+import type { JsonRecord } from './definition/json.ts'
+import { holdoutBucket, rolloutBucket, variantBucket } from './hash/bucket.ts'
 import { type CohortDefinition, compile, type FlagDefinition, type Subject } from './index.ts'
-import type { JsonRecord } from './json.ts'
 
 const folder = new URL('../../../spec/evaluation/', import.meta.url)
 const options = {
   regex: (pattern: string) => {
     const compiled = RE2JS.compile(pattern)
-    return { test: (text: string) => compiled.matcher(text).find() }
+    return { size: compiled.programSize(), test: (text: string) => compiled.matcher(text).find() }
   },
 }
 

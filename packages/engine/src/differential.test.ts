@@ -7,21 +7,21 @@ import { randomFrom } from './testing/random.ts'
 import { randomDefinitions, randomSubject } from './testing/random-project.ts'
 
 /**
- * The real posthog-node evaluates the same flags for the same people. Wherever it answers by itself, we must answer
- * the same. DIFFERENTIAL_RUNS and DIFFERENTIAL_SEED make it longer and repeat it.
+ * posthog-node evaluates the same flags for the same persons. Wherever it evaluates locally, the engine must agree.
+ * DIFFERENTIAL_RUNS and DIFFERENTIAL_SEED extend and repeat the test.
  */
 const runs = Number(process.env.DIFFERENTIAL_RUNS ?? 20)
 const firstSeed = Number(process.env.DIFFERENTIAL_SEED ?? 1)
 const flagsPerRun = 40
 const subjectsPerRun = 40
 
-/** The 31st shows how months overflow. */
+/** The 31st, because months overflow. */
 const now = Date.parse('2024-07-31T12:34:56.789Z')
 
 const options = {
   regex: (pattern: string) => {
     const compiled = RE2JS.compile(pattern)
-    return { test: (text: string) => compiled.matcher(text).find() }
+    return { size: compiled.programSize(), test: (text: string) => compiled.matcher(text).find() }
   },
 }
 

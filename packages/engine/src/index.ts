@@ -1,13 +1,24 @@
-export { checkCohort, checkFlag } from './check.ts'
-export type { CompiledFlag } from './compiler.ts'
-export type { CohortDefinition, Definitions, EngineOptions, FlagDefinition, Matcher, Subject } from './definition.ts'
-export type { Issue, IssueCode } from './issue.ts'
-export { type Operator, operators } from './operator.ts'
-export type { Outcome, Reason, ReasonCode } from './outcome.ts'
-export { usesCohorts, usesFlags, usesOf } from './references.ts'
-export type { Requirements } from './requirements.ts'
-export type { Results } from './results.ts'
-export { type Changes, compile, type EvaluateOptions, type ExplainOptions, type Snapshot } from './snapshot.ts'
+// definition/  flag and cohort definitions: parsing, operators, issues
+// compile/     filters become numbered predicates, flags become plans; match/ holds the operators
+// evaluate/    decide-flag.ts decides one flag for one subject; everything else feeds it
+// hash/        SHA-1 buckets: JavaScript, and WebAssembly scalar and SIMD kernels behind hashAll()
+// explain/     the trace of a decision, filter by filter
+export { checkCohort, checkFlag } from './compile/check.ts'
+export type { CompiledFlag } from './compile/compiler.ts'
+export type { Requirements } from './compile/requirements.ts'
+export type {
+  CohortDefinition,
+  Definitions,
+  EngineOptions,
+  FlagDefinition,
+  Matcher,
+  Subject,
+} from './definition/definition.ts'
+export type { Issue, IssueCode } from './definition/issue.ts'
+export { type Operator, operators } from './definition/operator.ts'
+export { usesCohorts, usesFlags, usesOf } from './definition/references.ts'
+export type { Outcome, Reason, ReasonCode } from './evaluate/outcome.ts'
+export type { Results } from './evaluate/results.ts'
 export type {
   CohortTrace,
   ConditionTrace,
@@ -18,7 +29,9 @@ export type {
   HoldoutTrace,
   IdentifierTrace,
   PropertyTrace,
+  RegexLimit,
   RolloutTrace,
   Trace,
   VariantTrace,
-} from './trace.ts'
+} from './explain/trace.ts'
+export { type Changes, compile, type EvaluateOptions, type ExplainOptions, type Snapshot } from './snapshot.ts'

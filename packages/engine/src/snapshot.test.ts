@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { compile, type Definitions, type FlagDefinition, usesCohorts, usesFlags } from './index.ts'
+import { trustedRegex } from './testing/regex.ts'
 
-const options = { regex: (pattern: string) => new RegExp(pattern) }
+const options = { regex: trustedRegex }
 const now = 0
 
 function flag(id: number, filters: unknown, more: Partial<FlagDefinition> = {}): FlagDefinition {
@@ -19,18 +20,18 @@ const depends = (id: number) => ({ key: String(id), type: 'flag', operator: 'fla
 const one = (...properties: unknown[]) => ({ groups: [{ properties }] })
 
 describe('results', () => {
-  it('stay what they were, whatever is evaluated after them', () => {
+  it('are not changed by later evaluations', () => {
     const rollouts = Array.from({ length: 8 }, (_, index) => flag(index + 1, { groups: [{ rollout_percentage: 50 }] }))
     const snapshot = compile(project(rollouts), options)
-    const told = Array.from({ length: 20 }, (_, index) => {
+    const earlier = Array.from({ length: 20 }, (_, index) => {
       const results = snapshot.evaluate({ distinctId: `person-${index}` }, { now })
       return { results, values: [...results].map(([, outcome]) => outcome.value) }
     })
-    for (const { key } of rollouts) snapshot.evaluate({ distinctId: 'somebody else' }, { now, keys: [key] })
-    for (const { results, values } of told) expect([...results].map(([, outcome]) => outcome.value)).toEqual(values)
+    for (const { key } of rollouts) snapshot.evaluate({ distinctId: 'person-2' }, { now, keys: [key] })
+    for (const { results, values } of earlier) expect([...results].map(([, outcome]) => outcome.value)).toEqual(values)
   })
 
-  it('are those of their own project, however projects take turns', () => {
+  it('belong to their own project when evaluations of projects alternate', () => {
     const variants = ['control', 'test'].map(key => ({ key, rollout_percentage: 50 }))
     const projects = ['first', 'another-with-longer-keys'].map(name => {
       const flags = Array.from({ length: 12 }, (_, index) =>
@@ -45,16 +46,16 @@ describe('results', () => {
     for (let index = 0; index < 20; index++) {
       const subject = { distinctId: `person-${index}` }
       for (const { snapshot, keys } of projects) {
-        const together = [...snapshot.evaluate(subject, { now })].map(([, { value }]) => value)
-        const alone = keys.map(key => snapshot.evaluate(subject, { now, keys: [key] }).get(key)!.value)
-        expect(together).toEqual(alone)
+        const all = [...snapshot.evaluate(subject, { now })].map(([, { value }]) => value)
+        const single = keys.map(key => snapshot.evaluate(subject, { now, keys: [key] }).get(key)!.value)
+        expect(all).toEqual(single)
       }
     }
   })
 })
 
 describe('requirements', () => {
-  it('are empty when nothing has to be looked up', () => {
+  it('are empty when no lookup is needed', () => {
     const { requirements } = compile(project([flag(1, one(person('distinct_id')))]), options)
     expect(requirements.personProperties.size).toBe(0)
     expect(requirements.groupTypes.size).toBe(0)
@@ -63,7 +64,7 @@ describe('requirements', () => {
     expect(requirements.deviceId).toBe(false)
   })
 
-  it('name what the flags read, also within cohorts', () => {
+  it('list what flags and their cohorts read', () => {
     const cohorts = [
       { id: 1, isStatic: false, filters: { type: 'AND', values: [person('plan'), inCohort(2)] } },
       { id: 2, isStatic: true, filters: {} },
@@ -91,7 +92,7 @@ describe('requirements', () => {
 })
 
 describe('dependencies', () => {
-  it('are told in the order of evaluation', () => {
+  it('are listed in evaluation order', () => {
     const cohorts = [{ id: 1, isStatic: false, filters: { type: 'AND', values: [depends(1)] } }]
     const flags = [flag(3, one(depends(2))), flag(2, one(inCohort(1))), flag(1, one()), flag(4, one(depends(9)))]
     const snapshot = compile(project(flags, { cohorts }), options)
@@ -101,7 +102,7 @@ describe('dependencies', () => {
     expect(snapshot.dependencyChain('9')).toEqual([])
   })
 
-  it('that are missing show among the issues until they are there', () => {
+  it('that are missing are reported as issues until they exist', () => {
     const snapshot = compile(project([flag(1, one(depends(2)))]), options)
     expect(snapshot.issues.get(1)).toMatchObject([{ code: 'unknown_flag' }])
     const whole = snapshot.update({ flags: [flag(2, one())] })
@@ -116,7 +117,7 @@ describe('dependencies', () => {
 describe('results', () => {
   const snapshot = compile(project([flag(1, one()), flag(2, one()), flag(3, one(), { active: false })]), options)
 
-  it('are a number for each flag, which stands for a prepared outcome', () => {
+  it('are one outcome index per flag', () => {
     const results = snapshot.evaluate({ distinctId: 'x' }, { now })
     expect(results.flagIndexes).toEqual([0, 1, 2])
     expect(results.outcome(1)).toBe(snapshot.flags[1]!.outcomes[results.outcomeIndex(1)])
@@ -126,7 +127,7 @@ describe('results', () => {
     expect(results.outcomeIndex(7)).toBe(-1)
   })
 
-  it('hold only what was asked for', () => {
+  it('contain only the requested flags', () => {
     const results = snapshot.evaluate({ distinctId: 'x' }, { now, keys: ['flag-3', 'flag-1'] })
     expect(results.flagIndexes).toEqual([0, 2])
     expect(results.outcomeIndex(1)).toBe(-1)

@@ -1,46 +1,46 @@
-import { type CompiledFlag, Compiler } from './compiler.ts'
-import type { Definitions, EngineOptions, FlagDefinition, Subject } from './definition.ts'
-import { evaluateAll, evaluateSome, newRun } from './evaluate.ts'
-import { explainFlag } from './explain.ts'
-import type { Issue } from './issue.ts'
-import { linkProject, type Project, withDependencies } from './project.ts'
-import { type Requirements, requirementsOf } from './requirements.ts'
-import { Results } from './results.ts'
-import type { Run } from './run.ts'
-import type { Trace } from './trace.ts'
+import { type CompiledFlag, Compiler } from './compile/compiler.ts'
+import { linkProject, type Project, withDependencies } from './compile/project.ts'
+import { type Requirements, requirementsOf } from './compile/requirements.ts'
+import type { Definitions, EngineOptions, FlagDefinition, Subject } from './definition/definition.ts'
+import type { Issue } from './definition/issue.ts'
+import { evaluateAll, evaluateSome, newRun } from './evaluate/evaluate.ts'
+import { Results } from './evaluate/results.ts'
+import type { Run } from './evaluate/run.ts'
+import { explainFlag } from './explain/explain.ts'
+import type { Trace } from './explain/trace.ts'
 
 export interface EvaluateOptions {
-  /** Evaluate only these flags, and what they depend on. */
+  /** Evaluate only these flags and their dependencies. */
   readonly keys?: readonly string[]
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly now: number
 }
 
 export interface ExplainOptions {
   readonly key: string
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly now: number
 }
 
 export interface Changes {
-  /** Flags that are new or have changed. */
+  /** New and changed flags. */
   readonly flags?: readonly FlagDefinition[]
-  /** The ids of flags that are gone. */
+  /** The ids of removed flags. */
   readonly removed?: readonly number[]
 }
 
-/** How much may stay behind from flags that have changed before everything is compiled afresh. */
-const leftoversMax = 10_000
+/** Interned objects of replaced flags beyond this number trigger a full recompilation. */
+const staleEntriesMax = 10_000
 
-/** Prepares the flags of a project. What is wrong with a flag is told in `issues`; nothing is thrown. */
+/** Compiles the flags of a project. Never throws: invalid flags are reported in `issues`. */
 export function compile(definitions: Definitions, options: EngineOptions): Snapshot {
   const compiler = new Compiler(definitions, options)
   const issues = new Map<number, readonly Issue[]>()
-  const { flags, ...surroundings } = definitions
+  const { flags, ...context } = definitions
   const compiled = flags.map(flag => compileInto(flag, compiler, issues))
   const project = linkProject(compiler, compiled)
   const highestId = highestOf(compiled, Number.NEGATIVE_INFINITY)
-  return new Snapshot({ project, surroundings, issues, sizeWhenFresh: compiler.size, highestId })
+  return new Snapshot({ project, context, issues, initialSize: compiler.size, highestId })
 }
 
 function compileInto(
@@ -51,7 +51,7 @@ function compileInto(
   const found: Issue[] = []
   const { flag } = compiler.compileFlag(definition, (code, path, message) => found.push({ code, path, message }))
   if (flag.plan !== null && compiler.isFailing(flag.plan)) {
-    const message = 'A cohort that this flag uses does not exist or contains itself.'
+    const message = 'The flag uses a cohort that does not exist or contains itself.'
     found.push({ code: 'unknown_cohort', path: 'filters', message })
   }
   if (found.length > 0) issues.set(flag.id, found)
@@ -61,27 +61,27 @@ function compileInto(
 
 interface Parts {
   readonly project: Project
-  /** What the flags are compiled with. The flags hold their own definitions. */
-  readonly surroundings: Omit<Definitions, 'flags'>
+  /** The definitions without the flags, which hold their own. */
+  readonly context: Omit<Definitions, 'flags'>
   readonly issues: ReadonlyMap<number, readonly Issue[]>
-  /** What the compiler held when it was new. */
-  readonly sizeWhenFresh: number
-  /** No flag has a greater id. */
+  /** The compiler's size right after a full compilation. */
+  readonly initialSize: number
+  /** The highest flag id. */
   readonly highestId: number
 }
 
 const highestOf = (flags: readonly CompiledFlag[], atLeast: number): number =>
   flags.reduce((highest, { id }) => Math.max(highest, id), atLeast)
 
-/** The flags of a project at one moment, ready to be evaluated. Nothing in it ever changes. */
+/** The compiled flags of a project at one moment. Immutable. */
 export class Snapshot {
-  /** In the order of the definitions. */
+  /** In definition order. */
   readonly flags: readonly CompiledFlag[]
   readonly #parts: Parts
   readonly #project: Project
   #requirements: Requirements | undefined
   #issues: ReadonlyMap<number, readonly Issue[]> | undefined
-  /** Room to work in, kept from one evaluation to the next. */
+  /** Evaluation state, reused to avoid allocations. */
   #idle: Run | undefined
 
   constructor(parts: Parts) {
@@ -95,7 +95,7 @@ export class Snapshot {
     return this.#project.index.ofKey(key)
   }
 
-  /** What is wrong with which flag, by its id. */
+  /** The issues of invalid flags, by flag id. */
   get issues(): ReadonlyMap<number, readonly Issue[]> {
     this.#issues ??= this.#allIssues()
     return this.#issues
@@ -106,11 +106,11 @@ export class Snapshot {
     return this.#requirements
   }
 
-  /** Answers for one subject. Never throws, whatever the subject holds, and changes nothing. */
+  /** Evaluates flags for one subject. Never throws and has no side effects. */
   evaluate(subject: Subject, { keys, now }: EvaluateOptions): Results {
-    const run = this.#take(subject, now)
+    const run = this.#acquire(subject, now)
     const results = keys === undefined ? this.#evaluateAll(run) : this.#evaluateKeys(run, keys)
-    this.#give(run)
+    this.#release(run)
     return results
   }
 
@@ -131,45 +131,45 @@ export class Snapshot {
     const { index: places } = this.#project
     const only = keys.length === 1 ? places.ofKey(keys[0]!) : undefined
     if (only !== undefined) return [only]
-    const asked = new Set<number>()
+    const requested = new Set<number>()
     for (const key of keys) {
       const index = places.ofKey(key)
-      if (index !== undefined) asked.add(index)
+      if (index !== undefined) requested.add(index)
     }
-    return [...asked].sort((left, right) => left - right)
+    return [...requested].sort((left, right) => left - right)
   }
 
-  /** Why a flag gives its answer to a subject; undefined when there is no such flag. */
+  /** Explains the result of a flag; undefined when there is no such flag. */
   explain(subject: Subject, { key, now }: ExplainOptions): Trace | undefined {
     const index = this.#project.index.ofKey(key)
     if (index === undefined) return undefined
-    const run = this.#take(subject, now)
+    const run = this.#acquire(subject, now)
     evaluateSome(this.#project, run, [index])
     const trace = explainFlag(this.#project, run, index)
-    this.#give(run)
+    this.#release(run)
     return trace
   }
 
-  /** A caller that asks again from within, as a lookup of static cohorts may, gets a run of its own. */
-  #take(subject: Subject, now: number): Run {
+  /** A reentrant call, from within `inStaticCohort`, gets its own run. */
+  #acquire(subject: Subject, now: number): Run {
     const run = this.#idle ?? newRun(this.#project)
     this.#idle = undefined
     run.open(subject, now)
     return run
   }
 
-  #give(run: Run): void {
+  #release(run: Run): void {
     run.close()
     this.#idle = run
   }
 
-  /** A snapshot with some flags changed. Only these are compiled; everything else is shared. */
+  /** A new snapshot with some flags changed. Compiles only these and shares the rest. */
   update({ flags: changed = [], removed = [] }: Changes): Snapshot {
-    const { surroundings, sizeWhenFresh, highestId } = this.#parts
+    const { context, initialSize, highestId } = this.#parts
     const { compiler } = this.#project
     const gone = new Set(removed)
     const replacements = new Map(changed.map(flag => [flag.id, flag]))
-    if (compiler.size > 2 * sizeWhenFresh + leftoversMax) return this.#afresh(gone, replacements)
+    if (compiler.size > 2 * initialSize + staleEntriesMax) return this.#recompile(gone, replacements)
     const issues = new Map(this.#parts.issues)
     const flags = gone.size === 0 ? this.flags.slice() : this.flags.filter(flag => !gone.has(flag.id))
     for (const id of gone) issues.delete(id)
@@ -179,7 +179,7 @@ export class Snapshot {
       compiled.push(made)
       return made
     }
-    // Ids grow, so most new flags are above all that were known: nobody need look for their places.
+    // Ids grow, so a new flag usually has the highest id, and no search for its position is needed.
     let sought = 0
     for (const id of replacements.keys()) if (!(id > highestId)) sought += 1
     for (let index = 0; index < flags.length && sought > 0; index++) {
@@ -192,43 +192,43 @@ export class Snapshot {
     for (const flag of replacements.values()) if (!gone.has(flag.id)) flags.push(compileNew(flag))
     return new Snapshot({
       project: linkProject(compiler, flags, { project: this.#project, compiled }),
-      surroundings,
+      context,
       issues,
-      sizeWhenFresh,
+      initialSize,
       highestId: highestOf(compiled, highestId),
     })
   }
 
-  /** Filters that no flag uses any more stay numbered; now and then we start over without them. */
-  #afresh(gone: ReadonlySet<number>, replacements: Map<number, FlagDefinition>): Snapshot {
+  /** Drops interned objects that no flag uses any more. */
+  #recompile(gone: ReadonlySet<number>, replacements: Map<number, FlagDefinition>): Snapshot {
     const definitions = this.flags.flatMap(({ id, definition }) => {
       const replacement = replacements.get(id)
       replacements.delete(id)
       return gone.has(id) ? [] : [replacement ?? definition]
     })
     const added = [...replacements.values()].filter(flag => !gone.has(flag.id))
-    return compile({ ...this.#parts.surroundings, flags: [...definitions, ...added] }, this.#project.compiler.options)
+    return compile({ ...this.#parts.context, flags: [...definitions, ...added] }, this.#project.compiler.options)
   }
 
   /**
-   * The keys of all flags that decide about a flag, in the order of evaluation, itself last; empty when one is missing
-   * or they go in a circle. Client libraries want it with every dependency, and the order matters to them.
+   * The keys of a flag's transitive dependencies in evaluation order, itself last; empty when one is missing or they are
+   * cyclic. PostHog SDKs expect this chain, in this order, with every dependency.
    */
   dependencyChain(reference: string): readonly string[] {
     const index = this.#project.index.ofReference(reference)
-    if (index === undefined || this.#project.ranking.broken.has(index)) return []
+    if (index === undefined || this.#project.flagOrder.broken.has(index)) return []
     return Array.from(withDependencies(this.#project, [index]), position => this.flags[position]!.key)
   }
 
   #allIssues(): ReadonlyMap<number, readonly Issue[]> {
-    const { broken } = this.#project.ranking
+    const { broken } = this.#project.flagOrder
     if (broken.size === 0) return this.#parts.issues
     const issues = new Map(this.#parts.issues)
     for (const [index, breakage] of broken) {
       const { id } = this.flags[index]!
       const issue: Issue =
         breakage === 'cycle'
-          ? { code: 'flag_cycle', path: 'filters', message: 'The flag depends on flags that go in a circle.' }
+          ? { code: 'flag_cycle', path: 'filters', message: 'The flag has a circular dependency.' }
           : { code: 'unknown_flag', path: 'filters', message: 'The flag depends on a flag that does not exist.' }
       issues.set(id, [...(issues.get(id) ?? []), issue])
     }

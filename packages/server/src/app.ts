@@ -11,6 +11,7 @@ import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
@@ -22,9 +23,11 @@ import { serveOrganizationFlags } from './features/flag-copies/organization-flag
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
+import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
+import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
-import { serveReach } from './features/impact/impact-routes.ts'
+import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './features/persons/person-routes.ts'
@@ -37,10 +40,10 @@ import { serveSchedules } from './features/schedules/schedule-routes.ts'
 import { serveDocs } from './http/routes/api-reference-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
-import { registerInSlices } from './http/server/register-in-slices.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
 import { servePage } from './http/web-app/web-app-routes.ts'
 import type { Instant } from './instant.ts'
+import { createAccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
@@ -55,11 +58,20 @@ import type { WorkerBus } from './worker-bus.ts'
 export interface AppDeps {
   readonly config: Pick<
     Config,
-    'bodyBytesMax' | 'trustProxy' | 'requestsPerMinuteMax' | 'lagMillisecondsMax' | 'inFlightMax'
+    | 'accessLog'
+    | 'metricsPort'
+    | 'metricsToken'
+    | 'bodyBytesMax'
+    | 'fastPath'
+    | 'inFlightMax'
+    | 'lagMillisecondsMax'
+    | 'requestsPerMinuteMax'
+    | 'trustProxy'
   >
   readonly database: Database
   readonly changes: ChangeFeed
   readonly serving: Serving
+  readonly firstCredentials: FirstCredentials
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
@@ -68,7 +80,7 @@ export interface AppDeps {
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
-  /** There is work on cohorts to be done in the background. */
+  /** There is background work on cohorts. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
@@ -79,6 +91,7 @@ export function createApp({
   database,
   changes,
   edges,
+  firstCredentials,
   ingest,
   log,
   metrics,
@@ -92,60 +105,63 @@ export function createApp({
 }: AppDeps): FastifyInstance {
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
   const shedder = createLoadShedder(config)
+  const accessLog = createAccessLog(config.accessLog)
+  const { trustProxy } = config
   const app = createHttp({
     authenticator,
     log,
-    ...config,
+    accessLog,
+    trustProxy,
+    bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
-    tryFastPath: serving.fastPath.tryFastPath,
-    plainLane: serving.fastPath.plain,
-    onAnswer: metrics.observeRequest,
+    fastPath:
+      config.fastPath === 'on'
+        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        : undefined,
+    onResponse: metrics.requests.observe,
   })
-  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax, peers))
+  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined, peers))
 
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
-  app.register(
-    registerInSlices([
-      () => serveOperations(app, readiness, metrics),
-      () => serveDocs(app, [...allRoutes, ...sdkRoutes], version),
-      () => servePage(app, listPageFiles()),
-      () => serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now }),
-      () => serveOrganizations(serve, { database, now }),
-      () => serveProjects(serve, { database, now }),
-      () => serveAccess(serve, { database, now }),
-      () => serveFlags(serve, { database, changes, now }),
-      () => serveFlagVersions(serve, { database, now }),
-      () => serveBulkFlags(serve, { database, now }),
-      () => serveSchedules(serve, { database, now }),
-      () => serveRollback(serve, { database, now }),
-      () => serveDashboards(serve, { database, now }),
-      () => serveEvaluation(serve, { database, ...serving, now }),
-      () => serveOrganizationFlags(serve, { database, now }),
-      () => serveRoleAccess(serve, { database, now }),
-      () => serveCohorts(serve, { database, scanner, onCohortWork, now }),
-      () => serveReach(serve, { database, scanner, onCohortWork, now }),
-      () => servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now }),
-      () => serveLocalEvaluation(serve, serving),
-      () => serveSdk(app, serving),
-      () => serveIngest(app, ingest),
-      () => servePersons(serve, { database, now }),
-      () => serveGroups(serve, { database, now }),
-      () => servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now }),
-      () => serveStreams(app, serving),
-      () => serveChanges(app, serve, { authenticator, changes }),
-      () => serveOfrep(app, serving),
-      () =>
-        serveEdges(app, serve, {
-          authenticator,
-          ...edges,
-          async findProject(actor, uuid) {
-            const project = await database.read(tx => tx.projects.findByUuid(uuid))
-            return project && levelInProject(actor, project) !== undefined ? project.id : undefined
-          },
-        }),
-    ]),
-  )
+  metrics.watchBodies(serving.bodyMemory)
+  serveOperations(app, readiness, metrics, config)
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
+  servePage(app, listPageFiles())
+  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  serveSetup(app, firstCredentials, now)
+  serveOrganizations(serve, { database, now })
+  serveProjects(serve, { database, now })
+  serveAccess(serve, { database, now })
+  serveFlags(serve, { database, changes, guard: plugins.guard, now })
+  serveFlagVersions(serve, { database, guard: plugins.guard, now })
+  serveBulkFlags(serve, { database, guard: plugins.guard, now })
+  serveSchedules(serve, { database, now })
+  serveRollback(serve, { database, now })
+  serveDashboards(serve, { database, now })
+  serveEvaluation(serve, { database, ...serving, now })
+  serveOrganizationFlags(serve, { database, guard: plugins.guard, now })
+  serveRoleAccess(serve, { database, now })
+  serveCohorts(serve, { database, scanner, onCohortWork, now })
+  serveImpact(serve, { database, scanner, onCohortWork, now })
+  servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now })
+  serveLocalEvaluation(serve, serving)
+  serveSdk(app, serving)
+  serveIngest(app, ingest)
+  servePersons(serve, { database, now })
+  serveGroups(serve, { database, now })
+  servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
+  serveStreams(app, serving)
+  serveChanges(app, serve, { authenticator, changes })
+  serveOfrep(app, serving)
+  serveEdges(app, serve, {
+    authenticator,
+    ...edges,
+    async findProject(actor, uuid) {
+      const project = await database.read(tx => tx.projects.findByUuid(uuid))
+      return project && levelInProject(actor, project) !== undefined ? project.id : undefined
+    },
+  })
   return app
 }

@@ -18,25 +18,28 @@ import { DamagedState, stateFile } from './edge/state-file.ts'
 import { createStateKeeper } from './edge/state-keeper.ts'
 import { connectUpstream } from './edge/upstream.ts'
 import { upstreamSubjects } from './edge/upstream-subjects.ts'
+import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
 import { type Instant, instantOf } from './instant.ts'
+import { createAccessLog } from './observability/access-log.ts'
 import { watchFollowers } from './observability/edge-metrics.ts'
-import { createMetrics } from './observability/metrics.ts'
+import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { serveOperations } from './observability/operations-routes.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import { createServing, type Serving } from './serving.ts'
 import { levelInProject } from './tenancy.ts'
 
-/** A Halyard without a database, near those who ask it. */
+/** A Halyard without a database, close to its clients. */
 export interface Edge {
   readonly app: FastifyInstance
+  readonly metrics: Metrics
   readonly serving: Serving
   readonly replica: Replica
   readonly following: Following
-  /** Whether there is something to serve: from the disk at once, otherwise when the upstream has been heard. */
+  /** Whether there is something to serve: from disk at once, otherwise after the upstream has sent its state. */
   isReady(): boolean
   drain(): void
   close(): Promise<void>
@@ -46,7 +49,7 @@ export type EdgeConfig = Config & { readonly upstream: string; readonly upstream
 
 const reportMilliseconds = 10_000
 
-/** Composition root of an edge: the same serving parts as in `halyard.ts`, over what the upstream tells. */
+/** Composition root of an edge: the same parts as in `main.ts`, over the state that the upstream publishes. */
 export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Promise<Edge> {
   const now = (): Instant => instantOf(new Date())
   const giveBack = await takeDataFolder(config.edgeData)
@@ -68,7 +71,6 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
       changes: replica.changes,
     },
     now,
-    onError: error => log.error({ err: error }, 'request failed'),
     bodiesBytesMax: config.bodiesBytesMax,
   })
   const feed = createEdgeFeed(replica.states)
@@ -88,29 +90,38 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
   watchEdge(metrics.registry, { replica, following, spool, forwarding })
   watchFollowers(metrics.registry, () => feed.size)
   const shedder = createLoadShedder(config)
+  const accessLog = createAccessLog(config.accessLog)
+  const { trustProxy } = config
   const app = createHttp({
     authenticator,
     log,
-    ...config,
+    accessLog,
+    trustProxy,
+    bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
-    tryFastPath: serving.fastPath.tryFastPath,
-    plainLane: serving.fastPath.plain,
-    onAnswer: metrics.observeRequest,
+    fastPath:
+      config.fastPath === 'on'
+        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        : undefined,
+    onResponse: metrics.requests.observe,
   })
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
-  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax))
+  metrics.watchBodies(serving.bodyMemory)
+  const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined))
 
   let isDraining = false
   const readiness = {
     check: async () => ({
-      isReady: hasState,
+      canEvaluate: hasState,
+      // Events are spooled on disk while the upstream is away.
+      canWrite: hasState,
       details: { state: hasState ? 'ok' : 'none', upstream: following.connection },
     }),
     isDraining: () => isDraining,
   }
-  serveOperations(app, readiness, metrics)
+  serveOperations(app, readiness, metrics, config)
   serveSdk(app, serving)
   serveOfrep(app, serving)
   serveStreams(app, serving)
@@ -139,6 +150,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
 
   return {
     app,
+    metrics,
     serving,
     replica,
     following,

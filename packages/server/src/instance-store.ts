@@ -1,5 +1,7 @@
 /** Single values that belong to the installation as a whole. */
 export interface InstanceStore {
-  /** The value of that name; when there is none, this one, from now on and for every node. */
+  /** The value of that name; when there is none, this one is stored, for every node. */
   findOrCreate(name: string, value: string): Promise<string>
+  find(name: string): Promise<string | undefined>
+  remove(name: string): Promise<void>
 }

@@ -12,11 +12,12 @@ import { createIngest, type Ingest } from './features/events/ingest/ingest.ts'
 import { createIngestMetrics } from './features/events/ingest/ingest-metrics.ts'
 import { trimEvents } from './features/events/trim-events.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
+import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
-import { type FlagGuard, guardFlagSaves } from './features/plugins/guard-flag-saves.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
+import { createSecretBox } from './features/plugins/secrets/secret-box.ts'
 import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import { createEventLabels } from './features/rollback/event-labels.ts'
 import { rollbackJob } from './features/rollback/roll-back.ts'
@@ -26,7 +27,8 @@ import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
-import { createMetrics } from './observability/metrics.ts'
+import { createFailureCounters } from './observability/failure-metrics.ts'
+import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
@@ -39,7 +41,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage/open-s
 import { type ChangeChannel, listenForChanges, notifyChanges } from './storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from './storage/sql-database.ts'
 import { untilDatabaseAnswers } from './storage/wait-for-database.ts'
-import { createStoreMemory, sqlStores } from './stores.sql.ts'
+import { clearStoreMemory, createStoreMemory, sqlStores } from './stores.sql.ts'
 import type { Database } from './stores.ts'
 import { noWorkerBus, type WorkerBus } from './worker-bus.ts'
 
@@ -51,21 +53,23 @@ export interface Halyard {
   readonly serving: Serving
   readonly jobs: JobRunner
   readonly plugins: PluginSystem
-  /** Resolves when what is served is in memory, or has been waited for long enough. */
+  /** Resolves when the projects are in memory, or after a bounded time. */
   warm(): Promise<void>
   /** Set when this start found an empty database. */
   readonly firstOwner: FirstOwner | undefined
-  /** From now on `/_readyz` says no, so that load balancers look elsewhere. */
+  readonly firstCredentials: FirstCredentials
+  readonly metrics: Metrics
+  /** From now on `/_readyz` responds 503, so that load balancers choose another node. */
   drain(): void
   close(): Promise<void>
 }
 
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
-  /** Processes beside this one on the same machine. */
+  /** The sibling workers of this process. */
   readonly peers?: WorkerBus
 }
 
-/** By how nodes hear of changes: behind LISTEN/NOTIFY, asking only makes up for what was lost. */
+/** With LISTEN/NOTIFY, polling only makes up for lost notifications. */
 const changePollMilliseconds = { notify: 1000, poll: 25 }
 
 /** Composition root: builds everything in order; `close` undoes it in reverse. */
@@ -79,46 +83,68 @@ export async function createHalyard(
   const storage = openStorage(config.databaseUrl, {
     ...storageOptions,
     statementMillisecondsMax: config.statementMillisecondsMax,
-    onConnectionError: error => log.warn({ err: error }, 'a database connection broke'),
+    onConnectionError: error =>
+      log.warn({ event: 'database_connection_lost', err: error }, 'a database connection was lost'),
   })
   try {
     await untilDatabaseAnswers(storage.ping, config.databaseWaitSeconds, log)
     const applied = await migrate(storage.kysely, storage.dialect)
-    if (applied.length > 0) log.info({ applied }, 'database schema brought up to date')
+    if (applied.length > 0) log.info({ event: 'schema_migrated', applied }, 'database schema migrated')
 
     const changeLog = sqlChangeLog(storage.reader)
     const changes = createChangeFeed(changeLog, await endOf(changeLog), error =>
-      log.error({ err: error }, 'a change listener failed'),
+      log.error({ event: 'change_listener_failed', err: error }, 'a change listener failed'),
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
-    const announce = async () => {
-      if (isNotifying && storage.pool && !channel?.tell()) notifyChanges(storage.pool).catch(() => {})
-      peers.broadcastChanges()
-      await changes.catchUp()
+    const metrics = createMetrics(peers.ownName)
+    const failures = createFailureCounters(metrics.registry)
+    const publishChanges = async () => {
+      if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
     }
-    let flagGuard: FlagGuard | undefined
+    /** Resolves when this process and its sibling workers have applied the changes. */
+    const announce = async () => {
+      if (isNotifying && storage.pool && !channel?.notify()) {
+        notifyChanges(storage.pool).catch(() => failures.count('change_notify'))
+      }
+      const applied = [changes.catchUp(), publishChanges()]
+      await Promise.all(applied).catch(error => {
+        failures.count('change_announce')
+        throw error
+      })
+    }
     const memory = createStoreMemory()
-    const database: Database = guardFlagSaves(
-      createSqlDatabase(storage, (db, notes) => sqlStores(db, notes, memory, config), announce, storage.writersMax),
-      () => flagGuard,
+    changes.subscribe(
+      () => {},
+      () => clearStoreMemory(memory),
+    )
+    const database: Database = createSqlDatabase(
+      storage,
+      (db, end) => sqlStores(db, end, memory, config),
+      announce,
+      storage.writersMax,
     )
     const source = storedSource(database, changes)
     const serving = createServing({
       source,
       now,
-      onError: error => log.error({ err: error }, 'request failed'),
       limits: config,
+      onRefreshFailed: () => failures.count('snapshot_refresh'),
       bodiesBytesMax: config.bodiesBytesMax,
     })
-    const firstOwner = await bootstrap(database, config.bootstrapKey, now())
-
-    const instance = sqlInstanceStore(storage.kysely)
-    const metrics = createMetrics(peers.ownName)
+    const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
+    const firstCredentials = createFirstCredentials(database, createSecretBox(secretKey))
+    const operatorChoices = { email: config.ownerEmail, password: config.ownerPassword, key: config.bootstrapKey }
+    const firstOwner = await bootstrap(
+      database,
+      operatorChoices,
+      (tx, owner) => firstCredentials.store(tx, owner, operatorChoices),
+      now(),
+    )
     const node = randomUUID()
     const plugins = createPluginSystem({
       config,
-      secretKey: await findSecretKey(config.secretKey, storage.sqlite?.path, instance),
+      secretKey,
       database,
       changes,
       counters: createPluginCounters(metrics.registry),
@@ -130,7 +156,6 @@ export async function createHalyard(
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
     await plugins.runtime.start()
-    flagGuard = plugins.guard
 
     let isDraining = false
     const readiness = {
@@ -164,6 +189,7 @@ export async function createHalyard(
       database,
       changes,
       edges: { feed, batches, subjects: source.subjects },
+      firstCredentials,
       ingest,
       log,
       metrics,
@@ -177,13 +203,13 @@ export async function createHalyard(
     })
 
     const wake = () => {
-      changes.catchUp().catch(() => {})
+      changes.catchUp().catch(() => failures.count('change_read'))
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
-    peers.onChanges(wake)
+    peers.onChanges(changes.catchUp)
     if (isNotifying && storage.pool) {
       channel = listenForChanges(config.databaseUrl, wake, error =>
-        log.warn({ err: error }, 'lost the change channel; reconnecting'),
+        log.warn({ event: 'change_channel_lost', err: error }, 'lost the change channel; reconnecting'),
       )
     }
 
@@ -200,7 +226,7 @@ export async function createHalyard(
       ],
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
-      onError: (job, error) => log.error({ err: error, job }, 'a job failed'),
+      onError: (job, error) => log.error({ event: 'job_failed', err: error, job }, 'a job failed'),
     })
 
     const warming = warmUp({
@@ -220,6 +246,8 @@ export async function createHalyard(
       plugins,
       warm: () => warming.done(),
       firstOwner,
+      firstCredentials,
+      metrics,
       drain() {
         isDraining = true
         serving.beginClosing()

@@ -7,7 +7,7 @@ const remap = {
   groupType: (index: string) => (index === '0' ? 3 : undefined),
 }
 
-it('tells references anew wherever they stand, and leaves everything else as it is', () => {
+it('rewrites references everywhere, and leaves everything else unchanged', () => {
   const filters = {
     groups: [
       {

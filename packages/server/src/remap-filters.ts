@@ -1,11 +1,11 @@
-/** From what a reference is called in one project to what it is called in another; undefined leaves it as it is. */
+/** Maps references of one project to those of another; undefined leaves one as it is. */
 export interface Remap {
   readonly cohort: (id: string) => number | string | undefined
   readonly flag: (reference: string) => number | string | undefined
   readonly groupType: (index: string) => number | undefined
 }
 
-/** The same filters with every reference to a cohort, a flag or a group type told anew. Everything else stays, wherever it is. */
+/** Rewrites every reference to a cohort, a flag or a group type; everything else stays as it is. */
 export function remapFilters<T>(filters: T, remap: Remap): T {
   if (Array.isArray(filters)) return filters.map(item => remapFilters(item, remap)) as T
   if (typeof filters !== 'object' || filters === null) return filters
@@ -13,7 +13,7 @@ export function remapFilters<T>(filters: T, remap: Remap): T {
   return Object.fromEntries(entries) as T
 }
 
-/** What these hold is the user's own and refers to nothing. */
+/** Free-form user data without references. */
 const opaqueFields = new Set(['payloads', 'variants'])
 
 function remapField(owner: object, name: string, value: unknown, remap: Remap): unknown {

@@ -1,6 +1,7 @@
 import { createDefinitions, type Definitions } from './api/sdk/definitions.ts'
 import { createEvaluationCounts, type EvaluationCounts } from './api/sdk/evaluation-counts.ts'
 import { createSdkAccess, type SdkAccess } from './api/sdk/sdk-access.ts'
+import { createSdkEvaluation, type SdkEvaluation } from './api/sdk/sdk-evaluation.ts'
 import { createStreams, type Streams } from './api/streams/streams.ts'
 import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
 import type { ProjectSource } from './evaluation/projects/project-source.ts'
@@ -8,8 +9,7 @@ import { storedProjects } from './evaluation/projects/stored-projects.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { storedSubjects } from './evaluation/subjects/stored-subjects.ts'
-import { createFastPath, type FastPath } from './fast-path/fast-path.ts'
-import { createRespondEvaluation, type RespondEvaluation } from './fast-path/respond-evaluation.ts'
+import type { KnownDefinitions } from './fast-path/evaluation-fast-path.ts'
 import { type ActorCache, createActorCache } from './features/identity/actor-cache.ts'
 import { currentProject } from './features/identity/authenticator.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
@@ -20,31 +20,33 @@ import type { ChangeFeed } from './storage/changes/changes.ts'
 import type { Database } from './stores.ts'
 import type { Actor } from './tenancy.ts'
 
-/** Everything that answers evaluations from memory, put together. */
+/** Everything that evaluates from memory, for the ordinary path and the fast path. */
 export interface Serving {
   readonly snapshots: Snapshots
   readonly actors: ActorCache
   readonly evaluator: Evaluator
-  readonly answerEvaluation: RespondEvaluation
+  readonly evaluation: SdkEvaluation
   readonly definitions: Definitions
+  /** Undefined unless everything about key and token is in memory. */
+  knownDefinitions(key: string, token: string, withCohorts: boolean): KnownDefinitions | undefined
   readonly access: SdkAccess
   readonly streams: Streams
   readonly counts: EvaluationCounts
-  readonly fastPath: FastPath
-  /** For large request bodies, whoever sends them. */
+  /** For large request bodies of all clients. */
   readonly bodyMemory: BodyMemoryBudget
-  /** From now on answers ask clients to open a new connection, elsewhere. */
+  /** From now on responses ask clients to open a new connection, elsewhere. */
   beginClosing(): void
+  isClosing(): boolean
   close(): void
 }
 
-/** Where everything that is served comes from. */
+/** Where everything that is served is read from. */
 export interface ServingSource {
   readonly projects: ProjectSource
   readonly subjects: StoredSubjects
-  /** The person and the key behind a key's hash. Raises `unavailable`. */
+  /** The user and the key of a key's hash. Raises `unavailable`. */
   readonly findActor: IdentityStore['findActor']
-  /** The project that a person works in. Raises `missing`. */
+  /** The project that a user works in. Raises `missing`. */
   readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
   readonly changes: Pick<ChangeFeed, 'subscribe'>
 }
@@ -54,15 +56,16 @@ export const storedSource = (database: Database, changes: ChangeFeed): ServingSo
   projects: storedProjects(database),
   subjects: storedSubjects(database),
   findActor: hash => database.read(tx => tx.identity.findActor(hash)),
-  currentProjectOf: rememberedPlace(database),
+  currentProjectOf: cachedCurrentProject(database),
   changes,
 })
 
 interface Deps {
   readonly source: ServingSource
   readonly now: () => Instant
-  readonly onError: (error: unknown) => void
   readonly limits?: ServingLimits
+  /** A changed project could not be read again; the version in memory is served on. */
+  readonly onRefreshFailed?: () => void
   readonly bodiesBytesMax: number
 }
 
@@ -73,17 +76,18 @@ export interface ServingLimits {
   readonly streamsPerProjectMax: number
 }
 
-export function createServing({ source, now, onError, limits, bodiesBytesMax }: Deps): Serving {
+export function createServing({ source, now, limits, onRefreshFailed, bodiesBytesMax }: Deps): Serving {
   const { changes, currentProjectOf } = source
   const snapshots = createSnapshots({
     source: source.projects,
     changes,
+    ...(onRefreshFailed && { onRefreshFailed }),
     ...(limits && { bytesMax: limits.servedBytesMax }),
   })
   const actors = createActorCache(source.findActor, changes, now)
   const counts = createEvaluationCounts()
   const evaluator = createEvaluator(source.subjects)
-  const answerEvaluation = createRespondEvaluation({ snapshots, evaluator, counts })
+  const evaluation = createSdkEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
   const access = createSdkAccess({ snapshots, actors, currentProjectOf })
   const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
@@ -95,21 +99,15 @@ export function createServing({ source, now, onError, limits, bodiesBytesMax }: 
     actors,
     evaluator,
     counts,
-    answerEvaluation,
+    evaluation,
     definitions,
     access,
     streams,
-    fastPath: createFastPath({
-      answerEvaluation,
-      knownDefinitions(key, token, withCohorts) {
-        const served = access.knownToDefinitions(key, token)
-        return served && definitions.bodyOf(served, withCohorts)
-      },
-      counts,
-      bodyMemory,
-      isClosing: () => isClosing,
-      onError,
-    }),
+    knownDefinitions(key, token, withCohorts) {
+      const served = access.knownToDefinitions(key, token)
+      return served && { served, body: definitions.bodyOf(served, withCohorts) }
+    },
+    isClosing: () => isClosing,
     beginClosing() {
       isClosing = true
     },
@@ -121,13 +119,13 @@ export function createServing({ source, now, onError, limits, bodiesBytesMax }: 
   }
 }
 
-/** Remembered as long as the actor is: choosing another project makes a new one. */
-function rememberedPlace(database: Database) {
-  const places = new WeakMap<Actor, { readonly id: number }>()
+/** Cached as long as the actor is: switching projects creates a new one. */
+function cachedCurrentProject(database: Database) {
+  const projects = new WeakMap<Actor, { readonly id: number }>()
   return async (actor: Actor) => {
-    const place = places.get(actor) ?? (await database.read(tx => currentProject(tx.projects, actor)))
-    if (!place) throw missing('Project')
-    places.set(actor, place)
-    return place
+    const project = projects.get(actor) ?? (await database.read(tx => currentProject(tx.projects, actor)))
+    if (!project) throw missing('Project')
+    projects.set(actor, project)
+    return project
   }
 }

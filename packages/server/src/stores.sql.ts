@@ -22,17 +22,19 @@ import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
 import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-store.sql.ts'
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
+import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
 import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
-import type { TransactionNotes } from './storage/sql-database.ts'
+import { sqlInstanceStore } from './storage/instance-store.sql.ts'
+import type { TransactionEnd } from './storage/sql-database.ts'
 import type { Tables } from './storage/tables.ts'
-import type { NamedStores, Stores } from './stores.ts'
+import type { Stores } from './stores.ts'
 
-/** What is remembered from one transaction to the next. */
+/** What is cached from one transaction to the next. */
 export interface StoreMemory {
   readonly activity: ActivityCounts
   readonly flagCounts: FlagCounts
@@ -45,33 +47,42 @@ export const createStoreMemory = (): StoreMemory => ({
   committedFlags: createCommittedFlags(),
 })
 
-/** What stores are made of. */
-interface Ground {
+/** To be called when the change feed resets: another database may have taken over. */
+export function clearStoreMemory({ activity, flagCounts, committedFlags }: StoreMemory): void {
+  activity.clear()
+  flagCounts.clear()
+  committedFlags.clear()
+}
+
+/** What stores are created from. */
+interface StoreContext {
   readonly db: Kysely<Tables>
-  readonly notes: TransactionNotes
+  readonly end: TransactionEnd
   readonly memory: StoreMemory
   readonly limits: FlagLimits | undefined
 }
 
-const makers: { readonly [Name in keyof NamedStores]: (ground: Ground) => NamedStores[Name] } = {
+const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => Stores[Name] } = {
   roles: ({ db }) => sqlRoleStore(db),
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
   activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
-  changes: ({ db, notes }) => sqlChangeLog(db, notes.changed),
+  changes: ({ db, end }) => sqlChangeLog(db, end.append),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
-  flags: ground => sqlFlagStore(ground.db, ground),
+  flags: context => sqlFlagStore(context.db, context),
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
+  instance: ({ db }) => sqlInstanceStore(db),
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),
   persons: ({ db }) => sqlPersonStore(db),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
+  pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
   plugins: ({ db }) => sqlPluginStore(db),
   pluginWork: ({ db }) => sqlPluginWorkStore(db),
   projects: ({ db }) => sqlProjectStore(db),
@@ -81,33 +92,28 @@ const makers: { readonly [Name in keyof NamedStores]: (ground: Ground) => NamedS
   usage: ({ db }) => sqlUsageStore(db),
 }
 
-/** A transaction needs a few of the many stores: each is made when it is first asked for. */
-class StoresWhenNeeded {
-  readonly ground: Ground
-  readonly made: Partial<Record<string, unknown>>
+/** A transaction needs a few of the many stores: each is created on first access. */
+class LazyStores {
+  readonly context: StoreContext
+  readonly created: Partial<Record<string, unknown>> = {}
 
-  constructor(ground: Ground, made: Partial<NamedStores>) {
-    this.ground = ground
-    this.made = { ...made }
-  }
-
-  with(parts: Partial<NamedStores>): StoresWhenNeeded {
-    return new StoresWhenNeeded(this.ground, { ...this.made, ...parts })
+  constructor(context: StoreContext) {
+    this.context = context
   }
 }
 
-for (const [name, make] of Object.entries(makers)) {
-  Object.defineProperty(StoresWhenNeeded.prototype, name, {
-    get(this: StoresWhenNeeded) {
-      this.made[name] ??= make(this.ground)
-      return this.made[name]
+for (const [name, create] of Object.entries(factories)) {
+  Object.defineProperty(LazyStores.prototype, name, {
+    get(this: LazyStores) {
+      this.created[name] ??= create(this.context)
+      return this.created[name]
     },
   })
 }
 
 export const sqlStores = (
   db: Kysely<Tables>,
-  notes: TransactionNotes,
+  end: TransactionEnd,
   memory: StoreMemory = createStoreMemory(),
   limits?: FlagLimits,
-): Stores => new StoresWhenNeeded({ db, notes, memory, limits }, {}) as unknown as Stores
+): Stores => new LazyStores({ db, end, memory, limits }) as unknown as Stores

@@ -17,20 +17,17 @@ import type { GroupStore } from './features/persons/group-store.ts'
 import type { PersonStore } from './features/persons/person-store.ts'
 import type { PluginConfigStore } from './features/plugins/configs/plugin-config-store.ts'
 import type { PluginStore } from './features/plugins/plugin-store.ts'
+import type { PluginReleaseStore } from './features/plugins/releases/plugin-release-store.ts'
 import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { ChangeLog } from './storage/changes/changes.ts'
 
-/** Everything that is kept, as seen from inside one transaction. */
-export interface Stores extends NamedStores {
-  /** The same with some stores replaced. */
-  with(parts: Partial<NamedStores>): Stores
-}
-
-export interface NamedStores {
+/** Everything that is stored, as seen from inside one transaction. */
+export interface Stores {
   readonly roles: RoleStore
   readonly roleAccess: RoleAccessStore
   readonly resourceAccess: ResourceAccessStore
@@ -44,11 +41,13 @@ export interface NamedStores {
   readonly flags: FlagStore
   readonly groups: GroupStore
   readonly identity: IdentityStore
+  readonly instance: InstanceStore
   readonly leases: LeaseStore
   readonly metrics: MetricStore
   readonly organizations: OrganizationStore
   readonly persons: PersonStore
   readonly pluginConfigs: PluginConfigStore
+  readonly pluginReleases: PluginReleaseStore
   readonly plugins: PluginStore
   readonly pluginWork: PluginWorkStore
   readonly projects: ProjectStore
@@ -58,20 +57,26 @@ export interface NamedStores {
   readonly usage: UsageStore
 }
 
+export interface ReadLimits {
+  /** PostgreSQL cancels a statement that takes longer. SQLite reads in this process and cannot. */
+  readonly statementMillisecondsMax?: number
+}
+
 export interface Database {
   /**
-   * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must do nothing
-   * but talk to its stores. When the promise resolves, the work is durable and this node has applied its changes.
-   * Raises `unavailable` when the database is away. Must not be awaited by a listener of the change feed.
+   * All of the work or none of it. The work may run several times (a race was lost, see `StaleWrite`), so it must have no effects
+   * outside its stores. When the promise resolves, the work is durable and this node has applied its changes; only when the database
+   * fails right after the commit are they applied by the next poll. Raises `unavailable` when the database is. Must not be awaited by a
+   * listener of the change feed.
    */
   transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
-  /** Several reads that see one moment. */
-  read<T>(work: (tx: Stores) => Promise<T>): Promise<T>
-  /** A read of one thing, or of several that need not be of one moment: without a transaction, and so with a third of the round trips. */
+  /** Several reads of one snapshot. */
+  read<T>(work: (tx: Stores) => Promise<T>, limits?: ReadLimits): Promise<T>
+  /** Reads that need no common snapshot: without a transaction, and so with a third of the round trips. */
   query<T>(work: (tx: Stores) => Promise<T>): Promise<T>
 }
 
-/** Somebody else saved in between; the transaction is run again on what is there now. */
+/** Another transaction saved first; this one is run again on what is stored now. */
 export class StaleWrite extends Error {
   constructor() {
     super('The row was changed by another transaction.')

@@ -24,6 +24,8 @@ export interface Organization {
   readonly name: string
   readonly slug: string
   readonly pluginsAccessLevel: number
+  /** What members without a role can do with flags: 21 view, 37 edit. */
+  readonly defaultAccessLevel: number
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
@@ -50,11 +52,14 @@ export interface ActorKey {
   readonly projectIds: readonly number[]
   readonly organizationIds: readonly string[]
   readonly isSession: boolean
+  readonly expiresAt: Instant | null
 }
 
-/** A person acting through a personal API key. */
+/** A user acting through a personal API key. */
 export interface Actor {
   readonly user: User
+  /** Instance administrator: decides what organizations may do with plugins. */
+  readonly isStaff: boolean
   readonly key: ActorKey
   readonly levels: ReadonlyMap<string, Level>
   readonly currentOrganizationId: string | null

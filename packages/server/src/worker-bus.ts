@@ -1,19 +1,27 @@
-/** Other processes of this installation on the same machine, told at once when something was committed. A lost word costs latency only. */
+/** The sibling workers of this process: other processes of this installation that share its port. */
 export interface WorkerBus {
-  /** What this process is called among them; undefined when it is alone. */
+  /** What this worker is called among them; undefined without siblings. */
   readonly ownName: string | undefined
-  broadcastChanges(): void
-  onChanges(listener: () => void): void
-  /** Says something to the same part of every other process: plain JSON, and seldom. */
-  tell(part: string, word: unknown): void
-  onTold(part: string, listener: (word: unknown) => void): void
+  /**
+   * Wakes the siblings after a commit. Resolves to true when all of them have applied the changes, and to false after
+   * `applyMillisecondsMax`: a sibling that is late then reads the changes at its next wake-up.
+   */
+  publishChanges(): Promise<boolean>
+  /** The listener resolves when this worker has applied the changes. */
+  onChanges(listener: () => Promise<void>): void
+  /** Sends a JSON value to the same topic of every sibling, without waiting. A lost message costs accuracy only. */
+  publish(topic: string, message: unknown): void
+  subscribe(topic: string, listener: (message: unknown) => void): void
 }
 
-/** A process by itself. */
+/** How long the response to a write waits for sibling workers. */
+export const applyMillisecondsMax = 250
+
+/** For a process without siblings. */
 export const noWorkerBus: WorkerBus = {
   ownName: undefined,
-  broadcastChanges() {},
+  publishChanges: async () => true,
   onChanges() {},
-  tell() {},
-  onTold() {},
+  publish() {},
+  subscribe() {},
 }

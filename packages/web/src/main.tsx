@@ -1,6 +1,6 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
-import './app/page.css'
+import './app/app.css'
 import { MantineProvider } from '@mantine/core'
 import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
@@ -8,21 +8,21 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { createRoot } from 'react-dom/client'
 import { createCall } from './api/client.ts'
-import { lookAgain } from './api/look-again.ts'
 import { isProblem } from './api/problem.ts'
 import { createSession } from './api/session.ts'
 import { shareSession } from './api/share-session.ts'
-import { createPageRouter } from './app/router.tsx'
-import { ServicesContext } from './app/services.ts'
-import { ensureSoundLanguage } from './app/sound-language.ts'
+import { fixNavigatorLanguage } from './app/fix-navigator-language.ts'
+import { createAppRouter } from './app/router.tsx'
 import { theme, variables } from './app/theme.ts'
+import { LanguageProvider, loadMessages, preferredLanguage } from './i18n/language.tsx'
 import { createLive } from './live/live.ts'
-import { LanguageProvider, loadMessages, preferredLanguage } from './messages/language.tsx'
+import { pollUnstreamedQueries } from './services/polling.ts'
+import { ServicesContext } from './services/services.ts'
 
 const retriesMax = 2
 
 async function start(): Promise<void> {
-  ensureSoundLanguage()
+  fixNavigatorLanguage()
   const nonce = document.querySelector<HTMLMetaElement>('meta[name="style-nonce"]')?.content ?? ''
   setNonce(nonce)
   const session = createSession(sessionStorage)
@@ -37,9 +37,9 @@ async function start(): Promise<void> {
       },
     },
   })
-  lookAgain(queries)
-  const router = createPageRouter({ ...services, queries })
-  // When a key ends, every page is left for the sign-in page, which leads back.
+  pollUnstreamedQueries(queries)
+  const router = createAppRouter({ ...services, queries })
+  // When the key expires, the router redirects to the sign-in page, which leads back.
   session.subscribe(() => {
     if (session.endedBecause() === 'expired') router.invalidate()
   })

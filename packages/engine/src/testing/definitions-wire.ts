@@ -1,8 +1,8 @@
-import type { Definitions } from '../definition.ts'
-import { isRecord, type JsonRecord } from '../json.ts'
+import type { Definitions } from '../definition/definition.ts'
+import { isRecord, type JsonRecord } from '../definition/json.ts'
 import type { Snapshot } from '../snapshot.ts'
 
-/** The definitions in the form that client libraries download. */
+/** The definitions in the format that PostHog SDKs download. */
 export function definitionsWire(definitions: Definitions, snapshot: Snapshot): JsonRecord {
   const rewrite = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(rewrite)
@@ -40,7 +40,7 @@ function withPayloadTexts(filters: unknown): unknown {
   return { ...filters, payloads: Object.fromEntries(texts) }
 }
 
-/** The libraries know nothing of early access. They leave flags with continuity to the server, which does. */
+/** SDKs do not support early access. They leave flags with experience continuity to the server. */
 function hasEarlyAccess(filters: unknown): boolean {
   return isRecord(filters) && filters.feature_enrollment === true
 }

@@ -1,10 +1,10 @@
-import type { CohortDefinition, Definitions, FlagDefinition, Subject } from '../definition.ts'
-import { operators } from '../operator.ts'
+import type { CohortDefinition, Definitions, FlagDefinition, Subject } from '../definition/definition.ts'
+import { operators } from '../definition/operator.ts'
 import type { Random } from './random.ts'
 
 /**
- * Projects and people made up at random, from few names and many odd values, so that filters match often and for
- * every reason there is. A third of the people lack any given property.
+ * Random projects and persons, from few names and many edge-case values, so that filters match often and for every
+ * reason. A third of the persons lack any given property.
  */
 export function randomDefinitions(random: Random, flagCount: number): Definitions {
   const cohorts = Array.from({ length: 6 }, (_, index) => randomCohort(random, index + 1))
@@ -273,7 +273,7 @@ function randomEqualityValue(random: Random): unknown {
   return random.chance(0.3) ? randomValue(random) : random.pick(texts)
 }
 
-/** Half of the filters use the operators that people use most. */
+/** Half of the filters use the most common operators. */
 function randomOperator(random: Random): string {
   if (random.chance(0.5))
     return random.pick(['exact', 'is_not', 'icontains', 'is_set', 'is_not_set', 'gt', 'lt', 'regex'])
@@ -319,7 +319,7 @@ function randomLeaf(random: Random, cohortId: number): Record<string, unknown> {
   return { ...randomFilter(random), ...negation }
 }
 
-/** Flags up to 3 use no cohorts, so that cohorts may refer to them without a circle. */
+/** Flags up to 3 use no cohorts, so that cohorts can refer to them without a cycle. */
 function randomDependency(random: Random, below: number): Record<string, unknown> {
   const value = random.pick([true, false, 'control', 'test', true, false])
   return { key: String(1 + random.below(below - 1)), type: 'flag', operator: 'flag_evaluates_to', value }
@@ -359,7 +359,7 @@ function randomVariants(random: Random): { key: string; rollout_percentage: numb
   return random.pick(shapes).map((rollout_percentage, index) => ({ key: keys[index]!, rollout_percentage }))
 }
 
-/** One condition, and another value for everybody else: this shows whether a client library is sure of the first. */
+/** One condition, and another value for everyone else: shows whether an SDK is certain about the first. */
 function doubtfulFilters(random: Random, id: number): Record<string, unknown> {
   const variants = [
     { key: 'control', rollout_percentage: 50 },

@@ -1,15 +1,15 @@
-/** Random choices that a seed repeats. */
+/** Seeded pseudo-random choices. */
 export interface Random {
-  /** A number from 0 to 1, never 1. */
+  /** A number in [0, 1). */
   next(): number
-  /** A whole number from 0 to below `count`. */
+  /** An integer in [0, count). */
   below(count: number): number
   chance(probability: number): boolean
   pick<T>(items: readonly T[]): T
   list<T>(countMax: number, make: (index: number) => T): T[]
 }
 
-/** The generator is mulberry32: small, and good enough to vary tests. */
+/** mulberry32: small, and good enough for tests. */
 export function randomFrom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {

@@ -1,84 +1,61 @@
+import { CommanderError } from 'commander'
 import { ConfigError } from '../config.ts'
 import { DataFolderError } from '../edge/data-folder.ts'
 import { Problem } from '../problem.ts'
 import { NewerDatabaseError } from '../storage/migrations/migrate.ts'
 import { DatabaseFileError } from '../storage/sqlite/sqlite-file.ts'
 import { ImportError } from '../storage/transfer/read-export.ts'
-import { backup } from './data/backup.ts'
-import { importCommand } from './data/import.ts'
-import { migrateCommand } from './data/migrate.ts'
-import { exportCommand, migrateStoreCommand, restoreCommand } from './data/transfer.ts'
-import { demo } from './demo/demo.ts'
-import { doctor } from './doctor.ts'
-import { edge } from './edge.ts'
-import { keys } from './keys.ts'
-import { plugins } from './plugins.ts'
-import { serve } from './serve.ts'
-import { UsageError } from './usage.ts'
-import { users } from './users.ts'
-
-const usage = `halyard: feature flags and plugins
-
-  halyard serve                                  serve (what npm start does)
-  halyard edge --upstream URL                    serve near your users, without a database; see halyard edge --help
-  halyard migrate                                bring the database schema up to date and stop
-  halyard keys create --email E [--label L] [--scopes a:read,b:write] [--expires-in-days N]
-  halyard keys list --email E
-  halyard keys revoke --email E <key id>
-  halyard users create --email E --first-name N [--level member|admin]
-  halyard users reset-password --email E
-  halyard plugins test <folder> [--input F]      try a plugin against sample events and flag changes
-  halyard backup <file>                          online, consistent copy of a SQLite database
-  halyard restore <backup>                       put a backup in the place of the SQLite database
-  halyard export <file> [--project N]            everything, or one project, as readable lines of JSON
-  halyard import <file> [--dry-run]              an export into an empty database; or an exported project, as a new one, into one in use
-                 [--organization O] [--name N]   the organization that gets it (id, slug or name), and what it is called there
-  halyard migrate-store <from> <to>              sqlite:<path> to postgres://… or back; resumable, verified
-  halyard doctor [--security]                    check settings, database, disk and clock; or what makes attacks easier
-  halyard demo [--url U] [--key K] [--remove]    an organization full of examples, or away with it again
-
-Settings are environment variables: docs/reference/settings.md.`
-
-const commands: Record<string, (args: string[]) => Promise<void>> = {
-  serve,
-  edge,
-  migrate: migrateCommand,
-  keys,
-  users,
-  plugins,
-  backup,
-  restore: restoreCommand,
-  export: exportCommand,
-  import: importCommand,
-  'migrate-store': migrateStoreCommand,
-  doctor,
-  demo,
-}
+import { refuseSwallowedOptions } from './npm-options.ts'
+import { createProgram } from './program.ts'
+import { CommandError, exitCodes, UsageError } from './usage.ts'
 
 async function main(): Promise<void> {
-  const [name = 'serve', ...args] = process.argv.slice(2)
-  if (name === 'help' || name === '--help' || name === '-h') {
-    console.log(usage)
-    return
-  }
-  const command = commands[name]
-  if (!command) throw new UsageError(`There is no command "${name}".\n\n${usage}`)
-  await command(args)
+  const [first, ...rest] = process.argv.slice(2)
+  const program = createProgram()
+  // `npm start` and containers name no command.
+  const isOption = first?.startsWith('-') && !['-h', '--help', '-v', '--version'].includes(first)
+  const args = first === undefined ? ['serve'] : isOption ? ['serve', first, ...rest] : [first, ...rest]
+  refuseSwallowedOptions(program, args)
+  await program.parseAsync(args, { from: 'user' })
 }
 
-/** What the person at the keyboard can mend gets a sentence; a bug gets its stack. */
+/** What the user can fix gets one sentence; a bug gets its stack trace. */
+function report(error: unknown): number {
+  // Commander has printed its help or message.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.ok : exitCodes.usage
+  console.error(isExplained(error) ? `halyard: ${explain(error)}` : error)
+  if (error instanceof ConfigError) return exitCodes.configuration
+  return error instanceof UsageError ? exitCodes.usage : exitCodes.failure
+}
+
+const isExplained = (error: unknown): error is Error & { code?: unknown; port?: unknown } =>
+  error instanceof ConfigError ||
+  error instanceof UsageError ||
+  error instanceof CommandError ||
+  error instanceof NewerDatabaseError ||
+  error instanceof DataFolderError ||
+  error instanceof DatabaseFileError ||
+  error instanceof ImportError ||
+  error instanceof Problem ||
+  (error instanceof Error && typeof (error as { code?: unknown }).code === 'string')
+
+function explain(error: Error & { code?: unknown; port?: unknown; address?: unknown; syscall?: unknown }): string {
+  const place = `${error.address ?? 'the host'}:${error.port ?? ''}`
+  if (error.code === 'EADDRINUSE')
+    return `Port ${error.port} is in use, perhaps by another Halyard. Stop it, or set PORT (or --port) to another port.`
+  if (error.code === 'EACCES' && error.syscall === 'listen')
+    return `This user is not allowed to listen on ${place}. Set PORT (or --port) to 1024 or higher.`
+  if (error.code === 'EADDRNOTAVAIL')
+    return `${error.address ?? 'HOST'} is not an address of this machine. Set HOST (or --host) to 127.0.0.1, or 0.0.0.0 for all addresses.`
+  if (error.code === 'ENOTFOUND' && error.syscall === 'getaddrinfo')
+    return `The host name cannot be resolved (${error.message}). Check HOST and DATABASE_URL.`
+  if (error.code === '28P01' || error.code === '28000' || error.code === '3D000')
+    return `PostgreSQL refuses the connection: ${error.message}. Check DATABASE_URL (or PGUSER, PGPASSWORD and PGDATABASE).`
+  return error.message
+}
+
 main().catch(error => {
-  const isForPeople =
-    error instanceof ConfigError ||
-    error instanceof NewerDatabaseError ||
-    error instanceof DataFolderError ||
-    error instanceof DatabaseFileError ||
-    error instanceof ImportError ||
-    error instanceof Problem ||
-    error instanceof UsageError ||
-    typeof (error as { code?: unknown })?.code === 'string'
-  console.error(isForPeople ? `halyard: ${error.message}` : error)
-  process.exitCode = 1
+  process.exitCode = report(error)
   // The channel to a supervisor would keep this process alive.
   if (process.connected) process.exit()
 })

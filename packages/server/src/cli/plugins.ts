@@ -1,27 +1,23 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { sampleInput } from '../features/plugins/runtime/sample-input.ts'
 import { type Trial, type TrialInput, tryPlugin } from '../features/plugins/runtime/try-plugin.ts'
 import { createWorkerSandbox } from '../sandbox/worker-sandbox.ts'
-import { UsageError } from './usage.ts'
+import { printJson } from './output.ts'
+import { exitCodes, UsageError } from './usage.ts'
 
-const usage = `halyard plugins test <folder> [--input file.json]
-
-Runs the plugin in a folder against sample events and flag changes, in the same sandbox as the server, without a
-database and without a network. The input is a JSON object with any of config, events, flags and flagChanges; a file
-sample-input.json in the folder is used when no other is named.`
-
-/** `halyard plugins test`: exits with 1 when a call failed. */
-export async function plugins(args: string[]): Promise<void> {
-  const { values, positionals } = parseArgs({ args, allowPositionals: true, options: { input: { type: 'string' } } })
-  const [action, folder] = positionals
-  if (action !== 'test' || folder === undefined) throw new UsageError(usage)
+/** `halyard plugins test <folder>`: exit code 1 when a call failed. */
+export async function testPlugin(
+  folder: string,
+  options: { readonly input?: string; readonly json?: boolean },
+): Promise<void> {
   const sandbox = createWorkerSandbox({ workersMax: 1 })
   try {
-    const trial = await tryPlugin(sandbox, folder, { ...sampleInput, ...readInput(folder, values.input) })
-    for (const line of report(trial)) console.log(line)
-    if (trial.calls.some(call => 'error' in call.outcome && call.method !== 'beforeFlagSave')) process.exitCode = 1
+    const trial = await tryPlugin(sandbox, folder, { ...sampleInput, ...readInput(folder, options.input) })
+    if (options.json) printJson({ ...trial, seen: { ...trial.seen, stored: Object.fromEntries(trial.seen.stored) } })
+    else for (const line of report(trial)) console.log(line)
+    if (trial.calls.some(call => 'error' in call.outcome && call.method !== 'beforeFlagSave'))
+      process.exitCode = exitCodes.failure
   } finally {
     await sandbox.close()
   }

@@ -1,40 +1,58 @@
 import type { AddressInfo } from 'node:net'
-import { setFlagsFromString } from 'node:v8'
-import { type Config, readConfig } from '../config.ts'
-import type { FirstOwner } from '../features/identity/bootstrap.ts'
+import type { Logger } from 'pino'
+import { type Config, settingWarnings } from '../config.ts'
 import type { Halyard } from '../main.ts'
-import { openLog } from './open-log.ts'
+import { shownDatabase } from '../settings/database-url.ts'
+import { openLog } from './log/open-log.ts'
 import { startHalyard } from './start-halyard.ts'
-import { isSupervisor, sayServing, siblings, supervise } from './workers.ts'
+import { setupLink, welcome } from './welcome.ts'
+import { isFirstProcess, isSupervisor, isWorker, sayServing, siblings, supervise } from './workers.ts'
 
 const drainMillisecondsMax = 10_000
+/** How often credentials that have been used are looked for, to be deleted. */
+const forgetUsedMilliseconds = 60_000
 
-/** By then what a start makes has been made. */
-const settledMilliseconds = 5000
-
-/**
- * Almost everything that a start makes stays. In a large young space it would be copied to and fro, and the space be kept afterwards by a server
- * that has nothing to do; so the space stays as small as it is until the first requests need more.
- */
-function keepYoungSpaceSmall(): void {
-  setFlagsFromString('--semi-space-growth-factor=1')
-  setTimeout(() => setFlagsFromString('--semi-space-growth-factor=2'), settledMilliseconds).unref()
+/** `halyard serve`: until SIGTERM or SIGINT, which let requests in flight finish. */
+export async function serve(config: Config): Promise<void> {
+  const { log, outages } = openLog(config)
+  if (!isWorker()) warnOfSettings(log)
+  if (isSupervisor(config.workers)) return supervise(config.workers, log)
+  const database = shownDatabase(config.databaseUrl)
+  const halyard = await startHalyard(config, log, { peers: siblings() }, stopOnSignal(log))
+  outages.watch(database, halyard.storage.ping, log)
+  const address = addressOf(config, halyard.app)
+  await greet(halyard, config, address, log)
+  log.info({ event: 'server_listening', address, database: halyard.storage.dialect }, 'Halyard is serving')
+  sayServing()
 }
 
-/** `halyard serve`: until SIGTERM or SIGINT, which let requests under way finish. */
-export async function serve(): Promise<void> {
-  keepYoungSpaceSmall()
-  const config = readConfig(process.env)
-  const log = openLog({
-    level: config.logLevel,
-    redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
-  })
-  if (isSupervisor(config.workers)) return supervise(config.workers, log)
-  const halyard = await startHalyard(config, log, { peers: siblings() }, stopOnSignal(log))
-  const address = addressOf(config, halyard.app)
-  if (halyard.firstOwner) console.log(welcome(address, halyard.firstOwner))
-  log.info({ address, database: halyard.storage.dialect }, 'Halyard is serving')
-  sayServing()
+export function warnOfSettings(log: Pick<Logger, 'warn'>): void {
+  for (const warning of settingWarnings(process.env)) log.warn({ event: 'unknown_setting' }, warning)
+}
+
+/** Shows the first credentials, at every start until they are used. Outside of a terminal secrets would end up in log collectors. */
+async function greet(halyard: Halyard, config: Config, address: string, log: Logger): Promise<void> {
+  const { firstOwner } = halyard
+  if (firstOwner)
+    log.info(
+      { event: 'database_initialized', email: firstOwner.email, project: firstOwner.projectId },
+      'created the first organization, project and owner',
+    )
+  if (!isFirstProcess(firstOwner !== undefined)) return
+  const pending = await halyard.firstCredentials.find()
+  if (!pending) return
+  const forget = setInterval(async () => {
+    if (!(await halyard.firstCredentials.find().catch(() => pending))) clearInterval(forget)
+  }, forgetUsedMilliseconds)
+  forget.unref()
+  if (config.printCredentials ?? process.stdout.isTTY === true) {
+    console.log(welcome(address, pending, config.databaseUrl))
+  } else if (pending.setupToken !== null) {
+    const setup = setupLink(address, pending.setupToken)
+    log.warn({ event: 'setup_required', email: pending.email, setup }, 'open the setup link to choose a password')
+  } else {
+    log.warn({ event: 'setup_required', email: pending.email }, 'sign in, or run "halyard credentials" to see the key')
+  }
 }
 
 export function addressOf(config: Config, app: Pick<Halyard['app'], 'server'>): string {
@@ -44,35 +62,22 @@ export function addressOf(config: Config, app: Pick<Halyard['app'], 'server'>): 
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** Shown once: only hashes are kept. In a form that can be pasted into a shell. */
-const welcome = (address: string, owner: FirstOwner): string => `
-  Welcome to Halyard. This is shown once; keep it.
-
-    export HALYARD_URL=${address}
-    export HALYARD_KEY=${owner.key}
-    export HALYARD_PROJECT_ID=${owner.projectId}
-    export HALYARD_PROJECT_TOKEN=${owner.projectToken}
-
-  Sign in at ${address}/ as ${owner.email} with the password ${owner.password}
-`
-
 /**
- * Lets what is under way finish, then ends the process; before anything runs it ends it at once. Listens from the beginning to the end: a signal
- * that came between two listeners would be lost. Answers how to tell what runs.
+ * Drains and ends the process; before anything runs it ends it at once. Registered before the start begins: a signal between two listeners would
+ * be lost. Returns a function that takes what runs.
  */
-export function stopOnSignal(log: {
-  info(message: string): void
-}): (running: Pick<Halyard, 'drain' | 'close'>) => void {
+export function stopOnSignal(log: Pick<Logger, 'info'>): (running: Pick<Halyard, 'drain' | 'close'>) => void {
   let isStopping = false
   let running: Pick<Halyard, 'drain' | 'close'> | undefined
   const stop = async () => {
     if (!running) process.exit(0)
     if (isStopping) return
     isStopping = true
-    log.info('stopping: finishing what is under way')
+    log.info({ event: 'server_stopping' }, 'stopping: waiting for requests in flight')
     running.drain()
     setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
     await running.close()
+    log.info({ event: 'server_stopped' }, 'stopped')
     process.exit(0)
   }
   process.on('SIGTERM', stop)

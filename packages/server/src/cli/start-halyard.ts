@@ -3,21 +3,19 @@ import type { Logger } from 'pino'
 import type { Config } from '../config.ts'
 import { openPort } from '../http/server/node-server.ts'
 import { createHalyard, type Halyard, type HalyardOptions } from '../main.ts'
+import { openMetricsPort } from '../observability/metrics-endpoint.ts'
 import { startWaitingServer, type WaitingServer } from '../observability/startup-server.ts'
 import { Problem } from '../problem.ts'
 import { isDatabaseAway } from '../storage/driver-error.ts'
 import { watchPort } from './workers.ts'
 
 const pauseMilliseconds = 500
-/** A small installation is in memory by then, and its first request is answered from there. */
+/** How long a start waits for the warm-up: a small installation is then in memory before its first request. */
 const briefMilliseconds = 500
-/** Those who have been waiting for the port come first, unless somebody asks for a route. */
-const doorstepMilliseconds = 50
 
 /**
- * Builds Halyard and listens. Over PostgreSQL the port answers from the first moment on, and a database that comes late or goes again
- * meanwhile is waited for: a node that is started during an outage needs no hand when the outage ends. `onRunning` is told before
- * the first request can come.
+ * Builds Halyard and listens. On PostgreSQL the port responds at once and the start waits for a database that is unavailable, so that a node
+ * started during an outage recovers automatically. `onRunning` is called before the port opens.
  */
 export async function startHalyard(
   config: Config,
@@ -29,9 +27,9 @@ export async function startHalyard(
   const waiting = isLocal ? undefined : await holdPort(config)
   try {
     const halyard = await (isLocal ? createHalyard : whenDatabaseStays)(config, log, options)
-    // Siblings share a port, and the one who is asked whether it is ready is not the one who gets the next request.
+    // Workers share a port: the one that reports readiness is not the one that gets the next request.
     if (!isLocal && options.peers?.ownName !== undefined) await halyard.warm()
-    // Nothing else could be done meanwhile: a local database is read on this thread.
+    // SQLite is read on this thread, so nothing else could run meanwhile.
     if (isLocal) await Promise.race([halyard.warm(), wait(briefMilliseconds, undefined, { ref: false })])
     await waiting?.close()
     onRunning(halyard)
@@ -42,7 +40,7 @@ export async function startHalyard(
   }
 }
 
-/** Answers at the port while nobody else does, until it is closed. */
+/** Serves the port while no other worker does, until it is closed. */
 function holdPort({ host, port }: Config): Promise<WaitingServer> {
   let server: WaitingServer | undefined
   let isClosed = false
@@ -63,11 +61,11 @@ function holdPort({ host, port }: Config): Promise<WaitingServer> {
     return hold(false)
   }
   return new Promise((resolve, reject) =>
-    watchPort(isNobodyServing => hold(isNobodyServing).then(() => resolve({ close }), reject)),
+    watchPort(isPortFree => hold(isPortFree).then(() => resolve({ close }), reject)),
   )
 }
 
-/** The database may answer and go again before everything is read from it. */
+/** Retries when the database becomes unavailable during the start. */
 async function whenDatabaseStays(config: Config, log: Logger, options: HalyardOptions): Promise<Halyard> {
   const start = performance.now()
   for (;;) {
@@ -76,7 +74,7 @@ async function whenDatabaseStays(config: Config, log: Logger, options: HalyardOp
     } catch (error) {
       const isOver = performance.now() - start > (config.databaseWaitSeconds ?? Number.POSITIVE_INFINITY) * 1000
       if (isOver || !isAway(error)) throw error
-      log.warn({ err: error }, 'the database was lost during the start; trying again')
+      log.warn({ event: 'database_lost_during_start', err: error }, 'the database was lost during the start; retrying')
       await wait(pauseMilliseconds)
     }
   }
@@ -85,12 +83,12 @@ async function whenDatabaseStays(config: Config, log: Logger, options: HalyardOp
 const isAway = (error: unknown): boolean =>
   isDatabaseAway(error) || (error instanceof Problem && error.kind === 'unavailable')
 
-/** Evaluations are answered as soon as the port is open; everything else, when the routes are there. */
-async function listen(halyard: Halyard, { host, port }: Config): Promise<void> {
+/** Opens the port itself instead of `app.listen`, which would log a second message about it. */
+async function listen(halyard: Halyard, config: Config): Promise<void> {
   try {
-    await openPort(halyard.app.server, { host, port })
-    await wait(doorstepMilliseconds)
-    await halyard.app.listen({ host, port })
+    await halyard.app.ready()
+    await openMetricsPort(halyard.app, halyard.metrics.registry, config.host, config)
+    await openPort(halyard.app.server, config)
   } catch (error) {
     await halyard.close()
     throw error

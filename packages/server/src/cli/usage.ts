@@ -1,30 +1,8 @@
-import { parseArgs } from 'node:util'
-
-/** The words of a command are off; the message says how they should be. */
+/** The arguments of a command are wrong, or it cannot be done as asked; the message says what to do. Exit code 2. */
 export class UsageError extends Error {}
 
-/** Reads `--name value` options, all text, and `--switch` ones that are there or not. Raises UsageError. */
-export function readOptions<const Names extends readonly string[], const Switches extends readonly string[] = []>(
-  args: string[],
-  names: Names,
-  switches?: Switches,
-): {
-  values: Partial<Record<Names[number], string> & Record<Switches[number], true>>
-  positionals: string[]
-} {
-  try {
-    const options = Object.fromEntries([
-      ...names.map(name => [name, { type: 'string' as const }] as const),
-      ...(switches ?? []).map(name => [name, { type: 'boolean' as const }] as const),
-    ])
-    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
-    return { values: values as never, positionals }
-  } catch (error) {
-    throw new UsageError((error as Error).message)
-  }
-}
+/** The command was understood and failed, for a reason that the message explains. Exit code 1. */
+export class CommandError extends Error {}
 
-export function required(value: string | undefined, name: string): string {
-  if (value === undefined || value === '') throw new UsageError(`${name} is missing. See: halyard help`)
-  return value
-}
+/** Documented in `halyard help` and docs/reference/command-line.md. */
+export const exitCodes = { ok: 0, failure: 1, usage: 2, configuration: 78 } as const

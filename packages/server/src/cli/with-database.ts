@@ -1,24 +1,62 @@
+import { existsSync, statSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { type Config, readConfig } from '../config.ts'
-import { migrate } from '../storage/migrations/migrate.ts'
+import { shownDatabase } from '../settings/database-url.ts'
+import { migrations } from '../storage/migrations/all-migrations.ts'
+import { migrate, NewerDatabaseError, schemaVersion } from '../storage/migrations/migrate.ts'
 import { openStorage, type Storage } from '../storage/open-storage.ts'
 import { notifyChanges } from '../storage/postgres/postgres-notify.ts'
 import { createSqlDatabase } from '../storage/sql-database.ts'
 import { sqlStores } from '../stores.sql.ts'
 import type { Database } from '../stores.ts'
+import { CommandError } from './usage.ts'
 
-/** Runs a command on the configured database, beside a server or without one. Servers learn of changes by their change log. */
-export async function withDatabase(
-  work: (database: Database, storage: Storage, config: Config) => Promise<void>,
-): Promise<void> {
+type Work<T> = (database: Database, storage: Storage, config: Config) => Promise<T>
+
+interface Options {
+  /**
+   * `existing` (default): a Halyard database with the schema of this program. `any-version`: an existing one of any schema version.
+   * `create`: created and migrated as needed.
+   */
+  readonly database?: 'existing' | 'any-version' | 'create'
+}
+
+/** Runs a command on the configured database, beside a running server or without one. Servers learn of changes from the change log. */
+export async function withDatabase<T>(work: Work<T>, { database = 'existing' }: Options = {}): Promise<T> {
   const config = readConfig(process.env)
+  if (database !== 'create') refuseMissingFile(config.databaseUrl)
   const storage = openStorage(config.databaseUrl)
   try {
-    await migrate(storage.kysely, storage.dialect)
+    if (database === 'create') await migrate(storage.kysely, storage.dialect)
+    else await checkSchema(storage, config.databaseUrl, database === 'existing')
     const announce = async () => {
       if (storage.pool) await notifyChanges(storage.pool)
     }
-    await work(createSqlDatabase(storage, sqlStores, announce), storage, config)
+    return await work(createSqlDatabase(storage, sqlStores, announce), storage, config)
   } finally {
     await storage.close()
   }
+}
+
+/** Opening a SQLite file creates it. A command that only reads must not: its result would look like an empty installation. */
+export function refuseMissingFile(databaseUrl: string): void {
+  if (!databaseUrl.startsWith('sqlite:')) return
+  const path = resolve(databaseUrl.slice('sqlite:'.length))
+  if (existsSync(path) && statSync(path).size > 0) return
+  throw new CommandError(
+    `There is no database at ${path}. Run this in Halyard's folder, or set DATABASE_URL to the one that the server uses.`,
+  )
+}
+
+async function checkSchema(storage: Storage, databaseUrl: string, isCurrentNeeded: boolean): Promise<void> {
+  await storage.ping()
+  const known = migrations.at(-1)?.version ?? 0
+  const found = await schemaVersion(storage.kysely).catch(() => 0)
+  if (found === 0)
+    throw new CommandError(
+      `${shownDatabase(databaseUrl)} is not a Halyard database. Start Halyard once, or check DATABASE_URL.`,
+    )
+  if (found > known) throw new NewerDatabaseError(found, known)
+  if (isCurrentNeeded && found < known)
+    throw new CommandError(`The schema has version ${found} and this program needs ${known}. Run: halyard migrate`)
 }

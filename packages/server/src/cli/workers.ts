@@ -1,23 +1,35 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as wait } from 'node:timers/promises'
-import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
+import { applyMillisecondsMax, noWorkerBus, type WorkerBus } from '../worker-bus.ts'
 
-/** What workers and their supervisor say to each other. */
+/** Messages between workers and their supervisor. */
 type Message =
-  | 'halyard:changed'
-  /** A worker listens; or waits for its database and would answer in the others' place. */
+  /** A worker listens, or waits for its database and can serve the port meanwhile. */
   | 'halyard:serving'
   | 'halyard:waiting'
-  /** What a waiting worker is told: nobody listens, or somebody does. */
-  | 'halyard:nobody'
-  | 'halyard:somebody'
-  | Word
+  /** To waiting workers: whether another worker serves the port. */
+  | 'halyard:port-free'
+  | 'halyard:port-served'
+  | ChangeMessage
+  | TopicMessage
 
-/** From a part of one worker to the same part of the others. */
-interface Word {
-  readonly part: string
-  readonly word: unknown
+/**
+ * A worker has committed (`committed`); the supervisor forwards that to the siblings (`apply`) and reports how many have to
+ * acknowledge it (`forwarded`); each acknowledgment (`applied`) goes back to the worker that committed.
+ */
+type ChangeMessage =
+  | { readonly change: 'committed'; readonly id: number }
+  | { readonly change: 'apply' | 'applied'; readonly id: number; readonly worker: number }
+  | { readonly change: 'forwarded'; readonly id: number; readonly siblings: number }
+
+/** From one worker to the others. */
+interface TopicMessage {
+  readonly topic: string
+  readonly message: unknown
 }
+
+const isChange = (message: Message): message is ChangeMessage => typeof message === 'object' && 'change' in message
+const isTopic = (message: Message): message is TopicMessage => typeof message === 'object' && 'topic' in message
 
 interface Log {
   info(details: object, message: string): void
@@ -26,51 +38,73 @@ interface Log {
 
 const restartMillisecondsMin = 100
 const restartMillisecondsMax = 5000
-/** A worker that lived this long was sound: the next one starts at once. */
+/** A worker that lived this long was healthy: the next one starts without delay. */
 const soundMilliseconds = 10_000
 const stopMillisecondsMax = 15_000
+
+export const isWorker = (): boolean => cluster.isWorker
+
+/** True in the only process, the supervisor, and the worker that a supervisor starts first or that has created the database. */
+export const isFirstProcess = (hasCreatedDatabase = false): boolean =>
+  !cluster.isWorker || hasCreatedDatabase || cluster.worker?.id === 1
 
 /** True in the process that starts the others and serves nothing itself. */
 export const isSupervisor = (workers: number): boolean => workers > 1 && cluster.isPrimary
 
 /**
- * Keeps so many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it brings the schema up to
- * date and welcomes the first owner; if it cannot start, neither can the others, and the exit code is its own.
+ * Keeps this many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it migrates the schema
+ * and shows the first credentials; if it cannot start, the supervisor ends with its exit code.
  */
 export async function supervise(count: number, log: Log): Promise<void> {
+  // Workers accept from one listening socket. Handing connections over would take a round trip for each, which starves new clients.
+  cluster.schedulingPolicy = cluster.SCHED_NONE
   let isStopping = false
   let delay = restartMillisecondsMin
   const servingWorkers = new Set<Worker>()
   const waitingWorkers = new Set<Worker>()
 
   cluster.on('message', (from, message: Message) => {
-    if (message === 'halyard:changed' || typeof message === 'object') {
+    if (isTopic(message)) {
       for (const worker of living()) if (worker !== from) worker.send(message)
     }
+    if (isChange(message)) forwardChange(from, message)
     if (message === 'halyard:waiting') waitingWorkers.add(from)
     if (message === 'halyard:serving') {
       waitingWorkers.delete(from)
       servingWorkers.add(from)
     }
-    if (message === 'halyard:waiting' || message === 'halyard:serving') tellWaiting()
+    if (message === 'halyard:waiting' || message === 'halyard:serving') notifyWaiting()
   })
 
-  /** The port is never left to itself: while nobody can serve, those who wait answer. */
-  function tellWaiting(): void {
+  /** Workers that do not serve yet read the database when they start: only the others acknowledge. */
+  function forwardChange(from: Worker, message: ChangeMessage): void {
+    if (message.change === 'committed') {
+      const siblings = living().filter(worker => worker !== from && servingWorkers.has(worker))
+      for (const worker of siblings) worker.send({ change: 'apply', id: message.id, worker: from.id })
+      from.send({ change: 'forwarded', id: message.id, siblings: siblings.length })
+    } else if (message.change === 'applied') {
+      const origin = cluster.workers?.[message.worker]
+      if (origin && !origin.isDead()) origin.send(message)
+    }
+  }
+
+  /** While no worker serves the port, the waiting ones respond. */
+  function notifyWaiting(): void {
     for (const worker of waitingWorkers) {
-      if (!worker.isDead()) worker.send(servingWorkers.size === 0 ? 'halyard:nobody' : 'halyard:somebody')
+      if (!worker.isDead()) worker.send(servingWorkers.size === 0 ? 'halyard:port-free' : 'halyard:port-served')
     }
   }
 
   function fork(): Worker {
     const worker = cluster.fork()
-    log.info({ worker: worker.process.pid }, 'a worker starts')
-    // Said to one that was killed a moment ago. Its end is seen below; the message, or the connection, is lost with it.
-    worker.on('error', error => log.warn({ worker: worker.process.pid, err: error }, 'a worker could not be told'))
-    worker.once('exit', watchHandOver(worker))
+    log.info({ event: 'worker_started', worker: worker.process.pid }, 'starting a worker')
+    // A message to a worker that was killed a moment ago is lost. Its exit is handled below.
+    worker.on('error', error =>
+      log.warn({ event: 'worker_ipc_failed', worker: worker.process.pid, err: error }, 'cannot send to a worker'),
+    )
     worker.once('exit', () => {
       waitingWorkers.delete(worker)
-      if (servingWorkers.delete(worker)) tellWaiting()
+      if (servingWorkers.delete(worker)) notifyWaiting()
     })
     return worker
   }
@@ -79,7 +113,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
     const start = performance.now()
     worker.once('exit', async (code, signal) => {
       if (isStopping) return
-      log.warn({ worker: worker.process.pid, code, signal }, 'a worker ended; starting another')
+      log.warn(
+        { event: 'worker_exited', worker: worker.process.pid, code, signal },
+        'a worker exited; starting another',
+      )
       delay =
         performance.now() - start > soundMilliseconds
           ? restartMillisecondsMin
@@ -89,14 +126,17 @@ export async function supervise(count: number, log: Log): Promise<void> {
     })
   }
 
-  /** One that was killed says nothing about the next; one that ended by itself has said why. */
+  /** A killed worker is replaced; one that exited on its own has reported why. */
   async function startFirst(): Promise<Worker> {
     for (;;) {
       const worker = fork()
       const end = await Promise.race([serving(worker), ended(worker)])
       if (end === 'serving') return worker
       if (isStopping || end.signal === null) process.exit(isStopping ? 0 : (end.code ?? 1))
-      log.warn({ worker: worker.process.pid, signal: end.signal }, 'the first worker was killed; starting another')
+      log.warn(
+        { event: 'worker_exited', worker: worker.process.pid, signal: end.signal },
+        'the first worker was killed; starting another',
+      )
       await wait(restartMillisecondsMin)
     }
   }
@@ -115,10 +155,10 @@ export async function supervise(count: number, log: Log): Promise<void> {
 
   keep(await startFirst())
   for (let n = 1; n < count; n++) keep(fork())
-  log.info({ workers: count }, 'workers started')
+  log.info({ event: 'workers_started', workers: count }, 'workers started')
 }
 
-/** A worker that ended stays in the list until its channel is seen to be closed too. */
+/** Node lists a dead worker until its channel is closed as well. */
 const living = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter(worker => worker !== undefined && !worker.isDead()) as Worker[]
 
@@ -133,57 +173,93 @@ const ended = (worker: Worker): Promise<{ code: number | null; signal: string | 
   new Promise(resolve => worker.once('exit', (code, signal) => resolve({ code, signal })))
 
 /**
- * Connections are handed over one at a time. One whose worker is killed before it takes it belongs to nobody, and `node:cluster` keeps it open:
- * its client would wait for ever. Answers how to end it; one that was taken has been closed here before, and closing it again does nothing.
+ * Reports, now and on every change, whether no worker serves the port, so that one that waits for its database has to respond. A single process
+ * always has to.
  */
-function watchHandOver({ process: child }: Worker): () => void {
-  const send = child.send.bind(child) as (message: unknown, handle?: unknown, ...rest: unknown[]) => boolean
-  let handedOver: { close(): void } | undefined
-  child.send = (message: unknown, handle?: unknown, ...rest: unknown[]) => {
-    if (handle) handedOver = handle as { close(): void }
-    return send(message, handle, ...rest)
-  }
-  return () => handedOver?.close()
-}
-
-/**
- * Says, from now on and whenever it changes, whether nobody serves the port: then somebody who waits for a database has to answer. A process by
- * itself is always the one.
- */
-export function watchPort(listener: (isNobodyServing: boolean) => void): void {
+export function watchPort(listener: (isPortFree: boolean) => void): void {
   if (!cluster.isWorker) {
     listener(true)
     return
   }
   process.on('message', message => {
-    if (message === 'halyard:nobody' || message === 'halyard:somebody') listener(message === 'halyard:nobody')
+    if (message === 'halyard:port-free' || message === 'halyard:port-served') listener(message === 'halyard:port-free')
   })
   say('halyard:waiting')
 }
 
-/** Seen from a worker: its siblings, through the supervisor. */
+/** The bus between workers, through the supervisor. */
 export function siblings(): WorkerBus {
   if (!cluster.isWorker) return noWorkerBus
+  const onMessage = (listener: (message: Message) => void) => process.on('message', listener)
   return {
     ownName: String(cluster.worker?.id),
-    broadcastChanges: () => say('halyard:changed'),
-    onChanges(listener) {
-      process.on('message', message => {
-        if (message === 'halyard:changed') listener()
+    publishChanges: createChangePublisher(onMessage),
+    onChanges(apply) {
+      onMessage(message => {
+        if (!isChange(message) || message.change !== 'apply') return
+        // Without an acknowledgment the sibling waits for as long as it may, and reports that.
+        apply().then(
+          () => say({ ...message, change: 'applied' }),
+          () => {},
+        )
       })
     },
-    tell: (part, word) => say({ part, word }),
-    onTold(part, listener) {
-      process.on('message', (message: Message) => {
-        if (typeof message === 'object' && message.part === part) listener(message.word)
+    publish: (topic, message) => say({ topic, message }),
+    subscribe(topic, listener) {
+      onMessage(message => {
+        if (isTopic(message) && message.topic === topic) listener(message.message)
       })
     },
+  }
+}
+
+/** Commits that happen while siblings acknowledge an earlier one share the next round. */
+function createChangePublisher(onMessage: (listener: (message: Message) => void) => void): () => Promise<boolean> {
+  const rounds = new Map<number, { missing: number; settle: (isApplied: boolean) => void }>()
+  let lastId = 0
+  let running: Promise<boolean> | undefined
+  let next: Promise<boolean> | undefined
+
+  onMessage(message => {
+    if (!isChange(message)) return
+    const round = rounds.get(message.id)
+    if (!round) return
+    if (message.change === 'forwarded') round.missing += message.siblings
+    else if (message.change === 'applied') round.missing -= 1
+    if (round.missing === 0) round.settle(true)
+  })
+
+  function startRound(): Promise<boolean> {
+    const id = ++lastId
+    return new Promise<boolean>(resolve => {
+      const timer = setTimeout(() => settle(false), applyMillisecondsMax)
+      const settle = (isApplied: boolean) => {
+        clearTimeout(timer)
+        rounds.delete(id)
+        running = undefined
+        resolve(isApplied)
+      }
+      rounds.set(id, { missing: 0, settle })
+      say({ change: 'committed', id })
+    })
+  }
+
+  return function publish(): Promise<boolean> {
+    if (!running) {
+      running = startRound()
+      return running
+    }
+    next ??= running.then(() => {
+      next = undefined
+      return publish()
+    })
+    return next
   }
 }
 
 export const sayServing = (): void => say('halyard:serving')
 
 function say(message: Message): void {
-  // A supervisor that is gone hears nothing; this process ends by itself then.
+  // Without its supervisor this process exits on its own.
   if (process.connected) process.send?.(message, undefined, undefined, () => {})
 }

@@ -1,14 +1,14 @@
-/** Starts the work; whoever asks while it is under way has it done once more afterwards. What it throws is its own affair. */
+/** Starts the work; calls while it is running cause one further run afterwards. Errors of the work are ignored. */
 export function coalesce(work: () => Promise<void>): () => void {
   let isRunning = false
-  let isAskedFor = false
+  let isRequested = false
   return function start() {
-    isAskedFor = true
+    isRequested = true
     if (isRunning) return
     isRunning = true
     void (async () => {
-      while (isAskedFor) {
-        isAskedFor = false
+      while (isRequested) {
+        isRequested = false
         await work().catch(() => {})
       }
       isRunning = false

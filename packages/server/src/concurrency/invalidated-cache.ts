@@ -1,75 +1,106 @@
+import { LRUCache } from 'lru-cache'
 import type { Change, ChangeFeed } from '../storage/changes/changes.ts'
 
-/** What was found out once, and holds until it changes. */
-export interface Memory<T> {
-  /** What is remembered by that name, or what `find` answers, which is remembered then; undefined never is. */
-  get(name: string, find: () => Promise<T | undefined>): Promise<T | undefined>
-  close(): void
-}
-
-interface InvalidatedCacheOptions<T> {
-  readonly changes: Pick<ChangeFeed, 'subscribe'>
-  /** Whether a change may have made what is remembered of a project wrong. A change in no project concerns them all. */
-  readonly isConcerned: (change: Change) => boolean
-  /** The project that something remembered belongs to. */
-  readonly projectOf: (value: T) => number
-  readonly sizeOf: (value: T) => number
-  /** Beyond this everything is forgotten. */
+export interface CacheLimits<V> {
+  /** The sum of all sizes; the least recently used entries leave. Without `sizeOf` it is the number of entries. */
   readonly sizeMax: number
+  readonly sizeOf?: (value: V) => number
 }
 
 /**
- * Remembers as long as the change feed tells of nothing else. Who must not be told anything old asks the feed to catch up first; then
- * what is remembered is what the database would answer.
+ * An LRU cache with single flight. A value that was loaded while an entry was invalidated is returned and not cached, since it may have been
+ * read before the change.
  */
-export function createInvalidatedCache<T>({
-  changes,
-  isConcerned,
-  projectOf,
-  sizeOf,
-  sizeMax,
-}: InvalidatedCacheOptions<T>): Memory<T> {
-  const known = new Map<string, T>()
-  let size = 0
-  let generation = 0
+export class InvalidatedCache<V extends {}> {
+  readonly #entries: LRUCache<string, V>
+  readonly #sizeOf: (value: V) => number
+  readonly #sizeMax: number
+  readonly #loads = new Map<string, { readonly generation: number; readonly value: Promise<V | undefined> }>()
+  #generation = 0
 
-  function forget(name: string, value: T): void {
-    known.delete(name)
-    size -= sizeOf(value)
+  constructor({ sizeMax, sizeOf = () => 1 }: CacheLimits<V>) {
+    this.#entries = new LRUCache({ maxSize: sizeMax })
+    this.#sizeMax = sizeMax
+    this.#sizeOf = sizeOf
   }
 
-  function forgetAll(): void {
-    generation += 1
-    known.clear()
-    size = 0
+  get size(): number {
+    return this.#entries.size
   }
 
-  const close = changes.subscribe(batch => {
-    for (const change of batch) {
-      if (!isConcerned(change)) continue
-      generation += 1
-      for (const [name, value] of known) {
-        if (change.projectId === null || change.projectId === projectOf(value)) forget(name, value)
-      }
-    }
-  }, forgetAll)
+  /** The cached value, which becomes the most recently used. */
+  peek(key: string): V | undefined {
+    return this.#entries.get(key)
+  }
 
-  return {
-    async get(name, find) {
-      const remembered = known.get(name)
-      if (remembered !== undefined) return remembered
-      const begun = generation
-      const found = await find()
-      // What has changed while it was looked up may or may not be in it.
-      if (found === undefined || begun !== generation || sizeOf(found) > sizeMax) return found
-      if (size + sizeOf(found) > sizeMax) {
-        known.clear()
-        size = 0
-      }
-      known.set(name, found)
-      size += sizeOf(found)
+  /** The cached value, or what `find` returns; undefined is not cached. */
+  async get(key: string, find: () => Promise<V | undefined>): Promise<V | undefined> {
+    return this.peek(key) ?? this.load(key, find)
+  }
+
+  /** Replaces the cached value. Calls for one key share a load, unless an entry was invalidated after it began. */
+  load(key: string, find: () => Promise<V | undefined>): Promise<V | undefined> {
+    const running = this.#loads.get(key)
+    if (running?.generation === this.#generation) return running.value
+    const generation = this.#generation
+    const value = find().then(found => {
+      if (generation === this.#generation) this.set(key, found)
       return found
-    },
-    close,
+    })
+    const load = { generation, value }
+    this.#loads.set(key, load)
+    const end = () => {
+      if (this.#loads.get(key) === load) this.#loads.delete(key)
+    }
+    value.then(end, end)
+    return value
   }
+
+  /** Undefined, and what is larger than the whole cache, is removed. */
+  set(key: string, value: V | undefined): void {
+    const size = value === undefined ? 0 : Math.max(1, this.#sizeOf(value))
+    if (value === undefined || size > this.#sizeMax) this.#entries.delete(key)
+    else this.#entries.set(key, value, { size })
+  }
+
+  delete(key: string): void {
+    this.#generation += 1
+    this.#entries.delete(key)
+  }
+
+  deleteWhere(isStale: (value: V) => boolean): void {
+    this.#generation += 1
+    for (const [key, value] of this.#entries.entries()) if (isStale(value)) this.#entries.delete(key)
+  }
+
+  clear(): void {
+    this.#generation += 1
+    this.#entries.clear()
+  }
+}
+
+interface ProjectCacheOptions<V> extends CacheLimits<V> {
+  readonly changes: Pick<ChangeFeed, 'subscribe'>
+  /** Whether a change may affect values of its project. A change in no project concerns all of them. */
+  readonly isConcerned: (change: Change) => boolean
+  readonly projectOf: (value: V) => number
+}
+
+/** A cache of values that belong to projects, invalidated by the change feed. A caller that needs the newest value calls `catchUp` first. */
+export function createProjectCache<V extends {}>(
+  options: ProjectCacheOptions<V>,
+): InvalidatedCache<V> & { close(): void } {
+  const { changes, isConcerned, projectOf } = options
+  const cache = new InvalidatedCache<V>(options)
+  const close = changes.subscribe(
+    batch => {
+      for (const change of batch) {
+        if (!isConcerned(change)) continue
+        if (change.projectId === null) cache.clear()
+        else cache.deleteWhere(value => projectOf(value) === change.projectId)
+      }
+    },
+    () => cache.clear(),
+  )
+  return Object.assign(cache, { close })
 }

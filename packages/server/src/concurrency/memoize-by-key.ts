@@ -1,12 +1,13 @@
-/** A pure function of a text that keeps what it has found, for so many texts at most; then it begins anew. */
-export function memoizeByKey<T>(textsMax: number, compute: (text: string) => T): (text: string) => T {
-  const known = new Map<string, T>()
-  return text => {
-    const remembered = known.get(text)
-    if (remembered !== undefined) return remembered
-    const found = compute(text)
-    if (known.size >= textsMax) known.clear()
-    known.set(text, found)
-    return found
+import { InvalidatedCache } from './invalidated-cache.ts'
+
+/** Memoizes a pure function of a string for the most recently used keys. Undefined is not cached. */
+export function memoizeByKey<T>(keysMax: number, compute: (key: string) => T): (key: string) => T {
+  const cache = new InvalidatedCache<NonNullable<T>>({ sizeMax: keysMax })
+  return key => {
+    const cached = cache.peek(key)
+    if (cached !== undefined) return cached
+    const computed = compute(key)
+    cache.set(key, computed ?? undefined)
+    return computed
   }
 }

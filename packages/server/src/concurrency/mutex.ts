@@ -1,21 +1,30 @@
-/** One at a time, in the order in which they came. */
+/** One holder at a time, in the order of arrival. */
 export class Mutex {
   readonly #waiting: (() => void)[] = []
-  #isTaken = false
+  #isLocked = false
 
-  get isTaken(): boolean {
-    return this.#isTaken
+  get isLocked(): boolean {
+    return this.#isLocked
   }
 
-  async take(): Promise<void> {
-    if (this.#isTaken) await new Promise<void>(resolve => this.#waiting.push(resolve))
-    this.#isTaken = true
+  async acquire(): Promise<void> {
+    if (this.#isLocked) await new Promise<void>(resolve => this.#waiting.push(resolve))
+    this.#isLocked = true
   }
 
-  /** Whoever waited longest takes the turn over, so that nobody slips in between. */
-  give(): void {
+  /** Hands over to the first in line; the mutex stays locked in between. */
+  release(): void {
     const next = this.#waiting.shift()
     if (next) next()
-    else this.#isTaken = false
+    else this.#isLocked = false
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    await this.acquire()
+    try {
+      return await work()
+    } finally {
+      this.release()
+    }
   }
 }

@@ -1,55 +1,75 @@
 import { Problem } from '../problem.ts'
 
-/** So many at once; the others wait for a place, and not for ever. */
-export interface Semaphore {
-  /** Raises `unavailable` when no place became free in time. */
-  take(): Promise<() => void>
+export interface SemaphoreOptions {
+  /** How many hold it at once. */
+  readonly permits: number
+  /** How many wait for a permit; a further one is rejected at once. */
+  readonly queueMax?: number
+  /** How long one waits for a permit. */
+  readonly waitMillisecondsMax?: number
+  /** What a rejected caller reads. */
+  readonly message?: string
 }
 
-export function createSemaphore(placesMax: number, waitMillisecondsMax: number): Semaphore {
-  const waiting = new Set<() => void>()
-  let taken = 0
+/** A bounded number of holders at a time; the others wait in the order of arrival, within limits. */
+export class Semaphore {
+  readonly #options: Required<Omit<SemaphoreOptions, 'waitMillisecondsMax'>> & SemaphoreOptions
+  readonly #waiting = new Set<() => void>()
+  #held = 0
 
-  function leave(): void {
-    taken -= 1
-    const [next] = waiting
-    next?.()
-  }
-
-  /** Each place is given back once, however often it is said. */
-  function enter(): () => void {
-    taken += 1
-    let isLeft = false
-    return () => {
-      if (isLeft) return
-      isLeft = true
-      leave()
+  constructor(options: SemaphoreOptions) {
+    this.#options = {
+      queueMax: Number.POSITIVE_INFINITY,
+      message: 'Too many requests are waiting; nothing was changed. Try again.',
+      ...options,
     }
   }
 
-  return {
-    async take() {
-      if (taken < placesMax) return enter()
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(() => {
-          waiting.delete(comeIn)
-          reject(
-            new Problem(
-              'unavailable',
-              'Too many changes are waiting for the database; nothing was changed. Try again.',
-              {
-                retryAfterSeconds: 1,
-              },
-            ),
-          )
-        }, waitMillisecondsMax)
-        const comeIn = () => {
-          waiting.delete(comeIn)
-          clearTimeout(timer)
-          resolve(enter())
-        }
-        waiting.add(comeIn)
-      })
-    },
+  /** Resolves with the function that releases the permit. Raises `unavailable` when the queue is full or the wait too long. */
+  async acquire(): Promise<() => void> {
+    const { permits, queueMax, waitMillisecondsMax } = this.#options
+    if (this.#held < permits) return this.#grant()
+    if (this.#waiting.size >= queueMax) throw this.#tooMany()
+    return new Promise((resolve, reject) => {
+      const timer =
+        waitMillisecondsMax === undefined
+          ? undefined
+          : setTimeout(() => {
+              this.#waiting.delete(proceed)
+              reject(this.#tooMany())
+            }, waitMillisecondsMax)
+      const proceed = () => {
+        this.#waiting.delete(proceed)
+        clearTimeout(timer)
+        resolve(this.#grant())
+      }
+      this.#waiting.add(proceed)
+    })
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire()
+    try {
+      return await work()
+    } finally {
+      release()
+    }
+  }
+
+  /** A permit is released once, however often its function is called. */
+  #grant(): () => void {
+    this.#held += 1
+    let isReleased = false
+    return () => {
+      if (isReleased) return
+      isReleased = true
+      this.#held -= 1
+      const [next] = this.#waiting
+      next?.()
+    }
+  }
+
+  #tooMany(): Problem {
+    return new Problem('unavailable', this.#options.message, { retryAfterSeconds: 1 })
   }
 }

@@ -10,7 +10,7 @@ const statementsMax = 200_000
 it.each([
   ['reads', sqliteDialect],
   ['writes', sqliteWriterDialect],
-])('lets others have their turn, however often somebody %s in a row', async (_what, dialectOf) => {
+])('yields to the event loop during a long series of %s', async (_what, dialectOf) => {
   const database = await createTestDatabase('sqlite')
   const db = new Kysely<{ notes: { text: string } }>({
     dialect: dialectOf(openSqlite(database.url.slice('sqlite:'.length))),
@@ -18,16 +18,16 @@ it.each([
   try {
     await db.schema.createTable('notes').addColumn('text', 'text').execute()
     await db.transaction().execute(async tx => {
-      let wereOthersHeard = false
+      let hasYielded = false
       setImmediate(() => {
-        wereOthersHeard = true
+        hasYielded = true
       })
       let count = 0
-      while (!wereOthersHeard && count < statementsMax) {
+      while (!hasYielded && count < statementsMax) {
         await tx.selectFrom('notes').selectAll().execute()
         count += 1
       }
-      expect(wereOthersHeard).toBe(true)
+      expect(hasYielded).toBe(true)
     })
   } finally {
     await db.destroy()

@@ -1,15 +1,15 @@
-/** So long may statements follow one another before others are heard. */
-const turnMillisecondsMax = 10
+/** How long statements may follow one another before other requests are served. */
+const sliceMillisecondsMax = 10
 
 /**
- * Statements over SQLite are synchronous, and what awaits them goes on without a turn of the event loop: whoever asks a thousand times in a row
- * would keep everybody else waiting until the last answer. This says when it is time to let the others have their turn.
+ * Statements over SQLite are synchronous, and awaiting them does not yield to the event loop: a thousand queries in a row would delay every
+ * other request until the last one. This decides when to yield.
  */
 export class TimeSlice {
-  /** When the first statement of this turn came. */
+  /** When the first statement of this tick ran. */
   #since: number | undefined
 
-  /** Undefined while the turn may go on; else to be awaited before the next statement. */
+  /** Undefined within the time slice; else to be awaited before the next statement. */
   next(): Promise<void> | undefined {
     if (this.#since === undefined) {
       this.#since = performance.now()
@@ -18,7 +18,7 @@ export class TimeSlice {
       })
       return undefined
     }
-    if (performance.now() - this.#since < turnMillisecondsMax) return undefined
+    if (performance.now() - this.#since < sliceMillisecondsMax) return undefined
     return new Promise(resolve => setImmediate(resolve))
   }
 }

@@ -6,7 +6,7 @@ import { missing } from '../problem.ts'
 import { levelInProject } from '../tenancy.ts'
 import type { Replica } from './replica.ts'
 
-/** Lets in by the keys that the upstream has told of. */
+/** Authenticates by the keys that the upstream has replicated. */
 export function createEdgeGate(replica: Replica, now: () => Instant): Authenticator {
   return {
     async authenticate(authorization) {

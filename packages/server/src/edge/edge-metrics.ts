@@ -46,7 +46,7 @@ export function watchEdge(registry: Registry, { replica, following, spool, forwa
   })
   gauge(
     'halyard_edge_state_age_seconds',
-    'Time since the upstream was heard while this edge had all it has; -1 when that never was since the start.',
+    'Time since this edge last had the complete state of a connected upstream; -1 when never since the start.',
     () => (following.currentAt === undefined ? -1 : (Date.now() - following.currentAt) / 1000),
   )
   total('halyard_edge_connects_total', 'Attempts to follow the upstream.', () => following.connects)
@@ -54,6 +54,6 @@ export function watchEdge(registry: Registry, { replica, following, spool, forwa
   gauge('halyard_edge_state_bytes', 'Size of the state that this edge holds.', () => replica.bytes)
   gauge('halyard_edge_spool_bytes', 'What waits on disk for the upstream.', () => spool.bytes)
   total('halyard_edge_batches_forwarded_total', 'Batches that the upstream has taken.', () => forwarding.forwarded)
-  total('halyard_edge_batches_dropped_total', 'Batches that nobody takes any more.', () => forwarding.dropped)
+  total('halyard_edge_batches_dropped_total', 'Batches that the upstream will never accept.', () => forwarding.dropped)
   total('halyard_edge_spool_damaged_total', 'Lines on disk that could not be read.', () => spool.damaged)
 }

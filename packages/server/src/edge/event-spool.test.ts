@@ -30,7 +30,7 @@ async function takeAll(spool: EventSpool): Promise<{ id: string; events: { event
   return batches.map(line => JSON.parse(line))
 }
 
-it('gives back in order what was appended, joined when it came together, also after it was opened anew', async () => {
+it('gives back in order what was appended, joined when it came together, also after reopening', async () => {
   const first = await openEventSpool(folder, 1e6)
   await Promise.all(['a', 'b', 'c'].map(name => first.append({ project, events: [event(name)] })))
   await first.append({ id: 'given', project, events: [event('d')] })
@@ -62,7 +62,7 @@ it('leaves out a line that was cut off or damaged, and nothing else', async () =
   await spool.close()
 })
 
-it('refuses what does not fit, and takes more when there is room again', async () => {
+it('refuses what does not fit, and accepts more once space is free', async () => {
   const spool = await openEventSpool(folder, 700)
   await spool.append({ project, events: [event('a')] })
   await spool.append({ project, events: [event('b')] })

@@ -2,6 +2,7 @@ import { type FileHandle, mkdir, open, readdir, readFile, rm, stat } from 'node:
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { type EdgeBatch, type EdgeEvent, edgeBatchEventsMax } from '@halyard/contract'
+import { Mutex } from '../concurrency/mutex.ts'
 import { createIngestQueue } from '../features/events/ingest/ingest-queue.ts'
 import { newUuid } from '../features/identity/secret.ts'
 import { Problem } from '../problem.ts'
@@ -13,8 +14,8 @@ import { syncFolder } from './state-file.ts'
  */
 export interface EventSpool {
   /**
-   * Resolves when the batch is on disk. One without an id may be joined with others and gets one. Raises `unavailable` when there is no
-   * room, or the disk cannot be written.
+   * Resolves when the batch is on disk. One without an id may be joined with others and gets one. Raises `unavailable` when the spool is
+   * full, or the disk cannot be written.
    */
   append(batch: NewBatch): Promise<void>
   /** The batches in the oldest file, as JSON; undefined when there is none. Nothing is appended to a file that has been taken. */
@@ -61,7 +62,7 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
   let damaged = 0
   let wake = () => {}
   let isClosed = false
-  const exclusively = createTurns()
+  const mutex = new Mutex()
 
   async function startFile(): Promise<Appending> {
     lastNumber += 1
@@ -94,9 +95,9 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
       bytes += added
       wake()
     } catch (error) {
-      // What may have been written in part is told by its check sum; the next line goes into a new file.
+      // A partial write is detected by its checksum; the next line goes into a new file.
       await endFile()
-      throw new Problem('unavailable', 'This edge cannot write to its disk; nothing of this was kept.', {
+      throw new Problem('unavailable', 'This edge cannot write to its disk; nothing was stored.', {
         retryAfterSeconds: 5,
         cause: error,
       })
@@ -104,7 +105,7 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
   }
 
   const queue = createIngestQueue<Waiting>({
-    write: waiting => exclusively(() => write(waiting)),
+    write: waiting => mutex.run(() => write(waiting)),
     waitingMax: waitingBytesMax,
     writtenAtOnceMax: fileBytesMax,
   })
@@ -130,7 +131,7 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
       const [name] = names
       if (name === undefined) return undefined
       // What is being written is written first, so that it is not in a file that goes.
-      await exclusively(async () => {
+      await mutex.run(async () => {
         if (current?.name === name) await endFile()
       })
       const text = await readFile(join(folder, name), 'utf8')
@@ -176,16 +177,6 @@ function joined(batches: readonly NewBatch[]): readonly EdgeBatch[] {
     }
   }
   return result
-}
-
-/** Does one thing after the other. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve()
-  return work => {
-    const turn = last.then(work, work)
-    last = turn.catch(() => {})
-    return turn
-  }
 }
 
 const checked = (line: string): string => `${crc32(line).toString(16).padStart(8, '0')} ${line}`

@@ -8,7 +8,7 @@ export type ConnectionState = 'connecting' | 'following' | 'away' | 'refused'
 
 export interface Following {
   readonly connection: ConnectionState
-  /** When the upstream was last heard while everything it has was here; undefined before the first time. Milliseconds. */
+  /** When this edge last had the complete state of a connected upstream, in milliseconds; undefined before that. */
   readonly currentAt: number | undefined
   readonly connects: number
   /** Resolves after the first attempt: with nothing when it succeeded, else with what was wrong. */
@@ -32,7 +32,7 @@ const backOffDefault = { min: 250, max: 30_000 }
 export function followUpstream(options: Options): Following {
   const { upstream, replica, stateBytesMax, onCurrent, log, backOffMilliseconds = backOffDefault } = options
   const closing = new AbortController()
-  /** Projects of which something went wrong: they are asked for anew. */
+  /** Projects that could not be applied: they are requested again. */
   const doubtful = new Set<string>()
   let connection: ConnectionState = 'connecting'
   let currentAt: number | undefined

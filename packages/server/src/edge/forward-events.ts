@@ -6,7 +6,7 @@ import { type Upstream, UpstreamError } from './upstream.ts'
 export interface Forwarding {
   /** Batches that the upstream has taken. */
   readonly forwarded: number
-  /** Batches that nobody will ever take: of a project that is gone, or not understood. */
+  /** Batches that the upstream will never accept: of a deleted project, or unreadable. */
   readonly dropped: number
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ const backOffDefault = { min: 250, max: 30_000 }
 
 /**
  * Sends what is in the spool to the upstream, oldest first, until it is taken. A batch may be sent twice, when an answer was lost or this
- * process was; by its id the upstream tells.
+ * process was; the upstream recognizes its id.
  */
 export function forwardEvents({ spool, upstream, log, backOffMilliseconds = backOffDefault }: Options): Forwarding {
   const closing = new AbortController()

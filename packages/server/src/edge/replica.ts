@@ -25,7 +25,7 @@ export interface Replica {
   readonly projects: ProjectSource
   readonly states: ProjectStates
   readonly findActor: IdentityStore['findActor']
-  /** Nothing is ever missed here: what is told is what was put. */
+  /** Nothing is ever missed: every change comes from `put`. */
   readonly changes: { subscribe(listener: ChangeListener): () => void }
   findByUuid(uuid: string): Project | undefined
   findById(projectId: number): Project | undefined
@@ -77,7 +77,7 @@ export function createReplica(): Replica {
     bytes -= state.bytes
   }
 
-  async function tell(project: Project, names: readonly string[], at: Instant): Promise<void> {
+  async function notify(project: Project, names: readonly string[], at: Instant): Promise<void> {
     const about = { sequence: 0, organizationId: project.organizationId, projectId: project.id, at }
     const changes: Change[] = flagIdsIn(names).map(id => ({ ...about, topic: 'flag', entityId: String(id) }))
     if (areAboutSurroundings(names)) changes.push({ ...about, topic: 'project', entityId: String(project.id) })
@@ -149,13 +149,13 @@ export function createReplica(): Replica {
       if (other) await this.remove(other.project.uuid)
       enter({ state, project, secrets: readSecrets(documents), keys: readKeys(documents) })
       const { set, removed } = changeBetween(before?.state.documents, documents)
-      await tell(project, [...set.map(([name]) => name), ...removed], instantOf(new Date()))
+      await notify(project, [...set.map(([name]) => name), ...removed], instantOf(new Date()))
     },
     async remove(uuid) {
       const one = held.get(idByUuid.get(uuid) ?? -1)
       if (!one) return
       leave(one)
-      await tell(one.project, [...one.state.documents.keys()], instantOf(new Date()))
+      await notify(one.project, [...one.state.documents.keys()], instantOf(new Date()))
     },
   }
 }

@@ -9,7 +9,7 @@ import { type Document, documentOf, type ProjectState, projectState } from '../a
 export interface StateFile {
   /** Undefined when there is none. Raises DamagedState, after having put the file aside. */
   read(): Promise<readonly ProjectState[] | undefined>
-  /** All or nothing: whoever reads sees the file before or the file after, also when the power fails. */
+  /** Atomic: a reader sees the old file or the new one, also after a power failure. */
   write(states: readonly ProjectState[]): Promise<void>
 }
 

@@ -20,7 +20,7 @@ const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)![1]!
 const frames = (before: ProjectState | undefined, after: ProjectState, charactersMax = 60): string[] =>
   [...framesOf(before, after, charactersMax)].map(dataOf)
 
-describe('a state that is told in frames', () => {
+describe('a state that arrives in frames', () => {
   const flags = fc.dictionary(fc.constantFrom('1', '2', '3', '4', '5'), fc.string({ maxLength: 30 }))
 
   it('comes out as it went in, whole or by what changed, in any number of frames', async () => {
@@ -61,7 +61,7 @@ describe('a state that is told in frames', () => {
     expect(replica.stateOf(uuid)).toMatchObject({ digest: first.digest })
   })
 
-  it('is refused when it is larger than there is room', async () => {
+  it('is refused when it exceeds the limit', async () => {
     const replica = createReplica()
     const stage = createStateStage(replica, 500)
     const [whole] = frames(undefined, stateOf({ 1: 'x'.repeat(1000) }), 1e6)

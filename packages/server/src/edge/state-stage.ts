@@ -3,7 +3,7 @@ import type { Replica } from './replica.ts'
 
 /** The state and what came do not fit together, or are too large; what is served stays as it is. */
 export class StateGap extends Error {
-  /** To be asked for anew, all of it. */
+  /** To be requested again as a whole. */
   readonly project: string
 
   constructor(project: string, message: string) {
@@ -56,7 +56,7 @@ export function createStateStage(replica: Replica, bytesMax: number): StateStage
         open = undefined
         throw new StateGap(
           frame.project,
-          `The upstream's state is larger than ${bytesMax} bytes; give this edge more room or fewer projects.`,
+          `The upstream's state is larger than ${bytesMax} bytes; raise HALYARD_EDGE_STATE_BYTES_MAX or follow fewer projects.`,
         )
       }
       if (frame.digest === undefined) return

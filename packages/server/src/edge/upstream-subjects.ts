@@ -4,12 +4,12 @@ import { Problem } from '../problem.ts'
 import type { Replica } from './replica.ts'
 import type { Upstream } from './upstream.ts'
 
-/** Persons and groups are stored at the upstream alone. When it cannot be asked, flags that hang on them are told as failed. */
+/** Persons and groups are stored at the upstream only. When it is unavailable, flags that depend on them evaluate to a failure. */
 export function upstreamSubjects(lookUps: 'upstream' | 'none', upstream: Upstream, replica: Replica): StoredSubjects {
   return {
     async find(projectId, wanted) {
       const project = replica.findById(projectId)
-      if (lookUps === 'none' || !project) throw away('This edge looks nobody up.')
+      if (lookUps === 'none' || !project) throw away('This edge does not look up persons.')
       try {
         return subjectFromWire(await upstream.findSubject(wantedToWire(project.uuid, wanted)))
       } catch (error) {

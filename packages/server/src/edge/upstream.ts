@@ -5,7 +5,7 @@ import { type ReadFrame, readFrames } from './read-frames.ts'
 export interface Upstream {
   /** What there is to know of every project but those that the edge has already, then what changes, until the signal or the upstream ends it. */
   follow(have: Readonly<Record<string, string>>, signal: AbortSignal): AsyncGenerator<ReadFrame>
-  /** Answers which batches nobody wants. */
+  /** Returns which batches will never be accepted. */
   send(batches: readonly string[], signal: AbortSignal): Promise<readonly string[]>
   findSubject(question: EdgeSubjectQuestion): Promise<EdgeSubject>
 }

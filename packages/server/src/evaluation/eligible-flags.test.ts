@@ -21,7 +21,7 @@ const eligible = eligibleFlags({
   flags: new Map(flags.map(one => [one.id, one])),
 } as unknown as ServedProject)
 
-describe('the flags that are told', () => {
+describe('the flags that are returned', () => {
   const all = { runtime: undefined, contexts: [], keys: undefined }
 
   it('are those that run where the client does', () => {

@@ -13,7 +13,7 @@ type Asked = Pick<EvaluationRequest, 'runtime' | 'contexts' | 'keys'>
 
 const surveyPrefix = 'survey-targeting-'
 
-/** Which flags are told to whom: positions in the snapshot. Works out the usual cases once. */
+/** Which flags a request gets, as positions in the snapshot. The usual cases are computed once. */
 export interface EligibleFlags {
   for(asked: Asked, options?: EligibleOptions): readonly number[]
 }

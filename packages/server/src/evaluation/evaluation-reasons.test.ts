@@ -15,9 +15,9 @@ onEachDatabase('evaluation asked by people', dialect => {
     flags = `${s.project}/feature_flags/`
     const email = [{ key: 'email', value: '@example.com', operator: 'icontains', type: 'person' }]
     const made = [
-      { key: 'everybody' },
+      { key: 'everyone' },
       { key: 'half', filters: { groups: [{ properties: [], rollout_percentage: 50 }] } },
-      { key: 'colour', filters: { groups: [{ rollout_percentage: 80 }], multivariate: { variants } } },
+      { key: 'color', filters: { groups: [{ rollout_percentage: 80 }], multivariate: { variants } } },
       { key: 'by-email', filters: { groups: [{ properties: email }] } },
       { key: 'switched-off', active: false },
       { key: 'gone', deleted: true },
@@ -44,9 +44,9 @@ onEachDatabase('evaluation asked by people', dialect => {
         value: false,
         evaluation: { reason: 'disabled', condition_index: null, description: 'Feature flag is disabled' },
       })
-      const told = await evaluated(`person-${n}`)
-      expect(Object.keys(reasons).sort()).toEqual(Object.keys(told).sort())
-      for (const [key, { enabled, variant, reason }] of Object.entries(told)) {
+      const returned = await evaluated(`person-${n}`)
+      expect(Object.keys(reasons).sort()).toEqual(Object.keys(returned).sort())
+      for (const [key, { enabled, variant, reason }] of Object.entries(returned)) {
         const { code, ...rest } = reason as { code: string }
         expect(reasons[key]).toEqual({ value: variant ?? enabled, evaluation: { reason: code, ...rest } })
       }
@@ -78,19 +78,19 @@ onEachDatabase('evaluation asked by people', dialect => {
       '__proto__',
       'switched-off',
       'by-email',
-      'colour',
+      'color',
       'half',
-      'everybody',
+      'everyone',
     ])
-    const told = await evaluated(me.distinct_id)
+    const returned = await evaluated(me.distinct_id)
     for (const { feature_flag: flag, value } of body.results) {
-      const known = told[flag.key]
+      const known = returned[flag.key]
       expect(value).toBe(known ? (known.variant ?? known.enabled) : false)
       expect(flag.can_edit).toBe(true)
     }
   })
 
-  it('tells about the caller when nobody is named', async () => {
+  it('evaluates for the caller when no distinct id is sent', async () => {
     const me = (await s.get('/api/users/@me/')).body
     const named = await s.get(`${flags}evaluation_reasons/?distinct_id=${encodeURIComponent(me.distinct_id)}`)
     const unnamed = await s.get(`${flags}evaluation_reasons/`)

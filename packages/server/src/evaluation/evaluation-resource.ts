@@ -1,7 +1,7 @@
 import type { EvaluationReason } from '@halyard/contract'
 import type { Outcome, Trace } from '@halyard/engine'
 
-/** An inactive flag is told as PostHog tells it here, which is not how it is told to client libraries. */
+/** PostHog's name for an inactive flag here differs from the one for client libraries. */
 const reasonNames: Partial<Record<Outcome['reason']['code'], string>> = { flag_disabled: 'disabled' }
 
 export const reasonToWire = ({ value, reason }: Outcome, trace: Trace | undefined): EvaluationReason => ({
@@ -14,10 +14,10 @@ export const reasonToWire = ({ value, reason }: Outcome, trace: Trace | undefine
   ...(trace && { trace: traceToWire(trace) as Record<string, unknown> }),
 })
 
-/** What these hold is somebody's own data and stays as it is. */
+/** These hold user data, which is not renamed. */
 const opaqueFields = new Set(['value', 'seen', 'expected', 'payload'])
 
-/** The trace is plain data of the engine; only its names change. */
+/** The engine's trace with its names in snake case. */
 function traceToWire(part: unknown): unknown {
   if (Array.isArray(part)) return part.map(traceToWire)
   if (typeof part !== 'object' || part === null) return part

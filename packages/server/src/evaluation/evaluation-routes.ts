@@ -27,7 +27,7 @@ export function serveEvaluation(serve: ServeRoute, { database, snapshots, evalua
 
   async function evaluateFor(project: Project, distinctId: string | undefined, groups: string | undefined) {
     const request = readEvaluationRequest({ distinct_id: distinctId, groups: readGroups(groups) }, {})
-    if (!isAsking(request)) throw invalid('distinct_id', 'required', 'Say for whom: distinct_id.')
+    if (!isAsking(request)) throw invalid('distinct_id', 'required', '`distinct_id` is required.')
     const served = await snapshots.forProject(project.id)
     if (!served) throw missing('Project')
     return { served, evaluation: await evaluator.evaluate(served, request) }

@@ -1,7 +1,8 @@
+import type { Matcher } from '@halyard/engine'
 import { RE2JS } from 're2js'
 
-/** Users' regular expressions run in linear time or not at all: what RE2 cannot run (lookaround, backreferences) is refused. */
-export function linearRegex(pattern: string): { test(text: string): boolean } {
+/** Runs in linear time: what RE2 cannot run (lookaround, backreferences) is rejected. */
+export function linearRegex(pattern: string): Matcher {
   const compiled = RE2JS.compile(pattern)
-  return { test: text => compiled.matcher(text).find() }
+  return { size: compiled.programSize(), test: text => compiled.matcher(text).find() }
 }

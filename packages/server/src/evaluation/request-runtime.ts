@@ -7,11 +7,11 @@ const serverAgents =
   /posthog-(?:python|ruby|php|java|go|node|dotnet|elixir|rust)|python-requests|python-urllib|curl\/|go-http-client|node-fetch|axios|okhttp/i
 
 /**
- * Where the asking library runs: what it says, else what its name tells, else browsers' own headers. Undefined when nothing
- * tells; then only flags for every runtime are answered.
+ * The runtime of the calling SDK: the one it declares, else by its user agent, else by browser headers. Undefined when unknown;
+ * then only flags for every runtime are returned.
  */
-export function runtimeOf(said: unknown, headers: Headers): Runtime | undefined {
-  if (said === 'server' || said === 'client') return said
+export function runtimeOf(declared: unknown, headers: Headers): Runtime | undefined {
+  if (declared === 'server' || declared === 'client') return declared
   const agent = headers['user-agent']
   if (typeof agent === 'string') {
     if (serverAgents.test(agent)) return 'server'

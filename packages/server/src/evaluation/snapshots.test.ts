@@ -19,7 +19,7 @@ onEachDatabase('snapshots', dialect => {
 
   const value = async (key: string) =>
     (await s.halyard.serving.snapshots.forToken(s.projectToken))?.snapshot
-      .evaluate({ distinctId: 'somebody' }, { now: 0 })
+      .evaluate({ distinctId: 'someone' }, { now: 0 })
       .get(key)?.value
 
   /** Snapshots of their own over the same database, which can be counted and taken away. */
@@ -52,7 +52,7 @@ onEachDatabase('snapshots', dialect => {
       setAway(away: boolean) {
         isAway = away
       },
-      async tell(change: Partial<Change>) {
+      async deliver(change: Partial<Change>) {
         const whole = { sequence: 1, topic: 'flag', organizationId: null, projectId: s.projectId, entityId: '', at: '' }
         for (const listener of listeners) await listener([{ ...whole, ...change } as Change])
       },
@@ -94,7 +94,7 @@ onEachDatabase('snapshots', dialect => {
     expect(snapshots.known(s.projectToken)).toBe(all[0])
   })
 
-  it("asks once about a token that is nobody's, and not at all about nonsense", async () => {
+  it('queries once for an unknown token, and never for a malformed one', async () => {
     const { snapshots, reads } = separate()
     for (let n = 0; n < 3; n++) expect(await snapshots.forToken('phc_nobody')).toBeUndefined()
     expect(reads()).toBe(1)
@@ -108,7 +108,7 @@ onEachDatabase('snapshots', dialect => {
     const gate = new Promise<void>(resolve => {
       letGo = resolve
     })
-    const { snapshots, tell } = separate({
+    const { snapshots, deliver } = separate({
       listCohorts: async () => {
         await gate
         return []
@@ -116,18 +116,18 @@ onEachDatabase('snapshots', dialect => {
     })
     // On SQLite the reader holds the one connection, so the change itself is committed before.
     const loading = snapshots.forProject(s.projectId)
-    await tell({ entityId: String(flag.id) })
+    await deliver({ entityId: String(flag.id) })
     letGo()
     expect((await loading)?.flags.get(flag.id)?.key).toBe('overtaken')
   })
 
-  it('keeps answering while the database is away, and catches up by itself', async () => {
+  it('serves while the database is unavailable, and recovers automatically', async () => {
     const { body: flag } = await s.post(flags, { key: 'outage' })
-    const { snapshots, setAway, tell } = separate()
+    const { snapshots, setAway, deliver } = separate()
     const before = await snapshots.forToken(s.projectToken)
     setAway(true)
     await s.patch(`${flags}${flag.id}/`, { active: false })
-    await tell({ entityId: String(flag.id) })
+    await deliver({ entityId: String(flag.id) })
     expect(await snapshots.forToken(s.projectToken)).toBe(before)
     expect(snapshots.known(s.projectToken)).toBe(before)
     await expect(snapshots.forToken('phc_notyetseen')).rejects.toMatchObject({ kind: 'unavailable' })

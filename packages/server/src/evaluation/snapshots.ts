@@ -1,9 +1,10 @@
+import { retryDelay } from '../concurrency/retry-delay.ts'
 import type { Change, ChangeFeed } from '../storage/changes/changes.ts'
 import type { ProjectSource } from './projects/project-source.ts'
 import { type ServedProject, servedProject, withFlags } from './projects/served-project.ts'
 import { createTokenIndex } from './projects/token-index.ts'
 
-/** What is held in memory to answer evaluations, kept up to date by the change feed. */
+/** The projects in memory, updated by the change feed. */
 export interface Snapshots {
   /** What is in memory for a project's token. Undefined says nothing: the token may be unknown, or not loaded yet. */
   known(token: string): ServedProject | undefined
@@ -17,7 +18,7 @@ export interface Snapshots {
   forProject(projectId: number): Promise<ServedProject | undefined>
   /** Keeps a project that is in memory there, until the answer is called. */
   keep(projectId: number): () => void
-  /** Told after a project in memory has changed; `after` is undefined when it is gone. */
+  /** Called after a project in memory has changed; `after` is undefined when it was removed. */
   onSwap(listener: SwapListener): () => void
   /** The number of projects in memory. */
   readonly size: number
@@ -33,6 +34,8 @@ export interface SnapshotsOptions {
   readonly projectsMax?: number
   readonly flagsMax?: number
   readonly bytesMax?: number
+  /** A stale project could not be read; the version in memory is served on. */
+  readonly onRefreshFailed?: () => void
 }
 
 /** A project in memory, or on its way there. */
@@ -42,7 +45,9 @@ interface Entry {
   loading: Promise<ServedProject | undefined> | undefined
   refreshing: Promise<void> | undefined
   retry: NodeJS.Timeout | undefined
-  /** What has been told to have changed and is not yet in `current`. */
+  /** Failed refreshes in a row. */
+  failures: number
+  /** What has changed and is not yet in `current`. */
   readonly staleFlags: Set<number>
   isStale: boolean
   lastUse: number
@@ -55,7 +60,8 @@ const flagsMaxDefault = 200_000
 const bytesMaxDefault = 256 * 1024 * 1024
 /** Beyond this many changed flags at once, everything is read again. */
 const flagsLookedUpMax = 200
-const retryMilliseconds = 500
+const retryMillisecondsMin = 500
+const retryMillisecondsMax = 10_000
 
 export function createSnapshots({
   source,
@@ -63,6 +69,7 @@ export function createSnapshots({
   projectsMax = projectsMaxDefault,
   flagsMax = flagsMaxDefault,
   bytesMax = bytesMaxDefault,
+  onRefreshFailed = () => {},
 }: SnapshotsOptions): Snapshots {
   const entries = new Map<number, Entry>()
   const listeners = new Set<SwapListener>()
@@ -90,7 +97,7 @@ export function createSnapshots({
     return entry.loading
   }
 
-  /** What changed while it was being read is read again before anybody sees it. */
+  /** Changes that arrive during a load are applied before the project is served. */
   async function settle(entry: Entry, served: ServedProject | undefined): Promise<ServedProject | undefined> {
     if (served) entry.current = served
     else remove(entry)
@@ -115,11 +122,13 @@ export function createSnapshots({
       entry.staleFlags.clear()
       try {
         const after = wasStale ? await readWhole(entry.projectId) : await readFlags(entry.current, ids)
+        entry.failures = 0
         swap(entry, after)
       } catch {
         // The database is away: what is in memory goes on being served, and this is tried again.
         entry.isStale ||= wasStale
         for (const id of ids) entry.staleFlags.add(id)
+        onRefreshFailed()
         retryLater(entry)
         return
       }
@@ -132,10 +141,12 @@ export function createSnapshots({
 
   function retryLater(entry: Entry): void {
     if (isClosed || entry.retry) return
+    entry.failures += 1
+    const delay = retryDelay(entry.failures, { first: retryMillisecondsMin, max: retryMillisecondsMax })
     entry.retry = setTimeout(() => {
       entry.retry = undefined
       refresh(entry).catch(() => {})
-    }, retryMilliseconds)
+    }, delay)
     entry.retry.unref()
   }
 
@@ -258,6 +269,7 @@ const newEntry = (projectId: number): Entry => ({
   loading: undefined,
   refreshing: undefined,
   retry: undefined,
+  failures: 0,
   staleFlags: new Set(),
   isStale: false,
   lastUse: 0,

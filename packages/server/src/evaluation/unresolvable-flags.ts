@@ -1,51 +1,70 @@
-import { compile, type Requirements } from '@halyard/engine'
+import { type CompiledFlag, compile, type Requirements, usesCohorts } from '@halyard/engine'
 import { linearRegex } from './linear-regex.ts'
 import type { ServedProject } from './projects/served-project.ts'
 import type { Asking } from './subjects/gather-subject.ts'
 
-/** Which flags cannot be decided by what a request itself says, as positions in the snapshot. */
+/** Which flags cannot be evaluated from the request alone, as positions in the snapshot. */
 export type UnresolvableFlags = (asking: Asking) => (flagIndex: number) => boolean
 
-/** Each flag's own needs, worked out once: this is only asked for while stored properties cannot be looked up. */
+/** Flags that one request analyzes at most. What it does not get to counts as unresolvable; the next request continues. */
+const analysesPerRequestMax = 200
+
+/** Needed only while stored properties cannot be looked up. Each flag is analyzed when a request asks for it. */
 export function unresolvableFlags(served: ServedProject): UnresolvableFlags {
-  const { snapshot, project, cohorts } = served
-  const { groupTypes, propertyMatchingVersion } = project
-  const needs = snapshot.flags.map(
-    ({ definition }) =>
-      compile({ flags: [definition], cohorts, groupTypes, propertyMatchingVersion }, { regex: linearRegex })
-        .requirements,
-  )
-  const dependencies = snapshot.flags.map(flag =>
-    flag.references.flatMap(reference => indexOfReference(served, reference)),
-  )
+  const { flags } = served.snapshot
+  const known = new Map<CompiledFlag, Requirements>()
+  const indexById = new Map(flags.map((flag, index) => [String(flag.id), index]))
+
+  const dependenciesOf = (index: number): number[] =>
+    flags[index]!.references.flatMap(reference => indexById.get(reference) ?? served.snapshot.indexOf(reference) ?? [])
 
   return asking => {
+    let analyses = 0
     const decided = new Map<number, boolean>()
-    const isInDoubt = (index: number): boolean => {
-      const known = decided.get(index)
-      if (known !== undefined) return known
-      // A flag that depends on itself is settled by its neighbours' needs alone.
-      decided.set(index, false)
-      const doubt = isMissingSomething(needs[index]!, asking) || dependencies[index]!.some(isInDoubt)
-      decided.set(index, doubt)
-      return doubt
+
+    function requirementsOf(flag: CompiledFlag): Requirements | undefined {
+      const cached = known.get(flag)
+      if (cached || analyses >= analysesPerRequestMax) return cached
+      analyses += 1
+      const requirements = analyze(served, flag)
+      known.set(flag, requirements)
+      return requirements
     }
-    return isInDoubt
+
+    function isUnresolvable(index: number): boolean {
+      const decision = decided.get(index)
+      if (decision !== undefined) return decision
+      // A flag in a cycle is decided by the others of the cycle.
+      decided.set(index, false)
+      const requirements = requirementsOf(flags[index]!)
+      const result =
+        requirements === undefined ||
+        isMissingSomething(requirements, asking) ||
+        dependenciesOf(index).some(isUnresolvable)
+      decided.set(index, result)
+      return result
+    }
+    return isUnresolvable
   }
 }
 
-function indexOfReference({ snapshot }: ServedProject, reference: string): number[] {
-  const byId = snapshot.flags.findIndex(flag => String(flag.id) === reference)
-  const index = byId === -1 ? (snapshot.indexOf(reference) ?? -1) : byId
-  return index === -1 ? [] : [index]
+/** Compiles the flag with the cohorts that it uses, and no others. */
+function analyze({ project, cohorts }: ServedProject, { definition }: CompiledFlag): Requirements {
+  const { groupTypes, propertyMatchingVersion } = project
+  const used = new Set(usesCohorts(definition.filters))
+  const byId = used.size > 0 ? new Map(cohorts.map(cohort => [cohort.id, cohort])) : new Map()
+  for (const id of used) for (const inner of usesCohorts(byId.get(id)?.filters)) used.add(inner)
+  const own = cohorts.filter(cohort => used.has(cohort.id))
+  return compile({ flags: [definition], cohorts: own, groupTypes, propertyMatchingVersion }, { regex: linearRegex })
+    .requirements
 }
 
-function isMissingSomething(needs: Requirements, asking: Asking): boolean {
-  if (needs.staticCohorts.size > 0 || needs.continuityFlags.length > 0) return true
-  for (const name of needs.personProperties) {
+function isMissingSomething(requirements: Requirements, asking: Asking): boolean {
+  if (requirements.staticCohorts.size > 0 || requirements.continuityFlags.length > 0) return true
+  for (const name of requirements.personProperties) {
     if (!Object.hasOwn(asking.personProperties, name) && name !== 'distinct_id') return true
   }
-  for (const [type, names] of needs.groupProperties) {
+  for (const [type, names] of requirements.groupProperties) {
     if (!Object.hasOwn(asking.groups, type)) continue
     const given = asking.groupProperties[type] ?? {}
     for (const name of names) if (!Object.hasOwn(given, name) && name !== '$group_key') return true

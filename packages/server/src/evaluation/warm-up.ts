@@ -9,16 +9,16 @@ interface Deps {
   readonly database: Pick<Database, 'read'>
   readonly snapshots: Pick<Snapshots, 'forToken'>
   readonly changes: Pick<ChangeFeed, 'subscribe'>
-  /** So many projects are read before anybody asks for them; 0 means none. */
+  /** Number of projects to load before the first request; 0 means none. */
   readonly projectsMax: number
-  /** A clock that nobody sets, in milliseconds. */
+  /** A monotonic clock, in milliseconds. */
   readonly now?: () => number
 }
 
 export interface WarmUp {
   /**
-   * What was to be read at the start has been, so that a database that goes now takes nobody along; or it takes so long that others should not
-   * wait for it. Once true, always true.
+   * The initial projects are in memory, so that an outage of the database does not affect them; or loading takes so long that readiness
+   * should not wait for it. Once true, always true.
    */
   isDone(): boolean
   /** Resolves when it is. */
@@ -28,14 +28,14 @@ export interface WarmUp {
 
 const retryMilliseconds = 500
 const lookMilliseconds = 5
-/** A huge installation is served while it is still being read. Counted anew when the database was away: that is no progress. */
+/** A huge installation is served while it is still being read. Starts again after the database was unavailable. */
 const waitedForMillisecondsMax = 15_000
 
 const isAway = (error: unknown): boolean => error instanceof Problem && error.kind === 'unavailable'
 
 /**
- * Reads the projects whose flags changed last into memory, and those that come to life later, one after the other. Nobody has asked for
- * them yet; but when the database goes before somebody does, they are there.
+ * Loads the most recently changed projects into memory, and later ones as they appear, one at a time, so that they are served even when
+ * the database fails before their first request.
  */
 export function warmUp({ database, snapshots, changes, projectsMax, now = monotonicNow }: Deps): WarmUp {
   if (projectsMax === 0) return { isDone: () => true, done: async () => {}, stop: () => {} }
@@ -45,12 +45,12 @@ export function warmUp({ database, snapshots, changes, projectsMax, now = monoto
   let pending = 0
   let isDone = false
   let work: Promise<void> = Promise.resolve()
-  let tellDone = () => {}
+  let resolveDone = () => {}
   const isRead = new Promise<void>(resolve => {
-    tellDone = resolve
+    resolveDone = resolve
   })
 
-  /** What fails is tried again: a database that was away for a moment at the start may be away for longer later. */
+  /** Failed loads are retried: a database that was briefly unavailable at the start may fail for longer later. */
   const attempt = (next: () => Promise<unknown>): void => {
     work = work
       .then(async () => {
@@ -64,7 +64,7 @@ export function warmUp({ database, snapshots, changes, projectsMax, now = monoto
       })
   }
 
-  const inTurn = (next: () => Promise<unknown>): void => {
+  const enqueue = (next: () => Promise<unknown>): void => {
     pending += 1
     attempt(next)
   }
@@ -73,20 +73,20 @@ export function warmUp({ database, snapshots, changes, projectsMax, now = monoto
     pending -= 1
     if (pending > 0) return
     isDone = true
-    tellDone()
+    resolveDone()
   }
 
   const read = (projectId: number, token: string | undefined): void => {
     if (seen.has(projectId) || seen.size >= projectsMax) return
     seen.add(projectId)
-    inTurn(async () => {
+    enqueue(async () => {
       const known = token ?? (await database.read(tx => tx.projects.find(projectId)))?.apiToken
       if (known !== undefined) await snapshots.forToken(known)
     })
   }
 
   const readBusiest = () =>
-    inTurn(async () => {
+    enqueue(async () => {
       const busiest = await database.read(tx => tx.projects.listLastChanged(projectsMax))
       for (const { id, apiToken } of busiest) read(id, apiToken)
     })

@@ -1,27 +1,23 @@
 import type { Socket } from 'node:net'
 import { memoizeByKey } from '../concurrency/memoize-by-key.ts'
+import type { Task, TickScheduler } from '../overload/tick-scheduler.ts'
+import type { FastPath } from './fast-path.ts'
 import { createHeadWriter, type FastResponse } from './fast-response.ts'
-import { parseRequestHead, type ReadRequestHead, type RequestHead } from './parse-request-head.ts'
-import type { ResponseBuffer } from './response-buffer.ts'
-
-/** Answers a plain request at once from memory, or not at all. Its body is `bytes` from `from` to `to`. */
-export type RespondFast = (head: RequestHead, bytes: Buffer, from: number, to: number) => FastResponse | undefined
+import { parseRequestHead, type RequestHead } from './parse-request-head.ts'
 
 /**
- * Serves connections on which only plain requests come that can be answered at once, which is how evaluations are asked for, without the
- * streams and events that `node:http` makes for every request and that cost more than most evaluations. At the first request that is
- * anything else, the connection goes to `node:http`, together with all bytes of that request, and stays there.
+ * Serves connections by the fast path. At the first request that it does not answer, the connection is handed over to `node:http`,
+ * together with all bytes of that request, and stays there.
  */
 export interface FastPathConnections {
   serve(socket: Socket): void
-  /** Ends connections that are idle and gives those to `node:http` on which something has begun to come. */
+  /** Ends idle connections and hands those over to `node:http` on which a request has begun to arrive. */
   beginClosing(): void
 }
 
 export interface FastPathConnectionsDeps {
-  readonly answer: RespondFast
-  /** Where the answers lie. */
-  readonly room: ResponseBuffer
+  readonly fastPath: FastPath
+  readonly scheduler: TickScheduler
   /** Gives a connection to `node:http`. */
   readonly handOver: (socket: Socket) => void
   readonly limits: IdleLimits
@@ -29,175 +25,233 @@ export interface FastPathConnectionsDeps {
 
 /** In milliseconds, read whenever they are needed. */
 export interface IdleLimits {
-  /** How long a new connection may say nothing. */
+  /** How long a new connection may be silent. */
   readonly headersTimeout: number
-  /** How long one may say nothing after an answer. */
+  /** How long a connection may be silent after a response. */
   readonly keepAliveTimeout: number
 }
 
 const headBytesMax = 4096
 const bodyBytesMax = 64 * 1024
-/** A client says the same with every request, but for the length of the body: most heads have been read before. */
-const headsMax = 512
-/** A body that has not come after so long is Node's to wait for, which knows when to give up. */
+/** A client sends the same head with every request, except for the length of the body: most have been parsed before. */
+const parsedHeadsMax = 512
+/** A body that is incomplete for longer is left to Node, which has timeouts for that. */
 const restMilliseconds = 1000
-/** Who has sent thousands of requests at once gets so many answers in a row, and then the others have their turn. */
-const answersInTurnMax = 64
+/** A connection with more pipelined requests gets this many responses, then the others are served. */
+const responsesPerSliceMax = 4
 const endOfHead = Buffer.from('\r\n\r\n')
 const nothing = Buffer.alloc(0)
-/** Instead of a place among the bytes: the connection waits, or is Node's. */
-const done = -1
 
 export function createFastPathConnections(deps: FastPathConnectionsDeps): FastPathConnections {
   const open = new Set<FastPathConnection>()
-  const kit: Kit = { ...deps, open, readHead: memoizeByKey(headsMax, parseRequestHead), writeHead: createHeadWriter() }
+  const context: Context = {
+    ...deps,
+    open,
+    parseHead: memoizeByKey(parsedHeadsMax, parseRequestHead),
+    writeHead: createHeadWriter(),
+  }
   return {
-    serve: socket => new FastPathConnection(socket, kit).begin(),
+    serve(socket) {
+      deps.scheduler.accepted()
+      new FastPathConnection(socket, context).begin()
+    },
     beginClosing() {
       for (const connection of open) connection.endOrLeave()
     },
   }
 }
 
-/** What all connections have in common. */
-interface Kit extends FastPathConnectionsDeps {
+/** What all connections share. */
+interface Context extends FastPathConnectionsDeps {
   readonly open: Set<FastPathConnection>
-  readonly readHead: ReadRequestHead
+  readonly parseHead: (text: string) => RequestHead | undefined
   readonly writeHead: ReturnType<typeof createHeadWriter>
 }
 
-class FastPathConnection {
+class FastPathConnection implements Task {
   readonly #socket: Socket
-  readonly #kit: Kit
-  /** What has come and is not answered yet. */
-  #unanswered: Buffer | undefined
-  #hasAnswered = false
+  readonly #context: Context
+  readonly #remoteAddress: string | undefined
+  /** Received and not answered yet. */
+  #received: Buffer | undefined
+  #receivedAt = 0
+  #hasResponded = false
+  /** Whether the scheduler runs this connection later. */
+  #isScheduled = false
+  /** Whether a response is on its way that the client has not read yet. */
+  #isSending = false
+  /** Whether it has already waited for the rest of the request. */
+  #hasWaited = false
 
-  constructor(socket: Socket, kit: Kit) {
+  constructor(socket: Socket, context: Context) {
     this.#socket = socket
-    this.#kit = kit
+    this.#context = context
+    this.#remoteAddress = socket.remoteAddress
   }
 
   begin(): void {
-    this.#kit.open.add(this)
-    this.#socket.setTimeout(this.#kit.limits.headersTimeout)
+    this.#context.open.add(this)
+    this.#socket.setTimeout(this.#context.limits.headersTimeout)
     this.#socket.on('data', this.#onData).on('timeout', this.#onTimeout)
     this.#socket.on('end', this.#onEnd).on('error', this.#onError).on('close', this.#onClose)
   }
 
   #detach(): void {
-    this.#kit.open.delete(this)
+    this.#context.open.delete(this)
     this.#socket.off('data', this.#onData).off('timeout', this.#onTimeout)
     this.#socket.off('end', this.#onEnd).off('error', this.#onError).off('close', this.#onClose)
   }
 
   readonly #onData = (chunk: Buffer): void => {
-    const begun = this.#unanswered
-    if (begun === undefined) {
-      this.#answerAll(chunk, true)
-      return
+    const now = performance.now()
+    const begun = this.#received
+    this.#receivedAt = now
+    this.#received = begun === undefined ? chunk : Buffer.concat([begun, chunk])
+    if (begun !== undefined) {
+      this.#hasWaited = true
+      this.#socket.setTimeout(this.#context.limits.keepAliveTimeout)
     }
-    this.#unanswered = undefined
-    this.#socket.setTimeout(this.#kit.limits.keepAliveTimeout)
-    // Waiting once is enough: to gather what dribbles in would cost more with every piece.
-    this.#answerAll(Buffer.concat([begun, chunk]), false)
+    const mayRun = this.#context.scheduler.hasTime(now) || !this.#isEvaluation()
+    if (!mayRun || this.run()) this.#schedule()
   }
 
-  /** Answers what can be answered, and keeps or gives away the rest. */
-  #answerAll(bytes: Buffer, mayWait: boolean): void {
+  /** Nothing more is read from a client whose requests wait. */
+  #schedule(): void {
+    this.#isScheduled = true
+    this.#socket.pause()
+    this.#context.scheduler.add(this)
+  }
+
+  #resume(): void {
+    if (this.#socket.isPaused()) this.#socket.resume()
+  }
+
+  /** Whether the first request is one that can wait. Health probes and everything else for `node:http` cannot. */
+  #isEvaluation(): boolean {
+    const bytes = this.#received!
+    const end = bytes.indexOf(endOfHead)
+    const head = end < 0 || end > headBytesMax ? undefined : this.#context.parseHead(bytes.toString('latin1', 0, end))
+    return head !== undefined && this.#context.fastPath.accepts(head)
+  }
+
+  /** Answers some of the received requests. Returns whether there are more. */
+  run(): boolean {
+    this.#isScheduled = false
+    const bytes = this.#received
+    if (bytes === undefined || this.#isSending || !this.#context.open.has(this)) return false
+    this.#received = undefined
     let from = 0
-    for (let count = 0; count < answersInTurnMax; count++) {
-      from = this.#answerNext(bytes, from, mayWait)
-      if (from === done || from === bytes.length) return
+    for (let count = 0; count < responsesPerSliceMax; count++) {
+      const to = this.#respondNext(bytes, from)
+      if (to === undefined) return false
+      from = to
+      this.#hasWaited = false
+      if (from === bytes.length) {
+        this.#resume()
+        return false
+      }
     }
-    this.#pause(bytes.subarray(from))
-    setImmediate(this.#goOn)
+    this.#received = bytes.subarray(from)
+    // The scheduler runs it again.
+    this.#isScheduled = true
+    return true
   }
 
-  /** Gives the place where the request after this one begins, or `done`. */
-  #answerNext(bytes: Buffer, from: number, mayWait: boolean): number {
+  /** Returns where the next request begins; undefined when this connection has to wait or belongs to Node. */
+  #respondNext(bytes: Buffer, from: number): number | undefined {
+    const { fastPath, parseHead } = this.#context
     const end = bytes.indexOf(endOfHead, from)
     const isReadable = end >= 0 && end - from <= headBytesMax
-    const head = isReadable ? this.#kit.readHead(bytes.toString('latin1', from, end)) : undefined
-    if (head === undefined || head.bodyBytes > bodyBytesMax) return this.#leave(bytes.subarray(from))
+    const head = isReadable ? parseHead(bytes.toString('latin1', from, end)) : undefined
+    if (head === undefined || head.bodyBytes > bodyBytesMax || !fastPath.accepts(head)) {
+      return this.#leave(bytes.subarray(from))
+    }
     const bodyFrom = end + endOfHead.length
     const bodyTo = bodyFrom + head.bodyBytes
-    if (bodyTo > bytes.length && mayWait) return this.#wait(bytes.subarray(from))
-    const answer = bodyTo > bytes.length ? undefined : this.#kit.answer(head, bytes, bodyFrom, bodyTo)
-    if (answer === undefined) return this.#leave(bytes.subarray(from))
-    return this.#send(answer) ? bodyTo : this.#pauseUntilSent(bytes.subarray(bodyTo))
+    if (bodyTo > bytes.length) {
+      // Waiting once is enough: collecting what dribbles in would cost more with every chunk.
+      return this.#hasWaited ? this.#leave(bytes.subarray(from)) : this.#waitForRest(bytes.subarray(from))
+    }
+    const response = fastPath.respond(head, {
+      bytes,
+      from: bodyFrom,
+      to: bodyTo,
+      receivedAt: this.#receivedAt,
+      remoteAddress: this.#remoteAddress,
+    })
+    if (response === undefined) return this.#leave(bytes.subarray(from))
+    return this.#send(response) ? bodyTo : this.#pauseUntilSent(bytes.subarray(bodyTo))
   }
 
-  /** Answers whether everything is on its way. */
-  #send(answer: FastResponse): boolean {
-    const { limits, room, writeHead } = this.#kit
-    if (!this.#hasAnswered) {
-      this.#hasAnswered = true
+  /** Returns whether the operating system has taken all of it. */
+  #send(response: FastResponse): boolean {
+    const { limits, writeHead } = this.#context
+    if (!this.#hasResponded) {
+      this.#hasResponded = true
       this.#socket.setTimeout(limits.keepAliveTimeout)
     }
-    this.#socket.write(writeHead(answer, limits.keepAliveTimeout))
+    this.#socket.write(writeHead(response, limits.keepAliveTimeout))
     if (this.#socket.writableLength === 0) return true
-    room.leave()
+    response.buffer.detach()
     return false
   }
 
-  /** For the rest of a body. */
-  #wait(unanswered: Buffer): typeof done {
-    this.#unanswered = unanswered
+  #waitForRest(received: Buffer): undefined {
+    this.#resume()
+    this.#received = received
     this.#socket.setTimeout(restMilliseconds)
-    return done
   }
 
-  /** Nothing more is read from the client: it does not read as fast as it asks, or has had its turn. */
-  #pause(unanswered: Buffer): typeof done {
-    if (unanswered.length > 0) this.#unanswered = unanswered
+  /** The client reads slower than it sends: backpressure. `drain` comes only for large amounts, the callback of an empty write always. */
+  #pauseUntilSent(received: Buffer): undefined {
+    if (received.length > 0) this.#received = received
+    this.#isSending = true
     this.#socket.pause()
-    return done
-  }
-
-  /** A connection tells of having drained only when much had gathered; but a write of nothing is done when all before it is. */
-  #pauseUntilSent(unanswered: Buffer): typeof done {
     this.#socket.write(nothing, this.#onSent)
-    return this.#pause(unanswered)
   }
 
   readonly #onSent = (error?: Error | null): void => {
-    if (!error && this.#socket.writable) this.#goOn()
+    this.#isSending = false
+    if (error || !this.#socket.writable || !this.#context.open.has(this)) return
+    if (this.#received === undefined) this.#resume()
+    else this.#schedule()
   }
 
-  readonly #goOn = (): void => {
-    if (!this.#kit.open.has(this)) return
-    const rest = this.#unanswered
-    this.#unanswered = undefined
-    this.#socket.resume()
-    if (rest !== undefined) this.#answerAll(rest, true)
-  }
-
-  /** Gives the connection away, what has not been answered first. */
-  #leave(unanswered: Buffer): typeof done {
+  /** Hands the connection over, with what has not been answered. */
+  #leave(received: Buffer): undefined {
     this.#detach()
     this.#socket.setTimeout(0)
-    this.#kit.handOver(this.#socket)
-    if (unanswered.length > 0) this.#socket.unshift(unanswered)
-    return done
+    this.#resume()
+    this.#context.handOver(this.#socket)
+    if (received.length > 0) this.#socket.unshift(received)
   }
 
   endOrLeave(): void {
-    if (this.#unanswered === undefined || this.#socket.isPaused()) this.#socket.destroySoon()
-    else this.#leave(this.#unanswered)
+    const received = this.#received
+    if (received === undefined || this.#isSending) {
+      this.#socket.destroySoon()
+      return
+    }
+    this.#received = undefined
+    this.#leave(received)
   }
 
-  /** When the event loop is late, what the client has said in time lies there unread: it is heard first. */
+  /** When the event loop is late, bytes that arrived in time may not have been read yet. They are read first. */
   readonly #onTimeout = (): void => {
     const { bytesRead } = this.#socket
     setImmediate(() => {
-      if (this.#kit.open.has(this) && this.#socket.bytesRead === bytesRead) this.#giveUp()
+      if (this.#context.open.has(this) && !this.#isScheduled && this.#socket.bytesRead === bytesRead) this.#giveUp()
     })
   }
 
   #giveUp(): void {
-    if (this.#unanswered === undefined || this.#socket.isPaused()) this.#socket.destroy()
-    else this.#leave(this.#unanswered)
+    const received = this.#received
+    if (received === undefined || this.#isSending) {
+      this.#socket.destroy()
+      return
+    }
+    this.#received = undefined
+    this.#leave(received)
   }
 
   readonly #onEnd = (): void => void this.#socket.end()

@@ -1,86 +1,88 @@
+import { STATUS_CODES } from 'node:http'
 import type { ResponseBuffer } from './response-buffer.ts'
 
-/** An answer that is ready at once: a head that was prepared, and a body. */
+/** A response that is ready to be written: a prepared head, a request id and a body. */
 export interface FastResponse extends ResponseBody {
   readonly head: ResponseHead
+  readonly requestId: string
 }
 
-/** Where a body lies, from `from` to `to`. Before it there is room for a head. */
+/** The body is `bytes` from `from` to `to`. Before it there are `headBytesMax` bytes for the head. */
 export interface ResponseBody {
   readonly bytes: Buffer
   readonly from: number
   readonly to: number
+  /** Owns the bytes. */
+  readonly buffer: ResponseBuffer
 }
 
-/** Status and headers of an answer, ready for both ways to send it. */
+/** Status line and headers, without those that differ from response to response. */
 export interface ResponseHead {
-  readonly status: number
-  /** Names and values by turns, as Node takes them. */
-  readonly fields: readonly string[]
-  /** The same as text, after the status line. */
   readonly text: string
   readonly hasBody: boolean
 }
 
-/** How much room there must be before a body. */
-export const headBytesMax = 1024
+export const headBytesMax = 1280
 
-const reasons = { 200: 'OK', 304: 'Not Modified', 503: 'Service Unavailable' } as const
-
-export function responseHead(status: keyof typeof reasons, fields: readonly string[]): ResponseHead {
-  let text = `HTTP/1.1 ${status} ${reasons[status]}\r\n`
-  for (let at = 0; at < fields.length; at += 2) text += `${fields[at]}: ${fields[at + 1]}\r\n`
-  return { status, fields, text, hasBody: status !== 304 }
+export function responseHead(status: number, headers: Readonly<Record<string, string>>): ResponseHead {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return { text: `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}`, hasBody: status !== 304 }
 }
 
-/** Puts a body into the room. */
-export function bodyFrom(room: ResponseBuffer, body: Uint8Array): ResponseBody {
+/** Copies a body into the buffer. */
+export function bodyIn(buffer: ResponseBuffer, body: Uint8Array): ResponseBody {
   const to = headBytesMax + body.length
-  const bytes = room.take(to)
+  const bytes = buffer.take(to)
   bytes.set(body, headBytesMax)
-  return { bytes, from: headBytesMax, to }
+  return { bytes, from: headBytesMax, to, buffer }
 }
 
-/** Writes the head before the body, as Node would, and gives both as one piece of bytes. */
-export function createHeadWriter(): (answer: FastResponse, keepAliveMilliseconds: number) => Buffer {
-  /** The heads of this second, but for the length of the body. */
+/** Writes the head in front of the body, as Node would, and returns both as one range of bytes. */
+export function createHeadWriter(): (response: FastResponse, keepAliveMilliseconds: number) => Buffer {
+  /** Serialized heads of the current second, up to the request id. */
   const prepared = new Map<ResponseHead, Buffer>()
   let second = Number.NaN
 
   function prepare(head: ResponseHead, keepAliveMilliseconds: number): Buffer {
     const date = new Date(second * 1000).toUTCString()
     const seconds = Math.floor(keepAliveMilliseconds / 1000)
-    const text = `${head.text}Date: ${date}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
-    const bytes = Buffer.from(head.hasBody ? `${text}content-length: ` : `${text}\r\n`, 'latin1')
+    const connection = `Date: ${date}\r\nConnection: keep-alive\r\nKeep-Alive: timeout=${seconds}\r\n`
+    const bytes = Buffer.from(`${head.text}${connection}x-request-id: `, 'latin1')
     prepared.set(head, bytes)
     return bytes
   }
 
-  return ({ head, bytes, from, to }, keepAliveMilliseconds) => {
+  return ({ head, requestId, bytes, from, to }, keepAliveMilliseconds) => {
     const now = Math.floor(Date.now() / 1000)
     if (now !== second) {
       second = now
       prepared.clear()
     }
     const text = prepared.get(head) ?? prepare(head, keepAliveMilliseconds)
-    const start = (head.hasBody ? writeLength(bytes, from, to - from) : from) - text.length
+    const idEnd = head.hasBody ? writeLength(bytes, from, to - from) : from - emptyLine.length
+    if (!head.hasBody) bytes.set(emptyLine, idEnd)
+    const idStart = idEnd - requestId.length
+    bytes.write(requestId, idStart, 'latin1')
+    const start = idStart - text.length
     bytes.set(text, start)
     return bytes.subarray(start, to)
   }
 }
 
-/** Writes the length of the body and the empty line that stands before `end`. Gives the place where this begins. */
+const lengthField = Buffer.from('\r\ncontent-length: ')
+const emptyLine = Buffer.from('\r\n\r\n')
+const zero = 0x30
+
+/** Writes the length of the body and the empty line, ending at `end`. Returns where this begins. */
 function writeLength(bytes: Buffer, end: number, length: number): number {
-  let at = end
-  for (const code of emptyLine) bytes[--at] = code
+  let at = end - emptyLine.length
+  bytes.set(emptyLine, at)
   let rest = length
   do {
     bytes[--at] = zero + (rest % 10)
     rest = Math.floor(rest / 10)
   } while (rest > 0)
+  at -= lengthField.length
+  bytes.set(lengthField, at)
   return at
 }
-
-const zero = 0x30
-/** From its end. */
-const emptyLine = [0x0a, 0x0d, 0x0a, 0x0d]

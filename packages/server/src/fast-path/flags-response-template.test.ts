@@ -1,14 +1,11 @@
 import { compile, type FlagDefinition } from '@halyard/engine'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createRequestIds } from '../api/sdk/request-ids.ts'
 import { serializeFlagsResponse } from '../api/sdk/serialize-flags-response.ts'
 import { linearRegex } from '../evaluation/linear-regex.ts'
 import type { ServedProject } from '../evaluation/projects/served-project.ts'
 import { createFlagsResponseTemplates } from './flags-response-template.ts'
-import { firstBytes, inJavaScript, openFragmentCopier } from './fragment-copier.ts'
 import { createResponseBuffer } from './response-buffer.ts'
-import { createResponseFragments, pieceInLineBytesMax, type ResponseFragments } from './response-fragments.ts'
 
 const condition = fc.record({
   properties: fc.array(
@@ -31,7 +28,7 @@ const filters = fc.oneof(
     }),
     payloads: fc.record({ b: fc.json() }),
   }),
-  // Malformed: told as failed.
+  // Malformed: evaluates to a failure.
   fc.constant({ groups: 'nonsense' }),
 )
 const definitions = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), filters, fc.boolean()), {
@@ -39,15 +36,17 @@ const definitions = fc.uniqueArray(fc.tuple(fc.string({ minLength: 1 }), filters
   maxLength: 40,
 })
 
-const ways: Record<string, () => ResponseFragments> = {
-  'in WebAssembly': () => createResponseFragments(),
-  'in JavaScript': () => createResponseFragments(inJavaScript()),
-  'when hardly anything can be kept': () => createResponseFragments(openFragmentCopier(), firstBytes),
-}
+/** By the size of the fragment cache. */
+const caches: readonly [string, number | undefined][] = [
+  ['with the usual cache', undefined],
+  ['with a cache that overflows with every response', 0],
+]
 
-it.each(Object.entries(ways))('copies the very answer that the plain way writes, %s', (_, createPieces) => {
-  const fastAnswers = createFlagsResponseTemplates(createPieces)
-  const room = createResponseBuffer()
+const requestId = '0b9c9c3e-5d3f-4b1e-8a43-2f2b9d5c7f10'
+
+it.each(caches)('writes the bytes that the ordinary path writes, %s', (_, bytesMax) => {
+  const templateOf = createFlagsResponseTemplates(bytesMax)
+  const buffer = createResponseBuffer()
   fc.assert(
     fc.property(definitions, fc.array(fc.string(), { minLength: 1, maxLength: 5 }), (flags, people) => {
       const list = flags.map(
@@ -61,20 +60,23 @@ it.each(Object.entries(ways))('copies the very answer that the plain way writes,
       const eligible = snapshot.flags.flatMap((flag, index) => (flag.active ? [index] : []))
       for (const distinctId of people) {
         const results = snapshot.evaluate({ distinctId, personProperties: { a: 'x', b: distinctId } }, { now: 0 })
-        const envelope = { requestId: createRequestIds()(), evaluatedAt: 7, hasErrors: false }
-        const plain = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
-        const { bytes, from, to } = fastAnswers(served)(results, eligible, envelope, room)
-        expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(JSON.stringify(plain)))
+        const envelope = { requestId, evaluatedAt: 7, hasErrors: false }
+        const generic = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
+        const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)
+        // A JavaScript object sorts keys that look like numbers.
+        const json = JSON.stringify(generic)
+        expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(json))
+        expect(to - from).toBe(Buffer.byteLength(json))
       }
     }),
   )
 })
 
-it.each(Object.entries(ways))('copies answers of many flags and of large payloads, %s', (_, createPieces) => {
-  const fastAnswers = createFlagsResponseTemplates(createPieces)
-  const room = createResponseBuffer()
+it.each(caches)('writes responses with many flags and large payloads, %s', (_, bytesMax) => {
+  const templateOf = createFlagsResponseTemplates(bytesMax)
+  const buffer = createResponseBuffer()
   const list = Array.from({ length: 300 }, (_, index): FlagDefinition => {
-    const payload = JSON.stringify('ä'.repeat(index % 97 === 5 ? pieceInLineBytesMax * (index % 3) * 100 : index % 41))
+    const payload = JSON.stringify('ä'.repeat(index % 97 === 5 ? 2048 * (index % 3) * 100 : index % 41))
     return {
       id: index + 1,
       key: `flag-${index}`,
@@ -85,15 +87,15 @@ it.each(Object.entries(ways))('copies answers of many flags and of large payload
   const definitions = { cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 } as const
   const before = compile({ ...definitions, flags: list }, { regex: linearRegex })
   const after = before.update({ flags: [{ ...list[3]!, filters: { groups: [{ properties: [] }] } }] })
-  const envelope = { requestId: createRequestIds()(), evaluatedAt: 7, hasErrors: false }
+  const envelope = { requestId, evaluatedAt: 7, hasErrors: false }
   for (const snapshot of [before, after, before]) {
     const served = { snapshot } as ServedProject
     for (const distinctId of ['a', 'b', 'c', 'a']) {
       const results = snapshot.evaluate({ distinctId }, { now: 0 })
       const eligible = snapshot.flags.map((_, index) => index)
-      const plain = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
-      const { bytes, from, to } = fastAnswers(served)(results, eligible, envelope, room)
-      expect(JSON.parse(bytes.toString('utf8', from, to))).toEqual(JSON.parse(JSON.stringify(plain)))
+      const generic = serializeFlagsResponse(snapshot.flags, results, eligible, 'details', envelope)
+      const { bytes, from, to } = templateOf(served)(results, eligible, envelope, buffer)
+      expect(bytes.toString('utf8', from, to)).toBe(JSON.stringify(generic))
     }
   }
 })

@@ -1,4 +1,4 @@
-/** The head of a request that has nothing unusual about it. */
+/** The head of a request with nothing unusual in it. */
 export interface RequestHead {
   readonly method: 'GET' | 'POST'
   readonly url: string
@@ -8,17 +8,17 @@ export interface RequestHead {
 }
 
 /**
- * Reads the head of a request, given without the empty line that ends it. Undefined means that it is not plain, which says nothing about
- * whether it is right: Node's own parser shall see. Whatever is read here means the same to Node's parser, which is what the tests hold.
+ * Parses the head of a request, without the empty line that ends it. Undefined means that Node's parser has to decide; it need not be
+ * wrong. What is parsed here means the same to Node's parser, which a property test checks.
  */
 export type ReadRequestHead = (text: string) => RequestHead | undefined
 
 const requestLine = /^(GET|POST) (\/[!-~]*) HTTP\/1\.1$/
-/** No folded lines, no blanks around names, no control characters. */
+/** No folded lines, no spaces around names, no control characters. */
 const headerLine = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):[ \t]*([!-~\x80-\xff](?:[\t -~\x80-\xff]*[!-~\x80-\xff])?)?[ \t]*$/
 const lengthPattern = /^[0-9]{1,8}$/
 
-/** Fields that change how a message is framed or answered, and those that Node reads in ways of their own. */
+/** Fields that change the framing or the response, and those that Node parses in a special way. */
 const unusual = new Set([
   '__proto__',
   'expect',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import { onEachDatabase } from '../testing/databases.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
-import { createJobRunner, type Job, type JobRunner, LeaseLost, type Turn } from './job-runner.ts'
+import { createJobRunner, type Job, type JobContext, type JobRunner, LeaseLost } from './job-runner.ts'
 
 const start: Instant = '2026-03-01T12:00:00.000000Z'
 const minute = 60_000
@@ -52,11 +52,11 @@ onEachDatabase('jobs', dialect => {
   })
 
   it('writes nothing for a node that has lost its lease while it was busy', async () => {
-    let late: Turn | undefined
+    let late: JobContext | undefined
     await runner(
       'late-1',
-      async turn => {
-        late = turn
+      async context => {
+        late = context
       },
       'late',
     ).runDue(start)

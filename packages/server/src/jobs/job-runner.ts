@@ -1,15 +1,15 @@
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import type { Database, Stores } from '../stores.ts'
 
-/** Work that comes back by itself, and that one node at a time does for all of them. */
+/** Recurring work that one node at a time does for the whole cluster. */
 export interface Job {
   /** Names the lease; two jobs of one name exclude each other on all nodes. */
   readonly name: string
-  run(turn: Turn): Promise<void>
+  run(context: JobContext): Promise<void>
 }
 
 /** What a job is given while its node holds the lease. */
-export interface Turn {
+export interface JobContext {
   readonly now: Instant
   /** As `Database.transaction`, but raises `LeaseLost` and writes nothing when another node has taken over meanwhile. */
   transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>

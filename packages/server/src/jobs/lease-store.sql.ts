@@ -6,7 +6,7 @@ import type { LeaseStore } from './lease-store.ts'
 const longAgo = '0001-01-01T00:00:00.000000Z'
 const implausibleMilliseconds = 10 * 60_000
 
-/** No lease is taken for that long: the clock of whoever took it was wrong. Its token finds the holder out if it still lives. */
+/** No lease lasts that long: the clock of its holder was wrong. The fencing token rejects the holder if it is still alive. */
 const beyond = (now: Instant): Instant => plusMilliseconds(now, implausibleMilliseconds)
 
 export function sqlLeaseStore(db: Kysely<Tables>): LeaseStore {

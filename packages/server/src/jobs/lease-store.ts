@@ -1,6 +1,6 @@
 import type { Instant } from '../instant.ts'
 
-/** The right of one node to do a job until an instant. The token grows with each new holder, so that a late one is found out. */
+/** The right of one node to run a job until an instant. The fencing token grows with each holder, so that a late one is detected. */
 export interface Lease {
   readonly name: string
   readonly holder: string
@@ -10,15 +10,15 @@ export interface Lease {
 
 export interface LeaseStore {
   /**
-   * Takes the lease when it is free or has run out, or prolongs it when the holder has it already. Undefined when somebody else
-   * has it. Of several nodes that ask at once, one gets it.
+   * Acquires a free or expired lease, or extends the holder's own. Undefined when another node holds it. Of several concurrent calls, one
+   * succeeds.
    */
   acquire(name: string, holder: string, now: Instant, until: Instant): Promise<Lease | undefined>
   /**
-   * Prolongs the lease and keeps its row locked until the transaction ends, so that nobody can take it in between. False when
-   * somebody else has taken it.
+   * Extends the lease and locks its row until the transaction ends, so that no other node can take it meanwhile. False when another node holds
+   * it.
    */
   keep(lease: Lease, until: Instant): Promise<boolean>
-  /** Frees everything that a node holds, so that others need not wait. */
+  /** Releases all leases of a node, so that others need not wait. */
   releaseAll(holder: string): Promise<void>
 }

@@ -17,7 +17,7 @@ onEachDatabase('trimming the log of changes', dialect => {
   const opened: OpenStream[] = []
   beforeAll(async () => {
     awake = await startScenario(dialect)
-    // It hears of nothing by itself, as a process that is stopped.
+    // It receives nothing, like a suspended process.
     sleeper = await startScenario(dialect, {
       databaseUrl: awake.databaseUrl,
       environment: { HALYARD_CHANGE_CHANNEL: 'poll', HALYARD_CHANGE_POLL_MILLISECONDS: '600000' },
@@ -41,7 +41,7 @@ onEachDatabase('trimming the log of changes', dialect => {
   /** One of the two does it. */
   const trimAt = (at: Instant) => Promise.all([awake, sleeper].map(node => node.halyard.jobs.runDue(at)))
 
-  /** Many changes that concern nobody, of a moment. */
+  /** Many changes at one instant that no node needs. */
   const tellOfNothing = (count: number, at: Instant) =>
     db()
       .transaction()
@@ -102,7 +102,7 @@ onEachDatabase('trimming the log of changes', dialect => {
     await awake.delete(`/api/personal_api_keys/${key.id}/`)
     await awake.delete(`${awake.project}/secret_keys/${secret.id}/`)
     await forget()
-    // Still asleep; nobody else can know.
+    // Still suspended; no other node can know.
     expect(await flagsAt(sleeper, asking('x'))).toMatchObject({ flags: { 'slept-through': { enabled: true } } })
     await sleeper.halyard.changes.catchUp()
 
@@ -112,7 +112,7 @@ onEachDatabase('trimming the log of changes', dialect => {
     const listed = (await sleeper.get(flags)).body.results.find(({ id }: { id: number }) => id === flag.id)
     expect(listed.filters).toEqual(forNobody)
     expect((await stream.next())?.data.flags).toMatchObject([{ key: 'slept-through', filters: forNobody }])
-    // A follower from before, wherever it comes back, is told everything or exactly what it missed.
+    // A follower that reconnects to any node receives everything, or exactly what it missed.
     const elsewhere = await follow(awake, `${flags}stream`, { 'last-event-id': state!.id })
     expect(await elsewhere.next()).toMatchObject({ event: 'state' })
     const evaluations = await follow(awake, `/ofrep/v1/stream?token=${awake.projectToken}`, {

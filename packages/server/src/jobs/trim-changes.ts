@@ -2,17 +2,17 @@ import { type Instant, plusMilliseconds } from '../instant.ts'
 import type { Change } from '../storage/changes/changes.ts'
 import type { Job } from './job-runner.ts'
 
-/** A node that sleeps no longer than this reads what it missed; one that sleeps longer starts anew. */
+/** A node that was suspended for less than this reads the changes it missed; after longer it reloads everything. */
 export const changesKeptHours = 24
-/** However old they are, so that a node that sleeps while little happens need not start anew. */
+/** Retained whatever their age, so that a suspended node need not reload everything when little has changed. */
 export const changesKeptMin = 1000
-/** In one transaction, so that nobody waits long for the database; and so many of those in one turn. */
+/** Per transaction, so that writers wait only briefly; and the number of transactions per run. */
 const removedAtOnceMax = 1000
 const removalsMax = 20
 
 const hourMilliseconds = 60 * 60 * 1000
 
-/** Forgets changes that every node has heard of. Whoever has not is told by the gap in the sequence. */
+/** Deletes changes that every node has applied. A node that has not detects the gap in the sequence. */
 export const trimChanges: Job = {
   name: 'trim-changes',
   async run({ now, read, transaction }) {

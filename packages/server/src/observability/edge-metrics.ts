@@ -12,7 +12,7 @@ export function watchFollowers(registry: Registry, following: () => number): voi
   })
 }
 
-/** What edges tell a server of themselves. */
+/** What edges report about themselves. */
 export interface EdgeCounters {
   evaluated(evaluations: { readonly requests: number; readonly flags: number }): void
 }
@@ -21,12 +21,12 @@ export function createEdgeCounters(registry: Registry): EdgeCounters {
   const registers = [registry]
   const requests = new Counter({
     name: 'halyard_edge_evaluation_requests_total',
-    help: 'Requests that edges evaluated flags for, as they have reported.',
+    help: 'Evaluation requests at edges, as reported by them.',
     registers,
   })
   const flags = new Counter({
     name: 'halyard_edge_flags_evaluated_total',
-    help: 'Flags told in evaluations at edges, as they have reported.',
+    help: 'Flags evaluated at edges, as reported by them.',
     registers,
   })
   return {

@@ -1,11 +1,13 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts'
 
 export interface Metrics {
   readonly registry: Registry
-  observeRequest(method: string, route: string, status: number, seconds: number): void
+  readonly requests: RequestMetrics
   watchLoad(load: { readonly lagMilliseconds: number; readonly inFlight: number; readonly shedTotal: number }): void
-  /** Evaluations are counted as plain numbers and read here only when somebody asks. */
+  /** Evaluations are counted as numbers and read only when metrics are scraped. */
   watchEvaluations(totals: () => EvaluationTotals): void
+  watchBodies(bodies: { readonly heldBytes: number; readonly inflatesTotal: number }): void
 }
 
 export interface EvaluationTotals {
@@ -14,26 +16,14 @@ export interface EvaluationTotals {
   readonly seconds: number
   readonly unchanged: number
   readonly definitions: number
+  readonly fallbacks: Readonly<Record<string, number>>
 }
 
-/** Workers behind one port answer `/metrics` by turns: a name keeps their numbers apart. */
+/** Each scrape reaches one of the workers behind a port: the label separates their series. */
 export function createMetrics(worker?: string): Metrics {
   const registry = new Registry()
   if (worker !== undefined) registry.setDefaultLabels({ worker })
   collectDefaultMetrics({ register: registry })
-  const requests = new Counter({
-    name: 'halyard_http_requests_total',
-    help: 'HTTP requests by method, route and status.',
-    labelNames: ['method', 'route', 'status'],
-    registers: [registry],
-  })
-  const durations = new Histogram({
-    name: 'halyard_http_request_seconds',
-    help: 'Time from the first byte of a request to the end of its answer.',
-    labelNames: ['method', 'route'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-    registers: [registry],
-  })
   const total = (name: string, help: string, read: () => number) =>
     new Counter({
       name,
@@ -44,40 +34,59 @@ export function createMetrics(worker?: string): Metrics {
         this.inc(read())
       },
     })
+  const gauge = (name: string, help: string, read: () => number) =>
+    new Gauge({
+      name,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(read())
+      },
+    })
   return {
     registry,
-    observeRequest(method, route, status, seconds) {
-      requests.inc({ method, route, status: String(status) })
-      durations.observe({ method, route }, seconds)
-    },
+    requests: createRequestMetrics(registry),
     watchLoad(load) {
-      const gauge = (name: string, help: string, read: () => number) =>
-        new Gauge({
-          name,
-          help,
-          registers: [registry],
-          collect() {
-            this.set(read())
-          },
-        })
       gauge(
         'halyard_event_loop_lag_seconds',
-        'How late the event loop was a moment ago.',
+        'Lag of the event loop at the last sample.',
         () => load.lagMilliseconds / 1000,
       )
-      gauge('halyard_requests_in_flight', 'Requests that are being answered, streams aside.', () => load.inFlight)
-      total('halyard_requests_shed_total', 'Requests turned away with 503 for lack of room.', () => load.shedTotal)
+      gauge(
+        'halyard_requests_in_flight',
+        'Requests in flight on the ordinary path, without streams.',
+        () => load.inFlight,
+      )
+      total('halyard_requests_shed_total', 'Requests refused with 503 because of overload.', () => load.shedTotal)
     },
     watchEvaluations(totals) {
-      total('halyard_evaluation_requests_total', 'Requests that flags were evaluated for.', () => totals().requests)
-      total('halyard_flags_evaluated_total', 'Flags told in evaluations.', () => totals().flags)
-      total('halyard_evaluation_seconds_total', 'Time taken by evaluations answered at once.', () => totals().seconds)
+      total('halyard_evaluation_requests_total', 'Evaluation requests.', () => totals().requests)
+      total('halyard_flags_evaluated_total', 'Flags returned by evaluations.', () => totals().flags)
+      total('halyard_evaluation_seconds_total', 'Time spent on evaluations on the fast path.', () => totals().seconds)
       total(
         'halyard_definitions_unchanged_total',
-        'Polls for definitions answered 304 at once.',
+        'Polls for definitions answered 304 on the fast path.',
         () => totals().unchanged,
       )
-      total('halyard_definitions_sent_total', 'Polls for definitions answered 200 at once.', () => totals().definitions)
+      total(
+        'halyard_definitions_sent_total',
+        'Polls for definitions answered 200 on the fast path.',
+        () => totals().definitions,
+      )
+      new Counter({
+        name: 'halyard_fast_path_fallbacks_total',
+        help: 'Requests that the fast path left to the ordinary path, by reason.',
+        labelNames: ['reason'],
+        registers: [registry],
+        collect() {
+          this.reset()
+          for (const [reason, count] of Object.entries(totals().fallbacks)) this.inc({ reason }, count)
+        },
+      })
+    },
+    watchBodies(bodies) {
+      gauge('halyard_request_body_bytes', 'Memory reserved for large bodies and responses.', () => bodies.heldBytes)
+      total('halyard_request_body_inflates_total', 'Request bodies that were decompressed.', () => bodies.inflatesTotal)
     },
   }
 }

@@ -1,46 +1,85 @@
 import type { FastifyInstance } from 'fastify'
+import { Problem } from '../problem.ts'
+import { version } from '../version.ts'
 import type { Metrics } from './metrics.ts'
+import { type MetricsAccess, mayReadMetrics } from './metrics-endpoint.ts'
 
 export interface Readiness {
-  /** What it takes to serve, and how it is with that: `database` and `ok`, say. */
-  check(): Promise<{ readonly isReady: boolean; readonly details: Readonly<Record<string, string>> }>
+  /** `details` name each dependency and its state, such as `database` and `ok`. */
+  check(): Promise<ReadinessState>
   isDraining(): boolean
+}
+
+export interface ReadinessState {
+  readonly canEvaluate: boolean
+  readonly canWrite: boolean
+  readonly details: Readonly<Record<string, string>>
 }
 
 const pingMillisecondsMax = 2000
 
-/** What a supervisor asks: is the process up, can it serve, and how is it doing? */
-export function serveOperations(app: FastifyInstance, readiness: Readiness, metrics: Metrics): void {
-  app.get('/_livez', async () => ({ status: 'ok' }))
+/** For supervisors and monitoring: is the process alive, can it serve, and how is it doing? */
+export function serveOperations(
+  app: FastifyInstance,
+  readiness: Readiness,
+  metrics: Metrics,
+  access: MetricsAccess,
+): void {
+  const about = () => ({ version, uptime_seconds: Math.floor(process.uptime()) })
 
-  app.get('/_readyz', async (_request, reply) => {
-    const { isReady: isAble, details } = await readiness.check()
-    const isReady = isAble && !readiness.isDraining()
-    reply.code(isReady ? 200 : 503)
-    return {
-      status: isReady ? 'ready' : 'not ready',
-      ...details,
-      ...(readiness.isDraining() && { draining: true }),
+  for (const path of ['/_livez', '/livez', '/healthz']) {
+    app.get(path, async () => ({ status: 'ok', ...about() }))
+  }
+
+  for (const path of ['/_readyz', '/readyz']) {
+    app.get<{ Querystring: { for?: string | string[] } }>(path, async (request, reply) => {
+      const { canEvaluate, canWrite, details } = await readiness.check()
+      const isAble = request.query.for === 'evaluation' ? canEvaluate : canEvaluate && canWrite
+      const isReady = isAble && !readiness.isDraining()
+      reply.code(isReady ? 200 : 503)
+      return {
+        status: isReady ? 'ready' : 'not ready',
+        evaluation: canEvaluate ? 'ok' : 'unavailable',
+        writes: canWrite ? 'ok' : 'unavailable',
+        ...details,
+        ...(readiness.isDraining() && { draining: true }),
+        ...about(),
+      }
+    })
+  }
+
+  if (access.metricsPort !== undefined) return
+  app.get('/metrics', async (request, reply) => {
+    if (!mayReadMetrics(request.headers.authorization, access.metricsToken)) {
+      throw new Problem('unauthenticated', 'Send METRICS_TOKEN as `Authorization: Bearer`.', {
+        code: 'not_authenticated',
+      })
     }
-  })
-
-  app.get('/metrics', async (_request, reply) => {
     reply.header('content-type', metrics.registry.contentType)
     return metrics.registry.metrics()
   })
 }
 
-/** Ready as long as the database answers, once it would not be missed for what is served from memory. */
+/** What storage knows about its ability to write beyond responding to a ping, such as a full disk. */
+export type WriteState = { readonly canWrite: boolean; readonly disk: string }
+
+/** Evaluation needs the projects in memory; writes need a database that responds. */
 export async function databaseReadiness(
   ping: () => Promise<void>,
   isWarm: () => boolean,
-): ReturnType<Readiness['check']> {
-  const isThere = await answersInTime(ping())
-  const details = { database: isThere ? 'ok' : 'away', ...(!isWarm() && { projects: 'loading' }) }
-  return { isReady: isThere && isWarm(), details }
+  writeState?: () => WriteState,
+): Promise<ReadinessState> {
+  const responds = await respondsInTime(ping())
+  const writes = writeState?.()
+  const details = {
+    database: responds ? 'ok' : 'away',
+    ...(writes && { disk: writes.disk }),
+    ...(!isWarm() && { projects: 'loading' }),
+  }
+  return { canEvaluate: isWarm(), canWrite: responds && (writes?.canWrite ?? true), details }
 }
 
-async function answersInTime(ping: Promise<void>): Promise<boolean> {
+async function respondsInTime(ping: Promise<void>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<boolean>(resolve => {
     timer = setTimeout(resolve, pingMillisecondsMax, false)

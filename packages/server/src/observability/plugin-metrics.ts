@@ -23,7 +23,7 @@ export function createPluginCounters(registry: Registry): PluginCounters {
   })
   const dropped = new Counter({
     name: 'halyard_plugin_dropped_events_total',
-    help: 'Events that a plugin dropped, or that it was too slow to be told of.',
+    help: 'Events that a plugin dropped or was too slow to receive.',
     labelNames: ['plugin'],
     registers,
   })

@@ -1,22 +1,29 @@
-import { createServer, type ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { openPort } from '../http/server/node-server.ts'
+import { problemResponse } from '../http/server/problem-response.ts'
+import { acceptableRequestId, corsHeaders, jsonContentType, responseHeaders } from '../http/server/response-headers.ts'
+import { Problem } from '../problem.ts'
 
-/** Answers in Halyard's place until it can: supervisors see a living process that is not ready, everybody else is asked to come again. */
+/** Responds until Halyard can: supervisors see a process that is alive and not ready, clients are asked to try again. */
 export interface WaitingServer {
-  /** Frees the port, at once. */
+  /** Frees the port at once. */
   close(): Promise<void>
 }
 
-const retryAfterSeconds = 1
-const detail = 'Halyard is starting and waits for its database. Try again in a moment.'
+const starting = new Problem('unavailable', 'Halyard is starting and waits for its database. Try again in a moment.', {
+  retryAfterSeconds: 1,
+})
 
 export async function startWaitingServer(host: string, port: number): Promise<WaitingServer> {
   const server = createServer((request, response) => {
     request.resume()
-    const path = request.url?.split('?', 1)[0]?.replace(/\/$/, '')
-    if (path === '/_livez') return answer(response, 200, { status: 'ok' })
-    if (path === '/_readyz') return answer(response, 503, { status: 'not ready', database: 'away', starting: true })
-    return answer(response, 503, { type: 'server_error', code: 'unavailable', detail, attr: null })
+    const path = request.url?.split('?', 1)[0]?.replace(/\/$/, '') ?? ''
+    const { status, headers, body } = problemResponse(starting)
+    if (/^\/(_livez|livez|healthz)$/.test(path)) return respond(request, response, 200, { status: 'ok' })
+    const isProbe = /^\/_?readyz$/.test(path)
+    const state = { status: 'not ready', evaluation: 'unavailable', writes: 'unavailable', database: 'away' }
+    return respond(request, response, status, isProbe ? { ...state, starting: true } : body, headers)
   })
   await openPort(server, { host, port })
   return {
@@ -28,16 +35,22 @@ export async function startWaitingServer(host: string, port: number): Promise<Wa
   }
 }
 
-/** Pages on other sites are told as well: an answer that a browser hides looks like a network that is down. */
-function answer(response: ServerResponse, status: number, body: object): void {
+/** Readable for other websites: a response that a browser hides looks like a network failure. */
+function respond(
+  request: IncomingMessage,
+  response: ServerResponse,
+  status: number,
+  body: object,
+  headers: Readonly<Record<string, string>> = {},
+): void {
+  const requestId = acceptableRequestId(request.headers['x-request-id']) ?? randomUUID()
   response
     .writeHead(status, {
-      'content-type': 'application/json; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-content-type-options': 'nosniff',
-      'access-control-allow-origin': '*',
+      ...responseHeaders(requestId),
+      ...corsHeaders,
+      ...headers,
+      'content-type': jsonContentType,
       connection: 'close',
-      ...(status === 503 && { 'retry-after': String(retryAfterSeconds) }),
     })
     .end(JSON.stringify(body))
 }

@@ -145,7 +145,7 @@ describe('a guarded client', () => {
     expect((await failureOf(get(client(origin), origin, { timeoutMsMax: 50 }))).kind).toBe('timeout')
   })
 
-  test('says when nobody answers', async () => {
+  test('reports a target that does not respond', async () => {
     handler = (request, _response) => request.socket.destroy()
     const failure = await failureOf(get(client(origin), origin))
     expect(failure.kind).toBe('unreachable')

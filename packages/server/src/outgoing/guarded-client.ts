@@ -1,21 +1,34 @@
-import { lookup as resolve } from 'node:dns'
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
 import { type Outgoing, type OutgoingAnswer, OutgoingFailure, type OutgoingRequest } from './outgoing.ts'
 import { isPublicAddress } from './public-address.ts'
 
 export interface GuardedClientOptions {
-  /** Origins that the operator configured, as `http://registry.internal:4873`: they may be anywhere. */
+  /** Origins that the operator configured, as `http://registry.internal:4873`: they may be in a private network. */
   trustedOrigins?: readonly string[] | (() => readonly string[])
+  /** Resolves names; `dns.lookup` unless a test replaces it. */
+  resolve?: Resolve
+  /** Which addresses may be connected to; those of the public Internet unless a test replaces it. */
+  isAllowedAddress?: (address: string) => boolean
 }
+
+export type Resolve = (
+  hostname: string,
+  options: LookupAllOptions,
+  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308])
 const defaultRedirectsMax = 5
 const connectMsMax = 10_000
 
+/** Sent on when a redirect leads to another origin; anything else may be a credential. */
+const headersForAnyOrigin = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent'])
+
 /**
- * The address is checked where the connection is made, after the name was resolved, so a name that resolves
- * differently the second time gains nothing. A literal address is never resolved and is checked by itself.
+ * A name is resolved once, and the connection goes to the address that was checked, so DNS rebinding gains nothing. A
+ * literal address is never resolved and is checked as it is. Each redirect is checked in the same way.
  */
 export function createGuardedClient(options: GuardedClientOptions = {}): Outgoing {
   let trusted: ReadonlySet<string> | undefined
@@ -24,22 +37,27 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
     trusted ??= new Set((typeof given === 'function' ? given() : given).map(text => new URL(text).origin))
     return trusted.has(origin)
   }
+  const isAllowedAddress = options.isAllowedAddress ?? isPublicAddress
+  const lookupAllowed = createLookup(options.resolve ?? lookup, isAllowedAddress)
   let opened: Promise<Agents> | undefined
 
-  function chooseAgent(url: URL, agents: Agents): Dispatcher {
-    if (isTrusted(url.origin)) return agents.anywhere
+  function chooseAgent(url: URL, isTrustedHop: boolean, agents: Agents): Dispatcher {
+    if (isTrustedHop) return agents.anywhere
     const literal = url.hostname.replace(/^\[|\]$/g, '')
-    if (isIP(literal) && !isPublicAddress(literal)) throw notPublic(url.hostname)
+    if (isIP(literal) && !isAllowedAddress(literal)) throw notPublic(url.hostname)
     return agents.publicOnly
   }
 
   async function follow(request: OutgoingRequest, agents: Agents, signal: AbortSignal): Promise<OutgoingAnswer> {
     let hop = firstHop(request)
+    // Trust ends with the first redirect from elsewhere: no public server leads into the private network.
+    let isTrustedHop = true
     const redirectsMax = request.redirectsMax ?? defaultRedirectsMax
     for (let redirects = 0; redirects <= redirectsMax; redirects += 1) {
       const { url, ...rest } = hop
       if (request.mayVisit && !request.mayVisit(url)) throw notAllowed(url.host)
-      const answer = await agents.send(url, { ...rest, signal, dispatcher: chooseAgent(url, agents) })
+      isTrustedHop &&= isTrusted(url.origin)
+      const answer = await agents.send(url, { ...rest, signal, dispatcher: chooseAgent(url, isTrustedHop, agents) })
       const location = redirectStatuses.has(answer.statusCode) ? answer.headers.location : undefined
       if (typeof location === 'string' && redirectsMax > 0) {
         await answer.body.dump()
@@ -54,7 +72,7 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
 
   return {
     async request(request) {
-      opened ??= openAgents()
+      opened ??= openAgents(lookupAllowed)
       const agents = await opened
       const timeout = AbortSignal.timeout(request.timeoutMsMax)
       const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
@@ -72,12 +90,12 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
 }
 
 /** Loaded when the first request goes out: most starts never need it, and it is a megabyte to read. */
-async function openAgents() {
+async function openAgents(lookupAllowed: LookupFunction) {
   const { Agent, request } = await import('undici')
   return {
     send: request,
     anywhere: new Agent({ connect: { timeout: connectMsMax } }),
-    publicOnly: new Agent({ connect: { timeout: connectMsMax, lookup: lookupPublic } }),
+    publicOnly: new Agent({ connect: { timeout: connectMsMax, lookup: lookupAllowed } }),
   }
 }
 
@@ -100,14 +118,12 @@ function firstHop({ url, method = 'GET', headers = {}, body }: OutgoingRequest):
   }
 }
 
-/** Credentials stay with the origin that they were meant for; a changed method loses its body, as browsers do it. */
+/** Credentials are not forwarded to another origin; a changed method drops the body, as in browsers. */
 function nextHop(hop: Hop, status: number, location: string): Hop {
   const url = parseTarget(location, hop.url)
-  const headers = { ...hop.headers }
-  if (url.origin !== hop.url.origin) {
-    delete headers.authorization
-    delete headers.cookie
-  }
+  const isSameOrigin = url.origin === hop.url.origin
+  const forwarded = Object.entries(hop.headers).filter(([name]) => isSameOrigin || headersForAnyOrigin.has(name))
+  const headers = Object.fromEntries(forwarded)
   const keepsMethod = status === 307 || status === 308 || hop.method === 'GET' || hop.method === 'HEAD'
   return keepsMethod ? { ...hop, url, headers } : { url, headers, method: 'GET', body: null }
 }
@@ -115,20 +131,23 @@ function nextHop(hop: Hop, status: number, location: string): Hop {
 function parseTarget(text: string, base?: URL): URL {
   const url = URL.canParse(text, base?.href) ? new URL(text, base) : undefined
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new OutgoingFailure('refused', `Only http and https addresses can be asked: ${text.slice(0, 200)}`)
+    throw new OutgoingFailure('refused', `Only http and https addresses are allowed: ${text.slice(0, 200)}`)
   }
   if (url.username || url.password) throw new OutgoingFailure('refused', 'An address must not carry credentials.')
   return url
 }
 
-const lookupPublic: LookupFunction = (hostname, options, done) => {
-  resolve(hostname, { ...options, all: true }, (error, addresses) => {
-    if (error) return done(error, '')
-    const isSafe = addresses.length > 0 && addresses.every(({ address }) => isPublicAddress(address))
-    if (!isSafe) return done(notPublic(hostname), '')
-    if (options.all) return done(null, addresses)
-    done(null, addresses[0]!.address, addresses[0]!.family)
-  })
+/** One private address among several is enough to reject the name. */
+function createLookup(resolve: Resolve, isAllowedAddress: (address: string) => boolean): LookupFunction {
+  return (hostname, options, done) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return done(error, '')
+      const isSafe = addresses.length > 0 && addresses.every(({ address }) => isAllowedAddress(address))
+      if (!isSafe) return done(notPublic(hostname), '')
+      if (options.all) return done(null, addresses)
+      done(null, addresses[0]!.address, addresses[0]!.family)
+    })
+  }
 }
 
 async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Buffer> {
@@ -136,7 +155,7 @@ async function readBody(body: AsyncIterable<Uint8Array>, bytesMax: number): Prom
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > bytesMax) throw new OutgoingFailure('too_large', `The answer is larger than ${bytesMax} bytes.`)
+    if (size > bytesMax) throw new OutgoingFailure('too_large', `The response is larger than ${bytesMax} bytes.`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -155,9 +174,10 @@ function explain(error: unknown, request: OutgoingRequest, signal: AbortSignal):
   const cause = error instanceof Error ? error.cause : undefined
   if (cause instanceof OutgoingFailure) return cause
   const host = URL.canParse(request.url) ? new URL(request.url).host : 'the address'
-  if (request.signal?.aborted) return new OutgoingFailure('aborted', 'It is no longer wanted.')
-  if (signal.aborted) return new OutgoingFailure('timeout', `${host} did not answer within ${request.timeoutMsMax} ms.`)
-  const reason = error instanceof Error && error.message ? error.message : 'it broke off'
+  if (request.signal?.aborted) return new OutgoingFailure('aborted', 'The request was canceled.')
+  if (signal.aborted)
+    return new OutgoingFailure('timeout', `${host} did not respond within ${request.timeoutMsMax} ms.`)
+  const reason = error instanceof Error && error.message ? error.message : 'the connection was closed'
   return new OutgoingFailure('unreachable', `${host} could not be reached: ${reason}`, error)
 }
 

@@ -3,7 +3,7 @@
  * of them reaches a private network: not directly, not through a name that resolves there, not through a redirect.
  */
 export interface Outgoing {
-  /** Returns the answer with its whole body. Raises an `OutgoingFailure`. */
+  /** Returns the response with its whole body. Raises an `OutgoingFailure`. */
   request(request: OutgoingRequest): Promise<OutgoingAnswer>
   close(): Promise<void>
 }
@@ -16,7 +16,7 @@ export interface OutgoingRequest {
   /** Whole request, redirects and body included. */
   timeoutMsMax: number
   answerBytesMax: number
-  /** Whoever wanted the answer may stop wanting it; the connection is closed then. */
+  /** Cancels the request and closes the connection. */
   signal?: AbortSignal | undefined
   redirectsMax?: number
   /** Further hosts that a redirect must stay within; absent means any public host. */
@@ -28,11 +28,11 @@ export interface OutgoingAnswer {
   /** Lower-case names. */
   headers: Readonly<Record<string, string>>
   body: Buffer
-  /** Where the answer came from, after redirects. */
+  /** Where the response came from, after redirects. */
   url: string
 }
 
-/** `aborted`: it is no longer wanted; `refused`: the target is not allowed; `timeout`; `too_large`; `unreachable`: it could not be connected or broke off. */
+/** `aborted`: canceled by the caller; `refused`: the target is not allowed; `unreachable`: not connected, or closed early. */
 export type OutgoingFailureKind = 'aborted' | 'refused' | 'timeout' | 'too_large' | 'unreachable'
 
 export class OutgoingFailure extends Error {

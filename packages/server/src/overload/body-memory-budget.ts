@@ -1,93 +1,97 @@
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
+import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
 
 /**
- * The memory of one process for large request bodies and answers, as long as they are coming, worked on or going. Without it a thousand
- * connections that dribble twenty megabytes each, or a thousand small bodies that unpack to so much, would take all memory there is.
+ * The memory that one process spends on large request bodies and responses while they are received, processed and sent. Without a
+ * limit, a thousand connections that dribble twenty megabytes each, or a thousand small bodies that inflate to as much, would take
+ * all memory there is.
  */
 export interface BodyMemoryBudget {
-  /** For one body; `giveWay` is called at most once, when it is the one that has to go. */
-  enter(giveWay: (why: Problem) => void): BodyReservation
-  /** Unpacks, a few bodies at a time: those that wait their turn are still small. */
-  unpack(work: () => Promise<Buffer>): Promise<Buffer>
+  /** For one body; `onEvicted` is called at most once, when it has to make way for others. */
+  reserve(onEvicted: (why: Problem) => void): BodyReservation
+  /** Decompresses, a few bodies at a time: those that wait are still small. */
+  inflate(work: () => Promise<Buffer>): Promise<Buffer>
+  /** Counts a body that was decompressed synchronously. */
+  countInflate(): void
   readonly heldBytes: number
+  readonly inflatesTotal: number
 }
 
 export interface BodyReservation {
-  /** Raises `unavailable` when there is no room for so much more. */
-  take(bytes: number): void
-  /** All of it is here: it gives way to nobody any more. */
-  settle(): void
-  leave(): void
+  /** Raises `unavailable` when the budget is used up. */
+  grow(bytes: number): void
+  /** All of the body has arrived: it cannot be evicted any more. */
+  complete(): void
+  release(): void
 }
 
-/** Smaller bodies need no place: there is a limit to how many requests are answered at once. */
+/** Smaller bodies need no reservation: the number of concurrent requests is limited. */
 export const freeBodyBytes = 64 * 1024
 
-const unpackingMax = 4
-/** A body that has been coming for longer gives way to one that comes now; otherwise those that came first stay. */
+const concurrentInflatesMax = 4
+const inflateWaitMillisecondsMax = 10_000
+/** A body that takes longer to arrive makes way for a new one; otherwise the older ones stay. */
 const slowMilliseconds = 5000
 
-const full = (): Problem =>
-  new Problem('unavailable', 'This server holds as many large requests and answers as it can. Try again in a moment.', {
+const exhausted = (): Problem =>
+  new Problem('unavailable', 'The memory for large requests is used up. Try again in a few seconds.', {
     retryAfterSeconds: 5,
   })
 
 export function createBodyMemoryBudget(bytesMax: number, now: () => number = monotonicNow): BodyMemoryBudget {
-  /** Those still coming, the oldest first. */
-  const coming = new Map<BodyReservation, { readonly since: number; readonly giveWay: (why: Problem) => void }>()
+  /** Bodies that are still arriving, the oldest first. */
+  const arriving = new Map<BodyReservation, { readonly since: number; readonly onEvicted: (why: Problem) => void }>()
+  const inflating = new Semaphore({
+    permits: concurrentInflatesMax,
+    waitMillisecondsMax: inflateWaitMillisecondsMax,
+    message: exhausted().message,
+  })
   let held = 0
+  let inflates = 0
 
-  /** Sends slow bodies away until there is room, and answers whether there is. */
-  function makeRoom(bytes: number, asking: BodyReservation): boolean {
-    for (const [place, { since, giveWay }] of coming) {
-      if (held + bytes <= bytesMax || place === asking || now() - since < slowMilliseconds) break
-      place.leave()
-      giveWay(full())
+  /** Evicts slow bodies until there is enough memory, and returns whether there is. */
+  function evictFor(bytes: number, requester: BodyReservation): boolean {
+    for (const [reservation, { since, onEvicted }] of arriving) {
+      if (held + bytes <= bytesMax || reservation === requester || now() - since < slowMilliseconds) break
+      reservation.release()
+      onEvicted(exhausted())
     }
     return held + bytes <= bytesMax
   }
 
-  const turns = createTurns(unpackingMax)
   return {
-    enter(giveWay) {
+    reserve(onEvicted) {
       let own = 0
-      const place: BodyReservation = {
-        take(bytes) {
-          if (held + bytes > bytesMax && !makeRoom(bytes, place)) throw full()
+      const reservation: BodyReservation = {
+        grow(bytes) {
+          if (held + bytes > bytesMax && !evictFor(bytes, reservation)) throw exhausted()
           held += bytes
           own += bytes
         },
-        settle: () => void coming.delete(place),
-        leave() {
-          coming.delete(place)
+        complete: () => void arriving.delete(reservation),
+        release() {
+          arriving.delete(reservation)
           held -= own
           own = 0
         },
       }
-      coming.set(place, { since: now(), giveWay })
-      return place
+      arriving.set(reservation, { since: now(), onEvicted })
+      return reservation
     },
-    unpack: turns,
+    inflate: work =>
+      inflating.run(() => {
+        inflates += 1
+        return work()
+      }),
+    countInflate() {
+      inflates += 1
+    },
     get heldBytes() {
       return held
     },
-  }
-}
-
-/** So many at once, the others in the order in which they came. */
-function createTurns(atOnceMax: number): <T>(work: () => Promise<T>) => Promise<T> {
-  const waiting: (() => void)[] = []
-  let underWay = 0
-  return async work => {
-    if (underWay >= atOnceMax) await new Promise<void>(resolve => waiting.push(resolve))
-    else underWay += 1
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else underWay -= 1
-    }
+    get inflatesTotal() {
+      return inflates
+    },
   }
 }

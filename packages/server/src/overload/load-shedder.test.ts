@@ -1,6 +1,7 @@
 import { type ClientRequest, request } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
+import { createLoadShedder } from './load-shedder.ts'
 
 /** Stops the event loop, as too much work would. */
 function block(milliseconds: number): void {
@@ -8,7 +9,7 @@ function block(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-describe('more requests than there is room for', () => {
+describe('more requests than capacity', () => {
   let s: Scenario
   beforeAll(async () => {
     s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '2' } })
@@ -26,7 +27,7 @@ describe('more requests than there is room for', () => {
   }
 
   it('turns evaluation away first, then management, and never the supervisor', async () => {
-    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })
+    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'someone' })
     const manage = () => s.get(`${s.project}/feature_flags/`)
     const inFlight = async () => Number(/halyard_requests_in_flight (\d+)/.exec((await s.get('/metrics')).text)?.[1])
     expect((await evaluate()).status).toBe(200)
@@ -58,7 +59,7 @@ describe('more requests than there is room for', () => {
 describe('an event loop that is late again and again', () => {
   it('sheds evaluation, answers management, and recovers', async () => {
     const s = await startScenario('sqlite', { environment: { HALYARD_LAG_MILLISECONDS_MAX: '150' } })
-    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'somebody' })
+    const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'someone' })
     try {
       expect((await evaluate()).status).toBe(200)
       const blocking = setInterval(() => block(400), 1)
@@ -68,5 +69,20 @@ describe('an event loop that is late again and again', () => {
     } finally {
       await s.close()
     }
+  })
+})
+
+describe('evaluations that have waited in the queue', () => {
+  it('are shed beyond the limit, except for one in four', () => {
+    const shedder = createLoadShedder({ lagMillisecondsMax: 1000, inFlightMax: 10 })
+    const admitted = (queueMilliseconds: number) =>
+      Array.from({ length: 8 }, () => shedder.admitEvaluation(queueMilliseconds) === undefined)
+    expect(admitted(900)).toEqual(Array(8).fill(true))
+    expect(admitted(1100)).toEqual([false, false, false, true, false, false, false, true])
+    expect(shedder.load.shedTotal).toBe(6)
+    shedder.close()
+    const unlimited = createLoadShedder({ lagMillisecondsMax: 0, inFlightMax: 10 })
+    expect(unlimited.admitEvaluation(60_000)).toBeUndefined()
+    unlimited.close()
   })
 })

@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { bodyFrom, type FastResponse, responseHead } from '../fast-path/fast-response.ts'
-import type { ResponseBuffer } from '../fast-path/response-buffer.ts'
+import { Problem } from '../problem.ts'
 
-/** Says no in time: beyond what this process can do, a quick 503 is better than an answer that nobody waits for any more. */
+/** Load shedding: beyond capacity, an immediate 503 is better than a response that no client waits for any more. */
 export interface LoadShedder {
-  /** True when the request was answered 503; nobody else may touch it then. */
-  refuse(request: IncomingMessage, response: ServerResponse): boolean
-  /** The same for an evaluation that would be answered at once: what it is answered instead, undefined when there is room for it. */
-  refuseEvaluation(room: ResponseBuffer): FastResponse | undefined
+  /** For each request on the ordinary path; counts it as in flight until its response closes. A problem refuses it. */
+  admit(request: IncomingMessage, response: ServerResponse): Problem | undefined
+  /** For an evaluation on the fast path, which is never in flight. */
+  admitEvaluation(queueMilliseconds: number): Problem | undefined
   readonly load: Load
   close(): void
 }
@@ -20,43 +19,28 @@ export interface Load {
 }
 
 export interface LoadLimits {
-  /** 0 means: however late. */
+  /** For the lag of the event loop and the queueing time of evaluations; 0 means no limit. */
   readonly lagMillisecondsMax: number
   readonly inFlightMax: number
 }
 
 const sampleMilliseconds = 100
-/** One long stall is no overload: it is one when the loop is late again and again. */
+/** A single long tick is no overload: the loop has to be late several times in a row. */
 const lateSamplesMin = 3
-/** How much more it takes until people who manage flags are turned away as well. */
+/** How much more it takes until management requests are shed as well. */
 const managementLagFactor = 4
 const managementInFlightFactor = 2
-const retryAfterSeconds = 1
+/** One in this many late evaluations is served all the same, so that clients that retry at once do not turn all work into refusals. */
+const servedLateInterval = 4
 
-const refusal = Buffer.from(
-  JSON.stringify({
-    type: 'server_error',
-    code: 'unavailable',
-    detail: 'This server has more to do than it can. Try again in a moment.',
-    attr: null,
-  }),
-)
-
-const refusalFields = [
-  'content-type',
-  'application/json; charset=utf-8',
-  'retry-after',
-  String(retryAfterSeconds),
-  'cache-control',
-  'no-store',
-  'x-content-type-options',
-  'nosniff',
-]
-const evaluationRefusalHead = responseHead(503, [...refusalFields, 'access-control-allow-origin', '*'])
+export const overloaded = new Problem('unavailable', 'The server is overloaded. Try again in a moment.', {
+  retryAfterSeconds: 1,
+})
 
 export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimits): LoadShedder {
   const load = { lagMilliseconds: 0, inFlight: 0, shedTotal: 0 }
   let lateSamples = 0
+  let lateEvaluations = 0
   let expected = performance.now() + sampleMilliseconds
   const timer = setInterval(() => {
     const time = performance.now()
@@ -67,49 +51,45 @@ export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimit
   }, sampleMilliseconds)
   timer.unref()
 
-  function isTooMuch(kind: 'evaluation' | 'management'): boolean {
+  function isOverloaded(kind: 'evaluation' | 'management'): boolean {
     const lagFactor = kind === 'management' ? managementLagFactor : 1
     const countFactor = kind === 'management' ? managementInFlightFactor : 1
     const isLate = lateSamples >= lateSamplesMin && load.lagMilliseconds > lagMillisecondsMax * lagFactor
     return isLate || load.inFlight >= inFlightMax * countFactor
   }
 
+  function shed(): Problem {
+    load.shedTotal += 1
+    return overloaded
+  }
+
   return {
     load,
-    refuse(request, response) {
-      const kind = kindOf(request.url ?? '')
-      if (kind === 'operations') return false
-      if (isTooMuch(kind)) {
-        load.shedTotal += 1
-        answerBusy(response, kind)
-        return true
-      }
-      // A stream stays for hours and costs nothing meanwhile.
-      if (request.headers.accept?.includes('text/event-stream')) return false
+    admit(request, response) {
+      const kind = requestKind(request.url ?? '')
+      if (kind === 'operations') return undefined
+      if (isOverloaded(kind)) return shed()
+      // A stream stays open for hours and costs nothing meanwhile.
+      if (request.headers.accept?.includes('text/event-stream')) return undefined
       load.inFlight += 1
       response.once('close', () => {
         load.inFlight -= 1
       })
-      return false
+      return undefined
     },
-    refuseEvaluation(room) {
-      if (!isTooMuch('evaluation')) return undefined
-      load.shedTotal += 1
-      return { head: evaluationRefusalHead, ...bodyFrom(room, refusal) }
+    admitEvaluation(queueMilliseconds) {
+      if (isOverloaded('evaluation')) return shed()
+      const isLate = lagMillisecondsMax > 0 && queueMilliseconds > lagMillisecondsMax
+      return isLate && ++lateEvaluations % servedLateInterval !== 0 ? shed() : undefined
     },
     close: () => clearInterval(timer),
   }
 }
 
-/** Supervisors are always answered. Definitions for client libraries count as evaluation although they lie below `/api/`. */
-function kindOf(url: string): 'operations' | 'evaluation' | 'management' {
+/** Health probes are never shed. Definitions for client libraries count as evaluation although they are below `/api/`. */
+export function requestKind(url: string): 'operations' | 'evaluation' | 'management' {
   if (url.startsWith('/flags/') || url.startsWith('/flags?')) return 'evaluation'
-  if (/^\/(_livez|_readyz|metrics)\b/.test(url)) return 'operations'
+  if (/^\/(_livez|_readyz|livez|readyz|healthz|metrics)\b/.test(url)) return 'operations'
   if (/^\/api\/feature_flag\/local_evaluation|\/feature_flags\/local_evaluation/.test(url)) return 'evaluation'
   return /^\/(flags|decide|ofrep|e|batch|capture|engage|track|i|s|array)\b/.test(url) ? 'evaluation' : 'management'
-}
-
-function answerBusy(response: ServerResponse, kind: 'evaluation' | 'management'): void {
-  const fields = kind === 'evaluation' ? evaluationRefusalHead.fields : refusalFields
-  response.writeHead(503, [...fields, 'content-length', String(refusal.length)]).end(refusal)
 }

@@ -17,7 +17,7 @@ function limitersOf(processes: number, perMinute: number) {
   }
 }
 
-it('requests with a key are counted by all processes together, and each key by itself', () => {
+it('requests with a key are counted by all processes together, and each key separately', () => {
   const isLet = limitersOf(3, 60)
   for (let n = 0; n < 20; n += 1) for (const process of [0, 1, 2]) expect(isLet(process, 'a')).toBe(true)
   vi.advanceTimersByTime(200)

@@ -1,6 +1,6 @@
 import type { GuestError, SandboxFailureKind, SandboxLimits, SandboxLogLine, SandboxScript } from './sandbox.ts'
 
-/** What the main thread tells a worker. Every `json` is the text of one value. */
+/** Messages from the main thread to a worker. Every `json` is the text of one value. */
 export type ToWorker =
   | { type: 'open'; realm: number; scripts: readonly SandboxScript[]; limits: SandboxLimits }
   | { type: 'call'; realm: number; json: string; cpuMsMax: number }
@@ -8,7 +8,7 @@ export type ToWorker =
   | { type: 'hostFailure'; realm: number; hostCall: number; message: string }
   | { type: 'close'; realm: number }
 
-/** What a worker tells the main thread. `done` answers the realm's one running `open` or `call`. */
+/** Messages from a worker to the main thread. `done` answers the realm's one running `open` or `call`. */
 export type FromWorker =
   | { type: 'done'; realm: number; json: string; cpuMs: number; memoryBytes: number }
   | { type: 'failed'; realm: number; failure: FailureMessage }
@@ -19,7 +19,7 @@ export interface FailureMessage {
   kind: SandboxFailureKind
   message: string
   guest?: GuestError
-  /** The realm is gone: nothing more can be asked of it. */
+  /** The realm is gone: no further call can succeed. */
   realmLost: boolean
 }
 

@@ -39,12 +39,16 @@ export function createRealmClient({ id, limits, host, post, ended }: RealmClient
   let running: RunningCall | undefined
   let loss: SandboxFailure | undefined
   let tail: Promise<unknown> = Promise.resolve()
+  /** What the host calls of the running call have carried so far. */
+  let hostCharacters = 0
 
   function run(message: ToWorker, { cpuMsMax, wallMsMax }: CallLimits): Promise<SandboxAnswer> {
     if (loss) return Promise.reject(loss)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => lose(tookTooLong(wallMsMax)), wallMsMax)
       running = { resolve, reject, timer, cpuMsMax }
+      hostCharacters = 0
+      host.callStarted?.()
       post(message)
     })
   }
@@ -70,9 +74,16 @@ export function createRealmClient({ id, limits, host, post, ended }: RealmClient
     else take()?.reject(failure)
   }
 
+  function carry(json: string): void {
+    hostCharacters += json.length
+    if (hostCharacters > limits.hostCharactersMax) throw new Error('This call has used up its exchange with the host.')
+  }
+
   async function answerHostCall(hostCall: number, name: string, json: string): Promise<void> {
     try {
+      carry(json)
       const answer = JSON.stringify((await host.call(name, JSON.parse(json) as unknown[])) ?? null)
+      carry(answer)
       if (answer.length > limits.messageCharactersMax) throw new Error('The answer is too large.')
       if (!loss) post({ type: 'hostAnswer', realm: id, hostCall, json: answer })
     } catch (error) {

@@ -83,7 +83,7 @@ export async function createRealm({ id, wasm, limits, progress, send }: RealmPar
     report()
   }
 
-  /** Tells the main thread what the turn has brought: log lines, and the answer if there is one. */
+  /** Reports log lines to the main thread, and the result if there is one. */
   function report(): void {
     if (lines.length > 0) send({ type: 'log', realm: id, lines })
     lines = []

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { startRunTimer } from './run-timer.ts'
 
-it('charges nobody for time in which there was no processor', () => {
+it('charges no CPU time while the process does not run', () => {
   const timer = startRunTimer()
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400)
   expect(timer.hasRunLongerThan(300)).toBe(false)

@@ -1,6 +1,6 @@
 /**
  * How long code can have been running at most: no longer than time has passed, and no longer than this process has had a processor. A machine
- * that is busy with other work is nobody's fault.
+ * that is busy with other work is not charged to the code.
  */
 export interface RunTimer {
   hasRunLongerThan(ms: number): boolean

@@ -4,7 +4,7 @@ import type { FailureMessage, FromWorker, ToWorker, WorkerData } from './message
 import { createRealm, type Realm } from './realm.ts'
 import { createProgress } from './run-progress.ts'
 
-/** The code of a worker thread: it owns a number of realms and does what the main thread tells it, in order. */
+/** The code of a worker thread: it owns a number of realms and processes the main thread's messages in order. */
 
 const { wasm, progress: progressBuffer } = workerData as WorkerData
 const port = parentPort!

@@ -55,6 +55,20 @@ describe('a realm', () => {
     realm.close()
   })
 
+  test('bounds what the host calls of one call carry, and gives the next call a new budget', async () => {
+    const started: number[] = []
+    const host = { call: async () => 'x'.repeat(900), callStarted: () => started.push(1), log: () => {} }
+    const code = `async () => {
+      for (let n = 0; n < 100; n++) try { await host.call('a') } catch (error) { return [n, error.message] }
+    }`
+    const realm = await open(code, host, { ...quick, hostCharactersMax: 10_000 })
+    const expected = [11, 'This call has used up its exchange with the host.']
+    expect((await realm.call(null)).value).toEqual(expected)
+    expect((await realm.call(null)).value).toEqual(expected)
+    expect(started).toHaveLength(3)
+    realm.close()
+  })
+
   test('reports how long the code ran and how much memory it holds', async () => {
     const realm = await open('() => 1')
     const answer = await realm.call(null)
@@ -206,7 +220,9 @@ describe('hostile code', () => {
     expect(failure.kind).toBe('threw')
     expect(failure.guest?.name).toBe('RangeError')
     const nested = 'let a = []; for (let i = 0; i < 50000; i++) a = [a]; return JSON.stringify(a)'
-    expect(['threw', 'crash', 'cpu']).toContain((await failureOf(run(nested, noHost, { cpuMsMax: 2_000 }))).kind)
+    expect(['threw', 'crash', 'cpu']).toContain(
+      (await failureOf(run(nested, noHost, { cpuMsMax: 2_000, wallMsMax: 60_000 }))).kind,
+    )
   })
 
   test('is stopped when it never answers', async () => {
@@ -323,17 +339,17 @@ describe('hostile code', () => {
     await single.close()
   })
 
-  test('tells the other realms of its worker when the worker had to be replaced', async () => {
+  test('fails the other realms of its worker when the worker had to be replaced', async () => {
     const single = createWorkerSandbox({ workersMax: 1, silenceMsMax: 100 })
     const scripts = (text: string) => ({ name: 'x', scripts: [{ fileName: 'x.js', text }] })
     const good = await single.open(scripts('() => 1'), noHost, quick)
     const bad = await single.open(scripts('() => Array.prototype.reverse.call({ length: 2 ** 53 - 1 })'), noHost, quick)
-    const [blamed, neighbour] = await Promise.all([
+    const [blamed, neighbor] = await Promise.all([
       failureOf(bad.call(0)),
       failureOf(good.call(0).then(() => good.call(0))),
     ])
     expect(blamed.kind).toBe('cpu')
-    expect(neighbour.kind).toBe('neighbour')
+    expect(neighbor.kind).toBe('neighbor')
     const again = await single.open(scripts('() => 2'), noHost, quick)
     expect((await again.call(0)).value).toBe(2)
     await single.close()

@@ -1,5 +1,5 @@
 /**
- * What a sandbox promises: code that nobody has read runs in a realm of its own, with nothing in reach but the
+ * What a sandbox promises: untrusted code runs in a realm of its own, with nothing in reach but the
  * functions that the host hands in, and it can neither stop the service nor outgrow its limits. Values cross the
  * border as JSON text in both directions, so no object of one side ever exists on the other.
  */
@@ -45,6 +45,8 @@ export interface SandboxScript {
 
 /** What a program can reach outside of its realm. Both are called on the main thread. */
 export interface SandboxHost {
+  /** A call of the realm begins, and with it a new budget for what it asks of the host. */
+  callStarted?(): void
   /** Answers `host.call(name, …args)` of the guest. What it throws becomes an Error inside, message only. */
   call(name: string, args: readonly unknown[]): Promise<unknown>
   log(lines: readonly SandboxLogLine[]): void
@@ -72,6 +74,8 @@ export interface SandboxLimits extends CallLimits {
   hostCallsPendingMax: number
   /** Host calls that one call may make in all. */
   hostCallsMax: number
+  /** Characters of JSON that the host calls of one call may carry in all, in both directions. */
+  hostCharactersMax: number
   logLinesMax: number
   logLineCharactersMax: number
 }
@@ -83,6 +87,7 @@ export const defaultSandboxLimits: Readonly<SandboxLimits> = Object.freeze({
   messageCharactersMax: 2 * 1024 * 1024,
   hostCallsPendingMax: 100,
   hostCallsMax: 2_000,
+  hostCharactersMax: 16 * 1024 * 1024,
   logLinesMax: 100,
   logLineCharactersMax: 4_096,
 })
@@ -91,10 +96,10 @@ export const defaultSandboxLimits: Readonly<SandboxLimits> = Object.freeze({
  * - `threw`: the code threw; `guest` carries its error
  * - `memory`, `cpu`, `wall_clock`, `size`: the limit that it ran into
  * - `crash`: the realm broke in a way that it cannot go on from
- * - `neighbour`: the worker had to be replaced because of another realm; trying again in a new realm is fair
+ * - `neighbor`: the worker had to be replaced because of another realm; trying again in a new realm is fair
  * - `closed`: the realm or the sandbox was closed
  */
-export type SandboxFailureKind = 'threw' | 'memory' | 'cpu' | 'wall_clock' | 'size' | 'crash' | 'neighbour' | 'closed'
+export type SandboxFailureKind = 'threw' | 'memory' | 'cpu' | 'wall_clock' | 'size' | 'crash' | 'neighbor' | 'closed'
 
 export interface GuestError {
   name: string

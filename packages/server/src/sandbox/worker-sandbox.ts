@@ -45,7 +45,7 @@ export function createWorkerSandbox(options: WorkerSandboxOptions = {}): Sandbox
 
   function replace(slot: Slot, culprit: number | undefined, failure: SandboxFailure): void {
     slots.delete(slot)
-    for (const [id, realm] of [...slot.realms]) realm.lose(id === culprit ? failure : neighbourFailed())
+    for (const [id, realm] of [...slot.realms]) realm.lose(id === culprit ? failure : neighborFailed())
     void slot.thread.terminate()
   }
 
@@ -95,8 +95,8 @@ export function createWorkerSandbox(options: WorkerSandboxOptions = {}): Sandbox
   }
 }
 
-function neighbourFailed(): SandboxFailure {
-  return new SandboxFailure('neighbour', 'The worker had to be replaced because of another program.')
+function neighborFailed(): SandboxFailure {
+  return new SandboxFailure('neighbor', 'The worker had to be replaced because of another program.')
 }
 
 function sandboxClosed(): SandboxFailure {

@@ -17,7 +17,7 @@ onEachDatabase('anomalies', dialect => {
   let otherRoleId: string
   let roleAccessId: number
   let memberUuid: string
-  let inviteId: string
+  let inviteToken: string
   let otherProjectId: number
   beforeAll(async () => {
     s = await startScenario(dialect, { storage: injector })
@@ -26,7 +26,7 @@ onEachDatabase('anomalies', dialect => {
     otherRoleId = (await s.post(`${s.organization}/roles/`, { name: 'Other' })).body.id
     roleAccessId = (await s.post(`${s.project}/feature_flags/${flagId}/role_access/`, { role_id: roleId })).body.id
     otherProjectId = (await s.post('/api/projects/', { name: 'Other' })).body.id
-    inviteId = (await s.post(`${s.organization}/invites/`, { target_email: 'new@example.com' })).body.id
+    inviteToken = (await s.post(`${s.organization}/invites/`, { target_email: 'new@example.com' })).body.token
     memberUuid = (await s.join('steady')).uuid
   })
   afterAll(() => s.close())
@@ -82,7 +82,10 @@ onEachDatabase('anomalies', dialect => {
     ['update a role', () => s.patch(`${s.organization}/roles/${roleId}/`, { name: `S${counter++}` })],
     ['delete a role', () => s.delete(`${s.organization}/roles/${otherRoleId}/`)],
     ['change a level', () => s.patch(`${s.organization}/members/${memberUuid}/`, { level: 8 })],
-    ['sign up', () => s.as(undefined).post(`/api/signup/${inviteId}/`, { first_name: 'New', password: 'long enough' })],
+    [
+      'sign up',
+      () => s.as(undefined).post(`/api/signup/${inviteToken}/`, { first_name: 'New', password: 'long enough' }),
+    ],
     [
       'sign in',
       () => s.as(undefined).post('/api/login/', { email: 'steady@example.com', password: 'correct horse battery' }),
@@ -106,7 +109,7 @@ onEachDatabase('anomalies', dialect => {
         continue
       }
       if (!wasReached) return
-      // What comes after the commit (telling others) may fail without harm: the write is there and was acknowledged. Doing the
+      // What comes after the commit (the notification) may fail without harm: the write is there and was acknowledged. Doing the
       // same again may then be refused, which ends the search.
       expect(status).toBeLessThan(500)
       if (status >= 400) return

@@ -1,6 +1,6 @@
 import { invalid, Problem } from '../problem.ts'
 
-/** Drivers report in their own words; this is the one place that understands them. */
+/** The one place that interprets the errors of the drivers. */
 
 /** The name of the unique constraint or its columns, when that is what an error is about. */
 export function uniqueViolation(error: unknown): string | undefined {
@@ -10,34 +10,66 @@ export function uniqueViolation(error: unknown): string | undefined {
   return /UNIQUE constraint failed: (.*)/.exec(error.message)?.[1]
 }
 
-/** What to raise for a write that failed: `invalid` (`unique`) when the value is somebody else's, else the error itself. */
+/** What to raise for a write that failed: `invalid` (`unique`) when another row has the value, else the error itself. */
 export const alreadyTaken = (error: unknown, field: string, message: string): unknown =>
   uniqueViolation(error) === undefined ? error : invalid(field, 'unique', message)
 
 const retryablePostgresCodes = new Set(['40001', '40P01'])
 
-/** The transaction can simply be tried again: it lost a race that PostgreSQL noticed. SQLite's writers wait in the driver. */
+/** The transaction can be retried: PostgreSQL reported a serialization failure or a deadlock. SQLite's writers wait in the driver. */
 export const isRaceLost = (error: unknown): boolean =>
   error instanceof Error && (retryablePostgresCodes.has((error as { code?: string }).code ?? '') || isNameLost(error))
 
 /**
- * The server does not know a statement by the name that it was given, knows it already, or would not answer as it did when it was named: there
- * is a pooler that lends us another connection for each transaction, or somebody has changed a table. It runs without its name.
+ * A prepared statement is missing, exists already, or was prepared for another schema: a pooler assigns another connection to each
+ * transaction, or a table was altered. The statement then runs without its name.
  */
 export function isNameLost(error: unknown): boolean {
   const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }
   return code === '26000' || code === '42P05' || (code === '0A000' && routine === 'RevalidateCachedQuery')
 }
 
-/** 25006: a primary that has become read-only, as after a failover; the next connection may find the new one. */
-const awayPostgresCodes = /^(08|53|57|58|25006)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/
-const awayMessages =
-  /terminating connection|Connection terminated|not queryable|Query read timeout|Connection ended|server closed the connection|timeout exceeded when trying to connect|timeout expired|database or disk is full|disk I\/O error|attempt to write a readonly database|readonly database|unable to open database|database is locked|database schema is locked|malformed|not a database/i
+/** Why the database cannot serve a request that is right. */
+export type OutageKind = 'timeout' | 'disk_full' | 'unavailable'
 
-/** The database cannot be used now, through no fault of the request. */
-export const isDatabaseAway = (error: unknown): boolean =>
-  error instanceof Error &&
-  (awayPostgresCodes.test(String((error as { code?: unknown }).code ?? '')) || awayMessages.test(error.message))
+const statementTimeoutCode = '57014'
+const postgresDiskFullCode = '53100'
+/** 25006: a primary that has become read-only, as after a failover; the next connection may find the new one. */
+const unavailableCodes = /^(08|53|57|58|25006)|^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|EAI_AGAIN)/
+const unavailableMessages =
+  /terminating connection|Connection terminated|not queryable|Query read timeout|Connection ended|server closed the connection|timeout exceeded when trying to connect|timeout expired/i
+
+/** The primary result codes of SQLite, in the low byte of what it reports. */
+const sqliteFull = 13
+/** Busy, locked, read-only, I/O error, corrupt, cannot open, not a database. */
+const sqliteUnavailable = new Set([5, 6, 8, 10, 11, 14, 26])
+
+/** Without its result code, as when the error comes from another thread. */
+const sqliteUnavailableMessages =
+  /unable to open database|disk I\/O error|readonly database|database is locked|database disk image is malformed|not a database/
+
+const sqliteCodeOf = (error: Error): number | undefined => {
+  const { errcode } = error as Error & { errcode?: unknown }
+  return typeof errcode === 'number' ? errcode & 0xff : undefined
+}
+
+/** Undefined for errors that are not the database's fault. */
+export function outageKind(error: unknown): OutageKind | undefined {
+  if (!(error instanceof Error)) return undefined
+  const sqliteCode = sqliteCodeOf(error)
+  if (sqliteCode !== undefined) {
+    if (sqliteCode === sqliteFull) return 'disk_full'
+    return sqliteUnavailable.has(sqliteCode) ? 'unavailable' : undefined
+  }
+  const code = String((error as { code?: unknown }).code ?? '')
+  if (code === 'ERR_SQLITE_ERROR') return sqliteUnavailableMessages.test(error.message) ? 'unavailable' : undefined
+  if (code === statementTimeoutCode) return 'timeout'
+  if (code === postgresDiskFullCode) return 'disk_full'
+  return unavailableCodes.test(code) || unavailableMessages.test(error.message) ? 'unavailable' : undefined
+}
+
+/** The connection is of no further use, or there is none. */
+export const isDatabaseAway = (error: unknown): boolean => outageKind(error) === 'unavailable'
 
 /** Numbers beyond what a column holds, and text that PostgreSQL does not take, such as NUL. */
 const unstorableCodes = new Set(['22001', '22003', '22021', '22P02', '22P05'])
@@ -45,7 +77,7 @@ const unstorableCodes = new Set(['22001', '22003', '22021', '22P02', '22P05'])
 const isUnstorable = (error: unknown): boolean =>
   error instanceof Error && unstorableCodes.has((error as { code?: string }).code ?? '')
 
-/** `isCommitting`: the answer to a commit was lost, so nobody can know whether it happened. */
+/** `isCommitting`: the response to a commit was lost, so its outcome is unknown. An error that the database itself reports is certain. */
 export function databaseProblem(error: unknown, isCommitting = false): unknown {
   if (error instanceof Problem) return error
   if (isUnstorable(error)) {
@@ -53,9 +85,23 @@ export function databaseProblem(error: unknown, isCommitting = false): unknown {
       cause: error,
     })
   }
-  if (!isDatabaseAway(error)) return error
-  const message = isCommitting
-    ? 'The database was lost while it saved. Look whether the change is there before you repeat it.'
-    : 'The database cannot be reached right now; nothing was changed. Try again.'
-  return new Problem('unavailable', message, { cause: error, retryAfterSeconds: 1 })
+  const kind = outageKind(error)
+  if (kind === undefined) return error
+  const isUncertain = kind === 'unavailable' && isCommitting && sqliteCodeOf(error as Error) === undefined
+  const { message, code } = isUncertain ? uncertain : outages[kind]
+  return new Problem('unavailable', message, { code, cause: error, retryAfterSeconds: 1 })
 }
+
+const outages = {
+  timeout: { code: 'timeout', message: 'The database took too long; nothing was changed. Try again.' },
+  disk_full: { code: 'disk_full', message: 'The disk is full; nothing was changed.' },
+  unavailable: {
+    code: 'unavailable',
+    message: 'The database cannot be reached right now; nothing was changed. Try again.',
+  },
+} as const
+
+const uncertain = {
+  code: 'unavailable',
+  message: 'The connection to the database was lost during the save. Check the outcome before you try again.',
+} as const

@@ -12,4 +12,11 @@ export const sqlInstanceStore = (db: Kysely<Tables>): InstanceStore => ({
     const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirstOrThrow()
     return row.value
   },
+  async find(name) {
+    const row = await db.selectFrom('instance').select('value').where('name', '=', name).executeTakeFirst()
+    return row?.value
+  },
+  async remove(name) {
+    await db.deleteFrom('instance').where('name', '=', name).execute()
+  },
 })

@@ -6,29 +6,32 @@ import { openPostgresPool, poolConnectionsMax } from './postgres/postgres-pool.t
 import { openSqlite, type SqliteHandle } from './sqlite/sqlite-connection.ts'
 import { sqliteDialect, sqliteWriterDialect } from './sqlite/sqlite-driver.ts'
 import { openSqliteFile } from './sqlite/sqlite-file.ts'
+import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
 import type { Tables } from './tables.ts'
 
 export interface Storage {
   readonly dialect: DialectName
   readonly kysely: Kysely<Tables>
-  /** For whoever only reads: over SQLite a connection of its own, on which nobody waits for writers. */
+  /** For reads: over SQLite a connection of its own, which does not wait for writers. */
   readonly reader: Kysely<Tables>
   /** Where the SQLite file lies; undefined for PostgreSQL. */
   readonly sqlite: { readonly path: string; readonly handle: SqliteHandle } | undefined
   readonly pool: pg.Pool | undefined
-  /** So many may write at once; the others wait outside, where they are in nobody's way. */
+  /** Concurrent write transactions; further ones wait without a connection. */
   readonly writersMax: number
-  /** Answers when the database does; throws when it does not. */
+  /** How the last writes went; `/_readyz` and metrics read it. */
+  readonly health: StorageHealthRecorder
+  /** Resolves when the database responds; throws when it does not. */
   ping(): Promise<void>
   close(): Promise<void>
 }
 
 export interface StorageOptions {
-  /** Reports a broken idle connection; the pool opens a new one by itself. */
+  /** Reports a broken idle connection; the pool opens a new one automatically. */
   readonly onConnectionError?: (error: Error) => void
-  /** PostgreSQL only: a statement that takes longer is ended. */
+  /** PostgreSQL only: a statement that takes longer is canceled. */
   readonly statementMillisecondsMax?: number | undefined
-  /** Lets the test kit come between queries and driver. */
+  /** Lets tests intercept statements between Kysely and the driver. */
   readonly wrapDialect?: (dialect: Dialect) => Dialect
 }
 
@@ -41,7 +44,7 @@ export function openStorage(url: string, options: StorageOptions = {}): Storage 
 function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): Storage {
   const handle = openSqliteFile(path)
   const open = (dialect: Dialect) => new Kysely<Tables>({ dialect: wrap(dialect) })
-  // Nobody but its one connection can see a database that is in memory.
+  // A database in memory is visible to its one connection only.
   const isInMemory = path === ':memory:'
   const kysely = open(isInMemory ? sqliteDialect(handle) : sqliteWriterDialect(handle))
   const readerHandle = isInMemory ? handle : openSqlite(path, { readOnly: true })
@@ -52,7 +55,8 @@ function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): S
     reader,
     sqlite: { path, handle },
     pool: undefined,
-    // They take turns by themselves, and keep nobody from reading.
+    health: createStorageHealth(),
+    // The driver serializes them, and they do not block reads.
     writersMax: Number.POSITIVE_INFINITY,
     ...lifeOf(reader, touchFile),
     async close() {
@@ -63,7 +67,7 @@ function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): S
   }
 }
 
-/** Kysely closes only what was used. Who has the file open, though, keeps others from knowing that it is free. */
+/** Kysely closes only connections that were used, and an open file looks like a running server. */
 function closeUnlessClosed(handle: SqliteHandle): void {
   try {
     handle.close()
@@ -85,6 +89,7 @@ function openPostgresStorage(
     reader: kysely,
     sqlite: undefined,
     pool,
+    health: createStorageHealth(),
     writersMax: poolConnectionsMax - connectionsForReaders,
     ...lifeOf(kysely, 'select 1'),
   }
@@ -92,7 +97,7 @@ function openPostgresStorage(
 
 const connectionsForReaders = 3
 
-/** SQLite answers `select 1` without its file; this makes it look. */
+/** SQLite runs `select 1` without reading its file; this one reads it. */
 const touchFile = 'select count(*) from sqlite_master'
 
 const lifeOf = (kysely: Kysely<Tables>, question: string) => ({

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sqlStores } from '../stores.sql.ts'
 import type { Stores } from '../stores.ts'
 import { migrate } from './migrations/migrate.ts'
-import { noNotes } from './sql-database.ts'
+import { readOnlyEnd } from './sql-database.ts'
 import { openSqlite } from './sqlite/sqlite-connection.ts'
 import { sqliteDialect } from './sqlite/sqlite-driver.ts'
 import type { Tables } from './tables.ts'
@@ -20,7 +20,7 @@ afterAll(() => db.destroy())
 
 async function planOf(ask: (stores: Stores) => Promise<unknown>): Promise<string[]> {
   asked.length = 0
-  await ask(sqlStores(db, noNotes))
+  await ask(sqlStores(db, readOnlyEnd))
   const [{ sql, parameters }] = asked as [CompiledQuery]
   const { rows } = await db.executeQuery<{ detail: string }>(
     CompiledQuery.raw(`explain query plan ${sql}`, [...parameters]),

@@ -5,6 +5,8 @@ export interface PluginTables {
   plugins: PluginRow
   plugin_files: PluginFileRow
   plugin_code: PluginCodeRow
+  plugin_releases: PluginReleaseRow
+  plugin_acceptances: PluginAcceptanceRow
   plugin_configs: PluginConfigRow
   plugin_attachments: PluginAttachmentRow
   plugin_storage: PluginStorageRow
@@ -34,6 +36,7 @@ export interface PluginRow {
   metrics: string
   public_jobs: string
   allowed_hosts: string
+  files_digest: Generated<string>
   version: number
   created_at: string
   updated_at: string
@@ -49,6 +52,21 @@ export interface PluginFileRow {
 export interface PluginCodeRow {
   plugin_id: number
   code: string
+}
+
+/** A plugin as at least one other organization has accepted it. */
+export interface PluginReleaseRow {
+  plugin_id: number
+  digest: string
+  content: string
+  code: string | null
+}
+
+export interface PluginAcceptanceRow {
+  organization_id: string
+  plugin_id: number
+  digest: string
+  accepted_at: string
 }
 
 export interface PluginConfigRow {

@@ -7,7 +7,7 @@ import { openStorage, type Storage } from './open-storage.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from './prepared-query.ts'
 import type { ChangeRow, UserRow } from './tables.ts'
 
-onEachDatabase('a kept statement', dialect => {
+onEachDatabase('a prepared query', dialect => {
   let database: TestDatabase
   let storage: Storage
 
@@ -57,7 +57,7 @@ onEachDatabase('a kept statement', dialect => {
     expect(sequences).toEqual([{ sequence: 1 }])
   })
 
-  describe('of which nothing is to be learnt', () => {
+  describe('whose result is not needed', () => {
     const write = pipelinedWrite((db, row: ChangeRow) => db.insertInto('changes').values(row))
     const sequences = async () =>
       (await storage.kysely.selectFrom('changes').select('sequence').orderBy('sequence').execute()).map(
@@ -65,7 +65,7 @@ onEachDatabase('a kept statement', dialect => {
       )
     const violation = (failing: Promise<unknown>) => failing.then(() => undefined, uniqueViolation)
 
-    it('is there after the commit, and seen before by whoever wrote it', async () => {
+    it('is visible after the commit, and before to its own transaction', async () => {
       await storage.kysely.transaction().execute(async tx => {
         for (const sequence of [1, 2, 3]) await write(tx, change(sequence, null))
         expect(await tx.selectFrom('changes').select('sequence').execute()).toHaveLength(3)
@@ -100,14 +100,14 @@ onEachDatabase('a kept statement', dialect => {
       expect(await sequences()).toEqual([])
     })
 
-    it('fails by itself outside of a transaction', async () => {
+    it('fails on its own outside of a transaction', async () => {
       await write(storage.kysely, change(1, null))
       expect(await violation(write(storage.kysely, change(1, null)))).toBeDefined()
       expect(await sequences()).toEqual([1])
     })
   })
 
-  it('keeps what is no parameter, and tells how many rows were changed', async () => {
+  it('keeps constants, and returns how many rows were changed', async () => {
     const insert = preparedQuery((db, row: ChangeRow) => db.insertInto('changes').values(row))
     const rename = preparedQuery((db, { from, limit }: { from: number; limit: number }) =>
       db
@@ -149,7 +149,7 @@ onEachDatabase('a kept insert', dialect => {
   })
 })
 
-onEachDatabase('a kept statement about a list', dialect => {
+onEachDatabase('a prepared query for a list', dialect => {
   it('finds each once, whatever the length of the list', async () => {
     const database = await createTestDatabase(dialect)
     const storage = openStorage(database.url)
@@ -175,7 +175,7 @@ onEachDatabase('a kept statement about a list', dialect => {
   })
 })
 
-it('is made anew for another kind of database', async () => {
+it('is compiled again for another kind of database', async () => {
   const statement = preparedQuery((db, { id }: { id: number }) =>
     db.selectFrom('change_head').select('sequence').where('id', '=', id),
   )

@@ -2,8 +2,8 @@ import type { SelectQueryBuilder, Simplify } from 'kysely'
 import type { PageOf, Window } from '../pagination.ts'
 
 /**
- * One window of an ordered query, and how many rows it has in all: two queries, to be run in one transaction. Where rows can be counted more
- * cheaply than by the query itself, which joins what it shows, the caller says how.
+ * One page of an ordered query, and the total: two queries, to be run in one transaction. `count` replaces the count of the query where a
+ * cheaper one, without its joins, exists.
  */
 export async function readPage<Tables, From extends keyof Tables, Row, Item>(
   query: SelectQueryBuilder<Tables, From, Row>,

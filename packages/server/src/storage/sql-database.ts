@@ -1,88 +1,116 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import type { Kysely } from 'kysely'
-import { createSemaphore } from '../concurrency/semaphore.ts'
+import { CompiledQuery, type Kysely } from 'kysely'
+import { retryDelay } from '../concurrency/retry-delay.ts'
+import { Semaphore } from '../concurrency/semaphore.ts'
 import { Problem } from '../problem.ts'
-import { StaleWrite } from '../stores.ts'
-import { databaseProblem, isNameLost, isRaceLost } from './driver-error.ts'
+import { type ReadLimits, StaleWrite } from '../stores.ts'
+import { appendChanges } from './changes/change-log.sql.ts'
+import type { NewChange } from './changes/changes.ts'
+import { databaseProblem, isNameLost, isRaceLost, outageKind } from './driver-error.ts'
+import type { DialectName } from './migrations/migration.ts'
+import type { PreparedCompiledQuery } from './prepared-query.ts'
+import { createStorageHealth, type StorageHealthRecorder } from './storage-health.ts'
 import type { Tables } from './tables.ts'
 
 const attemptsMillisecondsMax = 10_000
 const backOffMillisecondsMax = 40
-const placeMillisecondsMax = 10_000
+const writersWaitingMax = 10_000
+const writerWaitMillisecondsMax = 10_000
 
-const crowded = (cause: unknown): Problem =>
-  new Problem('unavailable', 'Too many writers want to change the same thing; nothing was changed. Try again.', {
+const tooContended = (cause: unknown): Problem =>
+  new Problem('unavailable', 'Too many requests change the same object; nothing was changed. Try again.', {
     cause,
     retryAfterSeconds: 1,
   })
 
-/** What the stores of a transaction tell about it; it counts when the transaction has committed. */
-export interface TransactionNotes {
-  /** Something was appended to the change log. */
-  changed(): void
+/** What the stores of a transaction leave for its end. */
+export interface TransactionEnd {
+  /** Retains a change; all of them are written with one statement, directly before the commit. */
+  readonly append: ((change: NewChange) => void) | undefined
   afterCommit(work: () => void): void
 }
 
-/** For who only reads. */
-export const noNotes: TransactionNotes = { changed() {}, afterCommit() {} }
+/** For reads. */
+export const readOnlyEnd: TransactionEnd = { append: undefined, afterCommit() {} }
+
+interface SqlDatabaseParts {
+  readonly kysely: Kysely<Tables>
+  readonly dialect?: DialectName
+  readonly reader: Kysely<Tables>
+  readonly health?: StorageHealthRecorder
+}
 
 /** Runs work in transactions; see `Database` in `stores.ts` for what is promised. */
 export function createSqlDatabase<Stores>(
-  { kysely, reader }: { readonly kysely: Kysely<Tables>; readonly reader: Kysely<Tables> },
-  storesOn: (db: Kysely<Tables>, notes: TransactionNotes) => Stores,
+  { kysely, reader, dialect, health = createStorageHealth() }: SqlDatabaseParts,
+  storesOn: (db: Kysely<Tables>, end: TransactionEnd) => Stores,
   /** Called after a commit that appended to the change log; resolves when this node has applied the changes. */
   announce: () => Promise<void>,
-  /** Writers that wait for each other must not keep those who only read from the database. */
+  /** Writers that wait for each other must not take all connections from reads. */
   writersMax = Number.POSITIVE_INFINITY,
 ) {
-  const places = createSemaphore(writersMax, placeMillisecondsMax)
+  const writers = new Semaphore({
+    permits: writersMax,
+    queueMax: writersWaitingMax,
+    waitMillisecondsMax: writerWaitMillisecondsMax,
+    message: 'Too many changes are waiting for the database; nothing was changed. Try again.',
+  })
 
   async function attempt<T>(work: (stores: Stores) => Promise<T>): Promise<{ result: T; hasChanges: boolean }> {
     const start = performance.now()
     for (let n = 1; ; n++) {
-      let hasChanges = false
       let isCommitting = false
+      const changes: NewChange[] = []
       const whenCommitted: (() => void)[] = []
-      const notes: TransactionNotes = {
-        changed() {
-          hasChanges = true
-        },
+      const end: TransactionEnd = {
+        append: change => changes.push(change),
         afterCommit: doing => whenCommitted.push(doing),
       }
       try {
         const result = await kysely.transaction().execute(async tx => {
-          const done = await work(storesOn(tx, notes))
+          const done = await work(storesOn(tx, end))
+          await appendChanges(tx, changes)
           isCommitting = true
           return done
         })
+        health.writeSucceeded()
         for (const doing of whenCommitted) doing()
-        return { result, hasChanges }
+        return { result, hasChanges: changes.length > 0 }
       } catch (error) {
-        if (!(error instanceof StaleWrite || isRaceLost(error))) throw databaseProblem(error, isCommitting)
-        if (performance.now() - start > attemptsMillisecondsMax) throw crowded(error)
-        await wait(Math.random() * Math.min(n * 2, backOffMillisecondsMax))
+        if (!(error instanceof StaleWrite || isRaceLost(error))) {
+          const outage = outageKind(error)
+          if (outage) health.writeFailed(outage)
+          throw databaseProblem(error, isCommitting)
+        }
+        if (performance.now() - start > attemptsMillisecondsMax) throw tooContended(error)
+        await wait(retryDelay(n, { first: 2, max: backOffMillisecondsMax }))
       }
     }
   }
 
   return {
     async transaction<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
-      const leave = await places.take()
-      const { result, hasChanges } = await attempt(work).finally(leave)
-      // Committed: from here on nothing may fail. A feed that cannot read now is woken again by its timer.
-      if (hasChanges) await announce().catch(() => {})
+      const { result, hasChanges } = await writers.run(() => attempt(work))
+      // Committed: nothing can fail any more. A feed that cannot read now reads at its next poll.
+      if (hasChanges) await announce().catch(() => health.changesDelayed())
       return result
     },
-    async read<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
+    async read<T>(work: (stores: Stores) => Promise<T>, limits: ReadLimits = {}): Promise<T> {
       const reading = () =>
         reader
           .transaction()
           .setAccessMode('read only')
           .setIsolationLevel('repeatable read')
-          .execute(tx => work(storesOn(tx, noNotes)))
+          .execute(async tx => {
+            const { statementMillisecondsMax } = limits
+            if (dialect === 'postgres' && statementMillisecondsMax !== undefined) {
+              await tx.executeQuery(statementLimit(statementMillisecondsMax))
+            }
+            return work(storesOn(tx, readOnlyEnd))
+          })
       try {
         return await reading().catch(error => {
-          // The next attempt names nothing.
+          // The next attempt uses no prepared statements.
           if (isNameLost(error)) return reading()
           throw error
         })
@@ -92,10 +120,16 @@ export function createSqlDatabase<Stores>(
     },
     async query<T>(work: (stores: Stores) => Promise<T>): Promise<T> {
       try {
-        return await work(storesOn(reader, noNotes))
+        return await work(storesOn(reader, readOnlyEnd))
       } catch (error) {
         throw databaseProblem(error)
       }
     },
   }
 }
+
+/** Pipelined with the first statement of the transaction. */
+const statementLimit = (milliseconds: number): PreparedCompiledQuery => ({
+  ...CompiledQuery.raw(`set local statement_timeout = ${milliseconds}`),
+  isPipelined: true,
+})

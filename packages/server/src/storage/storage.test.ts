@@ -42,8 +42,8 @@ onEachDatabase('storage', dialect => {
       const broken = {
         version: 9999,
         name: 'broken',
-        up: async (kit: { run(statement: string): Promise<void> }) => {
-          await kit.run('create table half_made (a integer)')
+        up: async (builder: { run(statement: string): Promise<void> }) => {
+          await builder.run('create table half_made (a integer)')
           throw new Error('broken')
         },
       }
@@ -98,7 +98,7 @@ onEachDatabase('storage', dialect => {
       expect(new Set(seen).size).toBe(40)
     })
 
-    it('tells nothing of a transaction that was rolled back', async () => {
+    it('publishes nothing of a transaction that was rolled back', async () => {
       const storage = connect(await freshUrl('migrated'))
       await migrate(storage.kysely, dialect)
       const database = createSqlDatabase(storage, sqlStores, async () => {})

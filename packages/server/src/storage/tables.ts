@@ -39,6 +39,7 @@ export interface Tables extends PluginTables {
   event_counts: EventCountRow
   received_batches: { id: string; received_at: string }
   sign_in_failures: { key: string; count: number; since: string }
+  known_sign_ins: { key: string; last_at: string }
   changes: ChangeRow
   change_head: { id: number; sequence: number }
   schema_migrations: { version: number; name: string; applied_at: string }
@@ -54,6 +55,7 @@ export interface UserRow {
   password_hash: string | null
   is_email_verified: number
   is_active: number
+  is_staff: Generated<number>
   current_organization_id: string | null
   current_project_id: number | null
   date_joined: string
@@ -64,6 +66,7 @@ export interface OrganizationRow {
   name: string
   slug: string
   plugins_access_level: number
+  default_access_level: Generated<number>
   created_at: string
   updated_at: string
 }
@@ -83,6 +86,7 @@ export interface InviteRow {
   target_email: string
   first_name: string
   level: number
+  token_hash: string | null
   created_by_id: number
   created_at: string
   expires_at: string

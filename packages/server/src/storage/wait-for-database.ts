@@ -4,7 +4,7 @@ import { isDatabaseAway } from './driver-error.ts'
 const pauseMillisecondsMin = 250
 const pauseMillisecondsMax = 5000
 
-/** A database that starts together with Halyard may be later than it. Throws the last error when the time is over; without one there is none. */
+/** A database that starts together with Halyard may be later. Throws the last error when the time is over; without a limit it waits on. */
 export async function untilDatabaseAnswers(
   ping: () => Promise<void>,
   secondsMax: number | undefined,
@@ -17,7 +17,7 @@ export async function untilDatabaseAnswers(
     } catch (error) {
       const left = (secondsMax ?? Number.POSITIVE_INFINITY) * 1000 - (performance.now() - start)
       if (!isDatabaseAway(error) || left < 0) throw error
-      log.warn({ err: error }, 'the database does not answer yet; waiting for it')
+      log.warn({ event: 'database_not_ready', err: error }, 'the database does not respond yet; retrying')
       await wait(Math.min(pause, left))
     }
   }

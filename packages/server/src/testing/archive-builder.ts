@@ -1,14 +1,14 @@
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib'
 
-/** Makes archives for tests: well-formed ones, and with `raw` entries also ones that no honest tool would write. */
+/** Builds archives for tests, including malicious ones that no ordinary tool would write. */
 
 export interface ArchiveFile {
   path: string
   content?: string | Uint8Array
-  /** Tar type flag; a file when absent. */
+  /** Tar type flag; a regular file by default. */
   type?: string
   linkTarget?: string
-  /** The size that the header states instead of the real one. */
+  /** Size in the header, if it should differ from the actual one. */
   statedBytes?: number
   unixMode?: number
   /** The folder part of a ustar path. */
@@ -70,12 +70,12 @@ export function makeZip(entries: readonly ArchiveFile[]): Buffer {
 
 function zipRecords({ path, content = '', statedBytes, unixMode = 0o100644 }: ArchiveFile, offset: number) {
   const name = Buffer.from(path)
-  const plain = Buffer.from(content)
-  const packed = deflateRawSync(plain)
+  const uncompressed = Buffer.from(content)
+  const compressed = deflateRawSync(uncompressed)
   const sizes = Buffer.alloc(12)
-  sizes.writeUInt32LE(crc32(plain), 0)
-  sizes.writeUInt32LE(packed.length, 4)
-  sizes.writeUInt32LE(statedBytes ?? plain.length, 8)
+  sizes.writeUInt32LE(crc32(uncompressed), 0)
+  sizes.writeUInt32LE(compressed.length, 4)
+  sizes.writeUInt32LE(statedBytes ?? uncompressed.length, 8)
   const local = Buffer.alloc(30)
   local.writeUInt32LE(0x04034b50, 0)
   local.writeUInt16LE(8, 8)
@@ -88,5 +88,5 @@ function zipRecords({ path, content = '', statedBytes, unixMode = 0o100644 }: Ar
   central.writeUInt16LE(name.length, 28)
   central.writeUInt32LE((unixMode << 16) >>> 0, 38)
   central.writeUInt32LE(offset, 42)
-  return { local: Buffer.concat([local, name, packed]), central: Buffer.concat([central, name]) }
+  return { local: Buffer.concat([local, name, compressed]), central: Buffer.concat([central, name]) }
 }

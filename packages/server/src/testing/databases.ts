@@ -12,7 +12,7 @@ export interface TestDatabase {
 
 let counter = 0
 
-/** A fresh database: a file of its own, or a database of its own on the test run's PostgreSQL. */
+/** Creates an isolated database: a file, or a database on the PostgreSQL server of the test run. */
 export async function createTestDatabase(
   dialect: DialectName,
   kind: 'migrated' | 'empty' = 'migrated',
@@ -42,7 +42,11 @@ async function administer(statement: string): Promise<void> {
   }
 }
 
-/** One suite, both databases. */
+/** `npm run test:quick` leaves PostgreSQL out. */
+export const dialects =
+  process.env.TEST_DIALECTS === 'sqlite' ? (['sqlite'] as const) : (['sqlite', 'postgres'] as const)
+
+/** Runs one suite on each database. */
 export function onEachDatabase(title: string, suite: (dialect: DialectName) => void): void {
-  describe.each(['sqlite', 'postgres'] as const)(`${title} on %s`, suite)
+  describe.each(dialects)(`${title} on %s`, suite)
 }

@@ -6,17 +6,17 @@ import { readConfig } from '../config.ts'
 import { createEdge, type Edge } from '../edge-main.ts'
 import { type Client, clientOf, type Scenario } from './scenario.ts'
 
-/** An edge that runs in this process. */
+/** An edge running in this process. */
 export interface RunningEdge extends Client {
   readonly url: string
   readonly edge: Edge
   readonly folder: string
-  /** Ends it and leaves its folder. */
+  /** Stops the edge and leaves its folder. */
   close(): Promise<void>
 }
 
 export interface EdgeOptions {
-  /** Where its last state and its events are; otherwise in a new folder. */
+  /** Data folder with its last state and spooled events; a new one by default. */
   readonly folder?: string
   readonly environment?: Record<string, string>
 }
@@ -24,14 +24,14 @@ export interface EdgeOptions {
 export const newEdgeFolder = (): Promise<string> => mkdtemp(join(tmpdir(), 'halyard-edge-'))
 export const removeEdgeFolder = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true })
 
-/** A key of the scenario's owner for an edge. */
+/** Creates an edge key for the scenario's owner. */
 export async function edgeKey(s: Client, fields: object = {}): Promise<string> {
   const reply = await s.post('/api/personal_api_keys/', { label: 'edge', scopes: ['edge:write'], ...fields })
   if (reply.status !== 201) throw new Error(reply.text)
   return reply.body.value
 }
 
-/** Starts an edge and resolves when it serves; whether it is ready is another question. */
+/** Starts an edge and resolves when it listens; it may not be ready yet. */
 export async function startEdge(upstream: string, key: string, options: EdgeOptions = {}): Promise<RunningEdge> {
   const folder = options.folder ?? (await newEdgeFolder())
   const config = readConfig({
@@ -47,11 +47,11 @@ export async function startEdge(upstream: string, key: string, options: EdgeOpti
   return { ...clientOf(url, undefined), url, edge, folder, close: () => edge.close() }
 }
 
-/** What `/flags/` answers, without what differs from call to call. */
+/** The response of `/flags/` without the fields that differ between calls. */
 export async function flagsAt(at: Pick<Scenario, 'as'> | RunningEdge, body: object): Promise<unknown> {
   const client = 'as' in at ? at.as(undefined) : at
   const reply = await client.post('/flags/?v=2', body)
   if (reply.status !== 200) return { status: reply.status }
-  const { requestId: _requestId, evaluatedAt: _evaluatedAt, ...answer } = reply.body
-  return answer
+  const { requestId: _requestId, evaluatedAt: _evaluatedAt, ...result } = reply.body
+  return result
 }

@@ -1,4 +1,4 @@
-/** One event of a stream, read. */
+/** A parsed server-sent event. */
 export interface StreamEvent {
   readonly event: string
   readonly id: string
@@ -14,7 +14,7 @@ export interface OpenStream {
   close(): void
 }
 
-/** Reads server-sent events as a client would. */
+/** A minimal client for server-sent events. */
 export async function openStream(url: string, headers: Record<string, string> = {}): Promise<OpenStream> {
   const controller = new AbortController()
   const response = await fetch(url, { headers, signal: controller.signal })

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** Writes databases in MaxMind's format (version 2.0) for tests: IPv4 networks, in a tree for IPv4 alone or for both. */
+/** Builds databases in MaxMind's format (version 2.0) for tests: IPv4 networks in an IPv4 or IPv6 tree. */
 
 export type MmdbValue = string | number | boolean | readonly MmdbValue[] | { readonly [key: string]: MmdbValue }
 
@@ -15,7 +15,7 @@ const types = { text: 2, double: 3, uint32: 6, map: 7, array: 11, boolean: 14 }
 const recordBits = 24
 const separatorBytes = 16
 
-/** `networks` by their address with the length of its prefix, as `89.160.20.0/24`; none may lie inside of another. */
+/** `networks` in CIDR notation, such as `89.160.20.0/24`; they must not overlap. */
 export function makeMmdb(
   networks: Readonly<Record<string, MmdbValue>>,
   { databaseType = 'Test-City', ipVersion = 6 }: MmdbOptions = {},
@@ -44,7 +44,7 @@ export function makeMmdb(
   return Buffer.concat([writeTree(tree), Buffer.alloc(separatorBytes), ...data, marker, metadata])
 }
 
-/** The same in a file of its own. */
+/** Writes the database to a temporary file. */
 export function writeMmdb(...database: Parameters<typeof makeMmdb>): { readonly path: string; remove(): void } {
   const folder = mkdtempSync(join(tmpdir(), 'halyard-mmdb-'))
   const path = join(folder, 'city.mmdb')
@@ -56,8 +56,8 @@ export function writeMmdb(...database: Parameters<typeof makeMmdb>): { readonly 
 function bitsOf(network: string, ipVersion: 4 | 6): number[] {
   const [address = '', prefixLength] = network.split('/')
   const bits = address.split('.').map(part => Number(part).toString(2).padStart(8, '0'))
-  const kept = bits.join('').slice(0, Number(prefixLength))
-  return [...(ipVersion === 6 ? '0'.repeat(96) : ''), ...kept].map(Number)
+  const prefix = bits.join('').slice(0, Number(prefixLength))
+  return [...(ipVersion === 6 ? '0'.repeat(96) : ''), ...prefix].map(Number)
 }
 
 type TreeRecord = { readonly node: number } | { readonly dataAt: number } | undefined
@@ -72,9 +72,9 @@ function insert(tree: Tree, bits: readonly number[], dataAt: number): void {
 function childOf(tree: Tree, node: number, bit: number): number {
   const found = tree[node]![bit]
   if (found && 'node' in found) return found.node
-  const made = tree.push([undefined, undefined]) - 1
-  tree[node]![bit] = { node: made }
-  return made
+  const created = tree.push([undefined, undefined]) - 1
+  tree[node]![bit] = { node: created }
+  return created
 }
 
 function writeTree(tree: Tree): Buffer {
@@ -99,18 +99,18 @@ function encode(value: MmdbValue): Buffer {
 }
 
 function encodeNumber(value: number): Buffer {
-  const isWhole = Number.isInteger(value) && value >= 0
-  const bytes = Buffer.alloc(isWhole ? 4 : 8)
-  if (isWhole) bytes.writeUInt32BE(value)
+  const isUnsigned = Number.isInteger(value) && value >= 0
+  const bytes = Buffer.alloc(isUnsigned ? 4 : 8)
+  if (isUnsigned) bytes.writeUInt32BE(value)
   else bytes.writeDoubleBE(value)
-  return encodeBytes(isWhole ? types.uint32 : types.double, bytes)
+  return encodeBytes(isUnsigned ? types.uint32 : types.double, bytes)
 }
 
 const encodeBytes = (type: number, bytes: Buffer): Buffer => Buffer.concat([control(type, bytes.length), bytes])
 
-/** Three bits of type, or zero and the type in a byte of its own, and five of size, of which 29 means one more byte. */
+/** Control byte: three bits of type (0: the type follows in its own byte) and five bits of size (29: one more byte follows). */
 function control(type: number, size: number): Buffer {
-  if (size >= 29 + 256) throw new Error('The kit writes nothing that long.')
+  if (size >= 29 + 256) throw new Error('Values of this length are not supported.')
   const [sizeBits, sizeBytes] = size < 29 ? [size, []] : [29, [size - 29]]
   return Buffer.from(type <= 7 ? [(type << 5) | sizeBits, ...sizeBytes] : [sizeBits, type - 7, ...sizeBytes])
 }

@@ -1,16 +1,16 @@
 import type { WorkerBus } from '../worker-bus.ts'
 
-/** Processes that hear each other at once. */
+/** Worker buses that deliver messages to each other synchronously. */
 export function workerBusGroup(size: number): readonly WorkerBus[] {
-  const listeners = Array.from({ length: size }, () => new Map<string, (word: unknown) => void>())
+  const listeners = Array.from({ length: size }, () => new Map<string, (message: unknown) => void>())
   return listeners.map((own, index) => ({
     ownName: String(index),
-    broadcastChanges() {},
+    publishChanges: async () => true,
     onChanges() {},
-    tell(part, word) {
-      // As between processes: what arrives is a copy.
-      for (const other of listeners) if (other !== own) other.get(part)?.(JSON.parse(JSON.stringify(word)))
+    publish(topic, message) {
+      // A copy, as between processes.
+      for (const other of listeners) if (other !== own) other.get(topic)?.(JSON.parse(JSON.stringify(message)))
     },
-    onTold: (part, listener) => void own.set(part, listener),
+    subscribe: (topic, listener) => void own.set(topic, listener),
   }))
 }

@@ -3,7 +3,7 @@ import { createPersonLedger } from '../features/persons/person-ledger.ts'
 import { type Instant, instantOf } from '../instant.ts'
 import type { Scenario } from './scenario.ts'
 
-/** Makes persons by distinct id with these properties, as if events had told of them. */
+/** Creates persons by distinct id with these properties, as if reported by events. */
 export async function createPersons(
   s: Pick<Scenario, 'halyard'>,
   projectId: number,

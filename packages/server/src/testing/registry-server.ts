@@ -3,20 +3,20 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { type ArchiveFile, makeTgz } from './archive-builder.ts'
 
-/** A package registry on this machine, for what the real one cannot be made to do: new versions, lies and attacks. */
+/** A local package registry for cases that the real one cannot produce: new versions, wrong metadata and attacks. */
 export interface RegistryServer {
   readonly url: string
   /** `METHOD path` of every request so far. */
   readonly requests: string[]
   /** Publishes a version, which becomes the latest. */
   publish(name: string, version: string, content: PluginFiles | Buffer, dist?: object): void
-  /** Answers a path in a way of its own. */
+  /** Installs a custom handler for a path. */
   answer(path: string, handler: (request: IncomingMessage, response: ServerResponse) => void): void
   answerJson(path: string, json: unknown): void
   close(): Promise<void>
 }
 
-/** Files by their path inside the package; a JSON value becomes its text. */
+/** Files by path inside the package; objects are serialized as JSON. */
 export type PluginFiles = Readonly<Record<string, string | object>>
 
 export async function startRegistryServer(): Promise<RegistryServer> {
@@ -32,7 +32,7 @@ export async function startRegistryServer(): Promise<RegistryServer> {
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 
-  const kit: RegistryServer = {
+  const registry: RegistryServer = {
     url,
     requests,
     publish(name, version, content, dist = {}) {
@@ -40,20 +40,20 @@ export async function startRegistryServer(): Promise<RegistryServer> {
       const path = `/${name}/-/${name.split('/').pop()}-${version}.tgz`
       const integrity = `sha512-${createHash('sha512').update(archive).digest('base64')}`
       const release = { name, version, dist: { tarball: url + path, integrity, ...dist } }
-      kit.answerJson(`/${name}/${version}`, release)
-      kit.answerJson(`/${name}/latest`, release)
-      kit.answer(path, (_request, response) => response.end(archive))
+      registry.answerJson(`/${name}/${version}`, release)
+      registry.answerJson(`/${name}/latest`, release)
+      registry.answer(path, (_request, response) => response.end(archive))
     },
     answer: (path, handler) => handlers.set(path, handler),
     answerJson(path, json) {
-      kit.answer(path, (_request, response) => response.end(JSON.stringify(json)))
+      registry.answer(path, (_request, response) => response.end(JSON.stringify(json)))
     },
     async close() {
       server.closeAllConnections()
       await new Promise(done => server.close(done))
     },
   }
-  return kit
+  return registry
 }
 
 export function packFiles(files: PluginFiles, root = 'package'): Buffer {

@@ -7,7 +7,7 @@ import type { DialectName } from '../storage/migrations/migration.ts'
 import type { StorageOptions } from '../storage/open-storage.ts'
 import { createTestDatabase } from './databases.ts'
 
-/** An answer, read. */
+/** A response with its parsed body. */
 export interface Reply {
   readonly status: number
   readonly headers: Headers
@@ -16,7 +16,7 @@ export interface Reply {
   readonly text: string
 }
 
-/** Somebody with a key, making requests. */
+/** An HTTP client with an API key. */
 export interface Client {
   readonly key: string
   get(path: string, headers?: Record<string, string>): Promise<Reply>
@@ -27,7 +27,7 @@ export interface Client {
   send(path: string, init: RequestInit): Promise<Reply>
 }
 
-/** A running Halyard on a database of its own, with its owner. */
+/** A running server on its own database; requests are made as the owner. */
 export interface Scenario extends Client {
   readonly url: string
   readonly halyard: Halyard
@@ -39,9 +39,9 @@ export interface Scenario extends Client {
   /** `/api/organizations/{id}` of the first organization. */
   readonly organization: string
   as(key: string | undefined): Client
-  /** Somebody new in the first organization. */
+  /** A new member of the first organization. */
   join(name: string, level?: 1 | 8): Promise<Client & { uuid: string; id: number; email: string }>
-  /** Somebody in an organization of their own. */
+  /** A user of another organization. */
   stranger(name: string): Promise<Client & { project: string; organization: string }>
   close(): Promise<void>
 }
@@ -49,7 +49,7 @@ export interface Scenario extends Client {
 export interface ScenarioOptions {
   readonly environment?: Record<string, string>
   readonly storage?: Pick<StorageOptions, 'wrapDialect'>
-  /** Uses this database and leaves it there, instead of a new one. */
+  /** Uses this database instead of a new one, and does not drop it. */
   readonly databaseUrl?: string
 }
 
@@ -61,11 +61,11 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     DATABASE_URL: options.databaseUrl ?? database?.url,
     HALYARD_BOOTSTRAP_KEY: ownerKey,
     PORT: '0',
-    // Jobs run when a test says so.
+    // Jobs run only when a test calls them.
     HALYARD_SCHEDULER_SECONDS: '0',
-    // Nothing is read behind a test's back.
+    // No background reads during a test.
     HALYARD_WARM_PROJECTS_MAX: '0',
-    // A busy machine is no overload of the server: what a test asks is answered, however late.
+    // A busy machine must not trigger load shedding.
     HALYARD_LAG_MILLISECONDS_MAX: '0',
     LOG_LEVEL: process.env.TEST_LOG_LEVEL ?? 'silent',
     ...options.environment,
@@ -77,7 +77,7 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
   const organization = `/api/organizations/${first.organization}`
 
   const signUp = async (invite: Reply, name: string) => {
-    const reply = await clientOf(url, undefined).post(`/api/signup/${invite.body.id}/`, {
+    const reply = await clientOf(url, undefined).post(`/api/signup/${invite.body.token}/`, {
       first_name: name,
       password: 'correct horse battery',
     })
@@ -99,7 +99,10 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
       return signUp(invite, name)
     },
     async stranger(name) {
-      const invite = await owner.post(`${organization}/invites/`, { target_email: `${name}@elsewhere.example` })
+      const invite = await owner.post(`${organization}/invites/`, {
+        target_email: `${name}@elsewhere.example`,
+        level: 8,
+      })
       const person = await signUp(invite, name)
       const own = await person.post('/api/organizations/', { name: `${name}'s organization` })
       await person.delete(`${organization}/members/${person.uuid}/`)
@@ -149,18 +152,18 @@ export function clientOf(url: string, key: string | undefined): Client {
   }
 }
 
-/** Whatever a test is about, every answer it gets is held against the table of routes. */
+/** Validates every response that a test receives against the route table. */
 function checkAgainstContract(method: string, path: string, reply: Reply): void {
-  const plain = path.split('?', 1)[0]?.replace(/\/$/, '') ?? ''
-  const route = shapes.find(shape => shape.route.method === method && shape.pattern.test(plain))
-  // A client that asked for more than the contract gives is told so.
+  const pathname = path.split('?', 1)[0]?.replace(/\/$/, '') ?? ''
+  const route = shapes.find(shape => shape.route.method === method && shape.pattern.test(pathname))
+  // Responses with `Preference-Applied` deliberately extend the contract.
   if (!route || reply.status >= 300 || reply.headers.has('preference-applied')) return
   const check = route.checks.get(reply.status)
   if (!check) return
   const wrong = check(reply)
   if (wrong)
     throw new Error(
-      `${method} ${path} answered ${reply.status} off the contract: ${wrong}\n${reply.text.slice(0, 500)}`,
+      `${method} ${path} returned ${reply.status} with a body that violates the contract: ${wrong}\n${reply.text.slice(0, 500)}`,
     )
 }
 
@@ -175,7 +178,7 @@ function checksOf(route: Route): Map<number, (reply: Reply) => string | undefine
       return [
         Number(status),
         (reply: Reply) => {
-          if (!compiled) return reply.text === '' ? undefined : 'a body where there should be none'
+          if (!compiled) return reply.text === '' ? undefined : 'unexpected body'
           return compiled.Check(reply.body) ? undefined : JSON.stringify(compiled.Errors(reply.body).slice(0, 3))
         },
       ]

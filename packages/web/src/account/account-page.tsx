@@ -2,14 +2,14 @@ import { type ApiKey, routes, type User } from '@halyard/contract'
 import { Badge, Button, Group, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { useMe } from '../api/queries.ts'
-import { ConfirmButton } from '../app/confirm-button.tsx'
-import { useNotify } from '../app/notify.ts'
-import { Page } from '../app/page.tsx'
-import { PlainTable } from '../app/plain-table.tsx'
-import { fieldProblem, Loaded, ProblemAlert } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { useMe } from '../services/session-queries.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
+import { useNotify } from '../ui/feedback/notify.ts'
+import { fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { Page } from '../ui/layout/page.tsx'
 import { NewKey } from './new-key.tsx'
 
 export function AccountPage() {
@@ -46,7 +46,7 @@ function Profile({ user }: { user: User }) {
       queries.setQueryData(['me'], me)
       setCurrent('')
       setPassword('')
-      notify.tell({ message: t.editor.saved })
+      notify.success({ message: t.editor.saved })
     },
   })
   const submit = (event: FormEvent) => {
@@ -117,9 +117,9 @@ function Keys() {
       <NewKey onCreated={refresh} />
       <Loaded query={keys}>
         {all => (
-          <PlainTable
+          <DataTable
             label={t.account.keys}
-            head={[t.account.label, t.account.scopes, t.account.lastUsed, t.account.ends, '']}
+            head={[t.account.label, t.account.scopes, t.account.lastUsed, t.account.expires, '']}
             rows={all.map(key => ({
               key: key.id,
               cells: [
@@ -132,7 +132,7 @@ function Keys() {
                 <Group key="scopes" gap={4}>
                   {key.scopes.map(scope => (
                     <Badge key={scope} variant="light" color="gray" size="sm">
-                      {scope === '*' ? t.account.everything : scope}
+                      {scope === '*' ? t.account.fullAccess : scope}
                     </Badge>
                   ))}
                 </Group>,

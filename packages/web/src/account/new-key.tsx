@@ -2,11 +2,11 @@ import { routes, scopeObjects } from '@halyard/contract'
 import { Button, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { FormRow } from '../app/form-row.tsx'
-import { fieldProblem, ProblemAlert } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { ShownOnce } from '../app/shown-once.tsx'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { OneTimeSecret } from '../ui/data/one-time-secret.tsx'
+import { fieldProblem, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { FormRow } from '../ui/layout/form-row.tsx'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 const allScopes = scopeObjects.flatMap(object => [`${object}:read`, `${object}:write`])
@@ -52,7 +52,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
           />
           <MultiSelect
             label={t.account.scopes}
-            placeholder={scopes.length === 0 ? t.account.everything : ''}
+            placeholder={scopes.length === 0 ? t.account.fullAccess : ''}
             data={allScopes}
             value={scopes}
             onChange={setScopes}
@@ -61,7 +61,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             maw={420}
           />
           <NativeSelect
-            label={t.account.ends}
+            label={t.account.expires}
             value={days}
             onChange={event => setDays(event.currentTarget.value)}
             data={[
@@ -75,7 +75,7 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             {t.account.create}
           </Button>
         </FormRow>
-        {create.data?.value && <ShownOnce value={create.data.value} label={create.data.label} />}
+        {create.data?.value && <OneTimeSecret value={create.data.value} label={create.data.label} />}
       </Stack>
     </form>
   )

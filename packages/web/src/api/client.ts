@@ -19,7 +19,7 @@ export type CallInput<R extends Route> = Given<'params', ParamsOf<R>> &
     readonly headers?: Readonly<Record<string, string>>
   }
 
-/** Calls a route of the contract with the key of the session; raises ApiProblem. */
+/** Calls a route of the contract with the session's API key. Throws ApiProblem. */
 export type Call = <R extends Route>(route: R, input: CallInput<R>) => Promise<AnswerOf<R>>
 
 interface LooseInput {
@@ -34,7 +34,7 @@ export function createCall(session: Session): Call {
   return async (route, input) => {
     const { params, query, body, signal, headers } = input as LooseInput
     const key = session.current()?.key
-    const response = await reach(addressOf(route.path, params, query), {
+    const response = await request(urlOf(route.path, params, query), {
       method: route.method,
       headers: {
         ...(key !== undefined && { authorization: `Bearer ${key}` }),
@@ -44,15 +44,15 @@ export function createCall(session: Session): Call {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     })
-    // Only a key that was refused ends the session; a wrong password is a message at the form.
+    // Only a rejected key ends the session; a wrong password is an error of the form.
     if (response.status === 401 && key !== undefined) session.end('expired', key)
-    const answer = await readJson(response)
-    if (!response.ok) throw new ApiProblem(response.status, (answer ?? {}) as Record<string, never>)
-    return answer as never
+    const result = await readJson(response)
+    if (!response.ok) throw new ApiProblem(response.status, (result ?? {}) as Record<string, never>)
+    return result as never
   }
 }
 
-export function addressOf(
+export function urlOf(
   path: string,
   params: Readonly<Record<string, unknown>> = {},
   query: Readonly<Record<string, string | undefined>> = {},
@@ -63,12 +63,15 @@ export function addressOf(
   return `${filled}/${search.size > 0 ? `?${search}` : ''}`
 }
 
-async function reach(address: string, init: RequestInit): Promise<Response> {
+export const unreachable = (): ApiProblem =>
+  new ApiProblem(0, { code: 'unreachable', detail: 'The server cannot be reached.' })
+
+/** `fetch` with a network failure as an ApiProblem. */
+export async function request(url: string, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(address, init)
+    return await fetch(url, init)
   } catch (error) {
-    if ((error as Error).name === 'AbortError') throw error
-    throw new ApiProblem(0, { code: 'unreachable', detail: 'The server cannot be reached.' })
+    throw (error as Error).name === 'AbortError' ? error : unreachable()
   }
 }
 

@@ -1,12 +1,12 @@
 import type { AnswerOf, Route } from '@halyard/contract'
-import { addressOf } from './client.ts'
+import { request, unreachable, urlOf } from './client.ts'
 import { ApiProblem } from './problem.ts'
 import type { Session } from './session.ts'
 
 export interface ProgressInput {
   readonly params: Readonly<Record<string, string>>
   readonly body: unknown
-  /** Aborting closes the connection, by which the server knows that nobody wants the result any more. */
+  /** Aborting closes the connection, which cancels the work on the server. */
   readonly signal: AbortSignal
 }
 
@@ -16,7 +16,7 @@ interface Line {
   readonly body?: unknown
 }
 
-/** Calls a route that tells its steps, each of which is handed on as it is begun. Raises ApiProblem. */
+/** Calls a route that streams its progress and reports each step as it starts. Throws ApiProblem. */
 export async function callWithProgress<R extends Route>(
   session: Session,
   route: R,
@@ -24,7 +24,7 @@ export async function callWithProgress<R extends Route>(
   onStep: (step: string) => void,
 ): Promise<AnswerOf<R>> {
   const key = session.current()?.key ?? ''
-  const response = await reach(addressOf(route.path, params), {
+  const response = await request(urlOf(route.path, params), {
     method: route.method,
     headers: {
       authorization: `Bearer ${key}`,
@@ -36,22 +36,12 @@ export async function callWithProgress<R extends Route>(
   })
   if (response.status === 401) session.end('expired', key)
   if (!response.ok) throw new ApiProblem(response.status, await response.json().catch(() => ({})))
-  for await (const { step, status = 0, body: answer } of linesOf(response, signal)) {
+  for await (const { step, status = 0, body: result } of linesOf(response, signal)) {
     if (step !== undefined) onStep(step)
-    else if (status < 400) return answer as AnswerOf<R>
-    else throw new ApiProblem(status, answer as Record<string, never>)
+    else if (status < 400) return result as AnswerOf<R>
+    else throw new ApiProblem(status, result as Record<string, never>)
   }
   throw unreachable()
-}
-
-const unreachable = () => new ApiProblem(0, { code: 'unreachable', detail: 'The server cannot be reached.' })
-
-async function reach(address: string, init: RequestInit): Promise<Response> {
-  try {
-    return await fetch(address, init)
-  } catch (error) {
-    throw (error as Error).name === 'AbortError' ? error : unreachable()
-  }
 }
 
 async function* linesOf(response: Response, signal: AbortSignal): AsyncGenerator<Line> {

@@ -1,4 +1,4 @@
-/** Who is signed in: a key that ends by itself, kept until the last tab is closed. */
+/** The signed-in user's API key. It expires, and is stored until the last tab is closed. */
 export interface Credentials {
   readonly key: string
   readonly expiresAt: string
@@ -11,7 +11,7 @@ export interface Session {
   /** Why the last session ended, for the sign-in page. */
   endedBecause(): EndReason | undefined
   begin(credentials: Credentials): void
-  /** With a key: only if that is still the session's key, so that a late answer cannot end a newer session. */
+  /** With a key: only if it is still the current one, so that a late response cannot end a newer session. */
   end(reason: EndReason, key?: string): void
   subscribe(listener: () => void): () => void
 }
@@ -21,12 +21,12 @@ const endedName = 'halyard.session-ended'
 
 export function createSession(storage: Storage, now: () => number = Date.now): Session {
   let credentials = read(storage)
-  // Kept as well, so that a reload of the sign-in page still says why one is there.
+  // Stored as well, so that a reload of the sign-in page still shows the reason.
   let ended: EndReason | undefined = storage.getItem(endedName) === 'expired' ? 'expired' : undefined
   let timer: ReturnType<typeof setTimeout> | undefined
   const listeners = new Set<() => void>()
 
-  const tell = () => {
+  const notifyListeners = () => {
     for (const listener of listeners) listener()
   }
   const end = (reason: EndReason, key?: string) => {
@@ -36,7 +36,7 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
     ended = reason
     storage.removeItem(storageName)
     storage.setItem(endedName, reason)
-    tell()
+    notifyListeners()
   }
   const watchExpiry = () => {
     clearTimeout(timer)
@@ -55,7 +55,7 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
       storage.setItem(storageName, JSON.stringify(next))
       storage.removeItem(endedName)
       watchExpiry()
-      tell()
+      notifyListeners()
     },
     end,
     subscribe(listener) {

@@ -1,37 +1,40 @@
 import type { Credentials, Session } from './session.ts'
 
-type Said = { readonly asks: true } | { readonly has: Credentials } | { readonly ended: string }
+type TabMessage =
+  | { readonly kind: 'request' }
+  | { readonly kind: 'credentials'; readonly credentials: Credentials }
+  | { readonly kind: 'ended'; readonly key: string }
 
-/** As long as a person would not notice. Who answers later is still heard. */
+/** Short enough not to be noticed. A later reply is still accepted. */
 const waitMilliseconds = 150
 
 /**
- * A link that is opened in a new tab leads to the page, not to its door: the new tab asks the others of this browser. Nothing is kept
- * anywhere else, so the session still ends with the last tab.
+ * A new tab requests the session from the other tabs of this browser. Nothing is stored elsewhere, so the session still
+ * ends with the last tab.
  */
 export function shareSession(session: Session, channel: BroadcastChannel): Promise<void> {
-  const say = (said: Said) => channel.postMessage(said)
-  let isHeard = () => {}
-  let known = session.current()
-  channel.onmessage = ({ data }: MessageEvent<Said>) => {
+  const send = (message: TabMessage) => channel.postMessage(message)
+  let onReply = () => {}
+  let last = session.current()
+  channel.onmessage = ({ data }: MessageEvent<TabMessage>) => {
     const own = session.current()
-    if ('asks' in data && own) say({ has: own })
-    if ('has' in data && !own) {
-      session.begin(data.has)
-      isHeard()
+    if (data.kind === 'request' && own) send({ kind: 'credentials', credentials: own })
+    if (data.kind === 'credentials' && !own) {
+      session.begin(data.credentials)
+      onReply()
     }
-    if ('ended' in data) session.end('expired', data.ended)
+    if (data.kind === 'ended') session.end('expired', data.key)
   }
   session.subscribe(() => {
-    const now = session.current()
-    if (known && !now) say({ ended: known.key })
-    if (!known && now) say({ has: now })
-    known = now
+    const current = session.current()
+    if (last && !current) send({ kind: 'ended', key: last.key })
+    if (!last && current) send({ kind: 'credentials', credentials: current })
+    last = current
   })
   if (session.current()) return Promise.resolve()
   return new Promise(resolve => {
-    isHeard = resolve
-    say({ asks: true })
+    onReply = resolve
+    send({ kind: 'request' })
     setTimeout(resolve, waitMilliseconds)
   })
 }

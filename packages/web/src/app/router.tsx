@@ -8,22 +8,22 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { askForBearings, meQuery } from '../api/queries.ts'
-import { readFlagSearch } from '../flags/flag-search.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
+import { readFlagSearch } from '../flags/list/flag-search.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
+import type { Services } from '../services/services.ts'
+import { meQuery, prefetchSession } from '../services/session-queries.ts'
 import { SignInPage } from '../session/sign-in-page.tsx'
 import { SignUpPage } from '../session/sign-up-page.tsx'
 import { Shell } from '../shell/shell.tsx'
-import { NotFound } from './not-found.tsx'
-import { Loading, ProblemAlert } from './problems.tsx'
-import type { Services } from './services.ts'
+import { NotFound } from '../ui/feedback/not-found.tsx'
+import { Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
 
 interface RouterContext extends Services {
   readonly queries: QueryClient
 }
 
-const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: Lost })
+const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFoundOutsideShell })
 
 const signIn = createRoute({
   getParentRoute: () => root,
@@ -31,13 +31,13 @@ const signIn = createRoute({
   validateSearch: (search): { next?: string } => (typeof search.next === 'string' ? { next: search.next } : {}),
   component: SignInPage,
 })
-const signUp = createRoute({ getParentRoute: () => root, path: '/signup/$inviteId', component: SignUpPage })
+const signUp = createRoute({ getParentRoute: () => root, path: '/signup/$token', component: SignUpPage })
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
   beforeLoad: ({ context, location }) => {
-    if (context.session.current()) return askForBearings(context.queries, context.call)
+    if (context.session.current()) return prefetchSession(context.queries, context.call)
     throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } })
   },
   component: Shell,
@@ -59,34 +59,34 @@ const flags = createRoute({
   getParentRoute: () => project,
   path: '/flags',
   validateSearch: readFlagSearch,
-  component: lazyRouteComponent(() => import('../flags/flags-page.tsx'), 'FlagsPage'),
+  component: lazyRouteComponent(() => import('../flags/list/flags-page.tsx'), 'FlagsPage'),
 })
 
 const newFlag = createRoute({
   getParentRoute: () => project,
   path: '/flags/new',
-  component: lazyRouteComponent(() => import('../flags/new-flag-page.tsx'), 'NewFlagPage'),
+  component: lazyRouteComponent(() => import('../flags/detail/new-flag-page.tsx'), 'NewFlagPage'),
 })
 const flag = createRoute({
   getParentRoute: () => project,
   path: '/flags/$flagId',
   validateSearch: readFlagTab,
-  component: lazyRouteComponent(() => import('../flags/flag-page.tsx'), 'FlagPage'),
+  component: lazyRouteComponent(() => import('../flags/detail/flag-page.tsx'), 'FlagPage'),
 })
 
 const activity = createRoute({
   getParentRoute: () => project,
   path: '/activity',
-  component: lazyRouteComponent(() => import('../flags/activity-page.tsx'), 'ActivityPage'),
+  component: lazyRouteComponent(() => import('../flags/history/activity-page.tsx'), 'ActivityPage'),
 })
-const why = createRoute({
+const explain = createRoute({
   getParentRoute: () => project,
-  path: '/why',
+  path: '/debugger',
   validateSearch: (search): { id?: string; groups?: string } => ({
     ...(search.id !== undefined && { id: String(search.id) }),
     ...(search.groups !== undefined && { groups: textOf(search.groups) }),
   }),
-  component: lazyRouteComponent(() => import('../why/why-page.tsx'), 'WhyPage'),
+  component: lazyRouteComponent(() => import('../explain/explain-page.tsx'), 'ExplainPage'),
 })
 const persons = createRoute({
   getParentRoute: () => project,
@@ -116,30 +116,30 @@ const cohort = createRoute({
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
-  component: lazyRouteComponent(() => import('../project/project-page.tsx'), 'ProjectPage'),
+  component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
 })
 const organization = createRoute({ getParentRoute: () => shell, path: '/organization/$organizationId' })
 const members = createRoute({
   getParentRoute: () => organization,
   path: '/members',
-  component: lazyRouteComponent(() => import('../organization/members-page.tsx'), 'MembersPage'),
+  component: lazyRouteComponent(() => import('../organizations/members-page.tsx'), 'MembersPage'),
 })
 const roles = createRoute({
   getParentRoute: () => organization,
   path: '/roles',
-  component: lazyRouteComponent(() => import('../organization/roles-page.tsx'), 'RolesPage'),
+  component: lazyRouteComponent(() => import('../organizations/roles-page.tsx'), 'RolesPage'),
 })
 const plugins = createRoute({
   getParentRoute: () => organization,
   path: '/plugins',
   validateSearch: readPluginListTab,
-  component: lazyRouteComponent(() => import('../plugins/plugins-page.tsx'), 'PluginsPage'),
+  component: lazyRouteComponent(() => import('../plugins/list/plugins-page.tsx'), 'PluginsPage'),
 })
 const plugin = createRoute({
   getParentRoute: () => organization,
   path: '/plugins/$pluginId',
   validateSearch: readPluginTab,
-  component: lazyRouteComponent(() => import('../plugins/plugin-page.tsx'), 'PluginPage'),
+  component: lazyRouteComponent(() => import('../plugins/detail/plugin-page.tsx'), 'PluginPage'),
 })
 const account = createRoute({
   getParentRoute: () => shell,
@@ -153,15 +153,15 @@ const tree = root.addChildren([
   shell.addChildren([
     home,
     account,
-    project.addChildren([flags, newFlag, flag, activity, why, persons, person, groups, cohorts, cohort, settings]),
+    project.addChildren([flags, newFlag, flag, activity, explain, persons, person, groups, cohorts, cohort, settings]),
     organization.addChildren([members, roles, plugins, plugin]),
   ]),
 ])
 
-/** The router reads JSON in the address by itself. */
+/** The router parses JSON in search parameters. */
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-export function createPageRouter(context: RouterContext) {
+export function createAppRouter(context: RouterContext) {
   return createRouter({
     routeTree: tree,
     context,
@@ -173,18 +173,18 @@ export function createPageRouter(context: RouterContext) {
         <ProblemAlert error={error} onRetry={reset} />
       </Stack>
     ),
-    defaultNotFoundComponent: Lost,
+    defaultNotFoundComponent: NotFoundOutsideShell,
   })
 }
 
 declare module '@tanstack/react-router' {
   interface Register {
-    router: ReturnType<typeof createPageRouter>
+    router: ReturnType<typeof createAppRouter>
   }
 }
 
-/** Outside the frame there is no place for the content but this. */
-function Lost() {
+/** Outside the shell there is no main landmark, so this adds one. */
+function NotFoundOutsideShell() {
   return (
     <Box component="main">
       <NotFound />

@@ -1,12 +1,12 @@
 import { type CSSVariablesResolver, createTheme, type MantineColorsTuple } from '@mantine/core'
 
-const colours = ['indigo', 'green', 'red', 'yellow', 'gray', 'grape', 'teal'] as const
+const textColors = ['indigo', 'green', 'red', 'yellow', 'gray', 'grape', 'teal'] as const
 
 export const theme = createTheme({
   primaryColor: 'indigo',
   primaryShade: { light: 7, dark: 8 },
   colors: {
-    // White text on the usual red would be too faint.
+    // White text on Mantine's red has too little contrast.
     red: ['#fff5f5', '#ffe3e3', '#ffc9c9', '#ffa8a8', '#ff8787', '#ff6b6b', '#fa5252', '#c92a2a', '#c92a2a', '#a51111'],
   },
   fontFamily: 'Inter, system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
@@ -25,17 +25,17 @@ export const theme = createTheme({
   },
   components: {
     Button: { defaultProps: { size: 'sm' } },
-    // Its arrows say nothing that the field does not.
+    // The arrows are decorative.
     NativeSelect: { defaultProps: { rightSectionProps: { 'aria-hidden': true } } },
-    // Whoever opens a menu by keyboard is on its first item at once.
+    // Opening a menu by keyboard focuses its first item immediately.
     Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
-    // What is wrong with a field is read out when it appears, wherever the focus is.
+    // Announces a field error when it appears, wherever the focus is.
     InputError: { defaultProps: { role: 'alert' } },
     ModalRoot: { defaultProps: { centered: true, transitionProps: { duration: 120 } } },
     Tooltip: { defaultProps: { openDelay: 400, withArrow: true } },
-    // A long token breaks; it does not scroll.
+    // A long token wraps instead of scrolling.
     Code: { styles: { root: { overflowWrap: 'anywhere' } } },
-    // What a badge says is never cut off: it takes a second line instead.
+    // A long badge wraps instead of being truncated.
     Badge: {
       styles: {
         root: { textTransform: 'none', fontWeight: 500, height: 'auto', minHeight: 'var(--badge-height)' },
@@ -45,7 +45,7 @@ export const theme = createTheme({
   },
 })
 
-/** Mantine's lighter shades miss the contrast that WCAG asks of text; these are the darker ones. */
+/** Mantine's lighter shades miss the WCAG contrast ratio for text; these are darker. */
 export const variables: CSSVariablesResolver = ({ colors }) => {
   const shade = (name: string, index: number) => (colors[name] as MantineColorsTuple)[index] as string
   return {
@@ -59,7 +59,7 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-soft': '#f7f8fa',
       '--halyard-hover': '#f1f3f6',
       ...Object.fromEntries(
-        colours.map(name => [
+        textColors.map(name => [
           `--mantine-color-${name}-light-color`,
           name === 'yellow' ? '#7a4a00' : name === 'green' ? '#1b6e2d' : name === 'teal' ? '#066649' : shade(name, 9),
         ]),
@@ -73,7 +73,7 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
       '--halyard-line': '#2c2e33',
       '--halyard-soft': '#1c1d21',
       '--halyard-hover': '#222429',
-      ...Object.fromEntries(colours.map(name => [`--mantine-color-${name}-light-color`, shade(name, 2)])),
+      ...Object.fromEntries(textColors.map(name => [`--mantine-color-${name}-light-color`, shade(name, 2)])),
     },
   }
 }

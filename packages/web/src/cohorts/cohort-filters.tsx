@@ -2,14 +2,15 @@ import { checkCohort, type Issue } from '@halyard/engine'
 import { Alert, Collapse, JsonInput, Stack, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMemo, useState } from 'react'
-import { type Cohort, useCohorts } from '../api/cohorts.ts'
-import { useProject } from '../api/queries.ts'
-import { Disclose } from '../app/disclose.tsx'
-import { regex } from '../flags/editor/definitions.ts'
-import { inWords } from '../flags/editor/draft-problems.ts'
-import { type Editing, EditingContext } from '../flags/editor/editing.ts'
-import { useSeenProperties } from '../flags/editor/seen-properties.ts'
-import { useMessages } from '../messages/language.tsx'
+import { usePersonPropertyNames } from '../flags/editor/conditions/use-person-properties.ts'
+import { regex } from '../flags/editor/draft-definitions.ts'
+import { translateIssue } from '../flags/editor/draft-problems.ts'
+import { type Editing, EditingContext } from '../flags/editor/editor-context.ts'
+import { useMessages } from '../i18n/language.tsx'
+import { type Cohort, useCohorts } from '../services/cohort-queries.ts'
+import { useProject } from '../services/session-queries.ts'
+import { jsonErrorPosition } from '../ui/data/json-error.ts'
+import { DisclosureButton } from '../ui/layout/disclosure-button.tsx'
 import { type FilterTree, isTree, readTree, rootPath, writeTree } from './cohort-tree.ts'
 import { FilterGroup } from './filter-group.tsx'
 
@@ -21,15 +22,15 @@ interface Props {
   onChange: (filters: Record<string, unknown>) => void
 }
 
-/** Who belongs to the cohort: built from filters and groups, or written as JSON. */
+/** The cohort's definition: built from filters and groups, or written as JSON. */
 export function CohortFilters({ projectId, cohortId, filters, problems, onChange }: Props) {
   const t = useMessages()
   const project = useProject(projectId)
   const cohorts = useCohorts(projectId)
-  // Drawn from its own state, since the wire form says less: a group with one filter is a filter there.
+  // Keeps its own state: on the wire a group with one filter collapses into that filter.
   const [tree, setTree] = useState(() => readTree(filters))
   const [isJsonOpen, json] = useDisclosure(tree === undefined)
-  const seen = useSeenProperties(projectId)
+  const seen = usePersonPropertyNames(projectId)
   const editing = useMemo(
     (): Editing => ({
       isCohort: true,
@@ -39,9 +40,9 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
       groupTypes: project?.group_types ?? {},
       variantKeys: [],
       groupTypeIndex: null,
-      knownProperties: [...new Set([...knownProperties(cohorts), ...seen])].sort(),
+      propertyNames: [...new Set([...propertyNames(cohorts), ...seen])].sort(),
       problemsAt: path =>
-        problems.filter(problem => problem.path.startsWith(path)).map(problem => inWords(t, problem).message),
+        problems.filter(problem => problem.path.startsWith(path)).map(problem => translateIssue(t, problem).message),
     }),
     [t, cohorts, cohortId, project, seen, problems],
   )
@@ -57,15 +58,15 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
   return (
     <EditingContext.Provider value={editing}>
       <Stack gap="xs">
-        <Title order={2}>{t.cohorts.who}</Title>
+        <Title order={2}>{t.cohorts.definition}</Title>
         {tree && <FilterGroup tree={tree} path={rootPath(tree)} onChange={build} />}
         {stray.length > 0 && (
           <Alert color="red" role="alert">
-            {stray.map(problem => inWords(t, problem).message).join(' ')}
+            {stray.map(problem => translateIssue(t, problem).message).join(' ')}
           </Alert>
         )}
         <div>
-          <Disclose label={t.cohorts.asJson} isOpen={isJsonOpen} onToggle={json.toggle} />
+          <DisclosureButton label={t.cohorts.asJson} isOpen={isJsonOpen} onToggle={json.toggle} />
           <Collapse expanded={isJsonOpen}>{isJsonOpen && <JsonFilters filters={filters} onChange={write} />}</Collapse>
         </div>
       </Stack>
@@ -76,6 +77,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
 function JsonFilters({ filters, onChange }: Pick<Props, 'filters' | 'onChange'>) {
   const t = useMessages()
   const [typed, setTyped] = useState<string>()
+  const position = jsonErrorPosition(typed ?? '{}')
   return (
     <JsonInput
       aria-label={t.cohorts.asJson}
@@ -84,7 +86,7 @@ function JsonFilters({ filters, onChange }: Pick<Props, 'filters' | 'onChange'>)
       maxRows={24}
       mt="xs"
       value={typed ?? JSON.stringify(filters, null, 2)}
-      validationError={t.editor.notJson}
+      {...(position && { validationError: t.editor.invalidJson(position.line, position.column) })}
       onBlur={() => setTyped(undefined)}
       onChange={text => {
         setTyped(text)
@@ -106,7 +108,7 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
-/** What speaks against these filters, found by the engine that will have to evaluate them. */
+/** Validates the filters with the engine that will evaluate them. */
 export function cohortProblems(
   filters: Record<string, unknown>,
   cohortId: number | undefined,
@@ -126,7 +128,7 @@ export function cohortProblems(
   return checkCohort({ id: cohortId ?? 0, isStatic: false, filters }, definitions, { regex })
 }
 
-function knownProperties(cohorts: readonly Cohort[]): string[] {
+function propertyNames(cohorts: readonly Cohort[]): string[] {
   const keys = new Set<string>()
   const collect = ({ members }: FilterTree) => {
     for (const member of members) {

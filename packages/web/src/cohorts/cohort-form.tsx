@@ -4,12 +4,12 @@ import { Button, Group, SegmentedControl, Stack, Text, Textarea, TextInput } fro
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { type Cohort, useCohorts } from '../api/cohorts.ts'
-import { useNotify } from '../app/notify.ts'
-import { fieldProblem, ProblemAlert } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { showFault } from '../app/show-fault.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { type Cohort, useCohorts } from '../services/cohort-queries.ts'
+import { useCall } from '../services/services.ts'
+import { useNotify } from '../ui/feedback/notify.ts'
+import { fieldProblem, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { focusInvalidField } from '../ui/layout/focus-invalid-field.ts'
 import { CohortFilters, cohortProblems } from './cohort-filters.tsx'
 import { emptyTree, writeTree } from './cohort-tree.ts'
 
@@ -34,7 +34,7 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
     onSuccess: async saved => {
       queries.setQueryData(['cohort', projectId, String(saved.id)], saved)
       await queries.invalidateQueries({ queryKey: ['cohorts', projectId] })
-      notify.tell({ message: t.editor.saved })
+      notify.success({ message: t.editor.saved })
       await navigate({ to: '/project/$projectId/cohorts/$cohortId', params: { projectId, cohortId: String(saved.id) } })
     },
   })
@@ -43,7 +43,7 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
   const hasTried = attempts > 0
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (attempts > 0) showFault(form.current)
+    if (attempts > 0) focusInvalidField(form.current)
   }, [attempts])
   const problems = useMemo(
     () => (isStatic ? [] : cohortProblems(filters, cohort?.id, cohorts)),
@@ -107,7 +107,7 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
           </Button>
           {hasTried && problems.length > 0 && (
             <Text size="sm" role="status">
-              {t.editor.problems(problems.length)}
+              {t.editor.issues(problems.length)}
             </Text>
           )}
         </Group>

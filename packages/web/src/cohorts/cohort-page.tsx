@@ -2,18 +2,18 @@ import { routes } from '@halyard/contract'
 import { Progress, Stack } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import type { Cohort } from '../api/cohorts.ts'
-import { ConfirmButton } from '../app/confirm-button.tsx'
-import { Page } from '../app/page.tsx'
-import { Loaded } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
+import { useState } from 'react'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import type { Cohort } from '../services/cohort-queries.ts'
+import { useBackoffInterval } from '../services/polling.ts'
+import { useCall } from '../services/services.ts'
+import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+import { Page } from '../ui/layout/page.tsx'
 import { CohortForm } from './cohort-form.tsx'
 import { CohortPeople } from './cohort-people.tsx'
 
-const pollMilliseconds = 1000
-
-/** Counting happens in the background, a little after a cohort has been saved. */
+/** Counting runs in the background after a cohort is saved. */
 const isUnfinished = (cohort: Cohort | undefined): boolean =>
   cohort !== undefined && (cohort.is_calculating || (!cohort.is_static && cohort.count === null))
 
@@ -22,12 +22,15 @@ export function CohortPage() {
   const { projectId, cohortId } = useParams({ from: '/shell/project/$projectId/cohorts/$cohortId' })
   const isNew = cohortId === 'new'
   const call = useCall()
+  const [version, setVersion] = useState<number>()
+  const backoff = useBackoffInterval(version)
   const cohort = useQuery({
     queryKey: ['cohort', projectId, cohortId],
     queryFn: ({ signal }) => call(routes.cohorts.get, { params: { project_id: projectId, id: cohortId }, signal }),
     enabled: !isNew,
-    refetchInterval: query => (isUnfinished(query.state.data) ? pollMilliseconds : false),
+    refetchInterval: query => (isUnfinished(query.state.data) ? backoff() : false),
   })
+  if (cohort.data && cohort.data.version !== version) setVersion(cohort.data.version)
   if (isNew) {
     return (
       <Page title={t.cohorts.create}>

@@ -2,20 +2,20 @@ import { routes } from '@halyard/contract'
 import { Alert, Button, FileButton, Group, Stack, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useRef, useState } from 'react'
-import type { Cohort } from '../api/cohorts.ts'
-import { Pages } from '../app/pages.tsx'
-import { PlainTable } from '../app/plain-table.tsx'
-import { Loaded, ProblemAlert } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { WorkProgress } from '../app/work-progress.tsx'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
 import { PersonLink } from '../persons/person-link.tsx'
+import type { Cohort } from '../services/cohort-queries.ts'
+import { useCall } from '../services/services.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { Pagination } from '../ui/data/pagination.tsx'
+import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { WorkProgress } from '../ui/feedback/work-progress.tsx'
 import { readIds } from './read-ids.ts'
 
 const pageSize = 50
 const idsAtOnce = 1000
 
-/** Who is in the cohort; for a static one, putting people in. */
+/** The members of a cohort; a static cohort also gets a form to add some. */
 export function CohortPeople({ projectId, cohort }: { projectId: string; cohort: Cohort }) {
   const t = useMessages()
   const call = useCall()
@@ -34,10 +34,10 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
       <Loaded query={people}>
         {({ results, next }) =>
           results.length === 0 ? (
-            <Text size="sm">{t.cohorts.nobody}</Text>
+            <Text size="sm">{t.cohorts.noMembers}</Text>
           ) : (
             <>
-              <PlainTable
+              <DataTable
                 label={t.cohorts.people}
                 head={[t.persons.name, t.persons.distinctIds]}
                 rows={results.map(person => ({
@@ -48,7 +48,7 @@ export function CohortPeople({ projectId, cohort }: { projectId: string; cohort:
                   ],
                 }))}
               />
-              <Pages
+              <Pagination
                 count={cohort.count ?? offset + results.length + (next ? 1 : 0)}
                 offset={offset}
                 pageSize={pageSize}
@@ -109,7 +109,7 @@ function AddPeople({ projectId, cohort }: { projectId: string; cohort: Cohort })
   )
 }
 
-/** A long list goes in parts, so that it shows how far it is and can be stopped. */
+/** A long list is sent in chunks, so that it shows progress and can be canceled. */
 function useAdding(projectId: string, cohort: Cohort) {
   const call = useCall()
   const queries = useQueryClient()

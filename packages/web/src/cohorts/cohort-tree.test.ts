@@ -3,8 +3,8 @@ import { readTree, writeTree } from './cohort-tree.ts'
 
 const filter = (key: string, more: object = {}) => ({ key, type: 'person', operator: 'exact', value: ['x'], ...more })
 
-describe('filters of a cohort', () => {
-  it('are read and written again, unknown keys and negation included', () => {
+describe('cohort filters', () => {
+  it('round-trip, including unknown keys and negation', () => {
     const filters = {
       properties: { type: 'OR', values: [{ type: 'AND', values: [filter('plan', { extra: 1, negation: true })] }] },
     }
@@ -12,13 +12,13 @@ describe('filters of a cohort', () => {
     expect(writeTree(readTree(filters)!)).toEqual(filters)
   })
 
-  it('keep groups within groups', () => {
+  it('keep nested groups', () => {
     const inner = { type: 'OR', values: [filter('b'), filter('c')] }
     const filters = { properties: { type: 'AND', values: [{ type: 'AND', values: [filter('a')] }, inner] } }
     expect(writeTree(readTree(filters)!)).toEqual(filters)
   })
 
-  it('give a filter beside groups a group of its own, as the wire wants it', () => {
+  it('wrap a filter next to groups in a group of its own', () => {
     const group = { type: 'OR' as const, members: [filter('b') as never] }
     expect(writeTree({ type: 'AND', members: [filter('a') as never, group] })).toEqual({
       properties: {
@@ -31,7 +31,7 @@ describe('filters of a cohort', () => {
     })
   })
 
-  it('of another form are not read', () => {
+  it('of an unknown shape are not read', () => {
     expect(readTree({ properties: { type: 'AND', values: 'x' } })).toBeUndefined()
     expect(readTree({})).toEqual({ type: 'AND', members: [] })
   })

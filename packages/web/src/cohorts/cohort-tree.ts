@@ -1,6 +1,6 @@
 import { type Property, readFilters } from '../flags/filters.ts'
 
-/** Who belongs to a cohort, as the page edits it: filters and groups side by side, groups within groups. */
+/** A cohort's definition as the editor sees it: filters and groups side by side, nested. */
 export interface FilterTree {
   readonly type: 'AND' | 'OR'
   readonly members: readonly FilterMember[]
@@ -12,41 +12,42 @@ export const isTree = (member: FilterMember): member is FilterTree => 'members' 
 
 export const emptyTree: FilterTree = { type: 'AND', members: [] }
 
-type Bag = Record<string, unknown>
-const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
+type JsonObject = Record<string, unknown>
+const isRecord = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Undefined for what has another form: that can still be edited as JSON. */
+/** Undefined for an unknown shape, which can still be edited as JSON. */
 export function readTree(filters: Readonly<Record<string, unknown>>): FilterTree | undefined {
   const root = Object.hasOwn(filters, 'properties') ? filters.properties : filters
-  if (root === null || (isBag(root) && root.values === undefined)) return emptyTree
+  if (root === null || (isRecord(root) && root.values === undefined)) return emptyTree
   const tree = readGroup(root)
-  // The usual wrapping: one group within a group that adds nothing.
+  // The usual wrapper: a single group inside a group.
   const [only] = tree?.members ?? []
   return tree?.members.length === 1 && only !== undefined && isTree(only) ? only : tree
 }
 
 function readGroup(value: unknown): FilterTree | undefined {
-  if (!isBag(value) || !Array.isArray(value.values) || !value.values.every(isBag)) return undefined
+  if (!isRecord(value) || !Array.isArray(value.values) || !value.values.every(isRecord)) return undefined
   const members = value.values.map(readMember)
   if (members.some(member => member === undefined)) return undefined
   return { type: value.type === 'OR' ? 'OR' : 'AND', members: members as FilterMember[] }
 }
 
-function readMember(value: Bag): FilterMember | undefined {
+function readMember(value: JsonObject): FilterMember | undefined {
   if (value.values === undefined) return readFilters({ groups: [{ properties: [value] }] }).groups[0]?.properties[0]
   return readGroup(value)
 }
 
 /**
- * On the wire a group holds either groups or filters. Where both stand side by side, each filter becomes a group of its own,
- * which means the same.
+ * On the wire a group holds either groups or filters. In a mixed group each filter becomes a group of its own, which
+ * is equivalent.
  */
 export function writeTree(tree: FilterTree): Record<string, unknown> {
   if (tree.members.some(isTree)) return { properties: writeGroup(tree) }
   return { properties: { type: 'OR', values: [writeGroup(tree)] } }
 }
 
-function writeGroup({ type, members }: FilterTree): Bag {
+function writeGroup({ type, members }: FilterTree): JsonObject {
   if (!members.some(isTree)) return { type, values: members.map(member => ({ ...member })) }
   return {
     type,
@@ -54,7 +55,7 @@ function writeGroup({ type, members }: FilterTree): Bag {
   }
 }
 
-/** Where a member of the root is in what is written; problems are told by such paths. */
+/** The path of the root group on the wire; validation issues refer to such paths. */
 export const rootPath = (tree: FilterTree): string =>
   tree.members.some(isTree) ? 'filters.properties' : 'filters.properties.values[0]'
 

@@ -2,13 +2,13 @@ import { routes } from '@halyard/contract'
 import { Badge, Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { EmptyState } from '../app/empty-state.tsx'
-import { PlusIcon } from '../app/icons.tsx'
-import { Page } from '../app/page.tsx'
-import { PlainTable } from '../app/plain-table.tsx'
-import { Loaded } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { EmptyState } from '../ui/feedback/empty-state.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+import { PlusIcon } from '../ui/icons.tsx'
+import { Page } from '../ui/layout/page.tsx'
 
 export function CohortsPage() {
   const t = useMessages()
@@ -43,7 +43,7 @@ export function CohortsPage() {
             {all.length === 0 ? (
               <EmptyState title={t.cohorts.none} text={t.cohorts.noneText} />
             ) : (
-              <PlainTable
+              <DataTable
                 label={t.shell.cohorts}
                 head={[t.cohorts.name, t.cohorts.kind, t.cohorts.people, t.flags.columnCreated]}
                 rows={all.map(cohort => ({

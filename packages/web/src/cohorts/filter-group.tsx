@@ -1,25 +1,25 @@
 import { Button, Group, Paper, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
-import { PlusIcon, TrashIcon } from '../app/icons.tsx'
-import { PropertyRow } from '../flags/editor/property-row.tsx'
+import { PropertyRow } from '../flags/editor/conditions/property-row.tsx'
 import type { Property } from '../flags/filters.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { PlusIcon, TrashIcon } from '../ui/icons.tsx'
 import { type FilterMember, type FilterTree, isTree, memberPath } from './cohort-tree.ts'
 
 interface Props {
   tree: FilterTree
   path: string
-  /** How this group is called: `1`, `1.2`, … The outermost has no name. */
+  /** The group's name: `1`, `1.2`, … The root has none. */
   name?: string
   depth?: number
   onChange: (tree: FilterTree) => void
   onRemove?: () => void
 }
 
-/** Deeper than this nobody can follow; the wire allows more. */
+/** Deeper nesting is unreadable; the API allows more. */
 const depthMax = 4
 
-/** Filters and groups that must all hold, or of which one must; groups within groups. */
+/** A nested group of filters, combined with AND or OR. */
 export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemove }: Props) {
   const t = useMessages()
   const { type, members } = tree
@@ -31,7 +31,7 @@ export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemo
     onChange({ ...tree, members: [...members, member] })
   }
   const joint = type === 'AND' ? t.editor.and : t.words.or
-  const label = name === '' ? t.cohorts.who : t.cohorts.group(name)
+  const label = name === '' ? t.cohorts.definition : t.cohorts.group(name)
   const body = (
     <Stack gap="sm">
       <Group justify="space-between">
@@ -66,7 +66,7 @@ export function FilterGroup({ tree, path, name = '', depth = 0, onChange, onRemo
       </Group>
       {members.length === 0 && (
         <Text size="sm" c="dimmed">
-          {depth === 0 ? t.cohorts.everybody : t.cohorts.emptyGroup}
+          {depth === 0 ? t.cohorts.matchesEveryone : t.cohorts.emptyGroup}
         </Text>
       )}
       {members.map((member, index) =>

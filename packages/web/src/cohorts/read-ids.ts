@@ -1,4 +1,4 @@
-/** The first column of a CSV file; a head that says so is left out. */
+/** The first column of a CSV file without its header. */
 export function readIds(text: string): string[] {
   const cells = text.split(/\r?\n/).map(line => (line.split(/[,;\t]/, 1)[0] ?? '').trim().replace(/^"(.*)"$/, '$1'))
   const ids = cells.filter(cell => cell !== '')

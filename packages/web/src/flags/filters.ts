@@ -1,4 +1,4 @@
-/** The conditions of a flag as the page reads and edits them. Keys that it does not know are carried along untouched. */
+/** A flag's filters as the web app reads and edits them. Unknown keys are preserved. */
 export interface Property {
   readonly key: string
   readonly type: 'person' | 'group' | 'cohort' | 'flag'
@@ -27,34 +27,35 @@ export interface Filters {
   readonly variants: readonly Variant[]
   readonly payloads: Readonly<Record<string, unknown>>
   readonly groupTypeIndex: number | null
-  /** Everything, as it was stored. */
+  /** The stored object. */
   readonly raw: Readonly<Record<string, unknown>>
 }
 
-type Bag = Record<string, unknown>
-const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
-const bagsOf = (value: unknown): Bag[] => (Array.isArray(value) ? value.filter(isBag) : [])
+type JsonObject = Record<string, unknown>
+const isRecord = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const recordsOf = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isRecord) : [])
 
-/** Lenient: what is not there or has another form is read as absent. */
+/** Lenient: anything missing or of another shape is read as absent. */
 export function readFilters(raw: Readonly<Record<string, unknown>>): Filters {
-  const multivariate = isBag(raw.multivariate) ? raw.multivariate : {}
+  const multivariate = isRecord(raw.multivariate) ? raw.multivariate : {}
   const index = raw.aggregation_group_type_index
   return {
     raw,
-    groups: bagsOf(raw.groups).map(readCondition),
-    variants: bagsOf(multivariate.variants).map(readVariant),
-    payloads: isBag(raw.payloads) ? raw.payloads : {},
+    groups: recordsOf(raw.groups).map(readCondition),
+    variants: recordsOf(multivariate.variants).map(readVariant),
+    payloads: isRecord(raw.payloads) ? raw.payloads : {},
     groupTypeIndex: typeof index === 'number' ? index : null,
   }
 }
 
-const readCondition = (group: Bag): Condition => ({
+const readCondition = (group: JsonObject): Condition => ({
   ...group,
-  properties: bagsOf(group.properties).map(readProperty),
+  properties: recordsOf(group.properties).map(readProperty),
   rollout_percentage: typeof group.rollout_percentage === 'number' ? group.rollout_percentage : null,
 })
 
-function readProperty(property: Bag): Property {
+function readProperty(property: JsonObject): Property {
   const type =
     property.type === 'cohort' || property.type === 'flag' || property.type === 'group' ? property.type : 'person'
   const usual = { cohort: 'in', flag: 'flag_evaluates_to', person: 'exact', group: 'exact' }[type]
@@ -67,23 +68,23 @@ function readProperty(property: Bag): Property {
   }
 }
 
-const readVariant = (variant: Bag): Variant => ({
+const readVariant = (variant: JsonObject): Variant => ({
   ...variant,
   key: String(variant.key ?? ''),
   rollout_percentage: typeof variant.rollout_percentage === 'number' ? variant.rollout_percentage : 0,
 })
 
-/** The opposite of `readFilters`. */
+/** The inverse of `readFilters`. */
 export function writeFilters({ raw, groups, variants, payloads, groupTypeIndex }: Filters): Record<string, unknown> {
   const { multivariate, payloads: _payloads, aggregation_group_type_index: index, ...rest } = raw
-  const oldMultivariate = isBag(multivariate) ? multivariate : {}
+  const oldMultivariate = isRecord(multivariate) ? multivariate : {}
   return {
     ...rest,
     groups,
     ...(variants.length > 0
       ? { multivariate: { ...oldMultivariate, variants } }
       : multivariate === null && { multivariate }),
-    ...((Object.keys(payloads).length > 0 || isBag(raw.payloads)) && { payloads }),
+    ...((Object.keys(payloads).length > 0 || isRecord(raw.payloads)) && { payloads }),
     ...((groupTypeIndex !== null || index === null) && { aggregation_group_type_index: groupTypeIndex }),
   }
 }

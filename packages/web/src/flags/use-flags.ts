@@ -1,15 +1,15 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
-import { useCall } from '../app/services.ts'
-import { type FlagKind, type FlagPage, type FlagPages, listKey, rememberFlag } from './flag-cache.ts'
+import { useCall } from '../services/services.ts'
+import { applyPatch, type FlagKind, type FlagPage, type FlagPages, listKey, settlePatch } from './flag-cache.ts'
 
-/** The first page is small, so that something is there at once; all the rest follows together. */
+/** The first page is small, so that rows appear quickly; the rest follows in one batch. */
 const firstPageSize = 100
-/** As many as the server gives at once. */
+/** The server's maximum page size. */
 const pageSize = 1000
 const requestsAtOnceMax = 4
-/** More are not read before the typing goes on. */
+/** The server search returns at most this many flags while the rest is loading. */
 const foundMax = '50'
 
 const filterOf = (kind: FlagKind) =>
@@ -19,7 +19,7 @@ const filterOf = (kind: FlagKind) =>
     stale: { active: 'STALE' },
   })[kind]
 
-/** All flags of a project, newest first: searching and sorting them needs no more requests. */
+/** All flags of a project, newest first: search and sort need no further requests. */
 export function useFlags(projectId: string, kind: FlagKind = 'live') {
   const call = useCall()
   const queries = useQueryClient()
@@ -41,7 +41,7 @@ export function useFlags(projectId: string, kind: FlagKind = 'live') {
       const loaded = pages.reduce((sum, page) => sum + page.results.length, 0)
       return last.results.length > 0 && loaded < last.count ? loaded : undefined
     },
-    // Live updates keep the lists true; only what is stale changes with time alone.
+    // The change stream keeps the lists current; only staleness changes with time alone.
     staleTime: kind === 'stale' ? 30_000 : Number.POSITIVE_INFINITY,
     structuralSharing: false,
   })
@@ -53,13 +53,13 @@ export function useFlags(projectId: string, kind: FlagKind = 'live') {
   const pages = query.data?.pages
   const flags = useMemo(() => {
     if (!pages) return undefined
-    // A flag that was created meanwhile shifts the pages by one: each counts once.
+    // A flag created between two requests shifts the pages by one, so duplicates are dropped.
     return [...new Map(pages.flatMap(page => page.results).map(flag => [flag.id, flag])).values()]
   }, [pages])
   return { flags, total: pages?.[0]?.count ?? 0, isComplete: !hasNextPage, error: query.error, refetch: query.refetch }
 }
 
-/** From an offset to the end, several pages at a time. */
+/** Reads from an offset to the end, several pages in parallel. */
 async function readRest(
   read: (limit: number, offset: number) => Promise<FlagPage>,
   from: number,
@@ -75,7 +75,7 @@ async function readRest(
   return { count: pages.at(-1)?.count ?? 0, results: pages.flatMap(page => page.results) }
 }
 
-/** What the server finds for a text, for as long as not all flags are here to be searched. */
+/** Server-side search results, used until all flags are loaded. */
 export function useFoundFlags(projectId: string, kind: FlagKind, text: string, isWanted: boolean): readonly Flag[] {
   const call = useCall()
   const found = useQuery({
@@ -94,15 +94,15 @@ export function useFoundFlags(projectId: string, kind: FlagKind, text: string, i
 
 const none: readonly Flag[] = []
 
-/** Changes one flag. The lists show the change at once and take it back if the server refuses. */
+/** Updates one flag optimistically and rolls back only its own fields if the server rejects the change. */
 export function usePatchFlag(projectId: string) {
   const call = useCall()
   const queries = useQueryClient()
   return useMutation({
     mutationFn: ({ flag, patch }: { flag: Flag; patch: FlagWrite }) =>
       call(routes.flags.update, { params: { project_id: projectId, id: String(flag.id) }, body: patch }),
-    onMutate: ({ flag, patch }) => rememberFlag(queries, projectId, { ...flag, ...patch } as Flag),
-    onSuccess: flag => rememberFlag(queries, projectId, flag),
-    onError: (_error, { flag }) => rememberFlag(queries, projectId, flag),
+    onMutate: ({ flag, patch }) => applyPatch(queries, projectId, flag, patch),
+    onSuccess: (updated, { patch }) => settlePatch(queries, projectId, updated.id, patch, updated),
+    onError: (_error, { flag, patch }) => settlePatch(queries, projectId, flag.id, patch),
   })
 }

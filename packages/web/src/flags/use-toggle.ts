@@ -1,10 +1,10 @@
 import type { Flag } from '@halyard/contract'
 import { useCallback, useRef } from 'react'
-import { useNotify } from '../app/notify.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useNotify } from '../ui/feedback/notify.ts'
 import { usePatchFlag } from './use-flags.ts'
 
-/** Switches a flag with one click, and offers to undo it. */
+/** Toggles a flag with one click and offers undo. */
 export function useToggle(projectId: string) {
   const t = useMessages()
   const notify = useNotify()
@@ -23,13 +23,13 @@ export function useToggle(projectId: string) {
     [mutateAsync, notify],
   )
 
-  /** The newest word about a flag takes the place of the one before. */
-  const tell = useCallback(
+  /** Replaces the previous notification about the same flag. */
+  const showResult = useCallback(
     (flag: Flag, onUndo?: () => unknown) =>
-      notify.tell({
+      notify.success({
         id: `toggle-${flag.id}`,
         color: flag.active ? 'green' : 'gray',
-        message: flag.active ? t.flags.switchedOn(flag.key) : t.flags.switchedOff(flag.key),
+        message: flag.active ? t.flags.turnedOn(flag.key) : t.flags.turnedOff(flag.key),
         ...(onUndo && { onUndo }),
       }),
     [notify, t],
@@ -39,17 +39,17 @@ export function useToggle(projectId: string) {
     const flag = last.current
     last.current = undefined
     const undone = flag && (await set(flag, !flag.active))
-    if (undone) tell(undone)
-  }, [set, tell])
+    if (undone) showResult(undone)
+  }, [set, showResult])
 
   const toggle = useCallback(
     async (flag: Flag) => {
       const changed = await set(flag, !flag.active)
       if (!changed) return
       last.current = changed
-      tell(changed, undo)
+      showResult(changed, undo)
     },
-    [set, undo, tell],
+    [set, undo, showResult],
   )
   return { toggle, undo }
 }

@@ -1,7 +1,7 @@
 import type { Flag, Project } from '@halyard/contract'
 import { useMemo } from 'react'
-import { useFormats, useMessages } from '../messages/language.tsx'
-import type { Wording } from './words.ts'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import type { Wording } from './flag-sentences.ts'
 
 interface Known {
   readonly project: Pick<Project, 'group_types'>

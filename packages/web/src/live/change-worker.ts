@@ -1,6 +1,6 @@
-import { createStreams } from './stream-of-key.ts'
+import { createStreams } from './stream-per-key.ts'
 
-/** Shared by all tabs: a browser has only six connections to a server that speaks HTTP/1.1, and every stream takes one. */
+/** Shared by all tabs: over HTTP/1.1 a browser opens only six connections per host, and every stream occupies one. */
 const listen = createStreams()
 const scope = globalThis as unknown as { onconnect: (event: MessageEvent) => void }
 
@@ -9,6 +9,6 @@ scope.onconnect = ({ ports: [port] }) => {
   let stop = () => {}
   port.onmessage = ({ data: key }: MessageEvent<string | null>) => {
     stop()
-    stop = key === null ? () => {} : listen(key, word => port.postMessage(word))
+    stop = key === null ? () => {} : listen(key, message => port.postMessage(message))
   }
 }

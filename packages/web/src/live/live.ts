@@ -1,16 +1,16 @@
 import type { Session } from '../api/session.ts'
-import type { Word } from './follow-changes.ts'
-import { listenToChanges } from './listen-to-changes.ts'
+import type { ChangeMessage } from './change-stream.ts'
+import { subscribeToChanges } from './subscribe-to-changes.ts'
 
-type Listener = (word: Word) => void
+type Listener = (message: ChangeMessage) => void
 
-/** What changes, for as long as somebody is signed in. */
+/** Change notifications for as long as the user is signed in. */
 export interface Live {
-  /** Answers how to stop listening. */
+  /** Returns the unsubscribe function. */
   subscribe(listener: Listener): () => void
 }
 
-/** Listens from the first moment, so that nothing is read before a change of it would be heard. */
+/** Connects immediately, so that no change is missed after the first read. */
 export function createLive(session: Session): Live {
   const listeners = new Set<Listener>()
   let key: string | undefined
@@ -23,8 +23,8 @@ export function createLive(session: Session): Live {
     stop =
       current === undefined
         ? () => {}
-        : listenToChanges(current, word => {
-            for (const listener of listeners) listener(word)
+        : subscribeToChanges(current, message => {
+            for (const listener of listeners) listener(message)
           })
   }
   session.subscribe(follow)

@@ -1,4 +1,4 @@
-/** What a program sends so that somebody is known, ready to paste. */
+/** A request that creates a person, ready to paste. */
 export const identifyExample = (token = ''): string =>
   example({
     api_key: token,

@@ -4,14 +4,14 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useProject } from '../api/queries.ts'
-import { EmptyState } from '../app/empty-state.tsx'
-import { SearchIcon } from '../app/icons.tsx'
-import { Page } from '../app/page.tsx'
-import { Pages } from '../app/pages.tsx'
-import { Loaded } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { useProject } from '../services/session-queries.ts'
+import { Pagination } from '../ui/data/pagination.tsx'
+import { EmptyState } from '../ui/feedback/empty-state.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+import { SearchIcon } from '../ui/icons.tsx'
+import { Page } from '../ui/layout/page.tsx'
 import { groupExample } from './event-examples.ts'
 import { PropertyTable } from './property-table.tsx'
 
@@ -90,7 +90,7 @@ function GroupsOfTypes({ projectId, types }: { projectId: string; types: readonl
       <Loaded query={groups}>
         {({ results, count }) => (
           <>
-            {results.length === 0 && <Text>{t.persons.nothingFound}</Text>}
+            {results.length === 0 && <Text>{t.persons.noMatches}</Text>}
             <Accordion variant="separated" order={2}>
               {results.map(({ group_key, group_properties }) => (
                 <Accordion.Item key={group_key} value={group_key}>
@@ -101,7 +101,7 @@ function GroupsOfTypes({ projectId, types }: { projectId: string; types: readonl
                 </Accordion.Item>
               ))}
             </Accordion>
-            <Pages count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
+            <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
           </>
         )}
       </Loaded>

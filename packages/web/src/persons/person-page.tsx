@@ -2,12 +2,12 @@ import { routes } from '@halyard/contract'
 import { Anchor, Group, Stack, Text, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
-import { ConfirmButton } from '../app/confirm-button.tsx'
-import { Page } from '../app/page.tsx'
-import { Loaded } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
-import { Answers } from '../why/answers.tsx'
+import { FlagResults } from '../flags/explain/flag-results.tsx'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+import { Page } from '../ui/layout/page.tsx'
 import { PropertyTable } from './property-table.tsx'
 
 export function PersonPage() {
@@ -32,12 +32,12 @@ export function PersonPage() {
       {({ name, distinct_ids, properties, created_at }) => (
         <Page
           title={name}
-          intro={t.persons.seenFirst(moment(created_at))}
+          intro={t.persons.firstSeen(moment(created_at))}
           actions={
             <ConfirmButton
-              label={t.persons.forget}
-              question={t.persons.forgetQuestion(name)}
-              done={t.persons.forgotten(name)}
+              label={t.persons.remove}
+              question={t.persons.removeQuestion(name)}
+              done={t.persons.removed(name)}
               onConfirm={forget}
             />
           }
@@ -53,13 +53,15 @@ export function PersonPage() {
               <Title order={2}>{t.shell.flags}</Title>
               <Anchor
                 component={Link}
-                to={`/project/${projectId}/why?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`}
+                to={`/project/${projectId}/debugger?id=${encodeURIComponent(JSON.stringify(distinct_ids[0] ?? ''))}`}
                 size="sm"
               >
-                {t.persons.whyOf(name)}
+                {t.persons.debugFlags(name)}
               </Anchor>
             </Group>
-            {distinct_ids[0] !== undefined && <Answers projectId={projectId} id={distinct_ids[0]} headingOrder={3} />}
+            {distinct_ids[0] !== undefined && (
+              <FlagResults projectId={projectId} id={distinct_ids[0]} headingOrder={3} />
+            )}
           </Stack>
         </Page>
       )}

@@ -2,13 +2,13 @@ import { routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
-import { useCall } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
 
 const suggestionsMax = '8'
 const waitMilliseconds = 200
 
-/** A distinct id: typed, or found by anything that is known of the person. */
+/** A distinct id: typed, or picked from a search over all known properties. */
 export function PersonPicker(props: { projectId: string; value: string; onChange: (id: string) => void }) {
   const t = useMessages()
   const call = useCall()
@@ -30,8 +30,8 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
   )
   return (
     <Autocomplete
-      label={t.why.person}
-      placeholder={t.why.personHint}
+      label={t.explain.person}
+      placeholder={t.explain.personHint}
       miw={280}
       flex="1 1 280px"
       data={[...names.keys()]}
@@ -41,14 +41,14 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
           <span style={{ opacity: 0.8 }}>{names.get(option.value) !== option.value && option.value}</span>
         </span>
       )}
-      // The server has searched already, and not in the ids alone.
+      // The server has already filtered, by more than the ids.
       filter={({ options }) => options}
       value={props.value}
       onChange={props.onChange}
       dropdownOpened={isOpen}
       onDropdownOpen={open}
       onDropdownClose={close}
-      // Enter asks; what is answered must not stay covered by suggestions.
+      // Enter submits and closes the suggestions, which would cover the results.
       onKeyDown={event => event.key === 'Enter' && close()}
     />
   )

@@ -4,15 +4,15 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useProject } from '../api/queries.ts'
-import { EmptyState } from '../app/empty-state.tsx'
-import { SearchIcon } from '../app/icons.tsx'
-import { Page } from '../app/page.tsx'
-import { Pages } from '../app/pages.tsx'
-import { PlainTable } from '../app/plain-table.tsx'
-import { Loaded } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useFormats, useMessages } from '../messages/language.tsx'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { useProject } from '../services/session-queries.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { Pagination } from '../ui/data/pagination.tsx'
+import { EmptyState } from '../ui/feedback/empty-state.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+import { SearchIcon } from '../ui/icons.tsx'
+import { Page } from '../ui/layout/page.tsx'
 import { identifyExample } from './event-examples.ts'
 import { PersonLink } from './person-link.tsx'
 
@@ -58,11 +58,11 @@ export function PersonsPage() {
             search === '' ? (
               <EmptyState title={t.persons.none} text={t.persons.noneText} code={identifyExample(project?.api_token)} />
             ) : (
-              <Text>{t.persons.nothingFound}</Text>
+              <Text>{t.persons.noMatches}</Text>
             )
           ) : (
             <Stack>
-              <PlainTable
+              <DataTable
                 label={t.shell.persons}
                 head={[t.persons.name, t.persons.distinctIds, t.persons.since, '']}
                 rows={results.map(person => ({
@@ -72,18 +72,18 @@ export function PersonsPage() {
                     person.distinct_ids.slice(0, 2).join(', '),
                     day(person.created_at),
                     <Link
-                      key="why"
-                      to="/project/$projectId/why"
+                      key="debugger"
+                      to="/project/$projectId/debugger"
                       params={{ projectId }}
                       search={{ id: person.distinct_ids[0] ?? '' }}
-                      aria-label={t.persons.whyOf(person.name)}
+                      aria-label={t.persons.debugFlags(person.name)}
                     >
-                      {t.shell.why}
+                      {t.persons.debug}
                     </Link>,
                   ],
                 }))}
               />
-              <Pages count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
+              <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
             </Stack>
           )
         }

@@ -1,13 +1,13 @@
 import { Text } from '@mantine/core'
-import { PlainTable } from '../app/plain-table.tsx'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { DataTable } from '../ui/data/data-table.tsx'
 
 export function PropertyTable({ properties }: { properties: Readonly<Record<string, unknown>> }) {
   const t = useMessages()
   const rows = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1))
   if (rows.length === 0) return <Text size="sm">{t.persons.noProperties}</Text>
   return (
-    <PlainTable
+    <DataTable
       label={t.persons.properties}
       head={[t.editor.property, t.editor.value]}
       rows={rows.map(([key, value]) => ({

@@ -1,10 +1,10 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
 import { Text } from '@mantine/core'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { ActivityCard } from '../app/activity-card.tsx'
-import { EndlessList } from '../app/endless-list.tsx'
-import { useCall } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { ActivityCard } from '../ui/data/activity-card.tsx'
+import { LoadMoreList } from '../ui/data/load-more-list.tsx'
 import { PluginChanges } from './plugin-changes.tsx'
 import { scope } from './plugin-queries.ts'
 
@@ -12,11 +12,11 @@ const pageSize = 20
 
 interface Props {
   organizationId: string
-  /** Only what happened to this one. */
+  /** Restricts the list to one plugin. */
   pluginId?: number
 }
 
-/** What happened to plugins: who did it, and what was before and after. */
+/** The activity of plugins with diffs. */
 export function ActivityList({ organizationId, pluginId }: Props) {
   const t = useMessages()
   const call = useCall()
@@ -36,9 +36,9 @@ export function ActivityList({ organizationId, pluginId }: Props) {
     getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
   })
   return (
-    <EndlessList query={activity} empty={<Text size="sm">{t.plugins.noActivity}</Text>}>
+    <LoadMoreList query={activity} empty={<Text size="sm">{t.plugins.noActivity}</Text>}>
       {entry => <Entry entry={entry} />}
-    </EndlessList>
+    </LoadMoreList>
   )
 }
 
@@ -47,9 +47,9 @@ function Entry({ entry }: { entry: ActivityEntry }) {
   const verbs: Record<string, (plugin: string) => string> = t.plugins.verbs
   const { job_type: job } = (entry.detail.trigger ?? {}) as { job_type?: string }
   const changes = entry.detail.changes ?? []
-  const deed = (verbs[entry.activity] ?? (() => `${entry.activity} ${entry.detail.name}`))(entry.detail.name)
+  const action = (verbs[entry.activity] ?? (() => `${entry.activity} ${entry.detail.name}`))(entry.detail.name)
   return (
-    <ActivityCard entry={entry} deed={job ? `${deed}: ${job}` : deed}>
+    <ActivityCard entry={entry} action={job ? `${action}: ${job}` : action}>
       {changes.length > 0 && <PluginChanges changes={changes} />}
     </ActivityCard>
   )

@@ -1,17 +1,17 @@
 import type { ActivityEntry } from '@halyard/contract'
 import { Stack, Text } from '@mantine/core'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
 import { TextDiff } from './text-diff.tsx'
 
 type Change = NonNullable<ActivityEntry['detail']['changes']>[number]
 
 interface Props {
   changes: readonly Change[]
-  /** Also what follows from other changes, such as what a plugin can do. */
+  /** Includes derived fields, such as capabilities. */
   isWhole?: boolean
 }
 
-/** Field by field and file by file what changed, or would. */
+/** A diff per field and file, for past changes and upgrade previews. */
 export function PluginChanges({ changes, isWhole = false }: Props) {
   return (
     <Stack gap="sm">
@@ -22,7 +22,7 @@ export function PluginChanges({ changes, isWhole = false }: Props) {
   )
 }
 
-/** What follows from plugin.json and the code, and would only repeat what their lines say. */
+/** Fields derived from plugin.json and the code, which would repeat its diff. */
 const derived = new Set(['config_schema', 'public_jobs', 'capabilities'])
 const isFileName = (field: string | null): boolean => field !== null && /\.[A-Za-z0-9]+$/.test(field)
 

@@ -1,19 +1,18 @@
 import { type AnswerOf, type Plugin, routes } from '@halyard/contract'
 import { queryOptions, useQuery } from '@tanstack/react-query'
 import type { Call } from '../api/client.ts'
-import { useOrganizations } from '../api/queries.ts'
-import { useCall } from '../app/services.ts'
+import { isAdmin } from '../services/permissions.ts'
+import { useCall } from '../services/services.ts'
+import { useMembershipLevel } from '../services/session-queries.ts'
 
 export type PluginConfig = AnswerOf<typeof routes.pluginConfigs.get>
 
-const adminLevel = 8
 const all = '1000'
 
 export const scope = (organizationId: string) => ({ parent_lookup_organization_id: organizationId })
 
-/** Only admins install, write and configure plugins. */
-export const useIsAdmin = (organizationId: string): boolean =>
-  (useOrganizations().data?.find(({ id }) => id === organizationId)?.membership_level ?? 0) >= adminLevel
+/** Only admins can install, write and configure plugins. */
+export const useIsPluginAdmin = (organizationId: string): boolean => isAdmin(useMembershipLevel(organizationId))
 
 export function usePlugins(organizationId: string) {
   const call = useCall()
@@ -24,7 +23,7 @@ export function usePlugins(organizationId: string) {
   })
 }
 
-/** The plugins of a project, in their order; none where there is no project. */
+/** The plugin configurations of a project in processing order; empty without a project. */
 export function useConfigs(projectId: string | undefined) {
   const call = useCall()
   return useQuery({

@@ -5,25 +5,25 @@ export const pluginTabs = ['settings', 'source', 'log', 'metrics', 'jobs', 'acti
 export type PluginTab = (typeof pluginTabs)[number]
 
 export const readPluginTab = (search: Record<string, unknown>): { tab?: PluginTab | undefined } => ({
-  // Always named: what the address says would shine through otherwise, whether there is such a tab or not.
+  // Always present: otherwise an unknown value in the URL would be kept.
   tab: pluginTabs.find(name => name === search.tab),
 })
 
-export const pluginListTabs = ['installed', 'order', 'catalogue', 'activity'] as const
+export const pluginListTabs = ['installed', 'order', 'catalog', 'activity'] as const
 export type PluginListTab = (typeof pluginListTabs)[number]
 
 export const readPluginListTab = (search: Record<string, unknown>): { tab?: PluginListTab | undefined } => ({
-  // Always named: what the address says would shine through otherwise, whether there is such a tab or not.
+  // Always present: otherwise an unknown value in the URL would be kept.
   tab: pluginListTabs.find(name => name === search.tab),
 })
 
-/** What the tabs of a plugin are given. */
+/** The props of every plugin tab. */
 export interface PluginProps {
   readonly plugin: Plugin
-  /** The organization that looks at it, which need not be the one that owns it. */
+  /** The current organization, which may not own the plugin. */
   readonly organizationId: string
   readonly isAdmin: boolean
-  /** Whether the plugin itself may be changed here. */
+  /** Whether the plugin itself can be changed here. */
   readonly isWritable: boolean
 }
 

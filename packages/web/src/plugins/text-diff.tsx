@@ -1,12 +1,12 @@
-import classes from '../flags/change-list.module.css'
-import { type DiffLine, diffLines } from '../flags/line-diff.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import classes from '../ui/diff/diff-lines.module.css'
+import { type DiffLine, diffLines } from '../ui/diff/line-diff.ts'
 
 const contextLines = 3
-/** Beyond this, comparing every line with every other one would hold the page up. */
+/** Above this size the quadratic diff would block the main thread. */
 const linesMax = 1_000
 
-/** Two texts line by line. Long stretches that are the same are left out. */
+/** A line diff. Long unchanged stretches are collapsed. */
 export function TextDiff({ before, after, isCode }: { before: string; after: string; isCode?: boolean }) {
   const t = useMessages()
   const [old, next] = [linesOf(before), linesOf(after)]
@@ -36,7 +36,7 @@ export function TextDiff({ before, after, isCode }: { before: string; after: str
 
 const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'))
 
-/** Numbers stand for so many lines that are the same. */
+/** Numbers stand for that many unchanged lines. */
 function shorten(lines: readonly DiffLine[]): (DiffLine | number)[] {
   const isNear = lines.map((_line, index) =>
     lines.slice(Math.max(0, index - contextLines), index + contextLines + 1).some(({ kind }) => kind !== 'same'),

@@ -4,10 +4,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
-import { problemText } from '../app/problems.tsx'
-import { useCredentials, useServices } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
-import { Doorway } from './doorway.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCredentials, useServices } from '../services/services.ts'
+import { problemText } from '../ui/feedback/problems.tsx'
+import { AuthLayout } from './auth-layout.tsx'
 
 export function SignInPage() {
   const t = useMessages()
@@ -23,7 +23,7 @@ export function SignInPage() {
     document.title = `${t.signIn.title} · Halyard`
   }, [t])
 
-  // Whoever is signed in, here or a moment ago in another tab, is let through.
+  // A user who is already signed in, here or just now in another tab, is redirected.
   const isSignedIn = useCredentials() !== undefined
   useEffect(() => {
     if (isSignedIn) navigate({ to: localPath(next), replace: true })
@@ -44,7 +44,7 @@ export function SignInPage() {
   const message = isWrong ? t.signIn.wrong : signIn.error && problemText(t, signIn.error)
 
   return (
-    <Doorway>
+    <AuthLayout>
       <Title order={1} ta="center" mb="lg">
         {t.signIn.title}
       </Title>
@@ -99,9 +99,9 @@ export function SignInPage() {
           </Accordion.Panel>
         </Accordion.Item>
       </Accordion>
-    </Doorway>
+    </AuthLayout>
   )
 }
 
-/** Only a path of this page is followed; anything else could lead away. */
+/** Only a local path is followed; anything else would be an open redirect. */
 const localPath = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/')

@@ -4,24 +4,24 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
-import { useMe } from '../api/queries.ts'
-import { fieldProblem, Loaded, Loading, ProblemAlert } from '../app/problems.tsx'
-import { useCredentials, useServices } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
-import { Doorway } from './doorway.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCredentials, useServices } from '../services/services.ts'
+import { useMe } from '../services/session-queries.ts'
+import { fieldProblem, Loaded, Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { AuthLayout } from './auth-layout.tsx'
 
-/** Where an invitation is accepted: with a new account, or with the one that is signed in. */
+/** Accepts an invitation: with a new account, or with the signed-in one. */
 export function SignUpPage() {
   const t = useMessages()
   const { call } = useServices()
-  const { inviteId } = useParams({ from: '/signup/$inviteId' })
+  const { token } = useParams({ from: '/signup/$token' })
   const isSignedIn = useCredentials() !== undefined
   const invite = useQuery({
-    queryKey: ['invite', inviteId],
-    queryFn: () => call(routes.session.readInvite, { params: { invite_id: inviteId } }),
+    queryKey: ['invite', token],
+    queryFn: () => call(routes.session.readInvite, { params: { token } }),
     retry: false,
   })
-  // What stands in the middle of the window moves when it grows, so it is only shown as a whole.
+  // Centered content moves when it grows, so it is rendered once complete.
   if (invite.isPending) {
     return (
       <Center mih="100dvh" component="main">
@@ -31,7 +31,7 @@ export function SignUpPage() {
   }
   if (isProblem(invite.error) && invite.error.status === 404) {
     return (
-      <Doorway>
+      <AuthLayout>
         <Title order={1} ta="center" mb="md">
           {t.signUp.goneTitle}
         </Title>
@@ -41,11 +41,11 @@ export function SignUpPage() {
         <Text ta="center" mt="md" size="sm">
           <Link to="/login">{t.signUp.toSignIn}</Link>
         </Text>
-      </Doorway>
+      </AuthLayout>
     )
   }
   return (
-    <Doorway>
+    <AuthLayout>
       <Loaded query={invite}>
         {({ organization_name, target_email, first_name }) => (
           <>
@@ -56,24 +56,23 @@ export function SignUpPage() {
               {t.signUp.intro(target_email)}
             </Text>
             <Paper withBorder p="lg" radius="lg">
-              {isSignedIn ? <Join inviteId={inviteId} /> : <NewAccount inviteId={inviteId} firstName={first_name} />}
+              {isSignedIn ? <Join token={token} /> : <NewAccount token={token} firstName={first_name} />}
             </Paper>
           </>
         )}
       </Loaded>
-    </Doorway>
+    </AuthLayout>
   )
 }
 
-function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: string }) {
+function NewAccount({ token, firstName }: { token: string; firstName: string }) {
   const t = useMessages()
   const { call, session } = useServices()
   const navigate = useNavigate()
   const [name, setName] = useState(firstName)
   const [password, setPassword] = useState('')
   const signUp = useMutation({
-    mutationFn: () =>
-      call(routes.session.signup, { params: { invite_id: inviteId }, body: { first_name: name, password } }),
+    mutationFn: () => call(routes.session.signup, { params: { token }, body: { first_name: name, password } }),
     onSuccess: async ({ api_key, expires_at }) => {
       session.begin({ key: api_key, expiresAt: expires_at })
       await navigate({ to: '/' })
@@ -117,14 +116,14 @@ function NewAccount({ inviteId, firstName }: { inviteId: string; firstName: stri
   )
 }
 
-function Join({ inviteId }: { inviteId: string }) {
+function Join({ token }: { token: string }) {
   const t = useMessages()
   const { call } = useServices()
   const navigate = useNavigate()
   const queries = useQueryClient()
   const me = useMe()
   const join = useMutation({
-    mutationFn: () => call(routes.session.join, { params: { invite_id: inviteId } }),
+    mutationFn: () => call(routes.session.join, { params: { token } }),
     onSuccess: async () => {
       queries.clear()
       await navigate({ to: '/' })

@@ -2,34 +2,34 @@ import { type Flag, routes } from '@halyard/contract'
 import { type QueryClient, useQueryClient } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import type { Call } from '../api/client.ts'
-import { useServices } from '../app/services.ts'
-import { forgetLists, rememberFlags } from '../flags/flag-cache.ts'
-import type { Change } from '../live/follow-changes.ts'
-import { useWhere } from './navigation.tsx'
-import { createRefresh } from './refresh.ts'
+import { cacheFlags, invalidateFlagLists } from '../flags/flag-cache.ts'
+import type { Change } from '../live/change-stream.ts'
+import { useCurrentScope } from '../services/current-scope.ts'
+import { useServices } from '../services/services.ts'
+import { createQueryRefresher } from './refresh-queries.ts'
 
-/** Many changes in a row are looked up once. */
+/** Batches a burst of changes into one lookup. */
 const gatherMilliseconds = 50
-/** Beyond this many changed flags the lists are read anew. */
+/** Above this many changed flags the lists are fetched again. */
 const flagsLookedUpMax = 60
 const requestsAtOnceMax = 6
-/** The lists may have been read this long before the stream was open. */
+/** The lists may have been read this long before the stream opened. */
 const overlapMilliseconds = 30_000
 
-/** The newest activity that the lists know of. It outlives a visit to another project, as the lists do. */
+/** The newest activity id that the lists include. It outlives a visit to another project, as the lists do. */
 const positionKey = (projectId: string) => ['live-position', projectId] as const
 
-/** Listens to what anybody changes anywhere, so that it shows up without a reload. */
+/** Applies changes from the stream to the cached queries, so that they appear without a reload. */
 export function useLiveUpdates(): void {
-  const { projectId } = useWhere()
+  const { projectId } = useCurrentScope()
   const queries = useQueryClient()
   const { call, live } = useServices()
   useEffect(() => {
-    const lists = createRefresh(queries)
-    const stopListening = live.subscribe(word => {
-      // Whose key no longer holds is told so by the next answer.
-      if (word.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
-      else lists.soon(word.kind === 'open' ? undefined : word.change)
+    const lists = createQueryRefresher(queries)
+    const stopListening = live.subscribe(message => {
+      // An expired key is detected by the next response.
+      if (message.kind === 'refused') queries.invalidateQueries({ queryKey: ['me'] })
+      else lists.soon(message.kind === 'open' ? undefined : message.change)
     })
     return whileSeen(lists, stopListening)
   }, [live, queries])
@@ -37,14 +37,15 @@ export function useLiveUpdates(): void {
     if (projectId === undefined) return
     const flags = createCatchUp(call, queries, projectId)
     flags.soon()
-    const stopListening = live.subscribe(word => {
-      if (word.kind === 'open' || (word.kind === 'change' && isAboutFlags(word.change, projectId))) flags.soon()
+    const stopListening = live.subscribe(message => {
+      if (message.kind === 'open' || (message.kind === 'change' && isAboutFlags(message.change, projectId)))
+        flags.soon()
     })
     return whileSeen(flags, stopListening)
   }, [live, projectId, queries, call])
 }
 
-/** A tab that nobody sees asks nothing, and makes up for it when it is seen again. */
+/** A hidden tab sends no requests and catches up when it becomes visible. */
 function whileSeen(work: { now(): void; stop(): void }, stopListening: () => void): () => void {
   document.addEventListener('visibilitychange', work.now)
   return () => {
@@ -57,7 +58,7 @@ function whileSeen(work: { now(): void; stop(): void }, stopListening: () => voi
 const isAboutFlags = ({ topic, project }: Change, projectId: string): boolean =>
   (topic === 'flag' || topic === 'cohort') && String(project) === projectId
 
-/** The stream only says that a flag has changed. The activity of the project says which and how, and only that is fetched. */
+/** The stream reports that a flag has changed; the project's activity says which one, and only that is fetched. */
 function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
   let timer: ReturnType<typeof setTimeout> | undefined
   let isRunning = false
@@ -80,7 +81,7 @@ function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
     try {
       await apply()
     } catch {
-      // The next word from the stream, or its reconnecting, is the next attempt.
+      // The next change, or a reconnect, retries.
     }
     isRunning = false
     if (isWanted) soon()
@@ -95,8 +96,8 @@ function createCatchUp(call: Call, queries: QueryClient, projectId: string) {
       seen === undefined ? Date.parse(created_at) > startedAt - overlapMilliseconds : id > seen,
     )
     const ids = [...new Set(news.map(entry => entry.item_id))]
-    if (news.length === flagsLookedUpMax) await forgetLists(queries, projectId)
-    else rememberFlags(queries, projectId, await fetchFlags(call, projectId, ids))
+    if (news.length === flagsLookedUpMax) await invalidateFlagLists(queries, projectId)
+    else cacheFlags(queries, projectId, await fetchFlags(call, projectId, ids))
     queries.setQueryData(positionKey(projectId), results[0]?.id ?? seen ?? 0)
     if (seen !== undefined) await refresh(queries, projectId, ids)
   }
@@ -115,9 +116,10 @@ async function fetchFlags(call: Call, projectId: string, ids: readonly string[])
   return found
 }
 
-/** What is shown beside the flags themselves, when it is in sight. Nothing about flags has changed: then a cohort has. */
+/** Invalidates visible queries that depend on flags. Without changed flags, a cohort has changed. */
 function refresh(queries: QueryClient, projectId: string, flagIds: readonly string[]): Promise<void> {
-  const kinds = flagIds.length > 0 ? ['flag-history', 'activity', 'why', 'schedules'] : ['cohorts', 'cohort', 'why']
+  const kinds =
+    flagIds.length > 0 ? ['flag-history', 'activity', 'explain', 'schedules'] : ['cohorts', 'cohort', 'explain']
   return queries.invalidateQueries({
     predicate: ({ queryKey: [kind, of, flagId] }) =>
       of === projectId && kinds.includes(String(kind)) && (kind !== 'flag-history' || flagIds.includes(String(flagId))),

@@ -1,6 +1,7 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import { type ComponentType, useId } from 'react'
-import { useMe, useProject } from '../api/queries.ts'
+import { useMessages } from '../i18n/language.tsx'
+import { useCurrentScope } from '../services/current-scope.ts'
 import {
   BuildingIcon,
   CircleIcon,
@@ -12,8 +13,7 @@ import {
   QuestionIcon,
   ShieldIcon,
   UsersIcon,
-} from '../app/icons.tsx'
-import { useMessages } from '../messages/language.tsx'
+} from '../ui/icons.tsx'
 import classes from './shell.module.css'
 
 interface Entry {
@@ -22,12 +22,12 @@ interface Entry {
   readonly Icon: ComponentType<{ size?: number }>
 }
 
-/** Where one can go from everywhere. */
+/** The main navigation. */
 export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
-    { to: '/project/$projectId/why', label: t.shell.why, Icon: QuestionIcon },
+    { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
     { to: '/project/$projectId/cohorts', label: t.shell.cohorts, Icon: CircleIcon },
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },
@@ -44,7 +44,7 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
 
 export function Navigation() {
   const t = useMessages()
-  const { projectId, organizationId } = useWhere()
+  const { projectId, organizationId } = useCurrentScope()
   const { inProject, inOrganization } = useEntries()
   return (
     <div>
@@ -52,17 +52,6 @@ export function Navigation() {
       {organizationId && <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />}
     </div>
   )
-}
-
-/** The project and organization of the address, or else those that the person used last. */
-export function useWhere(): { projectId: string | undefined; organizationId: string | undefined } {
-  const params = useParams({ strict: false }) as { projectId?: string; organizationId?: string }
-  const me = useMe()
-  const current = (me.data?.team as { id?: number } | null)?.id
-  const projectId = params.projectId ?? (current === undefined ? undefined : String(current))
-  const project = useProject(projectId ?? '')
-  const currentOrganization = (me.data?.organization as { id?: string } | null)?.id
-  return { projectId, organizationId: params.organizationId ?? project?.organization ?? currentOrganization }
 }
 
 function Section(props: { title: string; entries: Entry[]; params: Record<string, string> }) {

@@ -3,26 +3,27 @@ import { Button, Menu, Stack, Text, TextInput, UnstyledButton, VisuallyHidden } 
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
-import { useOrganizations, useProjects } from '../api/queries.ts'
-import { Dialog } from '../app/dialog.tsx'
-import { CheckIcon, PlusIcon, SwitchIcon } from '../app/icons.tsx'
-import { ProblemAlert } from '../app/problems.tsx'
-import { useCall } from '../app/services.ts'
-import { useMessages } from '../messages/language.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useCurrentScope } from '../services/current-scope.ts'
+import { isAdmin } from '../services/permissions.ts'
+import { useCall } from '../services/services.ts'
+import { useOrganizations, useProjects } from '../services/session-queries.ts'
+import { Dialog } from '../ui/dialog/dialog.tsx'
+import { ProblemAlert } from '../ui/feedback/problems.tsx'
+import { CheckIcon, PlusIcon, SwitchIcon } from '../ui/icons.tsx'
 import { Logo } from './logo.tsx'
-import { useWhere } from './navigation.tsx'
 import classes from './shell.module.css'
 
 export function ProjectSwitcher() {
   const t = useMessages()
-  const { projectId, organizationId } = useWhere()
+  const { projectId, organizationId } = useCurrentScope()
   const projects = useProjects().data ?? []
   const organizations = useOrganizations().data ?? []
   const open = useOpenProject()
   const [making, setMaking] = useState<'project' | 'organization'>()
   const project = projects.find(({ id }) => String(id) === projectId)
   const organization = organizations.find(({ id }) => id === organizationId)
-  const isAdmin = (organization?.membership_level ?? 0) >= 8
+  const canCreate = isAdmin(organization?.membership_level)
   const title = project?.name ?? organization?.name ?? 'Halyard'
 
   return (
@@ -61,7 +62,7 @@ export function ProjectSwitcher() {
             </div>
           ))}
           <Menu.Divider />
-          {isAdmin && (
+          {canCreate && (
             <Menu.Item leftSection={<PlusIcon size={16} />} onClick={() => setMaking('project')}>
               {t.shell.newProject}
             </Menu.Item>
@@ -81,7 +82,7 @@ function useOpenProject() {
   const navigate = useNavigate()
   const queries = useQueryClient()
   return (project: Pick<Project, 'id'>) => {
-    // Remembered on the server, so that the next sign-in begins here; nothing waits for it.
+    // Stored on the server, so that the next sign-in starts here; nothing waits for it.
     call(routes.users.updateMe, { body: { set_current_team: project.id } })
       .then(me => queries.setQueryData(['me'], me))
       .catch(() => {})

@@ -1,27 +1,27 @@
 import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
-import { useHasBearings } from '../api/queries.ts'
-import { keepFocus } from '../app/keep-focus.ts'
-import { Loading } from '../app/problems.tsx'
-import { ShownContext } from '../app/shown.ts'
-import { useMessages } from '../messages/language.tsx'
-import { Jump } from './jump.tsx'
+import { useMessages } from '../i18n/language.tsx'
+import { useSessionReady } from '../services/session-queries.ts'
+import { Loading } from '../ui/feedback/problems.tsx'
+import { restoreLostFocus } from '../ui/layout/restore-focus.ts'
+import { VisibilityContext } from '../ui/layout/visibility-context.ts'
 import { useLiveUpdates } from './live-updates.ts'
 import { Logo } from './logo.tsx'
 import { Navigation } from './navigation.tsx'
+import { PaletteButton } from './palette.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
 
-/** The frame around every page: where one is on the left, the page on the right. */
+/** The layout of every signed-in page: navigation on the left, content on the right. */
 export function Shell() {
   const t = useMessages()
   const { pathname } = useLocation()
   const { isOpen, toggle, burger } = useNarrowMenu(pathname)
   const main = useRef<HTMLElement>(null)
-  const hasBearings = useHasBearings()
-  useEffect(() => (main.current ? keepFocus(main.current) : undefined), [])
+  const hasBearings = useSessionReady()
+  useEffect(() => (main.current ? restoreLostFocus(main.current) : undefined), [])
   useLiveUpdates()
   return (
     <AppShell
@@ -50,7 +50,7 @@ export function Shell() {
       <AppShell.Navbar className={classes.navbar} data-closed={!isOpen || undefined} aria-label={t.shell.navigation}>
         <AppShell.Section p="xs">
           <ProjectSwitcher />
-          <Jump />
+          <PaletteButton />
         </AppShell.Section>
         <AppShell.Section grow component={ScrollArea} px="xs">
           <Navigation />
@@ -65,15 +65,15 @@ export function Shell() {
             <Loading />
           </div>
         )}
-        <ShownContext value={hasBearings}>
+        <VisibilityContext value={hasBearings}>
           <Outlet />
-        </ShownContext>
+        </VisibilityContext>
       </AppShell.Main>
     </AppShell>
   )
 }
 
-/** On a phone the navigation covers the page. It is open for one page alone, and Escape closes it. */
+/** On a phone the navigation covers the page. Navigating or Escape closes it. */
 function useNarrowMenu(pathname: string) {
   const [openAt, setOpenAt] = useState<string>()
   const burger = useRef<HTMLButtonElement>(null)

@@ -25,7 +25,7 @@ export interface Follower {
 
 export interface EdgeFeedLimits {
   readonly followersMax: number
-  /** A larger state is told in several frames. */
+  /** A larger state is sent in several frames. */
   readonly frameCharactersMax: number
   readonly heartbeatMilliseconds: number
   /** Also without a word of changes, for keys that expire. */
@@ -39,7 +39,7 @@ const usualLimits: EdgeFeedLimits = {
   checkMilliseconds: 30_000,
 }
 const retryMilliseconds = 500
-/** An edge may be told thousands of projects, each from memory: others are heard in between. */
+/** An edge may follow thousands of projects, each read from memory: yields to the event loop in between. */
 const turnMillisecondsMax = 10
 
 const streamHeaders = {
@@ -53,10 +53,10 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
   const streams = new Set<ServerResponse>()
   let isClosed = false
 
-  /** Tells one edge everything in turn. What changes while the edge is slow to read is told once, as it is by then. */
-  async function tell(response: ServerResponse, { authenticate, have }: Follower, first: readonly number[]) {
+  /** Sends one edge everything, one project after another. Changes while the edge is slow to read are sent once, in their latest version. */
+  async function sendUpdates(response: ServerResponse, { authenticate, have }: Follower, first: readonly number[]) {
     const keeping = new Map<number, () => void>()
-    const told = new Map<number, ProjectState>()
+    const sent = new Map<number, ProjectState>()
     const stale = new Set<number>(first)
     const unseen = new Map(Object.entries(have))
     let isAccessStale = false
@@ -70,15 +70,15 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     }
     const see = (ids: readonly number[]) => {
       for (const id of ids) if (!keeping.has(id)) keeping.set(id, states.keep(id))
-      for (const id of ids) if (!told.has(id)) stale.add(id)
+      for (const id of ids) if (!sent.has(id)) stale.add(id)
       const seen = new Set(ids)
       for (const id of [...keeping.keys()]) if (!seen.has(id)) forget(id)
     }
     const forget = (id: number) => {
       keeping.get(id)?.()
       keeping.delete(id)
-      const known = told.get(id)
-      told.delete(id)
+      const known = sent.get(id)
+      sent.delete(id)
       stale.delete(id)
       if (known) unseen.set(known.project, '')
     }
@@ -87,10 +87,10 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       const state = keeping.has(id) ? await states.find(id) : undefined
       stale.delete(id)
       if (!state) return forget(id)
-      const known = told.get(id)
+      const known = sent.get(id)
       const isKnown = known ? known.digest === state.digest : unseen.get(state.project) === state.digest
       unseen.delete(state.project)
-      told.set(id, state)
+      sent.set(id, state)
       if (!isKnown) for (const frame of framesOf(known, state, frameCharactersMax)) await write(frame)
     }
 
@@ -98,7 +98,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       if (isAccessStale) {
         isAccessStale = false
         see(await states.visibleTo(await authenticate()))
-        for (const id of told.keys()) stale.add(id)
+        for (const id of sent.keys()) stale.add(id)
         isCurrent = false
       } else if (stale.size > 0) {
         isCurrent = false
@@ -109,7 +109,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         await write(frameOf({ event: 'gone', data: JSON.stringify({ project }) }))
       } else if (!isCurrent) {
         isCurrent = true
-        await write(frameOf({ event: 'current', data: JSON.stringify({ projects: told.size }) }))
+        await write(frameOf({ event: 'current', data: JSON.stringify({ projects: sent.size }) }))
       } else {
         await new Promise<void>(resolve => {
           wake = resolve
@@ -165,8 +165,8 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         response.once('close', () => streams.delete(response))
         response.writeHead(200, { ...headers, ...streamHeaders })
         response.flushHeaders()
-        // Whatever ends it, the edge comes back and is told why, if it is not to be let in.
-        tell(response, follower, first).catch(() => end(response))
+        // However it ends, the edge reconnects and gets the reason if it lost access.
+        sendUpdates(response, follower, first).catch(() => end(response))
       }
     },
     get size() {
@@ -180,7 +180,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
   }
 }
 
-/** With its connection: one that is kept alive would keep the server from closing. */
+/** Closes the connection too: keep-alive would prevent the server from closing. */
 const end = (response: ServerResponse): void => {
   response.end(() => response.socket?.destroySoon())
 }
@@ -197,7 +197,7 @@ const drained = (response: ServerResponse): Promise<void> =>
     if (response.destroyed) done()
   })
 
-/** Only the last frame carries the digest: until then the edge shows nobody what it has got. */
+/** Only the last frame carries the digest: until then the edge does not serve the state. */
 export function* framesOf(
   before: ProjectState | undefined,
   after: ProjectState,

@@ -6,9 +6,9 @@ import type { Instant } from '../../instant.ts'
 import type { Actor, Level, Project, User } from '../../tenancy.ts'
 import { type Document, type Documents, documentOf } from './project-state.ts'
 
-/** Domain ↔ documents: what of a project an edge is told, and how it is called. */
+/** Domain ↔ documents: what an edge receives of a project. */
 
-/** Somebody who may see the project through a personal API key. Of the key, only its hash is ever told. */
+/** A user who can view the project with a personal API key. Only the hash of the key is replicated. */
 export interface ProjectKey {
   readonly hash: string
   readonly id: string
@@ -78,7 +78,7 @@ export const secretEntry = (hash: string): readonly [string, Document] => entry(
 export const keyEntry = (key: ProjectKey): readonly [string, Document] => entry(`${names.key}${key.hash}`, key)
 
 const unknownMoment: Instant = '1970-01-01T00:00:00.000000Z'
-const nobody: User = { id: 0, uuid: '', distinctId: '', firstName: '', email: '', isEmailVerified: false }
+const unknownUser: User = { id: 0, uuid: '', distinctId: '', firstName: '', email: '', isEmailVerified: false }
 
 export function readProject(documents: Documents): (Project & { readonly hasPersons: boolean }) | undefined {
   const document = documents.get(names.project)
@@ -92,7 +92,7 @@ export function readFlag(documents: Documents, id: number): Flag | undefined {
 
 const toFlag = ({ json }: Document): Flag => ({
   ...newFlagContent('', unknownMoment),
-  createdBy: nobody,
+  createdBy: unknownUser,
   usageDashboardId: 0,
   updatedAt: unknownMoment,
   lastModifiedBy: null,
@@ -136,9 +136,16 @@ const all = (documents: Documents, prefix: string): (readonly [string, Document]
 /** The person behind a key, as far as its edges know: the projects in which the key was found say what it may see. */
 export function actorOf(key: ProjectKey, levels: ReadonlyMap<string, Level>): { actor: Actor; key: ApiKey } {
   const { id, userId, scopes, projectIds, organizationIds, hash, expiresAt, currentProjectId } = key
-  const common = { id, label: '', scopes, projectIds, organizationIds, isSession: false }
+  const common = { id, label: '', scopes, projectIds, organizationIds, isSession: false, expiresAt }
   return {
-    key: { ...common, userId, hash, mask: '', createdAt: unknownMoment, lastUsedAt: null, expiresAt },
-    actor: { user: { ...nobody, id: userId }, key: common, levels, currentOrganizationId: null, currentProjectId },
+    key: { ...common, userId, hash, mask: '', createdAt: unknownMoment, lastUsedAt: null },
+    actor: {
+      user: { ...unknownUser, id: userId },
+      isStaff: false,
+      key: common,
+      levels,
+      currentOrganizationId: null,
+      currentProjectId,
+    },
   }
 }

@@ -14,7 +14,7 @@ export interface ProjectState {
   /** The UUID of the project. */
   readonly project: string
   readonly documents: Documents
-  /** Says whether two states are the same, whoever made them. */
+  /** Equal for equal states, whichever node made them. */
   readonly digest: string
   readonly bytes: number
 }

@@ -9,7 +9,7 @@ export interface ProjectStates {
   find(projectId: number): Promise<ProjectState | undefined>
   /** Keeps the project at hand until the answer is called. */
   keep(projectId: number): () => void
-  /** Told when a project's state may have changed; without an id, when anything may have, also who sees what. */
+  /** Called when a project's state may have changed; without an id, when anything may have, access included. */
   onChange(listener: (projectId: number | undefined) => void): () => void
   close(): void
 }

@@ -24,7 +24,7 @@ interface Deps {
   readonly database: Database
   readonly snapshots: Snapshots
   readonly ingest: Ingest
-  /** Told once for each report of evaluations at an edge. */
+  /** Called once for each report of evaluations at an edge. */
   readonly onEvaluations: (evaluations: { readonly requests: number; readonly flags: number }) => void
   readonly now: () => Instant
 }
@@ -47,7 +47,7 @@ export function createBatchReceiver({ database, snapshots, ingest, onEvaluations
       const refused: string[] = []
       const wanted: IdentifiedBatch[] = []
       const time = now()
-      // Ids are chosen by edges: each tenant's are its own, so that nobody can have another's batch taken for received.
+      // Edges choose the ids: they are scoped to the tenant, so that none can mark another's batch as received.
       for (const { id, project = '', events } of batches) {
         const found = projects.get(project)
         if (events && found) {

@@ -26,12 +26,12 @@ interface Entry {
   keepers: number
   letGo: (() => void) | undefined
   access: Documents | undefined
-  /** Goes up with every change of who may see what, so that what was read before is not kept. */
+  /** Incremented by every change of access, so that earlier reads are not cached. */
   accessChanges: number
   made: { readonly served: ServedProject; readonly access: Documents; readonly state: ProjectState } | undefined
 }
 
-/** States made from what is served and from the keys in the database. Made when somebody asks, so that many changes at once cost one. */
+/** States from the projects in memory and the keys in the database. Computed on demand, so that many changes at once cost one. */
 export function createStoredStates({ database, snapshots, changes }: Deps): ProjectStates {
   const entries = new Map<number, Entry>()
   const listeners = new Set<(projectId: number | undefined) => void>()
@@ -50,7 +50,7 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
     return reading
   }
 
-  const tell = (projectId: number | undefined) => {
+  const notify = (projectId: number | undefined) => {
     for (const listener of listeners) listener(projectId)
   }
 
@@ -75,25 +75,25 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
     return projectState(served.project.uuid, documents)
   }
 
-  /** Who sees what is read again, and then whatever differs from what was told. */
+  /** Access is read again, then whatever differs from what was sent. */
   const startAnew = () => {
     keyHolders.clear()
     for (const entry of entries.values()) {
       entry.access = undefined
       entry.accessChanges += 1
     }
-    tell(undefined)
+    notify(undefined)
   }
 
   const unsubscribe = changes.subscribe(batch => {
     for (const { topic, projectId } of batch) {
       if (topic === 'identity' || topic === 'project') startAnew()
-      else if (projectId !== null && entries.has(projectId)) tell(projectId)
+      else if (projectId !== null && entries.has(projectId)) notify(projectId)
     }
   }, startAnew)
   // What was changed while the database was away is read later, without a word from the change feed.
   const unsubscribeSwaps = snapshots.onSwap(({ project }) => {
-    if (entries.has(project.id)) tell(project.id)
+    if (entries.has(project.id)) notify(project.id)
   })
 
   return {
@@ -151,14 +151,14 @@ const newEntry = (): Entry => ({
   made: undefined,
 })
 
-/** An edge is told the hashes of other people's keys: that is for admins to arrange. */
+/** An edge receives the hashes of other users' keys: only admins may set that up. */
 export const mayHandOn = (actor: Actor, project: Pick<Project, 'id' | 'organizationId'>): boolean =>
   (levelInProject(actor, project) ?? 0) >= adminLevel
 
 /** Scopes that are worth something at an edge. */
 const scopesUsedAtEdges = ['feature_flag:read', 'edge:read']
 
-/** Somebody's key, and the project that it means by `@current`. */
+/** A user's key, and the project that `@current` means for it. */
 interface KeyHolder {
   readonly actor: Actor
   readonly key: ApiKey

@@ -4,7 +4,7 @@ import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
 
 export type OfrepErrorCode = 'PARSE_ERROR' | 'TARGETING_KEY_MISSING' | 'INVALID_CONTEXT' | 'FLAG_NOT_FOUND' | 'GENERAL'
 
-/** What an OFREP client is told when it cannot be answered. */
+/** An error response in the shape of OFREP. */
 export class OfrepError extends Error {
   readonly status: number
   readonly code: OfrepErrorCode
@@ -29,7 +29,7 @@ export function readOfrepRequest(body: unknown, runtime: Runtime): Asking {
   const { targetingKey, groups, groupProperties, ...personProperties } = context
   const distinctId = typeof targetingKey === 'number' ? String(targetingKey) : targetingKey
   if (typeof distinctId !== 'string' || distinctId === '') {
-    throw new OfrepError(400, 'TARGETING_KEY_MISSING', 'The context has no targetingKey, which says whom it is about.')
+    throw new OfrepError(400, 'TARGETING_KEY_MISSING', 'The context has no targetingKey.')
   }
   return {
     token: undefined,

@@ -4,7 +4,7 @@ import { isMultivariant } from '../../features/flags/flag.ts'
 
 type OfrepReason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED' | 'UNKNOWN'
 
-/** One flag as OFREP tells it. */
+/** One flag in the OFREP shape. */
 export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome): Record<string, unknown> {
   const { key } = flag
   if (outcome.failed) {

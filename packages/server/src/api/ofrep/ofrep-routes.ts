@@ -10,6 +10,7 @@ import { Problem } from '../../problem.ts'
 import { isKnown } from '../sdk/etag.ts'
 import type { EvaluationCounts } from '../sdk/evaluation-counts.ts'
 import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
+import { noteProject } from '../sdk/sdk-routes.ts'
 import { evaluationStreamPath } from '../streams/stream-routes.ts'
 import { OfrepError, readOfrepRequest } from './ofrep-request.ts'
 import { ofrepFlag } from './ofrep-response.ts'
@@ -20,55 +21,63 @@ interface Deps {
   readonly counts: EvaluationCounts
 }
 
-/** A browser that loses its stream for so long may close it and poll. */
+/** A browser whose stream is inactive for this long may close it and poll. */
 const inactivityDelaySeconds = 120
 
-/** OpenFeature Remote Evaluation Protocol 0.3: any OpenFeature client evaluates flags by it. */
+/** OpenFeature Remote Evaluation Protocol 0.3, for every OpenFeature client. */
 export function serveOfrep(app: FastifyInstance, { access, evaluator, counts }: Deps): void {
   async function open(request: FastifyRequest): Promise<{ served: ServedProject; asking: Asking }> {
     const key = credentialOf(request.headers)
     const served = await access.toEvaluation(key)
+    noteProject(request, served)
     return { served, asking: readOfrepRequest(await jsonOf(request), runtimeOf(request, key)) }
   }
 
-  serveSdkPath(app, ['POST'], '/ofrep/v1/evaluate/flags', (request, reply) =>
-    answering(reply, undefined, async () => {
+  const evaluateAll = (request: FastifyRequest, reply: FastifyReply) =>
+    responding(reply, undefined, async () => {
       const { served, asking } = await open(request)
       const { outcomes, eligible } = await evaluator.evaluate(served, asking, { withInactive: true })
       counts.add(eligible.length)
-      const flags = eligible.flatMap(index => told(served, index, outcomes.outcomeIndex(index)) ?? [])
+      const flags = eligible.flatMap(index => serializeFlag(served, index, outcomes.outcomeIndex(index)) ?? [])
       const requestUri = `${evaluationStreamPath}?token=${served.project.apiToken}`
       const eventStreams = [{ type: 'sse', endpoint: { requestUri }, inactivityDelaySec: inactivityDelaySeconds }]
       const json = JSON.stringify({ flags, eventStreams })
-      // Of the answers, not of the definitions: the same definitions answer another context differently.
+      // Of the results, not of the definitions: another context gets other results from the same definitions.
       const etag = `W/"${createHash('sha1').update(json).digest('base64url')}"`
       reply.headers({ etag, 'cache-control': 'private, no-cache' })
       return isKnown(request.headers['if-none-match'], etag) ? reply.code(304).send() : send(reply, 200, json)
-    }),
-  )
+    })
 
-  serveSdkPath(app, ['POST'], '/ofrep/v1/evaluate/flags/*', (request, reply) => {
+  const evaluateOne = (request: FastifyRequest, reply: FastifyReply) => {
     const key = (request.params as { '*': string })['*'].replace(/\/$/, '')
-    return answering(reply, key, async () => {
+    return responding(reply, key, async () => {
       const { served, asking } = await open(request)
       const index = served.snapshot.indexOf(key)
       const only = { ...asking, keys: [key] }
       const { outcomes, eligible } = await evaluator.evaluate(served, only, { withInactive: true })
       counts.add(1)
-      const flag = index !== undefined && eligible.includes(index) && told(served, index, outcomes.outcomeIndex(index))
+      const flag =
+        index !== undefined && eligible.includes(index) && serializeFlag(served, index, outcomes.outcomeIndex(index))
       if (!flag) throw new OfrepError(404, 'FLAG_NOT_FOUND', 'There is no flag with this key.')
       return send(reply, 'errorCode' in flag ? 500 : 200, JSON.stringify(flag))
     })
-  })
+  }
+
+  serveSdkPath(app, ['POST'], '/ofrep/v1/evaluate/flags', evaluateAll, 'evaluation')
+  serveSdkPath(app, ['POST'], '/ofrep/v1/evaluate/flags/*', evaluateOne, 'evaluation')
 }
 
-function told(served: ServedProject, index: number, outcomeIndex: number): Record<string, unknown> | undefined {
+function serializeFlag(
+  served: ServedProject,
+  index: number,
+  outcomeIndex: number,
+): Record<string, unknown> | undefined {
   const compiled = served.snapshot.flags[index]!
   const outcome = compiled.outcomes[outcomeIndex]
   return outcome && ofrepFlag(served.flags.get(compiled.id)!, compiled, outcome)
 }
 
-/** The public token is what browsers have; whoever holds a secret runs on a server. */
+/** Browsers have the public token; a client with a secret key runs on a server. */
 function runtimeOf({ headers }: FastifyRequest, key: string | undefined): Runtime {
   const isBrowser = headers.origin !== undefined || /^mozilla/i.test(headers['user-agent'] ?? '')
   return key?.startsWith('phc_') && isBrowser ? 'client' : 'server'
@@ -83,8 +92,8 @@ async function jsonOf(request: FastifyRequest): Promise<unknown> {
   }
 }
 
-/** Errors in the words of OFREP: a key and an errorCode are always there, or clients would see an unexpected answer. */
-async function answering(
+/** Errors in the shape of OFREP: clients expect a key and an errorCode. */
+async function responding(
   reply: FastifyReply,
   key: string | undefined,
   work: () => Promise<FastifyReply>,

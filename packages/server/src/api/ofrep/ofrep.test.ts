@@ -20,7 +20,7 @@ onEachDatabase('OFREP', dialect => {
     const create = async (key: string, filters: object, more: object = {}) => {
       ids[key] = (await s.post(flags, { key, filters, ...more })).body.id
     }
-    await create('everybody', { groups: [{ properties: [] }], payloads: { true: '{"a":1}' } })
+    await create('everyone', { groups: [{ properties: [] }], payloads: { true: '{"a":1}' } })
     await create('pro', { groups: [{ properties: pro }] })
     await create('off', { groups: [{}] }, { active: false })
     await create('rollout', { groups: [{ rollout_percentage: 0 }] })
@@ -36,16 +36,16 @@ onEachDatabase('OFREP', dialect => {
   const all = (context: unknown = { targetingKey: 'u1' }, headers?: Record<string, string>) =>
     client.post('/ofrep/v1/evaluate/flags', { context }, headers)
 
-  it('tells one flag with value, reason, variant and metadata', async () => {
-    const reply = await one('everybody')
+  it('returns one flag with value, reason, variant and metadata', async () => {
+    const reply = await one('everyone')
     expect(reply.status).toBe(200)
     expect(reply.headers.get('content-type')).toMatch('application/json')
     expect(reply.body).toEqual({
-      key: 'everybody',
+      key: 'everyone',
       value: true,
       reason: 'STATIC',
       variant: 'on',
-      metadata: { flagId: ids.everybody, version: 1, reasonCode: 'condition_match', payload: '{"a":1}' },
+      metadata: { flagId: ids.everyone, version: 1, reasonCode: 'condition_match', payload: '{"a":1}' },
     })
     const plan = { targetingKey: 'u1', plan: 'pro' }
     expect((await one('pro', plan)).body).toMatchObject({ value: true, reason: 'TARGETING_MATCH' })
@@ -89,22 +89,22 @@ onEachDatabase('OFREP', dialect => {
       return [status, body.key, body.errorCode]
     }
     expect(await seen(one('unknown'))).toEqual([404, 'unknown', 'FLAG_NOT_FOUND'])
-    expect(await seen(one('everybody', {}))).toEqual([400, 'everybody', 'TARGETING_KEY_MISSING'])
-    expect(await seen(one('everybody', { targetingKey: '' }))).toEqual([400, 'everybody', 'TARGETING_KEY_MISSING'])
-    expect(await seen(one('everybody', 'text'))).toEqual([400, 'everybody', 'INVALID_CONTEXT'])
-    expect(await seen(one('everybody', null))).toEqual([400, 'everybody', 'INVALID_CONTEXT'])
+    expect(await seen(one('everyone', {}))).toEqual([400, 'everyone', 'TARGETING_KEY_MISSING'])
+    expect(await seen(one('everyone', { targetingKey: '' }))).toEqual([400, 'everyone', 'TARGETING_KEY_MISSING'])
+    expect(await seen(one('everyone', 'text'))).toEqual([400, 'everyone', 'INVALID_CONTEXT'])
+    expect(await seen(one('everyone', null))).toEqual([400, 'everyone', 'INVALID_CONTEXT'])
     expect(await seen(all({}))).toEqual([400, undefined, 'TARGETING_KEY_MISSING'])
     const broken = { method: 'POST', body: '{"context":', headers: { 'content-type': 'application/json' } }
-    expect(await seen(client.send('/ofrep/v1/evaluate/flags/everybody', broken))).toEqual([
+    expect(await seen(client.send('/ofrep/v1/evaluate/flags/everyone', broken))).toEqual([
       400,
-      'everybody',
+      'everyone',
       'PARSE_ERROR',
     ])
-    expect(await seen(one('everybody', null, s.as(undefined)))).toEqual([401, 'everybody', 'GENERAL'])
-    expect(await seen(one('everybody', null, s.as('phc_unknown')))).toEqual([401, 'everybody', 'GENERAL'])
+    expect(await seen(one('everyone', null, s.as(undefined)))).toEqual([401, 'everyone', 'GENERAL'])
+    expect(await seen(one('everyone', null, s.as('phc_unknown')))).toEqual([401, 'everyone', 'GENERAL'])
   })
 
-  it('tells all flags, inactive ones too, and where to listen for changes', async () => {
+  it('returns all flags, inactive ones too, and where to listen for changes', async () => {
     const { body } = await all()
     expect(body.flags.map((flag: { key: string }) => flag.key).sort()).toEqual(Object.keys(ids).sort())
     const [stream] = body.eventStreams
@@ -130,11 +130,11 @@ onEachDatabase('OFREP', dialect => {
     expect((await all({ targetingKey: 'u1', plan: 'free' }, { 'if-none-match': etag })).status).toBe(304)
   })
 
-  it('lets in by token, secret key and personal key, in either header', async () => {
+  it('authenticates by token, secret key and personal key, in either header', async () => {
     const { body: secret } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
     for (const key of [s.projectToken, secret.value, s.key]) {
-      expect((await one('everybody', null, s.as(key))).status).toBe(400)
-      expect((await one('everybody', { targetingKey: 'u' }, s.as(key))).status).toBe(200)
+      expect((await one('everyone', null, s.as(key))).status).toBe(400)
+      expect((await one('everyone', { targetingKey: 'u' }, s.as(key))).status).toBe(200)
       const byHeader = await s
         .as(undefined)
         .post('/ofrep/v1/evaluate/flags', { context: { targetingKey: 'u' } }, { 'x-api-key': key })
@@ -159,7 +159,7 @@ onEachDatabase('OFREP', dialect => {
     expect((await one('company', context)).body).toMatchObject({ value: true, reason: 'TARGETING_MATCH' })
     await s.patch(`${flags}${flag.id}/`, { deleted: true })
     const browser = await all({ targetingKey: 'u' }, { origin: 'https://example.com' })
-    expect(browser.body.flags.map((told: { key: string }) => told.key)).not.toContain('server side')
+    expect(browser.body.flags.map((flag: { key: string }) => flag.key)).not.toContain('server side')
     const preflight = await client.send('/ofrep/v1/evaluate/flags', { method: 'OPTIONS' })
     for (const header of ['authorization', 'content-type', 'if-none-match', 'x-api-key']) {
       expect(preflight.headers.get('access-control-allow-headers')).toContain(header)

@@ -4,7 +4,7 @@ import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
 import type { Flag } from '../../features/flags/flag.ts'
 
-/** Domain → wire, for libraries that evaluate by themselves. */
+/** Domain → wire, for SDKs with local evaluation. */
 
 /** Flags that a survey made for itself are no business of server libraries. */
 export const isTold = (flag: Flag): boolean => !flag.key.startsWith('survey-targeting-')

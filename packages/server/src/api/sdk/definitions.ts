@@ -16,12 +16,12 @@ export interface Definitions {
   idOf(served: ServedProject): string
   /** The JSON of each flag by its id. */
   piecesOf(served: ServedProject): ReadonlyMap<number, string>
-  /** The JSON of all that is told beside the flags. */
+  /** The JSON of everything except the flags. */
   surroundings(served: ServedProject): string
 }
 
-/** What a project has to tell. */
-interface Told {
+/** The serialized parts of a project. */
+interface Serialized {
   readonly pieces: ReadonlyMap<number, string>
   readonly withCohorts: Surroundings
   readonly withoutCohorts: Surroundings
@@ -34,7 +34,7 @@ interface Surroundings {
 
 export function createDefinitions(): Definitions {
   const bodies = new WeakMap<Surroundings, DefinitionsBody>()
-  const told = new WeakMap<ServedProject, Told>()
+  const serialized = new WeakMap<ServedProject, Serialized>()
   const flagWire = createFlagWire()
   const cohortIds = new WeakMap<Flag, readonly number[]>()
 
@@ -45,8 +45,8 @@ export function createDefinitions(): Definitions {
     return ids
   }
 
-  /** After a change of one flag everything else is put together from what is there: whoever has many flags changes them often. */
-  function tell(served: ServedProject): Told {
+  /** After a change of one flag, everything else is assembled from cached parts. */
+  function serialize(served: ServedProject): Serialized {
     // By key, so that the same flags always give the same bytes.
     const flags = [...served.flags.values()].filter(isTold).sort((a, b) => (a.key < b.key ? -1 : 1))
     const pieces = flags.map(flag => flagWire.piece(served, flag))
@@ -67,18 +67,18 @@ export function createDefinitions(): Definitions {
     }
   }
 
-  function toldOf(served: ServedProject): Told {
-    const known = told.get(served) ?? tell(served)
-    told.set(served, known)
+  function serializedOf(served: ServedProject): Serialized {
+    const known = serialized.get(served) ?? serialize(served)
+    serialized.set(served, known)
     return known
   }
 
   return {
-    idOf: served => toldOf(served).withCohorts.id,
-    piecesOf: served => toldOf(served).pieces,
-    surroundings: served => toldOf(served).withCohorts.json,
+    idOf: served => serializedOf(served).withCohorts.id,
+    piecesOf: served => serializedOf(served).pieces,
+    surroundings: served => serializedOf(served).withCohorts.json,
     bodyOf(served, withCohorts) {
-      const all = toldOf(served)
+      const all = serializedOf(served)
       const around = withCohorts ? all.withCohorts : all.withoutCohorts
       const body = bodies.get(around) ?? {
         json: Buffer.from(`{"flags":[${[...all.pieces.values()].join(',')}],${around.json.slice(1)}`),

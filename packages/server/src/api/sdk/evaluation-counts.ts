@@ -1,23 +1,36 @@
-/** How much has been evaluated on this node since it started: plain numbers, which the metrics read when they are asked for. */
+/** What this process has evaluated since it started: numbers that the metrics read when they are scraped. */
 export interface EvaluationCounts {
   readonly totals: {
     readonly requests: number
     readonly flags: number
-    /** Time taken by evaluations that were answered at once. */
+    /** Time spent on evaluations on the fast path. */
     readonly seconds: number
-    /** Definitions that were asked for and had not changed. */
+    /** Polls for definitions answered 304 on the fast path. */
     readonly unchanged: number
-    /** Definitions that were sent whole at once. */
+    /** Polls for definitions answered 200 on the fast path. */
     readonly definitions: number
+    /** Requests that the fast path left to the ordinary path, by reason. */
+    readonly fallbacks: Readonly<Record<FallbackReason, number>>
   }
   add(flags: number): void
   addSeconds(seconds: number): void
   addUnchanged(): void
   addDefinitions(): void
+  addFallback(reason: FallbackReason): void
 }
 
+/** `not_in_memory`: something has to be read first, or the request is wrong. `error`: a bug. */
+export type FallbackReason = 'not_in_memory' | 'error'
+
 export function createEvaluationCounts(): EvaluationCounts {
-  const totals = { requests: 0, flags: 0, seconds: 0, unchanged: 0, definitions: 0 }
+  const totals = {
+    requests: 0,
+    flags: 0,
+    seconds: 0,
+    unchanged: 0,
+    definitions: 0,
+    fallbacks: { not_in_memory: 0, error: 0 },
+  }
   return {
     totals,
     add(flags) {
@@ -32,6 +45,9 @@ export function createEvaluationCounts(): EvaluationCounts {
     },
     addDefinitions() {
       totals.definitions += 1
+    },
+    addFallback(reason) {
+      totals.fallbacks[reason] += 1
     },
   }
 }

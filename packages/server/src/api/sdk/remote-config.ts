@@ -2,8 +2,8 @@ import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
 
 /**
- * What the browser library wants to know before it begins. It says no to everything that Halyard does not do, so that nothing is
- * loaded in vain. `surveys` is left out on purpose: any value there, false too, makes the library load a script.
+ * The configuration of the browser library. It disables everything that Halyard does not do, so that nothing is loaded in vain.
+ * `surveys` is omitted on purpose: any value there, even false, makes the library load a script.
  */
 export const remoteConfig = (token: string): Properties => ({
   token,
@@ -21,31 +21,34 @@ export const remoteConfig = (token: string): Properties => ({
   siteApps: [],
 })
 
-/** What the libraries of the time of `/decide/` look for beside it. */
+/** Additional fields that the older libraries of `/decide/` read. */
 export const olderConfig = { config: { enable_collect_everything: true }, toolbarParams: {}, isAuthenticated: false }
 
-/** The configuration that comes with an evaluation, and the same as JSON that follows other fields. */
-export interface ToldConfig {
+/** The configuration that accompanies an evaluation, and the same as JSON that follows other fields. */
+export interface SerializedConfig {
   readonly fields: Properties
   readonly json: Buffer
 }
 
-/** Each is made once for a project as it is served. */
-export function createToldConfigs(): (served: ServedProject, kind: 'current' | 'older') => ToldConfig {
-  const known = { current: new WeakMap<ServedProject, ToldConfig>(), older: new WeakMap<ServedProject, ToldConfig>() }
+/** Serialized once per version of a project. */
+export function createConfigSerializer(): (served: ServedProject, kind: 'current' | 'older') => SerializedConfig {
+  const known = {
+    current: new WeakMap<ServedProject, SerializedConfig>(),
+    older: new WeakMap<ServedProject, SerializedConfig>(),
+  }
   return (served, kind) => {
-    const told = known[kind].get(served) ?? toldConfig(served.project.apiToken, kind)
-    known[kind].set(served, told)
-    return told
+    const config = known[kind].get(served) ?? serializeConfig(served.project.apiToken, kind)
+    known[kind].set(served, config)
+    return config
   }
 }
 
-function toldConfig(token: string, kind: 'current' | 'older'): ToldConfig {
+function serializeConfig(token: string, kind: 'current' | 'older'): SerializedConfig {
   const fields = { ...remoteConfig(token), ...(kind === 'older' && olderConfig) }
   return { fields, json: Buffer.from(`,${JSON.stringify(fields).slice(1, -1)}`) }
 }
 
-/** The configuration as a script. The token in it is known, and JSON within a script must not end it. */
+/** The configuration as a script. JSON within a script must not end it. */
 export function remoteConfigScript(token: string): string {
   const name = scriptText(token)
   const entry = scriptText({ config: remoteConfig(token), siteApps: [] })

@@ -6,7 +6,7 @@ import { hashSecret } from '../../features/identity/secret.ts'
 import { forbidden, missing, Problem } from '../../problem.ts'
 import { type Actor, hasAnyScope, levelInProject } from '../../tenancy.ts'
 
-/** Lets in by the keys that client libraries hold: the project's secret key, a personal API key, and where it is enough its public token. */
+/** Authorizes client libraries by the project's secret key, a personal API key or, where that suffices, its public token. */
 export interface SdkAccess {
   /** The project whose definitions the key may read. Raises `unauthenticated`, `forbidden`, `unavailable`. */
   toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
@@ -47,7 +47,7 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
       token === undefined
         ? await snapshots.forProject((await currentProjectOf(actor)).id)
         : await snapshots.forToken(token)
-    // Whether a token that the caller has no business with exists is not told.
+    // Whether a token exists that the caller has no access to is not revealed.
     if (!served || levelInProject(actor, served.project) === undefined) {
       throw refused('There is no project with this token that the key can see.')
     }
@@ -57,7 +57,7 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
   return {
     async toDefinitions(key, token) {
       if (key === undefined) {
-        throw refused(howToBeLetIn)
+        throw refused(credentialRequired)
       }
       if (key.startsWith('phc_')) {
         throw refused('The project token is public; definitions need a personal API key or a project secret key.')
@@ -71,7 +71,7 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
         if (own.project.id !== projectId) throw missing('Project')
         return own
       }
-      if (key === undefined || key.startsWith('phc_')) throw refused(howToBeLetIn)
+      if (key === undefined || key.startsWith('phc_')) throw refused(credentialRequired)
       const actor = await actors.find(key)
       if (!hasAnyScope(actor.key, ['feature_flag:read'])) throw lacksScope()
       if (!served || levelInProject(actor, served.project) === undefined) throw missing('Project')
@@ -107,7 +107,8 @@ export function credentialOf(headers: Readonly<Record<string, string | string[] 
   return bearer ?? (typeof key === 'string' && key !== '' ? key : undefined)
 }
 
-const howToBeLetIn = 'Send a personal API key or a project secret key in the header "Authorization: Bearer <key>".'
+const credentialRequired =
+  'Send a personal API key or a project secret key in the header "Authorization: Bearer <key>".'
 
 const lacksScope = (): Problem => forbidden('This key lacks the scope feature_flag:read.')
 

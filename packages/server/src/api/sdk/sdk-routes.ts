@@ -1,41 +1,48 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
-import { evaluationUrl } from '../../fast-path/evaluation-url.ts'
-import type { RespondEvaluation } from '../../fast-path/respond-evaluation.ts'
 import { type Query, queryOf } from '../../http/routes/query-of.ts'
 import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
+import { jsonContentType } from '../../http/server/response-headers.ts'
 import { missing, Problem } from '../../problem.ts'
 import type { Definitions } from './definitions.ts'
 import { isKnown } from './etag.ts'
+import { evaluationUrl } from './evaluation-url.ts'
 import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.ts'
 import { credentialOf, type SdkAccess } from './sdk-access.ts'
+import type { SdkEvaluation } from './sdk-evaluation.ts'
+import { definitionsHeaders } from './sdk-headers.ts'
 
 interface Deps {
   readonly snapshots: Snapshots
   readonly access: SdkAccess
-  readonly answerEvaluation: RespondEvaluation
+  readonly evaluation: SdkEvaluation
   readonly definitions: Definitions
 }
 
-/** The paths that PostHog's client libraries call, beside those for events. */
-export function serveSdk(app: FastifyInstance, { snapshots, access, answerEvaluation, definitions }: Deps): void {
+/** The paths that PostHog's client libraries call, except those for events. */
+export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, definitions }: Deps): void {
   for (const endpoint of ['flags', 'decide'] as const) {
-    serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, async (request, reply) => {
+    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = queryOf(request)
-      if (request.method !== 'POST') return sendJson(reply, JSON.stringify(emptyAnswer(query)))
-      const body = await readBodyOf(request)
-      return sendJson(reply, await answerEvaluation.whenReady(evaluationUrl(endpoint, query), request.headers, body))
-    })
+      if (request.method !== 'POST') return sendJson(reply, JSON.stringify(emptyResponse(query)))
+      const url = evaluationUrl(endpoint, query)
+      const result = await evaluation.evaluate(url, request.headers, await readBodyOf(request))
+      noteProject(request, result.served)
+      return sendJson(reply, evaluation.toJson(url, result, request.id))
+    }
+    serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, handler, 'evaluation')
   }
 
   for (const path of ['/flags/definitions', '/api/feature_flag/local_evaluation']) {
-    serveSdkPath(app, ['GET'], path, async (request, reply) => {
+    const handler = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = queryOf(request)
       const served = await access.toDefinitions(credentialOf(request.headers), query.token)
+      noteProject(request, served)
       const { json, etag } = definitions.bodyOf(served, isSent(query.send_cohorts))
       return sendUnlessKnown(request, reply, etag, () => json)
-    })
+    }
+    serveSdkPath(app, ['GET'], path, handler, 'evaluation')
   }
 
   serveSdkPath(app, ['GET'], '/api/projects/:project_id/feature_flags/:key/remote_config', async (request, reply) => {
@@ -64,27 +71,30 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, answerEvalua
   )
 }
 
+/** For the access log. */
+export const noteProject = (request: FastifyRequest, { project }: ServedProject): void =>
+  request.setDecorator('projectId', project.id)
+
 const briefly = { 'cache-control': 'public, max-age=60' }
 
 const isSent = (value: string | undefined): boolean => value !== undefined && value !== 'false' && value !== '0'
 
-/** What a GET is answered with: it names nobody, so there is nothing to evaluate. */
-const emptyAnswer = ({ token }: Query) => {
+/** The response to a GET: it names no user, so there is nothing to evaluate. */
+const emptyResponse = ({ token }: Query) => {
   const { token: _token, ...config } = remoteConfig(token ?? '')
   return { errorsWhileComputingFlags: false, flags: {}, featureFlags: {}, ...config, ...olderConfig }
 }
 
-const sendJson = (reply: FastifyReply, json: string | Buffer): FastifyReply =>
-  reply.type('application/json; charset=utf-8').send(json)
+const sendJson = (reply: FastifyReply, json: string | Buffer): FastifyReply => reply.type(jsonContentType).send(json)
 
-/** Answers 304 when the client has what it would get. */
+/** Responds 304 when the client already has this version. */
 function sendUnlessKnown(
   request: FastifyRequest,
   reply: FastifyReply,
   etag: string,
   json: () => string | Buffer,
 ): FastifyReply {
-  reply.headers({ etag, 'cache-control': 'private, must-revalidate', 'access-control-expose-headers': 'ETag' })
+  reply.headers(definitionsHeaders(etag))
   return isKnown(request.headers['if-none-match'], etag) ? reply.code(304).send() : sendJson(reply, json())
 }
 

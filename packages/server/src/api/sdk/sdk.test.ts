@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { onEachDatabase } from '../../testing/databases.ts'
+import { onEachDatabaseAndPath } from '../../testing/paths.ts'
 import { type Client, type Reply, type Scenario, startScenario } from '../../testing/scenario.ts'
 
 const variants = [
@@ -8,15 +8,15 @@ const variants = [
   { key: 'test', rollout_percentage: 50 },
 ]
 
-onEachDatabase('the paths of client libraries', dialect => {
+onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) => {
   let s: Scenario
-  let anybody: Client
+  let anonymous: Client
   let flags: string
   const ids: Record<string, number> = {}
 
   beforeAll(async () => {
-    s = await startScenario(dialect)
-    anybody = s.as(undefined)
+    s = await startScenario(dialect, { environment })
+    anonymous = s.as(undefined)
     flags = `${s.project}/feature_flags/`
     const create = async (flag: { key: string } & Record<string, unknown>) => {
       const reply = await s.post(flags, flag)
@@ -26,7 +26,7 @@ onEachDatabase('the paths of client libraries', dialect => {
     const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }]
     await create({ key: 'on', filters: { groups: [{ properties: [] }], payloads: { true: '{"a":1}' } } })
     await create({ key: 'off', active: false })
-    await create({ key: 'nobody', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } })
+    await create({ key: 'none', filters: { groups: [{ properties: [], rollout_percentage: 0 }] } })
     await create({ key: 'pro', filters: { groups: [{ properties: pro }] } })
     await create({
       key: 'variants',
@@ -52,12 +52,12 @@ onEachDatabase('the paths of client libraries', dialect => {
     groups: [{ properties: [{ type: 'flag', key: String(ids[key]), operator: 'flag_evaluates_to', value: true }] }],
   })
   const ask = (body: object, query = '?v=2', headers?: Record<string, string>): Promise<Reply> =>
-    anybody.post(`/flags/${query}`, { token: s.projectToken, distinct_id: 'u1', ...body }, headers)
+    anonymous.post(`/flags/${query}`, { token: s.projectToken, distinct_id: 'u1', ...body }, headers)
   const decide = (body: object, query: string): Promise<Reply> =>
-    anybody.post(`/decide/${query}`, { token: s.projectToken, distinct_id: 'u1', ...body })
+    anonymous.post(`/decide/${query}`, { token: s.projectToken, distinct_id: 'u1', ...body })
 
   describe('POST /flags/?v=2', () => {
-    it('tells every active flag with its reason and metadata', async () => {
+    it('returns every active flag with its reason and metadata', async () => {
       const reply = await ask({ person_properties: { plan: 'pro' } })
       expect(reply.status).toBe(200)
       expect(reply.headers.get('content-type')).toMatch('application/json')
@@ -68,20 +68,20 @@ onEachDatabase('the paths of client libraries', dialect => {
         evaluatedAt: expect.any(Number),
       })
       expect(reply.body).not.toHaveProperty('sessionRecording')
-      const told = reply.body.flags
-      expect(told).not.toHaveProperty('off')
-      expect(told.on).toEqual({
+      const returned = reply.body.flags
+      expect(returned).not.toHaveProperty('off')
+      expect(returned.on).toEqual({
         key: 'on',
         enabled: true,
         variant: null,
         reason: { code: 'condition_match', condition_index: 0, description: 'Matched condition set 1' },
         metadata: { id: ids.on, version: 1, description: null, payload: '{"a":1}', has_experiment: false },
       })
-      expect(told.nobody).toMatchObject({ enabled: false, reason: { code: 'out_of_rollout_bound' } })
-      expect(told.pro.enabled).toBe(true)
-      expect(told.variants).toMatchObject({ enabled: true, variant: 'test', metadata: { payload: '"hello"' } })
-      expect(told['needs-on'].enabled).toBe(true)
-      expect(told['by-id'].enabled).toBe(true)
+      expect(returned.none).toMatchObject({ enabled: false, reason: { code: 'out_of_rollout_bound' } })
+      expect(returned.pro.enabled).toBe(true)
+      expect(returned.variants).toMatchObject({ enabled: true, variant: 'test', metadata: { payload: '"hello"' } })
+      expect(returned['needs-on'].enabled).toBe(true)
+      expect(returned['by-id'].enabled).toBe(true)
     })
 
     it.each([
@@ -108,26 +108,26 @@ onEachDatabase('the paths of client libraries', dialect => {
       await s.patch(`${flags}${flag.id}/`, { deleted: true })
     })
 
-    it.each(['flag_keys_to_evaluate', 'flag_keys'])('tells only the flags of %s', async name => {
+    it.each(['flag_keys_to_evaluate', 'flag_keys'])('returns only the flags of %s', async name => {
       const { body } = await ask({ [name]: ['needs-on', 'on', 'off', 'unknown'] })
       expect(Object.keys(body.flags).sort()).toEqual(['needs-on', 'on'])
       expect(body.featureFlagPayloads).toEqual({ on: '{"a":1}' })
       expect(Object.keys((await ask({ [name]: [] })).body.flags)).toEqual([])
     })
 
-    it('tells flags to the runtimes they are for', async () => {
-      const told = async (body: object, headers?: Record<string, string>) => {
+    it('returns flags to the runtimes they are for', async () => {
+      const returned = async (body: object, headers?: Record<string, string>) => {
         const reply = await ask(body, '?v=2', headers)
         return ['server-only', 'client-only', 'on'].filter(key => key in reply.body.flags)
       }
-      expect(await told({ evaluation_runtime: 'server' })).toEqual(['server-only', 'on'])
-      expect(await told({ evaluation_runtime: 'client' })).toEqual(['client-only', 'on'])
-      expect(await told({}, { 'user-agent': 'posthog-node/5.67.0' })).toEqual(['server-only', 'on'])
-      expect(await told({}, { 'user-agent': 'Mozilla/5.0 (X11)' })).toEqual(['client-only', 'on'])
-      expect(await told({}, { 'user-agent': 'posthog-python/7.42.0' })).toEqual(['server-only', 'on'])
+      expect(await returned({ evaluation_runtime: 'server' })).toEqual(['server-only', 'on'])
+      expect(await returned({ evaluation_runtime: 'client' })).toEqual(['client-only', 'on'])
+      expect(await returned({}, { 'user-agent': 'posthog-node/5.67.0' })).toEqual(['server-only', 'on'])
+      expect(await returned({}, { 'user-agent': 'Mozilla/5.0 (X11)' })).toEqual(['client-only', 'on'])
+      expect(await returned({}, { 'user-agent': 'posthog-python/7.42.0' })).toEqual(['server-only', 'on'])
     })
 
-    it('tells flags of the contexts asked for, and flags of none', async () => {
+    it('returns flags of the requested contexts, and flags of none', async () => {
       const other = (await ask({ evaluation_contexts: ['search'] })).body.flags
       expect([other['in-context'], other.on.enabled]).toEqual([undefined, true])
       for (const name of ['evaluation_contexts', 'evaluation_environments']) {
@@ -136,12 +136,12 @@ onEachDatabase('the paths of client libraries', dialect => {
       expect((await ask({ evaluation_contexts: [] })).body.flags['in-context'].enabled).toBe(true)
     })
 
-    it('tells only the flags of surveys when asked to', async () => {
+    it('returns only the flags of surveys when asked to', async () => {
       const { body } = await ask({}, '?v=2&only_evaluate_survey_feature_flags=true')
       expect(Object.keys(body.flags)).toEqual(['survey-targeting-x'])
     })
 
-    it('evaluates nothing when flags are disabled, and needs nobody for it', async () => {
+    it('evaluates nothing when flags are disabled, and needs none for it', async () => {
       const { status, body } = await ask({ disable_flags: true, distinct_id: undefined })
       expect([status, body.flags]).toEqual([200, {}])
     })
@@ -157,14 +157,14 @@ onEachDatabase('the paths of client libraries', dialect => {
       const form = `data=${encodeURIComponent(Buffer.from(json).toString('base64'))}`
       const body = encoding === 'gzip' ? gzipSync(json) : encoding === 'form' ? form : json
       for (const path of ['/flags/', '/flags']) {
-        const reply = await anybody.send(`${path}?v=2${more}`, { method: 'POST', body: body as string, headers })
+        const reply = await anonymous.send(`${path}?v=2${more}`, { method: 'POST', body: body as string, headers })
         expect([reply.status, reply.body.flags?.pro?.enabled]).toEqual([200, true])
       }
     })
 
     it('keeps its temper with bad requests', async () => {
       const post = (body: string | Buffer | null, headers: Record<string, string> = {}) =>
-        anybody.send('/flags/?v=2', {
+        anonymous.send('/flags/?v=2', {
           method: 'POST',
           body,
           headers: { 'content-type': 'application/json', ...headers },
@@ -207,16 +207,16 @@ onEachDatabase('the paths of client libraries', dialect => {
           expect([field, value, (await ask({ [field]: value })).status]).toEqual([field, value, 200])
       }
       const polluted = `{"token":"${s.projectToken}","distinct_id":"u1","person_properties":{"__proto__":{"plan":"pro"}}}`
-      const reply = await anybody.send('/flags/?v=2', { method: 'POST', body: polluted })
+      const reply = await anonymous.send('/flags/?v=2', { method: 'POST', body: polluted })
       expect(reply.body.flags.pro.enabled).toBe(false)
     })
   })
 
   it('GET, HEAD and OPTIONS /flags/ answer without evaluating', async () => {
-    const get = await anybody.get('/flags/')
+    const get = await anonymous.get('/flags/')
     expect([get.status, get.body.flags, get.body.hasFeatureFlags]).toEqual([200, {}, true])
     expect((await fetch(`${s.url}/flags/`, { method: 'HEAD' })).status).toBe(200)
-    const preflight = await anybody.send('/flags/?v=2', {
+    const preflight = await anonymous.send('/flags/?v=2', {
       method: 'OPTIONS',
       headers: { origin: 'https://example.com', 'access-control-request-method': 'POST' },
     })
@@ -225,10 +225,10 @@ onEachDatabase('the paths of client libraries', dialect => {
     expect(preflight.headers.get('access-control-allow-headers')).toContain('content-type')
   })
 
-  it('tells each generation of libraries its own shape', async () => {
+  it('serves each generation of SDKs its own shape', async () => {
     const person = { person_properties: { plan: 'pro' } }
     const first = await ask(person, '?v=1')
-    expect(first.body.featureFlags).toMatchObject({ on: true, nobody: false, variants: 'test' })
+    expect(first.body.featureFlags).toMatchObject({ on: true, none: false, variants: 'test' })
     expect(first.body.featureFlagPayloads).toEqual({ on: '{"a":1}', variants: '"hello"' })
     expect(first.body).not.toHaveProperty('flags')
     expect(first.body).not.toHaveProperty('hasFeatureFlags')
@@ -240,13 +240,13 @@ onEachDatabase('the paths of client libraries', dialect => {
     for (const query of ['', '?v=1', '?v=nonsense']) {
       const { body } = await decide(person, query)
       expect(body.featureFlags).toEqual(expect.arrayContaining(['on', 'variants', 'pro']))
-      expect(body.featureFlags).not.toContain('nobody')
+      expect(body.featureFlags).not.toContain('none')
     }
     const second = (await decide(person, '?v=2')).body
     expect(second.featureFlags).toMatchObject({ on: true, variants: 'test' })
-    expect(second.featureFlags).not.toHaveProperty('nobody')
+    expect(second.featureFlags).not.toHaveProperty('none')
     const third = (await decide(person, '?v=3')).body
-    expect(third).toMatchObject({ featureFlags: { on: true, nobody: false }, featureFlagPayloads: { on: '{"a":1}' } })
+    expect(third).toMatchObject({ featureFlags: { on: true, none: false }, featureFlagPayloads: { on: '{"a":1}' } })
     expect(third).toMatchObject({ sessionRecording: false, config: { enable_collect_everything: true } })
     expect((await decide(person, '?v=4')).body.flags.variants.variant).toBe('test')
   })
@@ -255,7 +255,7 @@ onEachDatabase('the paths of client libraries', dialect => {
     const paths = ['/flags/definitions', '/api/feature_flag/local_evaluation', '/api/feature_flag/local_evaluation/']
     const byKey = (body: { flags: { key: string }[] }, key: string) => body.flags.find(flag => flag.key === key)
 
-    it.each(paths)('%s tells active and inactive flags by key', async path => {
+    it.each(paths)('%s returns active and inactive flags by key', async path => {
       const { status, headers, body } = await s.get(`${path}?token=${s.projectToken}&send_cohorts`)
       expect(status).toBe(200)
       expect(headers.get('cache-control')).toBe('private, must-revalidate')
@@ -306,8 +306,8 @@ onEachDatabase('the paths of client libraries', dialect => {
       })
       const { body } = await s.get(`/flags/definitions?token=${s.projectToken}`)
       expect(byKey(body, 'early')).toMatchObject({ ensure_experience_continuity: true })
-      const { body: told } = await ask({ person_properties: { '$feature_enrollment/early': true } })
-      expect(told.flags.early).toMatchObject({ enabled: true, reason: { code: 'super_condition_value' } })
+      const { body: returned } = await ask({ person_properties: { '$feature_enrollment/early': true } })
+      expect(returned.flags.early).toMatchObject({ enabled: true, reason: { code: 'super_condition_value' } })
       await s.patch(`${flags}${flag.id}/`, { deleted: true })
     })
 
@@ -333,11 +333,11 @@ onEachDatabase('the paths of client libraries', dialect => {
         await s.get(`/api/feature_flag/local_evaluation${query}`),
       ]
       expect([short.status, short.text]).toEqual([200, long.text])
-      const told = ({ headers }: typeof short) =>
+      const returned = ({ headers }: typeof short) =>
         Object.fromEntries(
           [...headers].filter(([name]) => !['date', 'x-request-id', 'keep-alive', 'connection'].includes(name)),
         )
-      expect(told(short)).toEqual(told(long))
+      expect(returned(short)).toEqual(returned(long))
     })
 
     it('are for secret keys and for personal keys with the scope', async () => {
@@ -384,32 +384,32 @@ onEachDatabase('the paths of client libraries', dialect => {
       `/api/projects/${project}/feature_flags/${key}/remote_config?token=${s.projectToken}`
     expect((await s.get(path('on'))).body).toEqual({ a: 1 })
     expect((await s.get(path(ids.on!, s.projectId))).body).toEqual({ a: 1 })
-    expect((await s.get(path('nobody'))).text).toBe('null')
+    expect((await s.get(path('none'))).text).toBe('null')
     expect((await s.get(path('unknown'))).status).toBe(404)
     expect((await s.get(path('on', 999_999))).status).toBe(404)
     expect((await s.as(undefined).get(path('on'))).status).toBe(401)
   })
 
   it('config and config.js start the browser library', async () => {
-    const config = await anybody.get(`/array/${s.projectToken}/config`)
+    const config = await anonymous.get(`/array/${s.projectToken}/config`)
     expect(config.body).toMatchObject({
       token: s.projectToken,
       hasFeatureFlags: true,
       analytics: { endpoint: '/i/v0/e/' },
     })
     expect(config.body).not.toHaveProperty('surveys')
-    const script = await anybody.get(`/array/${s.projectToken}/config.js`)
+    const script = await anonymous.get(`/array/${s.projectToken}/config.js`)
     expect(script.headers.get('content-type')).toMatch('javascript')
     expect(script.headers.get('access-control-allow-origin')).toBe('*')
     const page: { _POSTHOG_REMOTE_CONFIG?: Record<string, unknown> } = {}
     new Function('window', script.text)(page)
     expect(page._POSTHOG_REMOTE_CONFIG).toEqual({ [s.projectToken]: { config: config.body, siteApps: [] } })
-    expect((await anybody.get('/array/phc_unknown/config')).status).toBe(404)
-    expect((await anybody.get(`/array/${encodeURIComponent('</script>')}/config.js`)).status).toBe(404)
+    expect((await anonymous.get('/array/phc_unknown/config')).status).toBe(404)
+    expect((await anonymous.get(`/array/${encodeURIComponent('</script>')}/config.js`)).status).toBe(404)
   })
 
   it('answers what is asked for on demand', async () => {
-    expect((await anybody.get(`/api/surveys/?token=${s.projectToken}`)).body).toMatchObject({ surveys: [] })
-    expect((await anybody.get('/api/early_access_features/?token=x')).body).toEqual({ earlyAccessFeatures: [] })
+    expect((await anonymous.get(`/api/surveys/?token=${s.projectToken}`)).body).toMatchObject({ surveys: [] })
+    expect((await anonymous.get('/api/early_access_features/?token=x')).body).toEqual({ earlyAccessFeatures: [] })
   })
 })

@@ -1,66 +1,67 @@
 import type { CompiledFlag, Outcome } from '@halyard/engine'
 import type { Outcomes } from '../../evaluation/outcomes.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
-import type { ToldConfig } from './remote-config.ts'
-import type { RequestId } from './request-ids.ts'
+import type { SerializedConfig } from './remote-config.ts'
 
-/** How an evaluation is told: each generation of client libraries reads its own shape. */
-export type AnswerShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
+/** How an evaluation is serialized: each generation of client libraries reads its own shape. */
+export type ResponseShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
 
-/** What is told beside the flags. */
+/** What a response contains beside the flags. */
 export interface Envelope {
-  /** As text in bytes. */
-  readonly requestId: RequestId
+  /** The same as in the header `X-Request-Id`. */
+  readonly requestId: string
   readonly evaluatedAt: number
-  /** Something beside the flags themselves went wrong, as a look-up of stored properties. */
+  /** Something beside the flags themselves went wrong, such as a lookup of stored properties. */
   readonly hasErrors: boolean
   /** Merged into the top level: the configuration of the browser library. */
-  readonly config?: ToldConfig | undefined
-  /** Whether the payloads are told as a map as well, for calls that read it there. */
+  readonly config?: SerializedConfig | undefined
+  /** Whether the payloads are also sent as a map, for clients that read it there. */
   readonly hasPayloadMap?: boolean
 }
 
-/** An evaluation as an object. `fast-answer.ts` gives the same bytes for the usual shape without making one. */
+/** The response as an object. The fast path writes the same bytes for the usual shape without creating one. */
 export function serializeFlagsResponse(
   flags: readonly CompiledFlag[],
   outcomes: Outcomes,
   eligible: readonly number[],
-  shape: AnswerShape,
+  shape: ResponseShape,
   envelope: Envelope,
 ): Properties {
-  const told = eligible.flatMap(index => {
+  const results = eligible.flatMap(index => {
     const outcome = flags[index]!.outcomes[outcomes.outcomeIndex(index)]
     return outcome === undefined ? [] : [[flags[index]!, outcome] as const]
   })
-  const hasErrors = envelope.hasErrors || told.some(([, outcome]) => outcome.failed)
+  const hasErrors = envelope.hasErrors || results.some(([, outcome]) => outcome.failed)
   return {
     errorsWhileComputingFlags: hasErrors,
-    ...inShape[shape](told),
-    ...(shape === 'details' && envelope.hasPayloadMap && { featureFlagPayloads: payloadsOf(told) }),
-    requestId: envelope.requestId.toString('latin1'),
+    ...inShape[shape](results),
+    ...(shape === 'details' && envelope.hasPayloadMap && { featureFlagPayloads: payloadsOf(results) }),
+    requestId: envelope.requestId,
     evaluatedAt: envelope.evaluatedAt,
     ...envelope.config?.fields,
   }
 }
 
-type Told = readonly (readonly [CompiledFlag, Outcome])[]
+type Results = readonly (readonly [CompiledFlag, Outcome])[]
 
-const inShape: Record<AnswerShape, (told: Told) => Properties> = {
-  details: told => ({ flags: keyed(told.map(([flag, outcome]) => [flag.key, flagDetail(flag, outcome)])) }),
-  values: told => ({
-    featureFlags: keyed(told.map(([flag, outcome]) => [flag.key, outcome.value])),
-    featureFlagPayloads: payloadsOf(told),
+const inShape: Record<ResponseShape, (results: Results) => Properties> = {
+  details: results => ({ flags: keyed(results.map(([flag, outcome]) => [flag.key, flagDetail(flag, outcome)])) }),
+  values: results => ({
+    featureFlags: keyed(results.map(([flag, outcome]) => [flag.key, outcome.value])),
+    featureFlagPayloads: payloadsOf(results),
   }),
-  enabled_values: told => ({ featureFlags: keyed(enabled(told).map(([flag, outcome]) => [flag.key, outcome.value])) }),
-  enabled_keys: told => ({ featureFlags: enabled(told).map(([flag]) => flag.key) }),
+  enabled_values: results => ({
+    featureFlags: keyed(enabled(results).map(([flag, outcome]) => [flag.key, outcome.value])),
+  }),
+  enabled_keys: results => ({ featureFlags: enabled(results).map(([flag]) => flag.key) }),
 }
 
-const enabled = (told: Told): Told => told.filter(([, outcome]) => outcome.enabled)
+const enabled = (results: Results): Results => results.filter(([, outcome]) => outcome.enabled)
 
-const payloadsOf = (told: Told): Properties =>
-  keyed(told.flatMap(([flag, outcome]) => (outcome.payload === null ? [] : [[flag.key, outcome.payload]])))
+const payloadsOf = (results: Results): Properties =>
+  keyed(results.flatMap(([flag, outcome]) => (outcome.payload === null ? [] : [[flag.key, outcome.payload]])))
 
-/** Unlike an assignment this also keeps a flag that is called `__proto__`. */
+/** Unlike an assignment this also works for a flag that is called `__proto__`. */
 const keyed = (pairs: readonly (readonly [string, unknown])[]): Properties => Object.fromEntries(pairs)
 
 export function flagDetail(flag: CompiledFlag, outcome: Outcome): Properties {

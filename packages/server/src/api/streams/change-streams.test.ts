@@ -28,7 +28,7 @@ onEachDatabase('the stream of changes', dialect => {
 
   it('says what kind of thing has changed, where and which', async () => {
     const stream = await followOpen()
-    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: `told-${dialect}` })
+    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: `reported-${dialect}` })
     const place = { organization: organizationId(), project: s.projectId }
     expect((await stream.next())?.data).toEqual({ topic: 'flag', ...place, id: String(flag.id) })
     const { body: change } = await s.post(`${s.project}/scheduled_changes/`, {
@@ -43,7 +43,7 @@ onEachDatabase('the stream of changes', dialect => {
     expect((await stream.next())?.data).toMatchObject({ topic: 'project', project: s.projectId })
   })
 
-  it('tells of roles, invitations and members', async () => {
+  it('reports roles, invitations and members', async () => {
     const stream = await followOpen()
     const { body: role } = await s.post(`${s.organization}/roles/`, { name: `Team ${dialect}` })
     expect((await stream.next())?.data).toMatchObject({ topic: 'access', organization: organizationId() })
@@ -58,11 +58,11 @@ onEachDatabase('the stream of changes', dialect => {
     expect((await stream.next())?.data).toMatchObject({ topic: 'identity', organization: organizationId() })
   })
 
-  it('tells nobody of what they may not see', async () => {
+  it('reports nothing to users who cannot see it', async () => {
     const stranger = await s.stranger(`elsewhere-${dialect}`)
     const stream = await followOpen(stranger.key)
     await s.post(`${s.project}/feature_flags/`, { key: `unseen-${dialect}` })
-    await stranger.patch('/api/users/@me/', { first_name: 'Somebody' })
+    await stranger.patch('/api/users/@me/', { first_name: 'Sam' })
     expect((await stream.next())?.data).toMatchObject({ topic: 'identity', organization: null })
   })
 
@@ -75,7 +75,7 @@ onEachDatabase('the stream of changes', dialect => {
     expect((await follow(key.value)).status).toBe(401)
   })
 
-  it('are so many for each person that they leave room for others', async () => {
+  it('are limited per person, so that others get a stream too', async () => {
     const many = await s.join(`many-${dialect}`)
     for (let count = 0; count < 50; count++) await followOpen(many.key)
     expect((await follow(many.key)).status).toBe(429)

@@ -4,7 +4,7 @@ import { Problem } from '../../problem.ts'
 import type { Change, ChangeFeed } from '../../storage/changes/changes.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 
-/** Tells people that something has changed which they may see, never what it is now. */
+/** Notifies users that something they can see has changed, without its content. */
 export interface ChangeStreams {
   /** Takes the answer over until the follower goes away, or their key no longer holds. Raises `throttled`. */
   follow(follower: Follower): (response: ServerResponse, headers: OutgoingHttpHeaders) => void
@@ -20,7 +20,7 @@ export interface Follower {
 
 export interface ChangeStreamLimits {
   readonly followersMax: number
-  /** So that one person's keys do not take the place of everybody else's. */
+  /** So that the keys of one user do not use up the limit of all others. */
   readonly followersPerPersonMax: number
   /** What may lie unread for one reader, who is cut off then and comes back. */
   readonly unreadBytesMax: number
@@ -45,7 +45,7 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
-/** Whoever reads this has missed nothing since, or looks at everything again. */
+/** A client that receives this has missed nothing since, or reads everything again. */
 const opening = frameOf({ event: 'open', data: '{}' })
 
 export function createChangeStreams(
@@ -82,7 +82,7 @@ export function createChangeStreams(
         const frames = batch.filter(change => mayHearOf(actor, change)).map(frameOfChange)
         if (frames.length > 0) write(response, frames.join(''))
       }
-      // Not awaited: to look up a key is to catch up with the very changes that are being told.
+      // Not awaited: looking up a key waits for the very changes that are being delivered.
       if (batch.some(({ topic }) => topic === 'identity')) lookAtAll()
     },
     () => {
@@ -128,7 +128,7 @@ function mayHearOf(actor: Actor, { topic, organizationId, projectId, entityId }:
 const frameOfChange = ({ topic, organizationId, projectId, entityId }: Change): string =>
   frameOf({ data: JSON.stringify({ topic, organization: organizationId, project: projectId, id: entityId }) })
 
-/** With its connection: one that is kept alive would keep the server from closing. */
+/** Closes the connection too: keep-alive would prevent the server from closing. */
 const end = (response: ServerResponse): void => {
   response.end(() => response.socket?.destroySoon())
 }

@@ -22,15 +22,15 @@ const definitions: Definitions = {
   surroundings: () => '',
 }
 
-describe('what followers of definitions are told', () => {
-  it('lies in memory once, however many are told it', () => {
+describe('the updates that followers of definitions receive', () => {
+  it('is held in memory once for all followers', () => {
     const feed = createDefinitionFeed(definitions)
     const served = project(1, 100)
     expect(feed.opening(served, undefined)).toBe(feed.opening(served, 'something else'))
     expect(feed.opening(served, 'v1')).toBeUndefined()
   })
 
-  it('goes back as far as there is room for changes, and to everything from further back', () => {
+  it('resumes within the retained changes, and sends everything from further back', () => {
     const feed = createDefinitionFeed(definitions)
     const states = Array.from({ length: 10 }, (_, index) => project(index, 1024 * 1024))
     for (let index = 1; index < states.length; index++) feed.change(states[index - 1]!, states[index]!)

@@ -8,7 +8,7 @@ export interface DefinitionFeed {
   opening(served: ServedProject, lastSeen: string | undefined): Frame | undefined
   /** What followers get after a change; undefined when the change does not show. */
   change(before: ServedProject, after: ServedProject): Frame | undefined
-  /** Forgets the changes of a project that nobody follows. */
+  /** Forgets the changes of a project without followers. */
   forget(projectId: number): void
 }
 

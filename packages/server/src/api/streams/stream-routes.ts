@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { eventStreamType } from '../../http/routes/event-streams.ts'
 import { queryOf } from '../../http/routes/query-of.ts'
-import { corsHeaders, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
+import { serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
+import { corsHeaders } from '../../http/server/response-headers.ts'
 import { Problem } from '../../problem.ts'
 import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
 import type { FollowOptions, Streams } from './streams.ts'
@@ -38,7 +39,7 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
   app.addHook('preClose', async () => streams.close())
 }
 
-/** From here on the answer is the stream's; who asks for its head alone is told that and let go. */
+/** The stream takes over the response; HEAD gets its headers only. */
 function take(request: FastifyRequest, reply: FastifyReply, follow: (options: FollowOptions) => void): FastifyReply {
   const given = request.headers['last-event-id']
   if (request.method === 'HEAD') return reply.type(eventStreamType).send()

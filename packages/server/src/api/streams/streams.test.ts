@@ -26,7 +26,7 @@ onEachDatabase('streams', dialect => {
     return stream
   }
 
-  it('tells everything at first, then each change', async () => {
+  it('sends everything first, then each change', async () => {
     const stream = await follow()
     expect(stream.headers.get('content-type')).toMatch('text/event-stream')
     const state = await stream.next()
@@ -39,7 +39,7 @@ onEachDatabase('streams', dialect => {
     expect((await stream.next())?.data.flags).toMatchObject([{ key: 'second', active: false }])
     await s.patch(`${flags}${flag.id}/`, { deleted: true })
     expect(await stream.next()).toMatchObject({ event: 'change', data: { flags: [], removed: [flag.id] } })
-    // What is not told to followers is no event.
+    // A change that followers do not receive is no event.
     await s.patch(`${s.project}/`, { name: 'Another name' })
     await s.patch(`${flags}${flag.id}/`, { deleted: false })
     expect((await stream.next())?.data.flags).toMatchObject([{ key: 'second' }])
@@ -60,21 +60,21 @@ onEachDatabase('streams', dialect => {
     expect((await (await follow({ 'last-event-id': 'long-ago' })).next())?.event).toBe('state')
   })
 
-  it('tells nothing again to a follower who has seen it all', async () => {
+  it('sends nothing to a follower that is up to date', async () => {
     const state = await (await follow()).next()
     const upToDate = await follow({ 'last-event-id': state!.id })
     const { body: flag } = await s.post(flags, { key: `fresh-${dialect}` })
     expect((await upToDate.next())?.data.flags).toMatchObject([{ id: flag.id }])
   })
 
-  it('tells everything again when the project itself changes', async () => {
+  it('sends everything again when the project itself changes', async () => {
     const stream = await follow()
     expect((await stream.next())?.data.property_matching_version).toBe(2)
     await s.patch(`${s.project}/`, { property_matching_version: 1 })
     expect(await stream.next()).toMatchObject({ event: 'state', data: { property_matching_version: 1 } })
   })
 
-  it('lets in whom definitions let in', async () => {
+  it('accepts the credentials that definitions accept', async () => {
     const status = async (key: string, path = `${flags}stream`) =>
       (await follow({ authorization: `Bearer ${key}` }, path)).status
     const { body: secret } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
@@ -90,7 +90,7 @@ onEachDatabase('streams', dialect => {
     expect(await status(stranger.key)).toBe(404)
   })
 
-  it('tells OFREP clients to ask again, at once when they missed something', async () => {
+  it('makes OFREP clients refetch, at once when they missed something', async () => {
     const path = `/ofrep/v1/stream?token=${s.projectToken}`
     const stream = await follow({}, path)
     expect(stream.headers.get('access-control-allow-origin')).toBe('*')

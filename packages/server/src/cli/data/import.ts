@@ -11,29 +11,42 @@ import type { Storage } from '../../storage/open-storage.ts'
 import { notifyChanges } from '../../storage/postgres/postgres-notify.ts'
 import type { BroughtProject, Credentials } from '../../storage/transfer/bring-project.ts'
 import { importData } from '../../storage/transfer/import-data.ts'
-import { readOptions, required, UsageError } from '../usage.ts'
+import { printJson, progress } from '../output.ts'
+import { CommandError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
 
-/** `halyard import <file>`: everything into an empty database, or a project, as a new one, into one that is in use. */
-export async function importCommand(args: string[]): Promise<void> {
-  const { values, positionals } = readOptions(args, ['organization', 'name'], ['dry-run'])
-  const file = required(positionals[0], '<file>')
-  if (!existsSync(file)) throw new UsageError(`There is no file ${file}.`)
-  const isDryRun = values['dry-run'] === true
-  await withDatabase(async (_database, storage, config) => {
-    const { rows, project } = await importData(storage, () => linesOf(file), {
-      organization: values.organization,
-      name: values.name,
+interface Options {
+  readonly organization?: string
+  readonly name?: string
+  readonly dryRun?: boolean
+  readonly json?: boolean
+}
+
+/** `halyard import <file>`: a full export into an empty database, or an exported project, as a new one, into a database in use. */
+export async function importCommand(file: string, options: Options): Promise<void> {
+  if (!existsSync(file)) throw new CommandError(`There is no file ${file}.`)
+  const isDryRun = options.dryRun === true
+  const now = instantOf(new Date())
+  const run = (storage: Storage, config: Config) =>
+    importData(storage, () => linesOf(file), {
+      organization: options.organization,
+      name: options.name,
       isDryRun,
-      now: instantOf(new Date()),
-      onProgress: text => console.log(text),
+      now,
+      onProgress: progress,
       findCredentials: () => findCredentials(storage, config),
     })
-    if (project) describe(project, rows, isDryRun)
-    else console.log(isDryRun ? `Would import ${rows} rows. Nothing was written.` : `Imported ${rows} rows.`)
-    // Servers that miss this find the change in its log a moment later.
-    if (storage.pool && project && !isDryRun) await notifyChanges(storage.pool)
-  })
+  await withDatabase(
+    async (_database, storage, config) => {
+      const { rows, project } = await run(storage, config)
+      if (options.json) printJson({ rows, dry_run: isDryRun, project: project ?? null })
+      else if (project) describe(project, rows, isDryRun)
+      else console.log(isDryRun ? `Would import ${rows} rows. Nothing was written.` : `Imported ${rows} rows.`)
+      // Servers that miss this notification find the change in the change log.
+      if (storage.pool && project && !isDryRun) await notifyChanges(storage.pool)
+    },
+    { database: 'create' },
+  )
 }
 
 function describe(
@@ -47,7 +60,7 @@ function describe(
   for (const note of notes) console.log(`  ${note}`)
   for (const { label, value } of secretKeys) {
     const shown = isDryRun ? '' : `, shown once: ${value}`
-    console.log(`  The secret key ${label} is given anew, since another project here has the one of the export${shown}`)
+    console.log(`  The secret key ${label} is replaced, because another project here uses the exported one${shown}`)
   }
   if (isDryRun) console.log('Nothing was written.')
 }
@@ -67,7 +80,7 @@ async function findCredentials(storage: Storage, config: Config): Promise<Creden
   }
 }
 
-/** What was locked with another key does not open. */
+/** Undefined for what was encrypted with another key. */
 function orUndefined<T>(open: () => T): T | undefined {
   try {
     return open()
@@ -76,7 +89,7 @@ function orUndefined<T>(open: () => T): T | undefined {
   }
 }
 
-/** Reads only when the next line is asked for, so that nothing is lost while the database is busy. */
+/** Reads a line on demand, so that memory stays bounded while the database is busy. */
 async function* linesOf(file: string): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of createReadStream(file, { encoding: 'utf8' })) {

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Storage } from '../../storage/open-storage.ts'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
-import { UsageError } from '../usage.ts'
+import { CommandError } from '../usage.ts'
 
 /** A server has the file open: what it writes from now on would not be where people look for it. */
 export function refuseFileInUse(path: string): void {
@@ -19,7 +19,7 @@ export function refuseFileInUse(path: string): void {
   } catch {
     // A damaged file is what a restore is for.
   }
-  if (isInUse) throw new UsageError(`${path} is in use. Stop Halyard first.`)
+  if (isInUse) throw new CommandError(`${path} is in use. Stop Halyard first.`)
 }
 
 /** So long PostgreSQL may take to notice that a program which has ended is gone. */
@@ -32,7 +32,7 @@ export async function refuseWhileServed({ pool, kysely }: Storage): Promise<void
   const deadline = performance.now() + leaveMillisecondsMax
   while ((await othersIn(kysely)) > 0) {
     if (performance.now() > deadline)
-      throw new UsageError('Halyard still uses this database. Stop all of its nodes first.')
+      throw new CommandError('Halyard still uses this database. Stop all of its nodes first.')
     await wait(lookAgainMilliseconds)
   }
 }
@@ -45,7 +45,7 @@ async function othersIn(kysely: Storage['kysely']): Promise<number> {
     `.execute(kysely)
     return Number(rows[0]?.count ?? 0)
   } catch {
-    // Not every database that speaks like PostgreSQL tells who is there.
+    // Not every PostgreSQL-compatible database lists its connections.
     return 0
   }
 }

@@ -13,6 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import type { Writable } from 'node:stream'
 import { readConfig } from '../../config.ts'
 import { instantOf } from '../../instant.ts'
 import { migrations } from '../../storage/migrations/all-migrations.ts'
@@ -20,45 +21,60 @@ import { openStorage, type Storage } from '../../storage/open-storage.ts'
 import { openSqlite } from '../../storage/sqlite/sqlite-connection.ts'
 import { exportData } from '../../storage/transfer/export-data.ts'
 import { moveStore } from '../../storage/transfer/migrate-store.ts'
-import { readOptions, required, UsageError } from '../usage.ts'
+import { printJson, progress } from '../output.ts'
+import { CommandError, UsageError } from '../usage.ts'
 import { withDatabase } from '../with-database.ts'
 import { refuseFileInUse, refuseWhileServed } from './refuse-while-in-use.sql.ts'
 import { isDiskFull, makeDurable, writeWhole } from './whole-file.ts'
 
-/** `halyard export <file> [--project N]`: readable lines of JSON. */
-export async function exportCommand(args: string[]): Promise<void> {
-  const { values, positionals } = readOptions(args, ['project'])
-  const file = required(positionals[0], '<file>')
-  const projectId = values.project === undefined ? undefined : Number(values.project)
-  if (projectId !== undefined && !Number.isSafeInteger(projectId))
-    throw new UsageError('--project is the id of a project.')
+/** `halyard export <file> [--project N]`: JSON lines; `-` is standard output. */
+export async function exportCommand(
+  file: string,
+  options: { readonly project?: number; readonly json?: boolean },
+): Promise<void> {
+  const { project: projectId } = options
   await withDatabase(async (database, storage) => {
     if (projectId !== undefined && !(await database.read(tx => tx.projects.find(projectId))))
-      throw new UsageError(`There is no project ${projectId}.`)
+      throw new CommandError(`There is no project ${projectId}.`)
+    const exportTo = (stream: Writable) => writeLines(stream, write => exportData(storage, write, projectId))
+    if (file === '-') {
+      const rows = await exportTo(process.stdout)
+      return progress(`Exported ${rows} rows.`)
+    }
+    progress(`Exporting to ${file} …`)
     let rows = 0
     await writeWhole(file, async part => {
       const output = createWriteStream(part, { mode: 0o600 })
-      const failed = once(output, 'error').then(([error]) => Promise.reject(error))
-      failed.catch(() => {})
-      const write = async (line: string) => {
-        if (!output.write(line)) await Promise.race([once(output, 'drain'), failed])
-      }
-      rows = await exportData(storage, write, projectId)
+      rows = await exportTo(output)
       output.end()
-      await Promise.race([once(output, 'close'), failed])
+      await once(output, 'close')
     })
+    if (options.json) return printJson({ file, rows })
     console.log(
-      `Exported ${rows} rows to ${file}. It holds hashes of keys and passwords: keep it as you keep the database.`,
+      `Exported ${rows} rows to ${file}. It contains hashes of keys and passwords: protect it like the database.`,
     )
   })
 }
 
+/** Honors backpressure. Rejects when the stream fails. */
+async function writeLines(
+  output: Writable,
+  work: (write: (line: string) => Promise<void>) => Promise<number>,
+): Promise<number> {
+  const failed = once(output, 'error').then(([error]) => Promise.reject(error))
+  failed.catch(() => {})
+  const write = async (line: string) => {
+    if (!output.write(line)) await Promise.race([once(output, 'drain'), failed])
+  }
+  return Promise.race([work(write), failed])
+}
+
 /** `halyard migrate-store <from> <to>`: between databases, resumable and verified. */
-export async function migrateStoreCommand(args: string[]): Promise<void> {
-  const from = checkedUrl(required(args[0], '<from>'))
-  const to = checkedUrl(required(args[1], '<to>'))
+export async function migrateStoreCommand(fromUrl: string, toUrl: string): Promise<void> {
+  const from = checkedUrl(fromUrl)
+  const to = checkedUrl(toUrl)
   if (placeOf(from) === placeOf(to)) throw new UsageError('The two databases are the same.')
-  if (from.startsWith('sqlite:') && !existsSync(placeOf(from))) throw new UsageError(`There is no database ${from}.`)
+  if (from.startsWith('sqlite:') && !existsSync(placeOf(from))) throw new CommandError(`There is no database ${from}.`)
   if (from.startsWith('sqlite:')) refuseFileInUse(placeOf(from))
   const source = openStorage(from)
   const target = openStorage(to)
@@ -66,19 +82,14 @@ export async function migrateStoreCommand(args: string[]): Promise<void> {
     await reach(source, from)
     await reach(target, to)
     await refuseWhileServed(source)
-    await moveStore(
-      source,
-      target,
-      text => console.log(text),
-      async ({ tables, rows }) => {
-        await moveSecretKey(source, target)
-        console.log(`Moved ${rows} rows in ${tables} tables; counts and checksums agree.`)
-        console.log('Point DATABASE_URL at the new database and start Halyard.')
-      },
-    )
+    await moveStore(source, target, progress, async ({ tables, rows }) => {
+      await moveSecretKey(source, target)
+      console.log(`Moved ${rows} rows in ${tables} tables; counts and checksums agree.`)
+      console.log('Point DATABASE_URL at the new database and start Halyard.')
+    })
   } catch (error) {
     if (!isDiskFull(error)) throw error
-    throw new UsageError('The disk of the target is full. Free some space and run the same command: it goes on here.')
+    throw new CommandError('The disk of the target is full. Free some space and run the same command: it goes on here.')
   } finally {
     await source.close()
     await target.close()
@@ -97,8 +108,8 @@ async function reach(storage: Storage, url: string): Promise<void> {
     await storage.ping()
   } catch (error) {
     const shown = url.replace(/:[^:@/]*@/, ':…@')
-    throw new UsageError(
-      `The database ${shown} does not answer: ${(error as Error).message}. Check its address, its name, the user and the password.`,
+    throw new CommandError(
+      `The database ${shown} does not respond: ${(error as Error).message}. Check its host, name, user and password.`,
     )
   }
 }
@@ -128,13 +139,13 @@ async function moveSecretKey(source: Storage, target: Storage): Promise<void> {
   }
 }
 
-/** `halyard restore <backup>`: puts a checked backup in the place of the SQLite file; what was there is kept beside it. */
-export async function restoreCommand(args: string[]): Promise<void> {
-  const backup = resolve(required(args[0], '<backup>'))
+/** `halyard restore <backup>`: replaces the SQLite file by a verified backup; the previous file stays beside it. */
+export async function restoreCommand(file: string): Promise<void> {
+  const backup = resolve(file)
   const { databaseUrl } = readConfig(process.env)
-  if (!databaseUrl.startsWith('sqlite:')) throw new UsageError('This database is PostgreSQL: use pg_restore.')
+  if (!databaseUrl.startsWith('sqlite:')) throw new UsageError('This database is PostgreSQL. Use pg_restore.')
   const path = resolve(databaseUrl.slice('sqlite:'.length))
-  if (!existsSync(backup)) throw new UsageError(`There is no file ${backup}.`)
+  if (!existsSync(backup)) throw new CommandError(`There is no file ${backup}.`)
   const version = checkBackup(backup)
   if (existsSync(path)) refuseFileInUse(path)
   const next = `${path}.restoring`
@@ -144,14 +155,14 @@ export async function restoreCommand(args: string[]): Promise<void> {
     makeDurable(next)
   } catch (error) {
     rmSync(next, { force: true })
-    throw new UsageError(`${path} could not be restored: ${(error as Error).message}. Nothing was changed.`)
+    throw new CommandError(`${path} could not be restored: ${(error as Error).message}. Nothing was changed.`)
   }
   const kept = `${path}.before-restore-${instantOf(new Date())
     .replace(/[^0-9]/g, '')
     .slice(0, 14)}`
   putInPlace(next, path, kept)
   console.log(`Restored ${backup} (schema version ${version}) to ${path}.`)
-  if (existsSync(kept)) console.log(`What was there before is kept as ${kept}.`)
+  if (existsSync(kept)) console.log(`The previous database is ${kept}.`)
 }
 
 /**
@@ -165,7 +176,7 @@ function putInPlace(next: string, path: string, kept: string): void {
   makeDurable(dirname(path))
 }
 
-/** Whoever could use the old file can use the new one; only root can give files away. */
+/** Copies mode and owner of the old file; only root can change the owner. */
 function giveLikeness(path: string, next: string): void {
   const { mode, uid, gid } = statSync(path)
   chmodSync(next, mode)
@@ -197,6 +208,6 @@ function checkBackup(path: string): number {
       copy.close()
     }
   } catch (error) {
-    throw new UsageError(`${path} is no sound backup: ${(error as Error).message}. Nothing was changed.`)
+    throw new CommandError(`${path} is not a valid backup: ${(error as Error).message}. Nothing was changed.`)
   }
 }

@@ -1,15 +1,15 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { UsageError } from '../usage.ts'
+import { CommandError } from '../usage.ts'
 
 /**
  * Makes a file that is there whole or not at all, whenever the power goes: it is written beside its place, made durable, and put there. What a
- * failure leaves is removed. Raises UsageError when the file is there already, or cannot be written.
+ * failure leaves is removed. Raises CommandError when the file is there already, or cannot be written.
  */
 export async function writeWhole(target: string, write: (part: string) => void | Promise<void>): Promise<void> {
   const folder = dirname(resolve(target))
-  if (existsSync(target)) throw new UsageError(`${target} exists already; name a new file.`)
-  if (!existsSync(folder)) throw new UsageError(`There is no folder ${folder}.`)
+  if (existsSync(target)) throw new CommandError(`${target} exists already; name a new file.`)
+  if (!existsSync(folder)) throw new CommandError(`There is no folder ${folder}.`)
   const part = `${target}.part`
   try {
     remove(part)
@@ -20,7 +20,7 @@ export async function writeWhole(target: string, write: (part: string) => void |
   } catch (error) {
     remove(part)
     const advice = isDiskFull(error) ? 'Free some space, or name another place.' : 'Nothing was written.'
-    throw new UsageError(`${target} could not be written: ${(error as Error).message}. ${advice}`, { cause: error })
+    throw new CommandError(`${target} could not be written: ${(error as Error).message}. ${advice}`, { cause: error })
   }
 }
 

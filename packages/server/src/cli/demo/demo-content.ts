@@ -51,7 +51,7 @@ export const demoTeam = [
 
 export const demoCohort = {
   name: 'Paying customers',
-  description: 'Everybody on a paid plan.',
+  description: 'Everyone on a paid plan.',
   filters: {
     properties: {
       type: 'OR',

@@ -4,26 +4,32 @@ import { instantOf } from '../../instant.ts'
 import { openStorage, type Storage } from '../../storage/open-storage.ts'
 
 /**
- * What the demo did a moment ago gets the times at which its team is said to have done it. No API does that: history is not
- * rewritten. So it happens only on the database of this very project, known by its token; anywhere else nothing is touched,
- * and everything happened just now.
+ * Backdates the history that the demo has just created. No API does that, because history is immutable. So it happens only on the database that
+ * holds this project, identified by its token; anywhere else nothing is changed.
  */
 export async function dateHistory(token: string, times: readonly Date[]): Promise<void> {
   await besideTheDatabase(storage => writeTimes(storage, token, times))
 }
 
-/** Removes those of these accounts that are in this database and in no organization, and answers which. */
+/** Whether the configured database is the one behind the server: it holds the project with this token. */
+export async function holdsProject(token: string): Promise<boolean> {
+  const found = await besideTheDatabase(({ kysely }) =>
+    kysely.selectFrom('projects').select('id').where('api_token', '=', token).executeTakeFirst(),
+  )
+  return found !== undefined
+}
+
+/** Removes those accounts that are in this database and in no organization. Returns their UUIDs. */
 export async function removeAccounts(uuids: readonly string[]): Promise<readonly string[]> {
   if (uuids.length === 0) return []
   return (await besideTheDatabase(storage => writeAbsence(storage, uuids))) ?? []
 }
 
-/** Undefined from afar, and where it is another database or a busy one: the demo can do without. */
+/** Undefined without a local database, or when it is busy: the demo works without. */
 async function besideTheDatabase<T>(work: (storage: Storage) => Promise<T>): Promise<T | undefined> {
   const { databaseUrl } = readConfig(process.env)
   const isFile = databaseUrl.startsWith('sqlite:')
   if (isFile && !existsSync(databaseUrl.slice('sqlite:'.length))) return undefined
-  if (!isFile && process.env.DATABASE_URL === undefined) return undefined
   const storage = openStorage(databaseUrl)
   try {
     return await work(storage)

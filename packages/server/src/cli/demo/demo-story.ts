@@ -7,7 +7,7 @@ interface NewFlag {
   readonly [field: string]: unknown
 }
 
-/** One thing that somebody did to a flag, so many days ago. */
+/** One change of a flag by a member of the team, this many days ago. */
 export interface DemoStep {
   readonly daysAgo: number
   readonly who: Who
@@ -51,7 +51,7 @@ export function demoStory(cohortId: number): readonly DemoStep[] {
     }),
     made(33.2, 'Jonas', {
       key: 'dark-mode',
-      name: 'Dark colours',
+      name: 'Dark colors',
       tags: ['app'],
       filters: { groups: [appFrom('2.6.0')] },
     }),
@@ -67,7 +67,7 @@ export function demoStory(cohortId: number): readonly DemoStep[] {
       tags: ['growth', 'experiment'],
       filters: pricing([50, 25, 25], ['DE'], 10),
     }),
-    did(26.3, 'Jonas', 'dark-mode', { filters: { groups: [appFrom('2.3.0')] }, name: 'Dark colours in the app' }),
+    did(26.3, 'Jonas', 'dark-mode', { filters: { groups: [appFrom('2.3.0')] }, name: 'Dark colors in the app' }),
     made(23.9, 'Jonas', {
       key: 'search-v2',
       name: 'New search index, by company',
@@ -96,7 +96,7 @@ export function demoStory(cohortId: number): readonly DemoStep[] {
     did(8.1, 'Jonas', 'search-v2', { filters: byCompany(40) }),
     did(6.4, 'owner', 'shipping-banner', { active: false }),
     did(5.2, 'Mira', 'new-checkout', {
-      name: 'One-page checkout: staff first, then paying customers, then everybody',
+      name: 'One-page checkout: staff first, then paying customers, then everyone',
       filters: { groups: [staff, paying(50)] },
     }),
     made(3.3, 'Jonas', {
@@ -111,7 +111,7 @@ export function demoStory(cohortId: number): readonly DemoStep[] {
   ]
 }
 
-/** Two samples above the limit, and the flag is off by itself. */
+/** Two samples above the threshold trigger the automatic rollback. */
 export const slowAnswersMetric = { name: 'recommendations_ms', value: 930 }
 const slowAnswers = {
   conditions: [

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { readOptions, required, UsageError } from '../usage.ts'
+import { printJson, progress } from '../output.ts'
+import { type Api, connect, type RemoteOptions, withApi } from '../remote/api.ts'
 import {
   demoCohort,
   demoCompanies,
@@ -11,52 +12,32 @@ import {
   demoStagingName,
   demoTeam,
 } from './demo-content.ts'
-import { dateHistory, removeAccounts } from './demo-database.sql.ts'
+import { dateHistory, holdsProject, removeAccounts } from './demo-database.sql.ts'
 import { demoAnswers, demoStory, slowAnswersMetric } from './demo-story.ts'
 
 const eventsAtOnceMax = 500
 const daysOfUsage = 30
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of many routes, each read once.
-type Api = (method: string, path: string, body?: unknown) => Promise<any>
+/** `halyard demo [--remove]`: creates an organization with examples through the public API, or removes it again. */
+export const demo = (options: RemoteOptions & { readonly remove?: boolean; readonly json?: boolean }): Promise<void> =>
+  withApi(options, async (api, url) => {
+    const remaining = await remove(api)
+    if (options.remove) {
+      for (const sentence of remaining) progress(sentence)
+      return options.json ? printJson({ removed: true }) : console.log('The demo is removed.')
+    }
+    const project = await fill(api, key => connect(url, key), new Date())
+    const address = `${url}/project/${project.id}/flags`
+    if (options.json) return printJson({ url: address, project_id: project.id })
+    console.log(`The demo is at ${address}\nRemove it with: halyard demo --remove`)
+  })
 
-/** `halyard demo [--remove]`: fills an organization of its own through the same API as everybody, or takes it away again. */
-export async function demo(args: string[]): Promise<void> {
-  const isRemoval = args.includes('--remove')
-  const { values } = readOptions(
-    args.filter(arg => arg !== '--remove'),
-    ['url', 'key'],
-  )
-  const url = (values.url ?? process.env.HALYARD_URL ?? 'http://127.0.0.1:8000').replace(/\/+$/, '')
-  const connectAs = (key: string) => connect(url, key)
-  const api = connectAs(required(values.key ?? process.env.HALYARD_KEY, '--key (or HALYARD_KEY)'))
-  const staying = await remove(api)
-  if (isRemoval) return console.log(['The demo is gone.', ...staying].join('\n'))
-  const project = await fill(api, connectAs, new Date())
-  console.log(`The demo is at ${url}/project/${project.id}/flags\nTake it away again with: halyard demo --remove`)
-}
-
-const connect =
-  (url: string, key: string): Api =>
-  async (method, path, body) => {
-    const response = await fetch(url + path, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch(() => {
-      throw new UsageError(`There is no Halyard at ${url}. Start it, or name another with --url.`)
-    })
-    const text = await response.text()
-    if (!response.ok) throw new UsageError(`${method} ${path} was answered ${response.status}: ${text.slice(0, 300)}`)
-    return text === '' ? undefined : JSON.parse(text)
-  }
-
-/** Only what the demo made: an organization of that name that holds the demo's project. Answers what could not go, in words. */
+/** Removes only what the demo created: an organization of that name with the demo's project. Returns sentences about what remains. */
 async function remove(api: Api): Promise<string[]> {
   const organizations = await api('GET', '/api/organizations/?limit=1000')
   const projects = await api('GET', '/api/projects/?limit=1000')
-  const staying: string[] = []
+  const remaining: string[] = []
   for (const { id, name } of organizations.results) {
     const holdsDemo = projects.results.some(
       (project: { organization: string; name: string }) =>
@@ -66,9 +47,9 @@ async function remove(api: Api): Promise<string[]> {
     const { results } = await api('GET', `/api/organizations/${id}/members/?limit=1000`)
     const invented = results.map(({ user }: { user: Invented }) => user).filter(isInvented)
     await api('DELETE', `/api/organizations/${id}/`)
-    staying.push(...(await dismiss(invented)))
+    remaining.push(...(await removeTeam(invented)))
   }
-  return staying
+  return remaining
 }
 
 interface Invented {
@@ -81,14 +62,14 @@ const inventedEmail = /@shop-[0-9a-f]{6}\.example$/
 const isInvented = ({ first_name, email }: Invented): boolean =>
   demoTeam.some(({ name }) => name === first_name) && inventedEmail.test(email)
 
-/** Accounts outlive organizations, and no API removes them. */
-async function dismiss(invented: readonly Invented[]): Promise<string[]> {
+/** Accounts outlive organizations, and no API removes them: the demo creates some only beside the database. */
+async function removeTeam(invented: readonly Invented[]): Promise<string[]> {
   const removed = await removeAccounts(invented.map(({ uuid }) => uuid))
   return invented
     .filter(({ uuid }) => !removed.includes(uuid))
     .map(
       ({ email }) =>
-        `The account ${email} stays, in no organization: run this beside the server's database to remove it.`,
+        `The account ${email} remains, in no organization. Run this beside the server's database to remove it.`,
     )
 }
 
@@ -108,18 +89,30 @@ async function fill(api: Api, connectAs: (key: string) => Api, now: Date): Promi
       await api('POST', '/batch/', { api_key: project.api_token, batch: batch.slice(from, from + eventsAtOnceMax) })
     }
   }
+  progress('Installing a plugin …')
   await addPlugin(api, place)
+  progress('Sending persons, companies and events …')
   await send([...peopleEvents(), ...companyEvents(), ...orderEvents()])
   const cohort = await api('POST', `${path}/cohorts/`, demoCohort)
-  const team = await invite(api, connectAs, organization)
+  const team = await createTeam(api, connectAs, organization, project.api_token)
+  progress('Creating flags and their history …')
   const flags = await live(demoStory(cohort.id), path, team, project.api_token, now)
+  progress('Sending a month of usage …')
   await send(Object.entries(demoAnswers).flatMap(([key, answers]) => usageEvents(key, answers, now)))
+  progress('Scheduling changes …')
   await plan(api, place, flags, now)
   return project
 }
 
 async function build(api: Api): Promise<Place> {
+  progress('Creating the organization …')
+  const before = await api('GET', '/api/users/@me/')
   const made = await api('POST', '/api/organizations/', { name: demoOrganizationName })
+  // Creating an organization makes it the caller's current one; the demo is not what `@current` should mean.
+  if (before.organization && before.team) {
+    const { organization, team } = before
+    await api('PATCH', '/api/users/@me/', { set_current_organization: organization.id, set_current_team: team.id })
+  }
   const path = `/api/projects/${made.teams[0].id}`
   const project = await api('PATCH', `${path}/`, { name: demoProjectName })
   await api('POST', '/api/projects/', { name: demoStagingName, organization: made.id })
@@ -132,27 +125,35 @@ async function addPlugin(api: Api, { organization, path }: Place): Promise<void>
   await api('POST', `${path}/plugin_configs/`, { plugin: plugin.id, enabled: true, config: { limit: '20' } })
 }
 
-/** The team gets passwords that nobody knows, and addresses that no earlier demo has used. */
-async function invite(
+/**
+ * Colleagues with random passwords and addresses that no earlier demo used. Away from the database the owner acts for all of them, because
+ * their accounts could not be removed again.
+ */
+async function createTeam(
   api: Api,
   connectAs: (key: string) => Api,
   organization: string,
+  projectToken: string,
 ): Promise<Readonly<Record<string, Api>>> {
   const domain = `shop-${randomBytes(3).toString('hex')}.example`
   const role = await api('POST', `${organization}/roles/`, { name: 'Checkout', feature_flags_access_level: 37 })
   const team: Record<string, Api> = { owner: api }
+  const hasAccounts = await holdsProject(projectToken)
+  if (hasAccounts) progress('Inviting a team …')
   for (const { name, level } of demoTeam) {
+    team[name] = api
+    if (!hasAccounts) continue
     const target_email = `${name.toLowerCase()}@${domain}`
-    const { id } = await api('POST', `${organization}/invites/`, { target_email, first_name: name, level })
+    const { token } = await api('POST', `${organization}/invites/`, { target_email, first_name: name, level })
     const password = randomBytes(24).toString('base64url')
-    const { user, api_key } = await api('POST', `/api/signup/${id}/`, { first_name: name, password })
+    const { user, api_key } = await api('POST', `/api/signup/${token}/`, { first_name: name, password })
     await api('POST', `${organization}/roles/${role.id}/role_memberships/`, { user_uuid: user.uuid })
     team[name] = connectAs(api_key)
   }
   return team
 }
 
-/** Lets the team do what the story says, and dates it back where that can be done. Answers the ids of the flags by key. */
+/** Performs the story as the team, and backdates it where possible. Returns the ids of the flags by key. */
 async function live(
   story: ReturnType<typeof demoStory>,
   path: string,
@@ -174,7 +175,7 @@ async function live(
   return ids
 }
 
-/** What is to come: a ramp, a switch at a time, a rollback that is about to happen, and copies that have fallen behind. */
+/** A scheduled ramp and change, a rollback that is about to happen, and outdated copies in staging. */
 async function plan(
   api: Api,
   { organization, path, project }: Place,

@@ -10,10 +10,10 @@ export interface ServedProject {
   readonly snapshot: Snapshot
   /** The live flags, active or not. */
   readonly live: readonly Flag[]
-  /** The same by id, put in order when somebody asks. */
+  /** The same by id, indexed on first use. */
   readonly flags: ReadonlyMap<number, Flag>
   readonly cohorts: readonly CohortDefinition[]
-  /** Whether anybody is stored at all. While nobody is, there is nothing to look up; the first one is announced. */
+  /** Whether any person is stored. Without one there is nothing to look up; the first one is published as a change. */
   readonly hasPersons: boolean
   /** About how large the definitions are, as text. */
   readonly bytes: number

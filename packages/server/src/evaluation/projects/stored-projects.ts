@@ -22,7 +22,7 @@ export function storedProjects(
         const hasPersons = (await tx.persons.scan(projectId, 0, 1)).length > 0
         return { project, flags: await tx.flags.listLive(projectId), cohorts, hasPersons }
       }),
-    // What has changed is nearly always one flag, and everybody waits for it; of several, none may be older than the others.
+    // Nearly always one flag has changed, and writers wait for it; several have to be read at one moment.
     readFlags: (projectId, flagIds) =>
       (flagIds.length === 1 ? database.query : database.read)(tx => tx.flags.findLive(projectId, flagIds)),
   }

@@ -1,14 +1,15 @@
+import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import { monotonicNow } from '../../concurrency/monotonic-clock.ts'
 
 /** Which project a token belongs to. Remembers what it found, and for a short while also what it did not find. */
 export interface TokenIndex {
   /** What is remembered. */
   get(token: string): number | undefined
-  /** Looks up what is not remembered; everybody who asks meanwhile shares one look-up. */
+  /** Looks up what is not cached; concurrent callers share one lookup. */
   find(token: string): Promise<number | undefined>
   /** Forgets the tokens of a project. */
   forget(projectId: number): void
-  /** Forgets which tokens belonged to nobody. */
+  /** Forgets which tokens were unknown. */
   forgetUnknown(): void
   forgetAll(): void
 }
@@ -17,57 +18,34 @@ const tokensMax = 20_000
 const unknownMax = 10_000
 const unknownMilliseconds = 10_000
 
-/** Tokens are printable and short; whatever else is sent is nobody's, and the database is not asked. */
+/** Tokens are printable and short; anything else is unknown without a query. */
 const tokenPattern = /^[\x21-\x7e]{1,200}$/
 
 export function createTokenIndex(
   lookUp: (token: string) => Promise<number | undefined>,
   now: () => number = monotonicNow,
 ): TokenIndex {
-  const projects = new Map<string, number>()
-  const unknown = new Map<string, number>()
-  const underWay = new Map<string, Promise<number | undefined>>()
-  /** Goes up when something is forgotten, so that a look-up that began before is not remembered. */
-  let generation = 0
-
-  async function lookUpAndRemember(token: string): Promise<number | undefined> {
-    const begun = generation
-    const projectId = await lookUp(token)
-    if (begun !== generation) return projectId
-    if (projectId === undefined) {
-      if (unknown.size >= unknownMax) unknown.clear()
-      unknown.set(token, now() + unknownMilliseconds)
-    } else {
-      if (projects.size >= tokensMax) projects.clear()
-      projects.set(token, projectId)
-    }
-    return projectId
-  }
+  const projects = new InvalidatedCache<number>({ sizeMax: tokensMax })
+  /** Until when a token counts as unknown, in milliseconds. */
+  const unknown = new InvalidatedCache<number>({ sizeMax: unknownMax })
 
   return {
-    get: token => projects.get(token),
+    get: token => projects.peek(token),
     async find(token) {
-      const projectId = projects.get(token)
-      if (projectId !== undefined) return projectId
-      if (!tokenPattern.test(token) || (unknown.get(token) ?? 0) > now()) return undefined
-      const begun =
-        underWay.get(token) ??
-        lookUpAndRemember(token).finally(() => {
-          underWay.delete(token)
-        })
-      underWay.set(token, begun)
-      return begun
+      const known = projects.peek(token)
+      if (known !== undefined) return known
+      if (!tokenPattern.test(token) || (unknown.peek(token) ?? 0) > now()) return undefined
+      let projectId: number | undefined
+      // Both caches are loaded by one look-up, so that either is invalidated for itself.
+      await unknown.load(token, async () => {
+        projectId = await projects.load(token, () => lookUp(token))
+        return projectId === undefined ? now() + unknownMilliseconds : undefined
+      })
+      return projectId ?? projects.peek(token)
     },
-    forget(projectId) {
-      generation += 1
-      for (const [token, id] of projects) if (id === projectId) projects.delete(token)
-    },
-    forgetUnknown() {
-      generation += 1
-      unknown.clear()
-    },
+    forget: projectId => projects.deleteWhere(id => id === projectId),
+    forgetUnknown: () => unknown.clear(),
     forgetAll() {
-      generation += 1
       unknown.clear()
       projects.clear()
     },

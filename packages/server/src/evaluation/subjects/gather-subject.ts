@@ -2,9 +2,12 @@ import type { Requirements, Subject } from '@halyard/engine'
 import type { ServedProject } from '../projects/served-project.ts'
 import type { EvaluationRequest, Properties } from './evaluation-request.ts'
 
-/** What is stored about persons and groups, as far as evaluation wants it. */
+/** After this long a lookup is canceled and the evaluation goes on without it. */
+export const lookupMillisecondsMax = 1000
+
+/** What is stored about persons and groups, as far as evaluation needs it. */
 export interface StoredSubjects {
-  /** Answers what is known of the person behind the distinct id, and of the groups. Raises `unavailable`. */
+  /** Returns what is known of the person with the distinct id, and of the groups. Raises `unavailable`. */
   find(projectId: number, wanted: WantedSubject): Promise<StoredSubject>
 }
 
@@ -18,8 +21,8 @@ export interface WantedSubject {
   /** Which of these static cohorts the person is in. */
   readonly staticCohorts: readonly number[]
   /**
-   * The flags that stay with whom they met first: their stored hash keys are wanted, and when there are none yet and the request names
-   * an anonymous id, it is stored, first come first served.
+   * Flags with experience continuity: their stored hash keys are wanted, and when there are none yet and the request names an
+   * anonymous id, it is stored, first come first served.
    */
   readonly continuityFlags: readonly string[]
 }
@@ -31,10 +34,10 @@ export interface StoredSubject {
   readonly hashKeyOverrides?: Readonly<Record<string, string>>
 }
 
-/** A request that names somebody. */
+/** A request with a distinct id. */
 export type Asking = EvaluationRequest & { readonly distinctId: string }
 
-/** What would have to be looked up for this request; undefined, the usual case, means that nothing has to. */
+/** What has to be looked up for this request; undefined, the usual case, when nothing has to. */
 export function wantedSubject(served: ServedProject, request: Asking): WantedSubject | undefined {
   const { requirements } = served.snapshot
   const { hasPersons } = served

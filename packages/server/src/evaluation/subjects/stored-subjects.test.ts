@@ -39,10 +39,10 @@ onEachDatabase('what is stored about a subject', dialect => {
   afterAll(() => s.close())
 
   const person = (key: string, value: unknown) => ({ key, type: 'person', operator: 'exact', value })
-  const learn = (ids: readonly string[], tell: (ledger: PersonLedger) => void) =>
+  const learn = (ids: readonly string[], update: (ledger: PersonLedger) => void) =>
     s.halyard.database.transaction(async tx => {
       const ledger = createPersonLedger(await tx.persons.findByDistinctIds(s.projectId, ids), newUuid)
-      tell(ledger)
+      update(ledger)
       await tx.persons.write(s.projectId, ledger.drafts())
       await tx.changes.append({ topic: 'project', organizationId: null, projectId: s.projectId, entityId: '', at })
     })
@@ -64,7 +64,7 @@ onEachDatabase('what is stored about a subject', dialect => {
     expect((await ask({ distinct_id: 'a', ...given })).large?.enabled).toBe(true)
   })
 
-  it('keeps a person with the value that they met first, whoever they turn out to be', async () => {
+  it('keeps the value that a person saw first, also after they are identified', async () => {
     const value = async (body: object) => (await ask(body)).sticky?.enabled
     // Ids on either side of the rollout.
     const ids = Array.from({ length: 40 }, (_, n) => `anonymous-${n}`)
@@ -77,12 +77,12 @@ onEachDatabase('what is stored about a subject', dialect => {
     expect(await value({ distinct_id: outside, $anon_distinct_id: inside })).toBe(true)
     expect(await value({ distinct_id: outside })).toBe(true)
     expect(await value({ distinct_id: outside, $anon_distinct_id: 'another' })).toBe(true)
-    // Somebody who is not known is bucketed by the anonymous id as long as it is sent.
-    expect(await value({ distinct_id: 'nobody-knows', $anon_distinct_id: inside })).toBe(true)
+    // An unknown person is bucketed by the anonymous id as long as it is sent.
+    expect(await value({ distinct_id: 'unknown-person', $anon_distinct_id: inside })).toBe(true)
   })
 
-  it('is missing when the database is away: what hangs on it is told as failed, the rest is right', async () => {
-    await s.post(flags, { key: 'everybody' })
+  it('is missing when the database is unavailable: flags that need it fail, the rest is right', async () => {
+    await s.post(flags, { key: 'everyone' })
     const served = (await s.halyard.serving.snapshots.forProject(s.projectId))!
     expect(served.hasPersons).toBe(true)
     let asked = 0
@@ -92,7 +92,7 @@ onEachDatabase('what is stored about a subject', dialect => {
         throw new Problem('unavailable', 'The database is away.')
       },
     })
-    const told = async (personProperties: object) => {
+    const evaluated = async (personProperties: object) => {
       const body = { distinct_id: 'paying', person_properties: personProperties }
       const { outcomes, isIncomplete } = await evaluator.evaluate(served, readEvaluationRequest(body, {}) as Asking)
       const outcomeOf = (key: string) => {
@@ -100,15 +100,15 @@ onEachDatabase('what is stored about a subject', dialect => {
         const { enabled, failed } = served.snapshot.flags[index]!.outcomes[outcomes.outcomeIndex(index)]!
         return { enabled, failed }
       }
-      return { isIncomplete, everybody: outcomeOf('everybody'), pro: outcomeOf('pro'), sticky: outcomeOf('sticky') }
+      return { isIncomplete, everyone: outcomeOf('everyone'), pro: outcomeOf('pro'), sticky: outcomeOf('sticky') }
     }
-    expect(await told({})).toEqual({
+    expect(await evaluated({})).toEqual({
       isIncomplete: true,
-      everybody: { enabled: true, failed: false },
+      everyone: { enabled: true, failed: false },
       pro: { enabled: false, failed: true },
       sticky: { enabled: false, failed: true },
     })
-    expect(await told({ plan: 'pro' })).toMatchObject({ pro: { enabled: true, failed: false } })
+    expect(await evaluated({ plan: 'pro' })).toMatchObject({ pro: { enabled: true, failed: false } })
     // After a failure it is left alone for a moment, so that clients need not wait for it again.
     expect(asked).toBe(1)
   })

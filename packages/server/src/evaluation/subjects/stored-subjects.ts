@@ -1,11 +1,11 @@
 import type { Person } from '../../features/persons/person.ts'
 import type { Database, Stores } from '../../stores.ts'
-import type { StoredSubject, StoredSubjects, WantedSubject } from './gather-subject.ts'
+import { lookupMillisecondsMax, type StoredSubject, type StoredSubjects, type WantedSubject } from './gather-subject.ts'
 
 /** Looks up persons and groups for evaluation. All I/O of an evaluation is here. */
 export function storedSubjects(database: Database): StoredSubjects {
-  /** The first anonymous id that a person is met under decides from then on, also when two requests race. */
-  async function rememberHashKeys(person: Person, flagKeys: readonly string[], hashKey: string) {
+  /** The first anonymous id of a person decides from then on, also when two requests race. */
+  async function storeHashKeys(person: Person, flagKeys: readonly string[], hashKey: string) {
     await database.transaction(tx =>
       tx.persons.addHashKeys(
         person.id,
@@ -17,12 +17,14 @@ export function storedSubjects(database: Database): StoredSubjects {
 
   return {
     async find(projectId, wanted) {
-      const found = await database.read(tx => lookUp(tx, projectId, wanted))
+      // A query that no request waits for any more must not occupy a connection.
+      const limits = { statementMillisecondsMax: lookupMillisecondsMax }
+      const found = await database.read(tx => lookUp(tx, projectId, wanted), limits)
       const { person, subject, hashKeys } = found
       const unmet = wanted.continuityFlags.filter(key => !hashKeys.has(key))
       const isNew = person !== undefined && wanted.anonDistinctId !== undefined && unmet.length > 0
-      const kept = isNew ? await rememberHashKeys(person, unmet, wanted.anonDistinctId!) : new Map<string, string>()
-      return { ...subject, hashKeyOverrides: Object.fromEntries([...hashKeys, ...kept]) }
+      const stored = isNew ? await storeHashKeys(person, unmet, wanted.anonDistinctId!) : new Map<string, string>()
+      return { ...subject, hashKeyOverrides: Object.fromEntries([...hashKeys, ...stored]) }
     },
   }
 }

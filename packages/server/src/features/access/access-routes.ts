@@ -15,7 +15,7 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** Roles, who is in them, and what everybody may do with a kind of resource. Written by admins, read by members. */
+/** Roles, role memberships and organization-wide access settings. Admins write, members read. */
 export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.roles
   const change = <T>(organization: Organization, work: (tx: Stores) => Promise<T>): Promise<T> =>
@@ -42,7 +42,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
           id: newUuid(),
           organizationId: organization.id,
           name,
-          accessLevel: sentLevel ?? setting?.accessLevel ?? editAccess,
+          accessLevel: sentLevel ?? setting?.accessLevel ?? (organization.defaultAccessLevel as AccessLevel),
           createdBy: actor.user,
           createdAt: now(),
           memberEmails: [],
@@ -62,13 +62,10 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'change roles')
     return roleToWire(
       await change(organization, async tx => {
-        const role = await getRole(tx, organization, params.role_id)
-        const fields = {
-          name: body.name === undefined ? role.name : body.name,
-          accessLevel: readLevel(body.feature_flags_access_level, 'feature_flags_access_level') ?? role.accessLevel,
-        }
-        await tx.roles.update(role.id, fields)
-        return { ...role, ...fields }
+        const { id } = await getRole(tx, organization, params.role_id)
+        const accessLevel = readLevel(body.feature_flags_access_level, 'feature_flags_access_level')
+        await tx.roles.update(id, { name: body.name, accessLevel })
+        return getRole(tx, organization, id)
       }),
     )
   })
@@ -91,12 +88,12 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   )
 
   serve(r.createMembership, async ({ actor, organization, params, body }) => {
-    requireLevel(actor, organization.id, adminLevel, 'put people into roles')
+    requireLevel(actor, organization.id, adminLevel, 'add members to roles')
     return roleMembershipToWire(
       await change(organization, async tx => {
         const role = await getRole(tx, organization, params.role_id)
         const member = await tx.organizations.findMember(organization.id, body.user_uuid)
-        if (!member) throw invalid('user_uuid', 'does_not_exist', 'There is no such person in the organization.')
+        if (!member) throw invalid('user_uuid', 'does_not_exist', '`user_uuid` is not a member of the organization.')
         const membership = { id: newUuid(), roleId: role.id, joinedAt: now(), updatedAt: now() }
         await tx.roles.addMember({ ...membership, userId: member.user.id })
         return { ...membership, user: member.user }
@@ -105,7 +102,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   })
 
   serve(r.removeMembership, async ({ actor, organization, params }) => {
-    requireLevel(actor, organization.id, adminLevel, 'take people out of roles')
+    requireLevel(actor, organization.id, adminLevel, 'remove members from roles')
     await change(organization, async tx => {
       const role = await getRole(tx, organization, params.role_id)
       if (!(await tx.roles.removeMember(role.id, params.membership_id))) throw missing('Role membership')
@@ -122,7 +119,7 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
   serve(r.createResourceAccess, async ({ actor, organization, body }) => {
     requireLevel(actor, organization.id, adminLevel, 'set access')
     if (!resources.includes(body.resource)) {
-      throw invalid('resource', 'invalid_choice', `Use one of: ${resources.join(', ')}.`)
+      throw invalid('resource', 'invalid_choice', `\`resource\` must be one of: ${resources.join(', ')}.`)
     }
     const accessLevel = readLevel(body.access_level, 'access_level') ?? editAccess
     const access = {
@@ -144,10 +141,9 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     requireLevel(actor, organization.id, adminLevel, 'set access')
     return resourceAccessToWire(
       await change(organization, async tx => {
-        const access = await getResourceAccess(tx, organization, params.id)
-        const accessLevel = readLevel(body.access_level, 'access_level') ?? access.accessLevel
-        await tx.resourceAccess.update(access.id, accessLevel, now())
-        return { ...access, accessLevel, updatedAt: now() }
+        const { id } = await getResourceAccess(tx, organization, params.id)
+        await tx.resourceAccess.update(id, readLevel(body.access_level, 'access_level'), now())
+        return getResourceAccess(tx, organization, params.id)
       }),
     )
   })
@@ -176,5 +172,5 @@ async function getResourceAccess(tx: Stores, organization: Organization, id: str
 
 function readLevel(level: number | undefined, field: string): AccessLevel | undefined {
   if (level === undefined || isAccessLevel(level)) return level
-  throw invalid(field, 'invalid_choice', 'Use 21 (may view) or 37 (may edit).')
+  throw invalid(field, 'invalid_choice', `\`${field}\` must be 21 (view) or 37 (edit).`)
 }

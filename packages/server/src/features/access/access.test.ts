@@ -25,7 +25,7 @@ onEachDatabase('access', dialect => {
   afterAll(() => s.close())
 
   describe('4.3 role access', () => {
-    it('is given, listed, read and taken away', async () => {
+    it('is granted, listed, read and revoked', async () => {
       const flag = await newFlag()
       const role = await newRole('Testers')
       const path = `${flags}${flag.id}/role_access/`
@@ -89,7 +89,7 @@ onEachDatabase('access', dialect => {
     const tryPatch = async (client: Client, id: number) =>
       (await client.patch(`${flags}${id}/`, { name: `n${counter++}` })).status
 
-    it('is true for everybody while nobody has set anything', async () => {
+    it('is true for every member without roles or settings', async () => {
       const flag = await newFlag()
       expect(await canEdit(member, flag.id)).toBe(true)
       expect(await tryPatch(member, flag.id)).toBe(200)
@@ -137,6 +137,115 @@ onEachDatabase('access', dialect => {
     })
   })
 
+  describe('granting role access', () => {
+    const canEdit = async (client: Client, id: number) => (await client.get(`${flags}${id}/`)).body.can_edit
+    const join = (roleId: string, user: { uuid: string }) =>
+      s.post(`${s.organization}/roles/${roleId}/role_memberships/`, { user_uuid: user.uuid })
+
+    it('takes edit access without the grant in question', async () => {
+      const flag = await newFlag()
+      const grants = `${flags}${flag.id}/role_access/`
+      const [viewer, editor] = [await s.join('granting-viewer'), await s.join('granting-editor')]
+      const [first, second] = [await newRole('First viewers', 21), await newRole('Second viewers', 21)]
+      const editors = await newRole('Granting editors', 37)
+      for (const role of [first, second]) await join(role.id, viewer)
+      await join(editors.id, editor)
+
+      // No edit access: neither for the own roles nor for others.
+      for (const role of [first, second, editors]) {
+        expect((await viewer.post(grants, { role_id: role.id })).status).toBe(403)
+      }
+      expect(await canEdit(viewer, flag.id)).toBe(false)
+
+      const granted = await editor.post(grants, { role_id: first.id })
+      expect(granted.status).toBe(201)
+      expect(await canEdit(viewer, flag.id)).toBe(true)
+      // The only grant cannot remove itself, but a second one is another reason to edit.
+      expect((await viewer.delete(`${grants}${granted.body.id}/`)).status).toBe(403)
+      const other = await viewer.post(grants, { role_id: second.id })
+      expect(other.status).toBe(201)
+      expect((await viewer.delete(`${grants}${granted.body.id}/`)).status).toBe(204)
+      expect((await viewer.delete(`${grants}${other.body.id}/`)).status).toBe(403)
+      expect((await editor.delete(`${grants}${other.body.id}/`)).status).toBe(204)
+      expect((await viewer.post(grants, { role_id: second.id })).status).toBe(403)
+    })
+
+    it('is no way to other ways of writing either', async () => {
+      const flag = await newFlag()
+      const viewer = await s.join('writing-viewer')
+      const role = await newRole('Writing viewers', 21)
+      await join(role.id, viewer)
+      await viewer.post(`${flags}${flag.id}/role_access/`, { role_id: role.id })
+      expect((await viewer.patch(`${flags}${flag.id}/`, { active: false })).status).toBe(403)
+      const bulk = await viewer.post(`${flags}bulk_update/`, { ids: [flag.id], active: false })
+      expect(bulk.body.updated).toEqual([])
+      const removed = await viewer.post(`${flags}bulk_delete/`, { ids: [flag.id] })
+      expect(removed.body.deleted).toEqual([])
+      const at = new Date(Date.now() + 3_600_000).toISOString()
+      const scheduled = await viewer.post(`${s.project}/scheduled_changes/`, {
+        record_id: flag.id,
+        payload: { operation: 'update_status', value: false },
+        scheduled_at: at,
+      })
+      expect(scheduled.status).toBe(403)
+    })
+  })
+
+  describe('the default access level of an organization', () => {
+    const set = (default_access_level: unknown, client: Client = s) =>
+      client.patch(`${s.organization}/`, { default_access_level })
+
+    it('decides for members without a role, and is shown wherever access is shown', async () => {
+      const flag = await newFlag()
+      const user = await s.join('defaulted')
+      const canEdit = async () => {
+        const { can_edit } = (await user.get(`${flags}${flag.id}/`)).body
+        expect((await user.patch(`${flags}${flag.id}/`, { name: `n${counter++}` })).status).toBe(can_edit ? 200 : 403)
+        return can_edit
+      }
+      expect((await user.get(`${s.organization}/`)).body.default_access_level).toBe(37)
+      expect(await canEdit()).toBe(true)
+      expect((await set(21)).body.default_access_level).toBe(21)
+      expect(await canEdit()).toBe(false)
+      expect(
+        (await user.get(`${flags}`)).body.results.find((each: { id: number }) => each.id === flag.id).can_edit,
+      ).toBe(false)
+      const me = (await user.get('/api/users/@me/')).body
+      expect([me.organization.default_access_level, me.organizations[0].default_access_level]).toEqual([21, 21])
+      expect((await newRole('By default')).feature_flags_access_level).toBe(21)
+
+      // A role, and the setting for flags, are more specific.
+      const editors = await newRole('Default editors', 37)
+      const membership = await s.post(`${s.organization}/roles/${editors.id}/role_memberships/`, {
+        user_uuid: user.uuid,
+      })
+      expect(await canEdit()).toBe(true)
+      await s.delete(`${s.organization}/roles/${editors.id}/role_memberships/${membership.body.id}/`)
+      const setting = await s.post(`${s.organization}/resource_access/`, {
+        resource: 'feature flags',
+        access_level: 37,
+      })
+      expect(await canEdit()).toBe(true)
+      await s.delete(`${s.organization}/resource_access/${setting.body.id}/`)
+      expect(await canEdit()).toBe(false)
+      await set(37)
+      expect(await canEdit()).toBe(true)
+    })
+
+    it('is written by admins, and is 21 or 37', async () => {
+      expect((await set(21, member)).status).toBe(403)
+      for (const wrong of [0, 15, 38, -1]) {
+        const reply = await set(wrong)
+        expect([reply.status, reply.body.attr, reply.body.code]).toEqual([
+          400,
+          'default_access_level',
+          'invalid_choice',
+        ])
+      }
+      expect((await set(37, admin)).status).toBe(200)
+    })
+  })
+
   it('roles have unique names, levels of two kinds, and are written by admins', async () => {
     const path = `${s.organization}/roles/`
     expect((await member.post(path, { name: 'Mine' })).status).toBe(403)
@@ -148,7 +257,7 @@ onEachDatabase('access', dialect => {
     expect((await s.patch(`${path}${role.body.id}/`, { name: 'Ops' })).status).toBe(200)
     const level = await s.patch(`${path}${role.body.id}/`, { feature_flags_access_level: 20 })
     expect([level.status, level.body.code]).toEqual([400, 'invalid_choice'])
-    const person = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: 'nobody' })
+    const person = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: 'unknown' })
     expect([person.status, person.body.attr]).toEqual([400, 'user_uuid'])
     await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: member.uuid })
     const twice = await s.post(`${path}${role.body.id}/role_memberships/`, { user_uuid: member.uuid })
@@ -196,7 +305,7 @@ onEachDatabase('access', dialect => {
       `${s.organization}/roles/`,
     ]
     for (const path of foreign) expect([path, (await stranger.get(path)).status]).toEqual([path, 404])
-    // The right project, somebody else's flag.
+    // The right project, another organization's flag.
     const mixed = `${stranger.project}/feature_flags/${flag.id}/`
     expect((await stranger.get(mixed)).status).toBe(404)
     expect((await stranger.patch(mixed, { active: false })).status).toBe(404)

@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import { adminLevel, type Level, type User } from '../../tenancy.ts'
 
-/** Role-based access to flags. Numbers are PostHog's. */
+/** Role-based access to flags. The numbers are PostHog's. */
 export const viewAccess = 21
 export const editAccess = 37
 export type AccessLevel = typeof viewAccess | typeof editAccess
@@ -26,7 +26,7 @@ export interface Role {
   readonly accessLevel: AccessLevel
   readonly createdBy: User
   readonly createdAt: Instant
-  /** E-mails of active members, sorted. */
+  /** Email addresses of active members, sorted. */
   readonly memberEmails: readonly string[]
   /** Keys of live flags that name this role in their role access, sorted. */
   readonly flagKeys: readonly string[]
@@ -58,33 +58,37 @@ export interface RoleAccess {
   readonly updatedAt: Instant
 }
 
-/** All that decides what one person may do with the flags of one organization. */
+/** Everything that decides what one user can do with the flags of one organization. */
 export interface FlagGrants {
   readonly userId: number
   readonly level: Level | undefined
-  /** The organization-wide setting for flags; undefined when nobody has set it. */
+  /** The organization-wide setting for flags; undefined when there is none. */
   readonly organizationAccess: AccessLevel | undefined
+  /** The organization's default for members without a role. */
+  readonly defaultAccess: AccessLevel
   readonly roles: readonly { readonly id: string; readonly accessLevel: AccessLevel }[]
-  /** Flags that name one of the person's roles in their role access. */
-  readonly grantedFlagIds: ReadonlySet<number>
+  /** Flag id → ids of the role-access records that name one of the user's roles. */
+  readonly grantedFlags: ReadonlyMap<number, readonly number[]>
 }
 
-/** The first rule that speaks decides. */
-export function canEditFlag(grants: FlagGrants, flag: { readonly id: number; readonly createdBy: User }): boolean {
+/** What of a flag decides about access to it. */
+export interface AccessTarget {
+  readonly id: number
+  readonly createdBy: User
+}
+
+/** The first rule that applies decides. */
+export function canEditFlag(grants: FlagGrants, flag: AccessTarget): boolean {
+  return canEditWithout(grants, flag, undefined)
+}
+
+/** Whether the user could still edit the flag if this role-access record did not exist. */
+export function canEditWithout(grants: FlagGrants, flag: AccessTarget, roleAccessId: number | undefined): boolean {
   if (flag.createdBy.id === grants.userId) return true
   if ((grants.level ?? 0) >= adminLevel) return true
   if (grants.organizationAccess === editAccess) return true
   const highestRole = Math.max(0, ...grants.roles.map(role => role.accessLevel))
-  const effective = highestRole || (grants.organizationAccess ?? editAccess)
-  return effective === editAccess || grants.grantedFlagIds.has(flag.id)
-}
-
-/** Who may say which roles edit a flag: a slightly wider circle than those who may edit it. */
-export function canEditRoleAccess(grants: FlagGrants, flag: { readonly createdBy: User }): boolean {
-  return (
-    (grants.level ?? 0) >= adminLevel ||
-    (grants.organizationAccess ?? editAccess) === editAccess ||
-    flag.createdBy.id === grants.userId ||
-    grants.roles.some(role => role.accessLevel === editAccess)
-  )
+  const effective = highestRole || (grants.organizationAccess ?? grants.defaultAccess)
+  if (effective === editAccess) return true
+  return (grants.grantedFlags.get(flag.id) ?? []).some(id => id !== roleAccessId)
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 
-/** Who may be invited, is in which role, or what a role may do has changed: nothing remembers it, but somebody may be looking. */
+/** Publishes that invitations, roles or grants changed. No node caches them; open dashboards show them. */
 export const announceAccess = (
   tx: Stores,
   place: { readonly organizationId: string; readonly projectId?: number },

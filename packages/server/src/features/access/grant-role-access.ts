@@ -9,7 +9,7 @@ import { announceAccess } from './announce-access.ts'
 
 const uuidPattern = /^[0-9a-f]{8}-?([0-9a-f]{4}-?){3}[0-9a-f]{12}$/i
 
-/** Raises `invalid` (`role_id`) for what is no role of the flag's organization, or has access already. */
+/** Raises `invalid` (`role_id`) when the organization has no such role, or the role already has access. */
 export async function grantRoleAccess(
   tx: Stores,
   actor: Actor,
@@ -18,9 +18,9 @@ export async function grantRoleAccess(
   roleId: string,
   now: Instant,
 ): Promise<RoleAccess> {
-  if (!uuidPattern.test(roleId)) throw invalid('role_id', 'invalid_input', 'role_id must be a UUID.')
+  if (!uuidPattern.test(roleId)) throw invalid('role_id', 'invalid_input', '`role_id` must be a UUID.')
   const role = await tx.roles.find(project.organizationId, roleId.toLowerCase())
-  if (!role) throw invalid('role_id', 'does_not_exist', `There is no role ${roleId} in this organization.`)
+  if (!role) throw invalid('role_id', 'does_not_exist', '`role_id` is not a role of this organization.')
   const access = await tx.roleAccess.create({ flagId: flag.id, roleId: role.id, addedAt: now, updatedAt: now })
   const change = { action: 'created', field: 'role_access', before: null, after: role.name } as const
   await appendFlagActivity(tx, actor, project, flag, { activity: 'role_access_granted', changes: [change] }, now)

@@ -1,9 +1,9 @@
 import { forbidden } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Project } from '../../tenancy.ts'
-import { canEditFlag, type FlagGrants } from './access.ts'
+import { type AccessTarget, canEditFlag, canEditWithout, editAccess, type FlagGrants } from './access.ts'
 
-/** Admins may do everything: what their roles add to that is not looked up. */
+/** Admins can edit every flag, so their roles are not looked up. */
 export async function grantsFor(
   tx: Stores,
   { user, levels }: Actor,
@@ -17,18 +17,27 @@ export async function grantsFor(
 const noRoles = (userId: number): Omit<FlagGrants, 'level'> => ({
   userId,
   organizationAccess: undefined,
+  defaultAccess: editAccess,
   roles: [],
-  grantedFlagIds: new Set(),
+  grantedFlags: new Map(),
 })
 
 /** Raises `forbidden`. */
-export async function requireCanEdit(
+export async function requireCanEdit(tx: Stores, actor: Actor, project: Project, flag: AccessTarget): Promise<void> {
+  if (!canEditFlag(await grantsFor(tx, actor, project), flag)) {
+    throw forbidden('You cannot edit this flag. Ask an admin or its creator to grant one of your roles access.')
+  }
+}
+
+/** Raises `forbidden` unless the user can edit the flag without the role-access record in question. */
+export async function requireCanGrant(
   tx: Stores,
   actor: Actor,
   project: Project,
-  flag: Parameters<typeof canEditFlag>[1],
+  flag: AccessTarget,
+  roleAccessId?: number,
 ): Promise<void> {
-  if (!canEditFlag(await grantsFor(tx, actor, project), flag)) {
-    throw forbidden('You may not edit this flag. Ask an admin, or give one of your roles access to it.')
+  if (!canEditWithout(await grantsFor(tx, actor, project), flag, roleAccessId)) {
+    throw forbidden('You cannot change which roles can edit this flag. Ask an admin or its creator.')
   }
 }

@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { ResourceAccessRow, Tables } from '../../storage/tables.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { AccessLevel, ResourceAccess } from './access.ts'
@@ -48,13 +49,8 @@ export function sqlResourceAccessStore(db: Kysely<Tables>): ResourceAccessStore 
         throw alreadyTaken(error, 'resource', 'Access to this resource is set already; change that setting instead.')
       }
     },
-    async update(id, accessLevel, at) {
-      await db
-        .updateTable('resource_access')
-        .set({ access_level: accessLevel, updated_at: at })
-        .where('id', '=', id)
-        .execute()
-    },
+    update: (id, accessLevel, at) =>
+      updateSent(db, 'resource_access', id, { access_level: accessLevel, updated_at: at }),
     async remove(id) {
       await db.deleteFrom('resource_access').where('id', '=', id).execute()
     },

@@ -2,16 +2,16 @@ import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
-import { forbidden, missing } from '../../problem.ts'
+import { missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import type { Flag } from '../flags/flag.ts'
 import { flagToWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
-import { canEditFlag, canEditRoleAccess, type Role, type RoleAccess } from './access.ts'
+import { canEditFlag, type Role, type RoleAccess } from './access.ts'
 import { roleAccessToWire } from './access-resource.ts'
 import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
-import { grantsFor } from './grants.ts'
+import { grantsFor, requireCanGrant } from './grants.ts'
 
 interface Deps {
   readonly database: Database
@@ -34,12 +34,13 @@ export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): voi
 
   serve(r.create, async request => {
     const { actor, project, params } = request
-    const flag = await database.read(async tx => {
-      const found = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
-      return requireMayGrant(tx, actor, project, found)
-    })
+    await database.read(async tx =>
+      requireCanGrant(tx, actor, project, await getFlag(tx, project, params.parent_lookup_feature_flag_id)),
+    )
     const { role_id } = request.body
     return database.transaction(async tx => {
+      const flag = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
+      await requireCanGrant(tx, actor, project, flag)
       const access = await grantRoleAccess(tx, actor, project, flag, role_id, now())
       return getWire(tx, actor, project, flag, access)
     })
@@ -56,7 +57,7 @@ export function serveRoleAccess(serve: ServeRoute, { database, now }: Deps): voi
     await database.transaction(async tx => {
       const flag = await getFlag(tx, project, params.parent_lookup_feature_flag_id)
       const access = await getRoleAccess(tx, flag, params.id)
-      await requireMayGrant(tx, actor, project, flag)
+      await requireCanGrant(tx, actor, project, flag, access.id)
       await revokeRoleAccess(tx, actor, project, flag, access, now())
     })
     return answer({ status: 204 })
@@ -67,11 +68,6 @@ async function getRoleAccess(tx: Stores, flag: Flag, id: string): Promise<RoleAc
   const access = await tx.roleAccess.find(flag.id, Number(id))
   if (!access) throw missing('Role access')
   return access
-}
-
-async function requireMayGrant(tx: Stores, actor: Actor, project: Project, flag: Flag): Promise<Flag> {
-  if (canEditRoleAccess(await grantsFor(tx, actor, project), flag)) return flag
-  throw forbidden('You may not change which roles can edit this flag.')
 }
 
 async function toWire(tx: Stores, actor: Actor, project: Project, flag: Flag, list: readonly RoleAccess[]) {

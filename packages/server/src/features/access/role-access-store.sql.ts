@@ -2,17 +2,21 @@ import type { Kysely, Selectable } from 'kysely'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
 import type { FlagRoleAccessRow, Tables } from '../../storage/tables.ts'
-import { type AccessLevel, flagResource, type RoleAccess } from './access.ts'
+import { type AccessLevel, flagResource, type RoleAccess, viewAccess } from './access.ts'
 import type { RoleAccessStore } from './role-access-store.ts'
 
 export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
   return {
     async grantsOf(organizationId, userId) {
       const setting = await db
-        .selectFrom('resource_access')
-        .select('access_level')
-        .where('organization_id', '=', organizationId)
-        .where('resource', '=', flagResource)
+        .selectFrom('organizations')
+        .leftJoin('resource_access', join =>
+          join
+            .onRef('resource_access.organization_id', '=', 'organizations.id')
+            .on('resource_access.resource', '=', flagResource),
+        )
+        .select(['organizations.default_access_level', 'resource_access.access_level'])
+        .where('organizations.id', '=', organizationId)
         .executeTakeFirst()
       const own = await db
         .selectFrom('role_memberships')
@@ -26,7 +30,7 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
           ? []
           : await db
               .selectFrom('flag_role_access')
-              .select('flag_id')
+              .select(['id', 'flag_id'])
               .where(
                 'role_id',
                 'in',
@@ -35,9 +39,10 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
               .execute()
       return {
         userId,
-        organizationAccess: setting?.access_level as AccessLevel | undefined,
+        organizationAccess: (setting?.access_level ?? undefined) as AccessLevel | undefined,
+        defaultAccess: (setting?.default_access_level ?? viewAccess) as AccessLevel,
         roles: own.map(role => ({ id: role.id, accessLevel: role.access_level as AccessLevel })),
-        grantedFlagIds: new Set(granted.map(row => row.flag_id)),
+        grantedFlags: byFlag(granted),
       }
     },
 
@@ -55,7 +60,7 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
           .executeTakeFirstOrThrow()
         return { ...access, id }
       } catch (error) {
-        throw alreadyTaken(error, 'role_id', 'This role has access to the flag already.')
+        throw alreadyTaken(error, 'role_id', '`role_id` already has access to the flag.')
       }
     },
     async find(flagId, id) {
@@ -75,6 +80,12 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
       return readPage(query, window, toRoleAccess)
     },
   }
+}
+
+function byFlag(rows: readonly { readonly id: number; readonly flag_id: number }[]): Map<number, number[]> {
+  const found = new Map<number, number[]>()
+  for (const { id, flag_id } of rows) found.set(flag_id, [...(found.get(flag_id) ?? []), id])
+  return found
 }
 
 const toRoleAccess = (row: Selectable<FlagRoleAccessRow>): RoleAccess => ({

@@ -1,9 +1,9 @@
 import type { PageOf, Window } from '../../pagination.ts'
 import type { FlagGrants, RoleAccess } from './access.ts'
 
-/** Which roles may edit which flags. */
+/** Which roles can edit which flags. */
 export interface RoleAccessStore {
-  /** What the person may do with flags, except their level in the organization. */
+  /** What the user can do with flags, except their level in the organization. */
   grantsOf(organizationId: string, userId: number): Promise<Omit<FlagGrants, 'level'>>
 
   /** Raises `invalid` (`unique`, `role_id`) when the role has access already. */

@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { RoleMembershipRow, RoleRow, Tables } from '../../storage/tables.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { AccessLevel, Role, RoleMembership } from './access.ts'
@@ -75,18 +76,14 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
           })
           .execute()
       } catch (error) {
-        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+        throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
     async update(roleId, { name, accessLevel }) {
       try {
-        await db
-          .updateTable('roles')
-          .set({ name, name_folded: name.toLowerCase(), access_level: accessLevel })
-          .where('id', '=', roleId)
-          .execute()
+        await updateSent(db, 'roles', roleId, { name, name_folded: name?.toLowerCase(), access_level: accessLevel })
       } catch (error) {
-        throw alreadyTaken(error, 'name', 'There is already a role with this name.')
+        throw alreadyTaken(error, 'name', '`name` is already used by another role.')
       }
     },
     async remove(roleId) {
@@ -124,7 +121,7 @@ export function sqlRoleStore(db: Kysely<Tables>): RoleStore {
           })
           .execute()
       } catch (error) {
-        throw alreadyTaken(error, 'user_uuid', 'This person is in the role already.')
+        throw alreadyTaken(error, 'user_uuid', '`user_uuid` is already in the role.')
       }
     },
     async removeMember(roleId, membershipId) {

@@ -4,17 +4,17 @@ import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { createActivityCounts } from './activity-counts.ts'
 
-it('remembers counts, and forgets the one that was not asked for longest', () => {
+it('evicts the least recently used count', () => {
   const counts = createActivityCounts()
   expect(counts.find('new')).toEqual({ upTo: 0, count: 0 })
-  for (let n = 0; n < 1000; n++) counts.keep(`asked ${n}`, { upTo: n, count: n })
-  expect(counts.find('asked 0').count).toBe(0)
-  counts.find('asked 1')
-  counts.keep('one more', { upTo: 1, count: 1 })
-  counts.keep('and one more', { upTo: 1, count: 1 })
-  expect(counts.find('asked 1').count).toBe(1)
-  expect(counts.find('asked 3').count).toBe(0)
-  expect(counts.find('asked 4').count).toBe(4)
+  for (let n = 0; n < 1000; n++) counts.store(`filter ${n}`, { upTo: n, count: n })
+  expect(counts.find('filter 0').count).toBe(0)
+  counts.find('filter 1')
+  counts.store('one more', { upTo: 1, count: 1 })
+  counts.store('and one more', { upTo: 1, count: 1 })
+  expect(counts.find('filter 1').count).toBe(1)
+  expect(counts.find('filter 3').count).toBe(0)
+  expect(counts.find('filter 4').count).toBe(4)
 })
 
 onEachDatabase('the number of entries', dialect => {
@@ -47,9 +47,9 @@ onEachDatabase('the number of entries', dialect => {
     return (reply.body as { count: number }).count
   }
 
-  it('is right before, while and after most of them are counted once and for all', async () => {
+  it('is exact before, while and after older entries are settled', async () => {
     const before = await count()
-    // Ten minutes and more of a change a second: the last five minutes are never taken for settled.
+    // More than ten minutes with a change per second: the last five minutes never count as settled.
     await append(0, 700)
     expect(await count()).toBe(before + 700)
     expect(await count()).toBe(before + 700)

@@ -1,32 +1,27 @@
-/** How many entries there are up to one of them. None appears before it any more, so that only those behind it have to be counted. */
+import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+
+/** The number of entries up to an id. No entry can appear below it any more, so that only newer ones have to be counted. */
 export interface SettledCount {
   readonly upTo: number
   readonly count: number
 }
 
-/** Remembers settled counts by what was asked for; whoever was not asked for longest is forgotten first. */
+/** LRU cache of settled counts by filter. */
 export interface ActivityCounts {
-  find(asked: string): SettledCount
-  keep(asked: string, settled: SettledCount): void
+  find(filter: string): SettledCount
+  store(filter: string, settled: SettledCount): void
+  /** After a failover the entries may differ. */
+  clear(): void
 }
 
-const nothingYet: SettledCount = { upTo: 0, count: 0 }
+const noneSettled: SettledCount = { upTo: 0, count: 0 }
 const countsMax = 1000
 
 export function createActivityCounts(): ActivityCounts {
-  const counts = new Map<string, SettledCount>()
+  const counts = new InvalidatedCache<SettledCount>({ sizeMax: countsMax })
   return {
-    find(asked) {
-      const settled = counts.get(asked)
-      if (!settled) return nothingYet
-      counts.delete(asked)
-      counts.set(asked, settled)
-      return settled
-    },
-    keep(asked, settled) {
-      counts.delete(asked)
-      counts.set(asked, settled)
-      if (counts.size > countsMax) counts.delete(counts.keys().next().value as string)
-    },
+    find: filter => counts.peek(filter) ?? noneSettled,
+    store: (filter, settled) => counts.set(filter, settled),
+    clear: () => counts.clear(),
   }
 }

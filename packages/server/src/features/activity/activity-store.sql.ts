@@ -9,9 +9,9 @@ import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
 import type { ActivityCounts, SettledCount } from './activity-counts.ts'
 import type { ActivityFilter, ActivityStore } from './activity-store.ts'
 
-/** So many are counted each time before it is worth memoizeByKey how many there are. */
+/** Number of entries counted by each query before the count is cached. */
 const newerMax = 500
-/** No transaction takes as long, so whatever is older than the newest entry by this much has all its predecessors. */
+/** No transaction takes longer, so all entries that precede one of this age are committed. */
 const settledSeconds = 300
 
 const insertEntry = pipelinedWrite((db, row: Insertable<ActivityRow>) => db.insertInto('activity').values(row))
@@ -19,11 +19,11 @@ const insertEntry = pipelinedWrite((db, row: Insertable<ActivityRow>) => db.inse
 export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): ActivityStore {
   function matching(filter: ActivityFilter) {
     const isAboutItems = filter.itemId !== undefined || filter.items !== undefined
-    // Entries about few items are found by those, not among all entries of their tenant or scope.
+    // For single items, the index on the item is more selective than the ones on tenant and scope.
     const tenant = <T>(column: string) => (isAboutItems ? unindexed<T>(column) : sql.ref<T>(column))
     const scope = filter.items ? unindexed<string>('activity.scope') : sql.ref<string>('activity.scope')
     let query = db.selectFrom('activity').where(scope, 'in', filter.scopes)
-    // A project has one organization, and the index of a project's entries does not hold it.
+    // A project determines its organization, which the index on the project does not include.
     if (filter.projectId === undefined)
       query = query.where(tenant<string>('activity.organization_id'), '=', filter.organizationId)
     else query = query.where(tenant<number>('activity.project_id'), '=', filter.projectId)
@@ -40,24 +40,24 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
     return query
   }
 
-  /** Entries are never removed, so a page costs as much after a million of them as after ten. */
+  /** Entries are never removed, so only those after the cached count have to be counted. */
   async function count(filter: ActivityFilter): Promise<number> {
-    const asked = JSON.stringify(filter)
-    const known = counts.find(asked)
-    const newer = await countRows(matching(filter).where('activity.id', '>', known.upTo))
-    if (newer > newerMax) await settle(filter, asked, known)
-    return known.count + newer
+    const key = JSON.stringify(filter)
+    const settled = counts.find(key)
+    const newer = await countRows(matching(filter).where('activity.id', '>', settled.upTo))
+    if (newer > newerMax) await settle(filter, key, settled)
+    return settled.count + newer
   }
 
-  async function settle(filter: ActivityFilter, asked: string, known: SettledCount): Promise<void> {
-    const newer = matching(filter).where('activity.id', '>', known.upTo)
+  async function settle(filter: ActivityFilter, key: string, settled: SettledCount): Promise<void> {
+    const newer = matching(filter).where('activity.id', '>', settled.upTo)
     const latest = newer.select(['activity.id', 'activity.created_at']).orderBy('activity.id', 'desc').limit(1)
     const newest = await latest.executeTakeFirstOrThrow()
     const before = instantOf(new Date(dateOf(newest.created_at).getTime() - settledSeconds * 1000))
     const last = await latest.where('activity.created_at', '<', before).executeTakeFirst()
     if (!last) return
-    const count = known.count + (await countRows(newer.where('activity.id', '<=', last.id)))
-    counts.keep(asked, { upTo: last.id, count })
+    const count = settled.count + (await countRows(newer.where('activity.id', '<=', last.id)))
+    counts.store(key, { upTo: last.id, count })
   }
 
   return {

@@ -7,7 +7,7 @@ export interface ActivityFilter {
   readonly projectId?: number
   readonly scopes: readonly ActivityScope[]
   readonly itemId?: string
-  /** Only what happened to one of these. */
+  /** Only entries about one of these items. */
   readonly items?: readonly { readonly scope: ActivityScope; readonly itemId: string }[]
   readonly userId?: number
   readonly from?: Instant

@@ -24,7 +24,7 @@ export interface ActivityEntry {
   readonly scope: ActivityScope
   readonly itemId: string
   readonly activity: string
-  /** Null when Halyard itself acted. */
+  /** Null for a change by the system. */
   readonly user: User | null
   /** The label of the key that was used. */
   readonly keyLabel: string | null
@@ -34,13 +34,13 @@ export interface ActivityEntry {
 
 export type NewActivity = Omit<ActivityEntry, 'id'>
 
-/** Who acts: a person through a key, or Halyard itself (schedules, rollbacks). */
+/** The author of a change: a user with a key, or null for the system (schedules, rollbacks). */
 export type Author = Pick<Actor, 'user' | 'key'> | null
 
 export const authorOf = (author: Author): Pick<ActivityEntry, 'user' | 'keyLabel'> =>
   author ? { user: author.user, keyLabel: author.key.label } : { user: null, keyLabel: null }
 
-/** Field by field, in the order of `after`; equal values are left out. */
+/** The changed fields, in the order of `after`. */
 export function diffFields(
   before: Readonly<Record<string, unknown>>,
   after: Readonly<Record<string, unknown>>,

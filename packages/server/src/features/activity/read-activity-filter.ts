@@ -4,9 +4,10 @@ import type { ActivityFilter } from './activity-store.ts'
 
 type Query = Partial<Record<'user' | 'date_from' | 'date_to', string>>
 
-const nobody = -1
+/** No user has this id. */
+const unknownUserId = -1
 
-/** A user may be named by id, UUID or e-mail; one that does not exist has done nothing. Dates that are none are ignored. */
+/** A user is given by id, UUID or email; an unknown one matches no entries. Invalid dates are ignored. */
 export async function readActivityFilter(
   tx: Stores,
   query: Query,
@@ -25,5 +26,5 @@ async function userIdOf(tx: Stores, text: string): Promise<number> {
   const account = text.includes('@')
     ? await tx.identity.findAccountByEmail(text)
     : await tx.identity.findAccountByUuid(text)
-  return account?.id ?? nobody
+  return account?.id ?? unknownUserId
 }

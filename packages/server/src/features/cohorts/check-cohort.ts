@@ -6,7 +6,7 @@ import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Cohort, type CohortContent, cohortDefinition } from './cohort.ts'
 
-/** Raises `invalid` for filters that could not be evaluated, refer to what does not exist, or go in a circle. */
+/** Throws `invalid` for filters that cannot be evaluated, refer to something that does not exist, or are circular. */
 export async function checkCohortContent(
   tx: Stores,
   project: Project,
@@ -14,7 +14,7 @@ export async function checkCohortContent(
 ): Promise<void> {
   if (cohort.isStatic) {
     if (!isBlank(cohort.filters)) {
-      throw invalid('filters', 'invalid_input', 'A static cohort is a list of people and has no filters.')
+      throw invalid('filters', 'invalid_input', 'A static cohort is a list of persons and cannot have filters.')
     }
     return
   }
@@ -22,7 +22,7 @@ export async function checkCohortContent(
     throw invalid(
       'filters',
       'invalid_input',
-      'A cohort needs filters of the form {"properties": {"type": "AND" or "OR", "values": […]}}, or is_static: true.',
+      'A cohort requires filters ({"properties": {"type": "AND" or "OR", "values": […]}}) or is_static: true.',
     )
   }
   const [issue] = checkCohort(
@@ -38,13 +38,13 @@ export async function checkCohortContent(
     throw invalid(
       'filters',
       'behavioral_cohort_found',
-      `${issue.path}: Cohorts go by properties of people here; what people did (behavioral filters) cannot be asked for.`,
+      `${issue.path}: behavioral filters are not supported; use person properties.`,
     )
   }
   if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
 }
 
-/** Pages send an empty tree for a static cohort. */
+/** Web clients send an empty tree for a static cohort. */
 export function isBlank(filters: CohortContent['filters']): boolean {
   const { properties } = filters as { properties?: { values?: unknown } | null }
   const values = properties?.values
@@ -58,8 +58,8 @@ export function isBlank(filters: CohortContent['filters']): boolean {
 
 const namedMax = 10
 
-/** Raises `invalid` while a live flag or another cohort uses the cohort, and names them. */
-export async function refuseWhileUsed(tx: Stores, project: Project, cohort: Cohort): Promise<void> {
+/** Throws `invalid` while flags or other cohorts use the cohort, and names them. */
+export async function rejectIfInUse(tx: Stores, project: Project, cohort: Cohort): Promise<void> {
   const uses = ({ filters }: { filters: unknown }) => usesCohorts(filters).includes(cohort.id)
   const flags = (await tx.flags.listLive(project.id)).filter(uses).map(flag => flag.key)
   const cohorts = (await tx.cohorts.listDefinitions(project.id))
@@ -70,7 +70,7 @@ export async function refuseWhileUsed(tx: Stores, project: Project, cohort: Coho
     ...(cohorts.length > 0 ? [`the cohorts ${listed(cohorts)}`] : []),
   ]
   if (parts.length > 0) {
-    throw invalid('deleted', 'cohort_in_use', `The cohort is used by ${parts.join(' and by ')}. Change these first.`)
+    throw invalid('deleted', 'cohort_in_use', `The cohort is used by ${parts.join(' and by ')}. Remove it there first.`)
   }
 }
 

@@ -1,13 +1,13 @@
 import { gatherReferences } from '../../evaluation/subjects/gather-references.ts'
 import type { Stores } from '../../stores.ts'
-import type { Question } from '../impact/scan/scan-request.ts'
+import type { FlagQuery } from '../impact/scan/scan-request.ts'
 
 const key = 'in the cohort'
 /** No stored flag has this id. */
 const noFlag = -1
 
-/** Who is in a live cohort, asked as a flag that is on for them. Undefined when there is no such cohort. */
-export async function cohortQuestion(tx: Stores, projectId: number, cohortId: number): Promise<Question | undefined> {
+/** Expresses membership in a cohort as a flag that is on for its members. Undefined when the cohort does not exist or is deleted. */
+export async function cohortQuery(tx: Stores, projectId: number, cohortId: number): Promise<FlagQuery | undefined> {
   const project = await tx.projects.find(projectId)
   const [cohort] = await tx.cohorts.findLive(projectId, [cohortId])
   if (!project || !cohort) return undefined

@@ -32,14 +32,10 @@ export const cohortToWire = (cohort: Cohort): CohortWire => ({
 
 const untitled = 'Untitled cohort'
 
-/** Raises `invalid` for queries, and for groups of the old kind that are more than properties. */
+/** Throws `invalid` for queries, and for legacy groups that hold more than properties. */
 export function patchFromWire(body: CohortWrite): CohortPatch {
   if (body.query) {
-    throw invalid(
-      'query',
-      'invalid_input',
-      'Cohorts are not made from queries here: use filters, or send distinct ids.',
-    )
+    throw invalid('query', 'invalid_input', 'query is not supported; use filters, or send distinct_ids.')
   }
   return {
     name: body.name === undefined ? undefined : body.name?.trim() || untitled,
@@ -56,17 +52,13 @@ export const newContent = (patch: CohortPatch): CohortContent => ({
   deleted: patch.deleted ?? false,
 })
 
-/** What cohorts were before they had filters: anybody who is in one of the groups, each of which asks for all of its properties. */
+/** Converts legacy groups: a member matches any of the groups, and within a group all properties. */
 function filtersOfGroups(groups: readonly unknown[]): FreeObject {
   const values = groups.map((group, index) => {
     const { properties } = (typeof group === 'object' && group !== null ? group : {}) as { properties?: unknown }
     if (Array.isArray(properties)) return { type: 'AND', values: properties }
     if (typeof properties === 'object' && properties !== null) return properties
-    throw invalid(
-      'groups',
-      'invalid_input',
-      `groups[${index}]: only groups of properties are known here; what people did cannot be asked for.`,
-    )
+    throw invalid('groups', 'invalid_input', `groups[${index}]: only groups of properties are supported.`)
   })
   return { properties: { type: 'OR', values } }
 }

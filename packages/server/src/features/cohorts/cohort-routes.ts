@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { activityBody, neighbourLinks, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
+import { activityBody, neighborLinks, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type RouteRequest, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { dateOf, type Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
@@ -10,7 +10,7 @@ import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import type { Scanner } from '../impact/scan/scanner.ts'
 import { cohortToWire, memberToWire, newContent } from './cohort-resource.ts'
 import type { CohortFilter } from './cohort-store.ts'
-import { countAnew, createCohort, reread } from './create-cohort.ts'
+import { createCohort, queueCount, reread } from './create-cohort.ts'
 import { duplicateAsStatic } from './duplicate-cohort.ts'
 import { listMembers } from './members/list-members.ts'
 import { namedPeople } from './members/members.ts'
@@ -20,12 +20,12 @@ import { getCohort, removeFromCohort, updateCohort } from './update-cohort.ts'
 interface Deps {
   readonly database: Database
   readonly scanner: Scanner
-  /** There is work on cohorts to be done in the background. */
+  /** Called when a background job was queued. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
 
-/** Cohorts, as PostHog has them at `/api/projects/{id}/cohorts/`. */
+/** Serves cohorts at PostHog's paths, `/api/projects/{id}/cohorts/`. */
 export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWork, now }: Deps): void {
   const r = routes.cohorts
 
@@ -38,7 +38,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
 
   serve(r.create, async request => {
     const { actor, project } = request
-    const { patch, people, isStatic = false } = readCohortWrite(request)
+    const { patch, people, isStatic = false } = await readCohortWrite(request)
     const cohort = { content: newContent(patch), isStatic, people }
     const change = await database.transaction(tx => createCohort(tx, actor, project, cohort, now()))
     onCohortWork()
@@ -52,12 +52,12 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
   serve(r.update, async request => {
     const { actor, project, params } = request
     const stored = await database.read(tx => getCohort(tx, project, Number(params.id)))
-    const { patch, people, isStatic, version } = readCohortWrite(request)
+    const { patch, people, isStatic, version } = await readCohortWrite(request)
     if (isStatic !== undefined && isStatic !== stored.isStatic) {
       throw invalid(
         'is_static',
         'invalid_input',
-        'A cohort stays dynamic or static. Use duplicate_as_static_cohort for a static copy.',
+        'is_static cannot be changed. Use duplicate_as_static_cohort to create a static copy.',
       )
     }
     const update = { cohortId: stored.id, patch, people, seenVersion: version }
@@ -71,16 +71,16 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
   serve(r.persons, async ({ project, params, query, url, signal }) => {
     const window = readWindow(query)
     const cohort = await database.read(tx => getCohort(tx, project, Number(params.id)))
-    const asked = { cohort, search: query.search?.trim() || undefined, window, now: dateOf(now()).getTime() }
-    const { members, hasMore } = await listMembers(database, scanner, asked, signal)
+    const memberQuery = { cohort, search: query.search?.trim() || undefined, window, now: dateOf(now()).getTime() }
+    const { members, hasMore } = await listMembers(database, scanner, memberQuery, signal)
     const results = members.map(({ person, distinctIds }) => memberToWire(person, distinctIds))
-    return { results, ...neighbourLinks(window, url, hasMore) }
+    return { results, ...neighborLinks(window, url, hasMore) }
   })
 
   const add = async (request: RouteRequest<typeof r.addPersons | typeof r.addToStatic>) => {
     const { actor, project, params } = request
     const { id: cohortId } = await database.read(tx => getCohort(tx, project, Number(params.id)))
-    const update = { cohortId, patch: {}, people: readMembers(request) }
+    const update = { cohortId, patch: {}, people: await readMembers(request) }
     const change = await database.transaction(tx => updateCohort(tx, actor, project, update, now()))
     onCohortWork()
     return changeToWire(change)
@@ -111,8 +111,8 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
     const cohort = await database.transaction(async tx => {
       const stored = await getCohort(tx, project, Number(params.id))
       if (stored.isStatic || stored.deleted)
-        throw invalid(null, 'invalid_input', 'Only a live dynamic cohort is counted.')
-      await countAnew(tx, stored.id, now())
+        throw invalid(null, 'invalid_input', 'Only a dynamic cohort that is not deleted can be recalculated.')
+      await queueCount(tx, stored.id, now())
       return reread(tx, stored)
     })
     onCohortWork()

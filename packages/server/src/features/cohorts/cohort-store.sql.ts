@@ -1,9 +1,9 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { containing } from '../../storage/containing.ts'
 import { readPage } from '../../storage/read-page.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { CohortRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
-import { StaleWrite } from '../../stores.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import { type Cohort, notCalculated } from './cohort.ts'
 import type { CohortFilter, CohortStore } from './cohort-store.ts'
@@ -35,13 +35,7 @@ export function sqlCohortStore(db: Kysely<Tables>): CohortStore {
       return { ...cohort, id, calculation: notCalculated }
     },
     async save(cohort) {
-      const result = await db
-        .updateTable('cohorts')
-        .set(contentColumns(cohort))
-        .where('id', '=', cohort.id)
-        .where('version', '=', cohort.version - 1)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      await saveVersioned(db, 'cohorts', cohort.id, contentColumns(cohort))
     },
     async find(projectId, cohortId) {
       const row = await cohorts()
@@ -114,7 +108,7 @@ const matching = (projectId: number, filter: CohortFilter) => () => {
   const conditions = [sql<boolean>`cohorts.project_id = ${projectId}`, sql`cohorts.deleted = ${Number(filter.deleted)}`]
   if (filter.isStatic !== undefined) conditions.push(sql`cohorts.is_static = ${Number(filter.isStatic)}`)
   if (filter.search) {
-    conditions.push(sql`lower(cohorts.name) like ${containing(filter.search)} escape '\\'`)
+    conditions.push(contains('cohorts.name', filter.search))
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }

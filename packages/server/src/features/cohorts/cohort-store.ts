@@ -4,7 +4,7 @@ import type { PageOf, Window } from '../../pagination.ts'
 import type { Cohort } from './cohort.ts'
 
 export interface CohortFilter {
-  /** Part of the name, in any case. */
+  /** Part of the name, case-insensitive. */
   readonly search?: string
   readonly isStatic?: boolean
   readonly deleted: boolean
@@ -12,20 +12,20 @@ export interface CohortFilter {
 
 export interface CohortStore {
   create(cohort: Omit<Cohort, 'id' | 'calculation'>): Promise<Cohort>
-  /** Saves the content of the cohort whose version is one above the stored one. Raises StaleWrite when it is not. */
+  /** Saves the content. Throws `StaleWrite` unless the version is exactly one above the stored one. */
   save(cohort: Cohort): Promise<void>
   find(projectId: number, cohortId: number): Promise<Cohort | undefined>
-  /** Live cohorts by id; what does not exist is left out. */
+  /** Cohorts by id, without deleted and unknown ones. */
   findLive(projectId: number, cohortIds: readonly number[]): Promise<readonly Cohort[]>
   /** Newest first. */
   list(projectId: number, filter: CohortFilter, window: Window): Promise<PageOf<Cohort>>
-  /** How counting or filling ended: with an error, or well and with this count. */
+  /** Stores the result of counting or filling: an error, or success with this count. */
   saveCalculation(
     cohortId: number,
     end: { readonly count?: number; readonly at: Instant; readonly error: string | null },
   ): Promise<void>
-  /** Live dynamic cohorts of all projects that were never counted, or last before an instant, and are not about to be. */
+  /** Dynamic cohorts of all projects last counted before an instant, or never, and without a queued job. Not deleted ones. */
   listDynamicNotCounted(since: Instant, limit: number): Promise<readonly number[]>
-  /** Every live cohort of the project as the engine takes it, by id. */
+  /** Definitions of all cohorts of the project that are not deleted, ordered by id. */
   listDefinitions(projectId: number): Promise<readonly CohortDefinition[]>
 }

@@ -4,7 +4,7 @@ import type { User } from '../../tenancy.ts'
 
 export type FreeObject = Readonly<Record<string, unknown>>
 
-/** People under one name: a dynamic cohort goes by their properties, a static one is a list. */
+/** A named set of persons: a dynamic cohort is defined by properties, a static one is a list. */
 export interface Cohort extends CohortContent {
   readonly id: number
   readonly projectId: number
@@ -16,7 +16,7 @@ export interface Cohort extends CohortContent {
   readonly calculation: Calculation
 }
 
-/** What a writer decides. */
+/** The writable fields. */
 export interface CohortContent {
   readonly name: string
   readonly description: string
@@ -27,15 +27,15 @@ export interface CohortContent {
 
 export type CohortPatch = { readonly [Field in keyof CohortContent]?: CohortContent[Field] | undefined }
 
-/** How many people there are, and how counting or filling is getting on. */
+/** The number of members, and the state of counting or filling. */
 export interface Calculation {
-  /** Null until it was counted for the first time. */
+  /** Null until the first calculation. */
   readonly count: number | null
   readonly lastCalculation: Instant | null
-  /** How often it failed in a row. */
+  /** Number of consecutive failures. */
   readonly errors: number
   readonly lastError: string | null
-  /** Undefined when nothing is under way. */
+  /** Undefined when no job is queued or running. */
   readonly job: { readonly processed: number; readonly total: number | null } | undefined
 }
 
@@ -54,7 +54,7 @@ export const contentOf = ({ name, description, filters, deleted }: CohortContent
   deleted,
 })
 
-/** Sent fields replace stored ones whole. */
+/** Fields in the patch replace stored ones as a whole. */
 export function applyPatch(content: CohortContent, patch: CohortPatch): CohortContent {
   const sent = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
   return { ...content, ...sent }

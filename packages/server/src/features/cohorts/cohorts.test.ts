@@ -47,7 +47,7 @@ onEachDatabase('cohorts', dialect => {
   }
 
   describe('dynamic', () => {
-    it('is made, counted in the background, read and listed', async () => {
+    it('is created, counted in the background, read and listed', async () => {
       const made = await s.post(cohorts, { name: 'Pros', description: 'They pay', filters: tree(is('plan', 'pro')) })
       expect(made.status).toBe(201)
       expect(made.body).toMatchObject({
@@ -77,7 +77,7 @@ onEachDatabase('cohorts', dialect => {
       expect(page).toMatchObject({ count: 1, next: null, previous: null, results: [{ id: body.id }] })
     })
 
-    it('counts anew after a change, not for what was under way before', async () => {
+    it('is recounted after a change, and discards a count of the previous version', async () => {
       const cohort = await dynamic(tree(is('plan', 'pro')))
       await s.patch(`${cohorts}${cohort.id}/`, { filters: tree(is('plan', 'free')) })
       await work()
@@ -93,7 +93,7 @@ onEachDatabase('cohorts', dialect => {
       await createPersons(s, s.projectId, { emil: { plan: 'gone' } })
     })
 
-    it('nests, negates and reads odd names', async () => {
+    it('supports nesting, negation and property names with quotes', async () => {
       const pros = await dynamic(tree(is('plan', 'pro')))
       const others = await dynamic(tree(within(pros.id, { negation: true }), is('age', '', 'is_set')))
       const odd = await dynamic(tree(is('odd "key"', 'x')))
@@ -104,7 +104,7 @@ onEachDatabase('cohorts', dialect => {
       expect(await listed(either.id, '?search=BEN%40EX')).toEqual(['ben'])
     })
 
-    it('pages its members with links that work', async () => {
+    it('paginates its members with valid links', async () => {
       const all = await dynamic({ properties: { type: 'AND', values: [] } })
       const first = await s.get(`${cohorts}${all.id}/persons/?limit=2`)
       expect(first.body.results).toHaveLength(2)
@@ -116,7 +116,7 @@ onEachDatabase('cohorts', dialect => {
       expect(third.body.next).toBeNull()
     })
 
-    it('takes the old groups of properties', async () => {
+    it('accepts legacy groups of properties', async () => {
       const { body } = await s.post(cohorts, {
         name: 'old',
         groups: [{ properties: [is('plan', 'free')] }, { properties: [is('age', 45, 'gt')] }],
@@ -148,21 +148,21 @@ onEachDatabase('cohorts', dialect => {
       [{ filters: tree(is('a', 'b')), is_static: 'true' }, 'is_static'],
       [{ is_static: true, distinct_ids: 'anna' }, 'distinct_ids'],
       [{ is_static: true, distinct_ids: [5] }, 'distinct_ids'],
-    ])('refuses %j and stores nothing', async (body, attr) => {
+    ])('rejects %j and stores nothing', async (body, attr) => {
       const before = (await s.get(cohorts)).body.count
       const reply = await s.post(cohorts, body)
       expect([reply.status, reply.body.attr]).toEqual([400, attr])
       expect((await s.get(cohorts)).body.count).toBe(before)
     })
 
-    it('says that it cannot ask what people did', async () => {
+    it('rejects behavioral filters', async () => {
       const filters = tree({ type: 'behavioral', key: '$pageview', value: 'performed_event', event_type: 'events' })
       const reply = await s.post(cohorts, { name: 'did', filters })
       expect(reply.body).toMatchObject({ code: 'behavioral_cohort_found', attr: 'filters' })
       expect(reply.body.detail).toMatch(/behavioral/)
     })
 
-    it('refuses to go in circles', async () => {
+    it('rejects circular references', async () => {
       const a = await dynamic(tree(is('plan', 'pro')), 'A')
       const b = await dynamic(tree(within(a.id)), 'B')
       const c = await dynamic(tree(within(b.id)), 'C')
@@ -182,7 +182,7 @@ onEachDatabase('cohorts', dialect => {
   })
 
   describe('deleting', () => {
-    it('is a mark that PATCH sets and takes away', async () => {
+    it('is a soft delete that PATCH sets and reverts', async () => {
       const cohort = await dynamic(tree(is('plan', 'pro')), 'to be deleted')
       expect((await s.patch(`${cohorts}${cohort.id}/`, { deleted: true })).body.deleted).toBe(true)
       expect((await s.get(`${cohorts}?search=to be deleted`)).body.count).toBe(0)
@@ -199,12 +199,12 @@ onEachDatabase('cohorts', dialect => {
       })
     })
 
-    it('is not DELETE', async () => {
+    it('is not possible with DELETE', async () => {
       const reply = await s.delete(`${cohorts}1/`)
       expect([reply.status, reply.text, reply.headers.get('allow')]).toEqual([405, '', 'GET, HEAD, PATCH'])
     })
 
-    it('is refused while flags and cohorts use it, which it names', async () => {
+    it('is rejected while flags and cohorts use the cohort, and the error names them', async () => {
       const cohort = await dynamic(tree(is('plan', 'pro')), 'needed')
       const outer = await dynamic(tree(within(cohort.id)), 'the outer one')
       const flag = await s.post(flags, { key: 'needs-it', filters: { groups: [{ properties: [within(cohort.id)] }] } })
@@ -216,7 +216,7 @@ onEachDatabase('cohorts', dialect => {
       expect((await s.patch(`${cohorts}${cohort.id}/`, { deleted: true })).status).toBe(200)
     })
 
-    it('never happens at the same moment as a flag begins to use it', async () => {
+    it('cannot race with a flag that starts to use the cohort', async () => {
       for (let round = 0; round < 10; round++) {
         const cohort = await dynamic(tree(is('plan', 'pro')), `wanted ${round}`)
         const filters = { groups: [{ properties: [within(cohort.id)] }] }
@@ -230,11 +230,11 @@ onEachDatabase('cohorts', dialect => {
   })
 
   describe('static', () => {
-    it('is made from distinct ids and persons, which can be added and taken out', async () => {
+    it('is created from distinct ids and persons, which can be added and removed', async () => {
       const made = await s.post(cohorts, {
         name: 'VIPs',
         is_static: true,
-        distinct_ids: ['anna', 'ben', 'anna', 'nobody'],
+        distinct_ids: ['anna', 'ben', 'anna', 'unknown'],
       })
       expect(made.status).toBe(201)
       expect(made.body).toMatchObject({
@@ -263,7 +263,7 @@ onEachDatabase('cohorts', dialect => {
       })
     })
 
-    it('decides a flag at once for whoever comes and goes', async () => {
+    it('affects flag evaluation immediately when members are added or removed', async () => {
       const { body: cohort } = await s.post(cohorts, { name: 'deciding', is_static: true, distinct_ids: ['anna'] })
       const filters = { groups: [{ properties: [within(cohort.id)] }] }
       await s.post(flags, { key: 'by-static', filters })
@@ -273,7 +273,7 @@ onEachDatabase('cohorts', dialect => {
       expect([await isOn('by-static', 'anna'), await isOn('by-static', 'ben')]).toEqual([false, true])
     })
 
-    it('comes from a CSV file, as a form or as it is', async () => {
+    it('is created from a CSV file, as a form or as the body', async () => {
       const form = new FormData()
       form.set('name', 'From a form')
       form.set('is_static', 'true')
@@ -299,12 +299,12 @@ onEachDatabase('cohorts', dialect => {
       ['text/csv', '\n\n'],
       ['text/csv', Buffer.from([0xff, 0xfe, 0x00])],
       ['application/xml', '<a/>'],
-    ])('refuses %s %j', async (type, body) => {
+    ])('rejects %s %j', async (type, body) => {
       const reply = await s.send(cohorts, { method: 'POST', headers: { 'content-type': type }, body })
       expect([400, 415]).toContain(reply.status)
     })
 
-    it('looks up long lists in the background, piece by piece', async () => {
+    it('imports long lists in the background, in chunks', async () => {
       const ids = Array.from({ length: 5_000 }, (_, n) => `stranger-${n}`)
       const made = await s.post(cohorts, { name: 'Long', is_static: true, distinct_ids: ['anna', ...ids, 'ben'] })
       expect(made.body).toMatchObject({ is_calculating: true, progress: { processed: 0, total: 5_002 } })
@@ -314,7 +314,7 @@ onEachDatabase('cohorts', dialect => {
         body: ['cleo', ...ids].join('\n'),
       })
       expect(again.body.progress).toEqual({ processed: 0, total: 10_003 })
-      // A busy machine may need more than one turn.
+      // A busy machine may need more than one run.
       const worked = async () => {
         await work()
         return (await s.get(`${cohorts}${made.body.id}/`)).body
@@ -322,7 +322,7 @@ onEachDatabase('cohorts', dialect => {
       await expect.poll(worked).toMatchObject({ count: 3, is_calculating: false, progress: null })
     })
 
-    it('is a copy of a dynamic one', async () => {
+    it('is created as a copy of a dynamic one', async () => {
       const pros = await dynamic(tree(is('plan', 'pro')), 'Pros to copy')
       const copied = await s.post(`${cohorts}${pros.id}/duplicate_as_static_cohort/`)
       expect(copied.body).toMatchObject({
@@ -337,7 +337,7 @@ onEachDatabase('cohorts', dialect => {
       expect((await s.get(`${cohorts}${copied.body.id}/duplicate_as_static_cohort/`)).status).toBe(400)
     })
 
-    it('stays what it is', async () => {
+    it('cannot become dynamic', async () => {
       const { body } = await s.post(cohorts, { name: 'fixed', is_static: true })
       expect(body.count).toBe(null)
       expect((await s.patch(`${cohorts}${body.id}/`, { is_static: false })).body.attr).toBe('is_static')
@@ -352,7 +352,7 @@ onEachDatabase('cohorts', dialect => {
       ).toBe(400)
     })
 
-    it('follows persons that are merged or removed', async () => {
+    it('follows merged and removed persons', async () => {
       await createPersons(s, s.projectId, { 'm-1': {}, 'm-2': {}, 'm-3': {} })
       const { body: both } = await s.post(cohorts, {
         name: 'both',
@@ -381,7 +381,7 @@ onEachDatabase('cohorts', dialect => {
   describe('from a flag', () => {
     const create = (id: number, body?: unknown) => s.post(`${flags}${id}/create_static_cohort_for_flag/`, body)
 
-    it('holds everybody for whom the flag is on, variants included', async () => {
+    it('contains every person who has the flag on, including variants', async () => {
       const filters = {
         groups: [{ properties: [is('plan', ['pro', 'free'])], rollout_percentage: 100 }],
         multivariate: {
@@ -417,7 +417,7 @@ onEachDatabase('cohorts', dialect => {
       expect((await s.get(`${cohorts}${made.body.cohort.id}/`)).body).toMatchObject({ count: 0, is_calculating: false })
     })
 
-    it('needs a flag, the right to edit it, and a body of the right types', async () => {
+    it('requires a flag, permission to edit it, and a valid body', async () => {
       expect((await create(999_999)).status).toBe(404)
       const { body: flag } = await s.post(flags, { key: 'typed' })
       expect((await create(flag.id, { active: 'yes' })).body).toMatchObject({ attr: 'active' })
@@ -425,7 +425,7 @@ onEachDatabase('cohorts', dialect => {
       expect((await stranger.post(`${flags}${flag.id}/create_static_cohort_for_flag/`)).status).toBe(404)
     })
 
-    it('goes on where a node that died stopped', async () => {
+    it('resumes where a crashed node stopped', async () => {
       const people = Object.fromEntries(Array.from({ length: 2500 }, (_, n) => [`crowd-${n}`, { crowd: true }]))
       await createPersons(s, s.projectId, people)
       const { body: flag } = await s.post(flags, {
@@ -459,7 +459,7 @@ onEachDatabase('cohorts', dialect => {
         .executeTakeFirstOrThrow()
   })
 
-  it('is filled once by two nodes', async () => {
+  it('is filled exactly once by two nodes', async () => {
     const other = await startScenario(dialect, { databaseUrl: s.databaseUrl })
     const { body: flag } = await s.post(flags, {
       key: 'two-nodes',
@@ -476,7 +476,7 @@ onEachDatabase('cohorts', dialect => {
     await other.close()
   })
 
-  it('tells what happened to cohorts', async () => {
+  it('logs the activity of cohorts', async () => {
     const cohort = await dynamic(tree(is('plan', 'pro')), 'watched')
     await s.patch(`${cohorts}${cohort.id}/`, { name: 'renamed' })
     await s.patch(`${cohorts}${cohort.id}/`, { name: 'renamed' })
@@ -492,14 +492,14 @@ onEachDatabase('cohorts', dialect => {
     expect((await s.get(`${cohorts}activity/?limit=1`)).body.results[0].item_id).toBe(String(cohort.id))
   })
 
-  it('tells a writer who has seen an older version', async () => {
+  it('rejects an update with an out-of-date version', async () => {
     const cohort = await dynamic(tree(is('plan', 'pro')), 'versioned')
     await s.patch(`${cohorts}${cohort.id}/`, { name: 'other' })
     expect((await s.patch(`${cohorts}${cohort.id}/`, { name: 'third', version: 1 })).status).toBe(409)
     expect((await s.patch(`${cohorts}${cohort.id}/`, { name: 'third', version: 2 })).body.version).toBe(3)
   })
 
-  it('is nobody else’s', async () => {
+  it('is not accessible to other organizations', async () => {
     const cohort = await dynamic(tree(is('plan', 'pro')), 'private')
     const stranger = await s.stranger(`cohorts-${dialect}`)
     for (const path of [cohorts, `${cohorts}${cohort.id}/`, `${cohorts}${cohort.id}/persons/`]) {
@@ -519,7 +519,7 @@ onEachDatabase('cohorts', dialect => {
     for (const id of ['999999', 'abc', '1.5']) expect((await s.get(`${cohorts}${id}/`)).status).toBe(404)
   })
 
-  it('leaves nothing torn when a statement fails', async () => {
+  it('writes atomically when a statement fails', async () => {
     const { body: stored } = await s.post(cohorts, { name: 'whole', is_static: true, distinct_ids: ['anna'] })
     const pros = await dynamic(tree(is('plan', 'pro')), 'whole pros')
     const writes = [

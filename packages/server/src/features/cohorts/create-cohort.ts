@@ -8,7 +8,7 @@ import type { Author } from '../activity/activity.ts'
 import { checkCohortContent } from './check-cohort.ts'
 import type { Cohort, CohortContent } from './cohort.ts'
 import type { CohortTask } from './members/cohort-job-store.ts'
-import { addMembers, isNobody, type NamedPeople } from './members/members.ts'
+import { addMembers, isEmpty, type NamedPeople } from './members/members.ts'
 import { recordCohort } from './record-cohort.ts'
 
 export interface NewCohort {
@@ -23,7 +23,7 @@ export interface CohortChange {
   readonly unknown?: number
 }
 
-/** Raises `invalid` for filters that cannot be evaluated, and for members of a dynamic cohort. */
+/** Throws `invalid` for filters that cannot be evaluated, and for members of a dynamic cohort. */
 export async function createCohort(
   tx: Stores,
   author: NonNullable<Author>,
@@ -31,20 +31,16 @@ export async function createCohort(
   { content, isStatic, people }: NewCohort,
   now: Instant,
 ): Promise<CohortChange> {
-  if (!isStatic && !isNobody(people)) {
-    throw invalid(
-      'is_static',
-      'invalid_input',
-      'A cohort that is made from a list of people is static: send is_static: true.',
-    )
+  if (!isStatic && !isEmpty(people)) {
+    throw invalid('is_static', 'invalid_input', 'A cohort with listed members must be static; send is_static: true.')
   }
   const cohort = await insertCohort(tx, author, project, { ...content, isStatic }, now)
-  if (!isStatic) await countAnew(tx, cohort.id, now)
+  if (!isStatic) await queueCount(tx, cohort.id, now)
   const change = isStatic ? await addMembers(tx, project, cohort, people, now) : undefined
   return { cohort: await reread(tx, cohort), ...change }
 }
 
-/** A static cohort that a task fills in the background. */
+/** Creates a static cohort that a background job fills. */
 export async function createFilledCohort(
   tx: Stores,
   author: NonNullable<Author>,
@@ -82,8 +78,8 @@ async function insertCohort(
   return cohort
 }
 
-/** Has a dynamic cohort counted in the background; a count that is under way no longer matters. */
-export const countAnew = (tx: Stores, cohortId: number, now: Instant): Promise<void> =>
+/** Queues a background count of a dynamic cohort and supersedes one that is running. */
+export const queueCount = (tx: Stores, cohortId: number, now: Instant): Promise<void> =>
   tx.cohortJobs.put({ cohortId, task: { kind: 'count' }, total: null, revision: randomUUID(), dueAt: now })
 
 export const reread = async (tx: Stores, cohort: Cohort): Promise<Cohort> =>

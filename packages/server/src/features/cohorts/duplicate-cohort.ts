@@ -5,13 +5,13 @@ import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
 import type { Cohort } from './cohort.ts'
-import { cohortQuestion } from './cohort-query.ts'
+import { cohortQuery } from './cohort-query.ts'
 import { createFilledCohort } from './create-cohort.ts'
 import { getCohort } from './update-cohort.ts'
 
 const suffix = ' (static copy)'
 
-/** Those who are in a dynamic cohort now, as a list. Raises `missing`, and `invalid` for a static or deleted cohort. */
+/** Creates a static cohort from the current members of a dynamic one. Throws `missing`, and `invalid` for a static or deleted cohort. */
 export async function duplicateAsStatic(
   tx: Stores,
   author: NonNullable<Author>,
@@ -20,13 +20,13 @@ export async function duplicateAsStatic(
   now: Instant,
 ): Promise<Cohort> {
   const cohort = await getCohort(tx, project, cohortId)
-  if (cohort.isStatic) throw invalid(null, 'invalid_input', 'The cohort is static already.')
-  const question = await cohortQuestion(tx, project.id, cohort.id)
-  if (!question) throw invalid(null, 'invalid_input', 'The cohort is deleted: restore it first.')
+  if (cohort.isStatic) throw invalid(null, 'invalid_input', 'The cohort is already static.')
+  const query = await cohortQuery(tx, project.id, cohort.id)
+  if (!query) throw invalid(null, 'invalid_input', 'The cohort is deleted; restore it first.')
   const task = {
     kind: 'fill',
-    flagKey: question.key,
-    definitions: question.definitions,
+    flagKey: query.key,
+    definitions: query.definitions,
     now: dateOf(now).getTime(),
   } as const
   const name = [...cohort.name].slice(0, cohortNameCharactersMax - suffix.length).join('') + suffix

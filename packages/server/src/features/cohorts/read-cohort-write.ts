@@ -6,7 +6,7 @@ import { patchFromWire } from './cohort-resource.ts'
 import { type NamedPeople, namedPeople } from './members/members.ts'
 import { readPeople } from './members/read-csv.ts'
 
-/** What a request says about a cohort, whether it came as JSON, as a form with a file, or as a bare CSV file. */
+/** The content of a request to write a cohort, sent as JSON, as a form with a file, or as a CSV file. */
 export interface SentCohort {
   readonly patch: CohortPatch
   readonly people: NamedPeople
@@ -25,14 +25,14 @@ type CohortMembers = Pick<CohortWrite, 'distinct_ids' | 'person_ids'>
 
 const isCsv = (contentType: string | undefined): boolean => /^text\/(csv|plain)\s*(;|$)/i.test(contentType ?? '')
 
-/** Raises what is wrong with the body. */
-export function readCohortWrite(request: Sent): SentCohort {
+/** Throws `invalid` for an invalid body. */
+export async function readCohortWrite(request: Sent): Promise<SentCohort> {
   const type = request.headers['content-type']
   if (isMultipart(type)) return readForm(request.raw, type)
   if (isCsv(type)) {
     const { name } = request.query ?? {}
     const patch = patchFromWire(name === undefined ? {} : { name: checked('name', name, cohortNameCharactersMax) })
-    return { patch, people: readPeople(request.raw ?? Buffer.alloc(0)), isStatic: true, version: undefined }
+    return { patch, people: await readPeople(request.raw ?? Buffer.alloc(0)), isStatic: true, version: undefined }
   }
   const { body } = request
   return {
@@ -43,23 +43,25 @@ export function readCohortWrite(request: Sent): SentCohort {
   }
 }
 
-/** The same of a request that names people and nothing else: whatever more is in it has not been checked. */
-export function readMembers(request: Omit<Sent, 'body'> & { readonly body: CohortMembers }): NamedPeople {
+/** Reads only the members of a request; other fields are not validated. */
+export async function readMembers(
+  request: Omit<Sent, 'body'> & { readonly body: CohortMembers },
+): Promise<NamedPeople> {
   const type = request.headers['content-type']
-  if (isMultipart(type)) return readForm(request.raw, type).people
+  if (isMultipart(type)) return (await readForm(request.raw, type)).people
   if (isCsv(type)) return readPeople(request.raw ?? Buffer.alloc(0))
   return namedPeople(request.body.distinct_ids, request.body.person_ids)
 }
 
-function readForm(raw: Buffer | undefined, type: string | undefined): SentCohort {
-  const { fields, files } = readMultipart(raw, type)
+async function readForm(raw: Buffer | undefined, type: string | undefined): Promise<SentCohort> {
+  const { fields, files } = await readMultipart(raw, type)
   const file = files.get('csv') ?? files.get('file') ?? [...files.values()][0]
   const [name, description] = [fields.get('name'), fields.get('description')]
-  if (!file && !fields.has('csv')) throw invalid('csv', 'required', 'Send the file as the field csv.')
-  const people = readPeople(file ?? Buffer.from(fields.get('csv') as string))
+  if (!file && !fields.has('csv')) throw invalid('csv', 'required', 'csv is required: send the file in this field.')
+  const people = await readPeople(file ?? Buffer.from(fields.get('csv') as string))
   const isStatic = fields.get('is_static') ?? 'true'
   if (!/^(true|1)$/i.test(isStatic)) {
-    throw invalid('is_static', 'invalid_input', 'A cohort that is made from a list of people is static.')
+    throw invalid('is_static', 'invalid_input', 'is_static must be true for a cohort with listed members.')
   }
   const patch = patchFromWire({
     ...(name !== undefined && { name: checked('name', name, cohortNameCharactersMax) }),
@@ -70,11 +72,12 @@ function readForm(raw: Buffer | undefined, type: string | undefined): SentCohort
   return { patch, people, isStatic: true, version: undefined }
 }
 
-/** What the schema of the JSON body would have said. */
+/** Applies the limits of the JSON schema to a form or query field. */
 function checked(field: string, text: string, charactersMax: number): string {
-  if ([...text].length > charactersMax) throw invalid(field, 'max_length', `Use at most ${charactersMax} characters.`)
+  if ([...text].length > charactersMax)
+    throw invalid(field, 'max_length', `${field} can have at most ${charactersMax} characters.`)
   if (text.includes('\u0000') || !text.isWellFormed()) {
-    throw invalid(field, 'invalid_input', 'This field holds characters that cannot be stored.')
+    throw invalid(field, 'invalid_input', `${field} contains characters that cannot be stored.`)
   }
   return text
 }

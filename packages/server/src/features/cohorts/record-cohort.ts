@@ -10,7 +10,7 @@ export interface CohortRecord {
   readonly trigger?: Readonly<Record<string, unknown>> | null
 }
 
-/** What goes with every change to a cohort, in the same transaction: the activity entry and the change to be told. */
+/** Writes the activity entry and the change-log row of a cohort change in the same transaction. */
 export async function recordCohort(
   tx: Stores,
   author: Author,

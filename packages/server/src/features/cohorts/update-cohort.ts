@@ -5,24 +5,24 @@ import { missing, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Author, diffFields, type FieldChange } from '../activity/activity.ts'
-import { checkCohortContent, isBlank, refuseWhileUsed } from './check-cohort.ts'
+import { checkCohortContent, isBlank, rejectIfInUse } from './check-cohort.ts'
 import { applyPatch, type Cohort, type CohortPatch, contentOf } from './cohort.ts'
 import { contentToWire } from './cohort-resource.ts'
-import { type CohortChange, countAnew, reread } from './create-cohort.ts'
-import { addMembers, isNobody, type NamedPeople, removeMembers, requireStatic } from './members/members.ts'
+import { type CohortChange, queueCount, reread } from './create-cohort.ts'
+import { addMembers, isEmpty, type NamedPeople, removeMembers, requireStatic } from './members/members.ts'
 import { recordCohort } from './record-cohort.ts'
 
 export interface CohortUpdate {
   readonly cohortId: number
   readonly patch: CohortPatch
   readonly people: NamedPeople
-  /** The version that the writer has seen; absent means "whatever is there". */
+  /** The version that the client has read; absent means any version. */
   readonly seenVersion?: number | undefined
 }
 
 /**
- * Raises `missing`, `invalid` for what cannot be evaluated and for deleting a cohort that is in use, `conflict` when somebody else changed it
- * since the version that the writer has seen. What changes nothing writes nothing.
+ * Throws `missing`, `invalid` for filters that cannot be evaluated and for deleting a cohort that is in use, and `conflict` when
+ * `seenVersion` is out of date. Writes nothing when nothing changes.
  */
 export async function updateCohort(
   tx: Stores,
@@ -32,17 +32,17 @@ export async function updateCohort(
   now: Instant,
 ): Promise<CohortChange> {
   const stored = await getCohort(tx, project, cohortId)
-  if (!isNobody(people)) requireStatic(stored)
+  if (!isEmpty(people)) requireStatic(stored)
   if (seenVersion !== undefined && seenVersion !== stored.version) {
     throw new Problem(
       'conflict',
-      `The cohort is now at version ${stored.version}. Read it again and repeat your change.`,
+      `Version ${seenVersion} is out of date; the cohort is at version ${stored.version}. Read it again and retry.`,
     )
   }
   const content = applyPatch(contentOf(stored), isStaticBlank(stored, patch) ? { ...patch, filters: undefined } : patch)
   const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))
   if (changes.length > 0) await saveContent(tx, author, project, stored, { ...stored, ...content }, changes, now)
-  const change = isNobody(people) ? undefined : await putIn(tx, author, project, stored, people, now)
+  const change = isEmpty(people) ? undefined : await addPeople(tx, author, project, stored, people, now)
   return { cohort: await reread(tx, stored), ...change }
 }
 
@@ -62,16 +62,16 @@ async function saveContent(
   if (cohort.deleted !== stored.deleted || refersToOthers(cohort.filters)) await tx.projects.holdReferences(project.id)
   await checkCohortContent(tx, project, cohort)
   if (cohort.deleted && !stored.deleted) {
-    await refuseWhileUsed(tx, project, stored)
+    await rejectIfInUse(tx, project, stored)
     await tx.cohortJobs.remove(cohort.id)
   }
   await tx.cohorts.save(cohort)
-  const isOther = !isDeepStrictEqual(cohort.filters, stored.filters) || (stored.deleted && !cohort.deleted)
-  if (!cohort.isStatic && !cohort.deleted && isOther) await countAnew(tx, cohort.id, now)
+  const needsRecount = !isDeepStrictEqual(cohort.filters, stored.filters) || (stored.deleted && !cohort.deleted)
+  if (!cohort.isStatic && !cohort.deleted && needsRecount) await queueCount(tx, cohort.id, now)
   await recordCohort(tx, author, project, cohort, { activity: 'updated', changes }, now)
 }
 
-async function putIn(
+async function addPeople(
   tx: Stores,
   author: NonNullable<Author>,
   project: Project,
@@ -85,7 +85,7 @@ async function putIn(
   return change
 }
 
-/** Raises `missing` and, for a dynamic cohort, `invalid`. */
+/** Throws `missing` and, for a dynamic cohort, `invalid`. */
 export async function removeFromCohort(
   tx: Stores,
   author: NonNullable<Author>,
@@ -113,7 +113,7 @@ const recordMembers = (
   return recordCohort(tx, author, project, cohort, { activity: 'updated', changes }, now)
 }
 
-/** Raises `missing`. */
+/** Throws `missing`. */
 export async function getCohort(tx: Stores, project: Pick<Project, 'id'>, cohortId: number): Promise<Cohort> {
   const cohort = await tx.cohorts.find(project.id, cohortId)
   if (!cohort) throw missing('Cohort')

@@ -3,7 +3,7 @@ import type { Stores } from '../../stores.ts'
 import type { User } from '../../tenancy.ts'
 import type { Dashboard } from './dashboard-store.ts'
 
-/** Every flag has one, made in the transaction that makes the flag. The flag's id is filled in once it is known. */
+/** Every flag has a usage dashboard, created in the same transaction. The flag's id is set once it is known. */
 export const createUsageDashboard = (
   tx: Stores,
   flag: { readonly projectId: number; readonly key: string; readonly createdBy: User },
@@ -12,7 +12,7 @@ export const createUsageDashboard = (
   tx.dashboards.create({
     projectId: flag.projectId,
     name: `${flag.key}: usage`,
-    description: `How often the flag ${flag.key} is evaluated, and for how many people.`,
+    description: `How often the flag ${flag.key} is evaluated, and for how many users.`,
     isPinned: false,
     isDeleted: false,
     flagId: null,

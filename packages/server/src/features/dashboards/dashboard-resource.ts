@@ -5,9 +5,9 @@ import type { Dashboard, DashboardPatch } from './dashboard-store.ts'
 import type { DayRange } from './day-range.ts'
 import type { Series, Tile, TileMetric } from './tile.ts'
 
-/** Everybody in the project may see and edit; the numbers are PostHog's. */
-const openToAll = 21
-const mayEdit = 37
+/** Every member of the project can view and edit; the numbers are PostHog's. */
+const everyoneRestrictionLevel = 21
+const editPrivilegeLevel = 37
 
 export const dashboardToBasic = (dashboard: Dashboard): DashboardBasic => ({
   id: dashboard.id,
@@ -20,9 +20,9 @@ export const dashboardToBasic = (dashboard: Dashboard): DashboardBasic => ({
   deleted: dashboard.isDeleted,
   creation_mode: 'default',
   tags: dashboard.tags as unknown[],
-  restriction_level: openToAll,
-  effective_restriction_level: openToAll,
-  effective_privilege_level: mayEdit,
+  restriction_level: everyoneRestrictionLevel,
+  effective_restriction_level: everyoneRestrictionLevel,
+  effective_privilege_level: editPrivilegeLevel,
   feature_flag: dashboard.flagId,
   is_enriched: dashboard.isEnriched,
 })
@@ -46,10 +46,10 @@ export const dashboardToWire = (
 })
 
 const titles: Record<TileMetric, (key: string) => string> = {
-  calls: key => `Calls of ${key} a day, by variant`,
-  people: key => `People who asked for ${key} a day, by variant`,
-  views: key => `Views of ${key} a day`,
-  interactions: key => `Interactions with ${key} a day`,
+  calls: key => `Calls of ${key} per day, by variant`,
+  people: key => `Users of ${key} per day, by variant`,
+  views: key => `Views of ${key} per day`,
+  interactions: key => `Interactions with ${key} per day`,
 }
 
 const tileToWire = ({ tile, flagKey, days, series }: ShownTile, id: number, now: Instant): DashboardTile => ({

@@ -20,7 +20,7 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** Dashboards, and the two actions of the contract on the usage dashboard of a flag. */
+/** Serves dashboards and the two flag actions that create and enrich a usage dashboard. */
 export function serveDashboards(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.dashboards
 
@@ -67,7 +67,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
     const { project, params } = request
     const stored = await database.read(tx => getDashboard(tx, project, params.id))
     const patch = dashboardPatchFromWire(request.body)
-    // A deleted dashboard can only be brought back.
+    // A deleted dashboard accepts only a restore.
     if (stored.isDeleted && patch.isDeleted !== false) throw missing('Dashboard')
     const time = now()
     return database.transaction(async tx => {
@@ -95,7 +95,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
   serve(r.ofFlag, async request => {
     const { actor, project, params } = request
     await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
-    // It is checked as for a write; nothing in it has an effect.
+    // The body is validated like a write but has no effect.
     patchFromWire(request.body)
     return ensure(actor, project, params.id, false)
   })
@@ -116,10 +116,10 @@ async function getDashboard(tx: Stores, project: Project, id: string): Promise<D
 
 async function checkTiles(tx: Stores, project: Project, { tiles = [] }: DashboardPatch): Promise<void> {
   if (tiles.length > dashboardTilesMax) {
-    throw invalid('tiles', 'max_length', `A dashboard has at most ${dashboardTilesMax} tiles.`)
+    throw invalid('tiles', 'max_length', `A dashboard can have at most ${dashboardTilesMax} tiles.`)
   }
   const ids = [...new Set(tiles.map(tile => tile.flagId))]
   const known = new Set((await tx.flags.findLive(project.id, ids)).map(flag => flag.id))
   const unknown = ids.find(id => !known.has(id))
-  if (unknown !== undefined) throw invalid('tiles', 'does_not_exist', `There is no flag ${unknown} in this project.`)
+  if (unknown !== undefined) throw invalid('tiles', 'does_not_exist', `This project has no flag with id ${unknown}.`)
 }

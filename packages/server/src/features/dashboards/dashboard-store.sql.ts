@@ -1,8 +1,9 @@
-import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import { containing } from '../../storage/containing.ts'
+import type { Insertable, Kysely, Selectable } from 'kysely'
 import { pipelinedWrite, preparedInsert } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { DashboardRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { Dashboard, DashboardPatch, DashboardStore } from './dashboard-store.ts'
@@ -28,11 +29,7 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
     async setFlag(dashboardId, flagId) {
       await setFlag(db, { dashboardId, flagId })
     },
-    async update(dashboardId, patch) {
-      const columns = fromPatch(patch)
-      if (Object.keys(columns).length === 0) return
-      await db.updateTable('dashboards').set(columns).where('id', '=', dashboardId).execute()
-    },
+    update: (dashboardId, patch) => updateSent(db, 'dashboards', dashboardId, fromPatch(patch)),
     async find(projectId, dashboardId) {
       const row = await dashboards()
         .where('dashboards.project_id', '=', projectId)
@@ -42,7 +39,7 @@ export function sqlDashboardStore(db: Kysely<Tables>): DashboardStore {
     },
     list(projectId, { search }, window) {
       let live = dashboards().where('dashboards.project_id', '=', projectId).where('dashboards.deleted', '=', 0)
-      if (search) live = live.where(sql<boolean>`lower(dashboards.name) like ${containing(search)} escape '\\'`)
+      if (search) live = live.where(contains('dashboards.name', search))
       return readPage(live.orderBy('dashboards.name').orderBy('dashboards.id'), window, toDashboard)
     },
     async existing(projectId, ids) {
@@ -88,15 +85,12 @@ const fromDashboard = (dashboard: Omit<Dashboard, 'id'>): Insertable<DashboardRo
   tiles: JSON.stringify(dashboard.tiles),
 })
 
-function fromPatch(patch: DashboardPatch): Partial<Selectable<DashboardRow>> {
-  const columns = {
-    name: patch.name,
-    description: patch.description,
-    pinned: patch.isPinned === undefined ? undefined : Number(patch.isPinned),
-    deleted: patch.isDeleted === undefined ? undefined : Number(patch.isDeleted),
-    is_enriched: patch.isEnriched === undefined ? undefined : Number(patch.isEnriched),
-    tags: patch.tags && JSON.stringify(patch.tags),
-    tiles: patch.tiles && JSON.stringify(patch.tiles),
-  }
-  return Object.fromEntries(Object.entries(columns).filter(([, value]) => value !== undefined))
-}
+const fromPatch = (patch: DashboardPatch) => ({
+  name: patch.name,
+  description: patch.description,
+  pinned: patch.isPinned === undefined ? undefined : Number(patch.isPinned),
+  deleted: patch.isDeleted === undefined ? undefined : Number(patch.isDeleted),
+  is_enriched: patch.isEnriched === undefined ? undefined : Number(patch.isEnriched),
+  tags: patch.tags && JSON.stringify(patch.tags),
+  tiles: patch.tiles && JSON.stringify(patch.tiles),
+})

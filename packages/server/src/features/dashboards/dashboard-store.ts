@@ -15,7 +15,7 @@ export interface Dashboard {
   /** Shows views and interactions as well. */
   readonly isEnriched: boolean
   readonly tags: readonly unknown[]
-  /** What somebody has put on it, beside the usage of its flag. */
+  /** Tiles that users added, after the usage tiles of its flag. */
   readonly tiles: readonly Tile[]
   readonly createdBy: User
   readonly createdAt: Instant
@@ -30,11 +30,11 @@ export type DashboardPatch = {
 export interface DashboardStore {
   create(dashboard: Omit<Dashboard, 'id'>): Promise<Dashboard>
   setFlag(dashboardId: number, flagId: number): Promise<void>
-  /** Changes only what the patch holds. */
+  /** Updates only the fields in the patch. */
   update(dashboardId: number, patch: DashboardPatch): Promise<void>
   find(projectId: number, dashboardId: number): Promise<Dashboard | undefined>
-  /** Live ones, by name. */
+  /** Without deleted dashboards, ordered by name. */
   list(projectId: number, filter: { readonly search?: string }, window: Window): Promise<PageOf<Dashboard>>
-  /** Which of these ids are dashboards of the project, deleted ones left out. */
+  /** The subset of these ids that are dashboards of the project and not deleted. */
   existing(projectId: number, ids: readonly number[]): Promise<ReadonlySet<number>>
 }

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { expectAtomic, flagTables } from '../../testing/atomicity.ts'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -31,7 +31,7 @@ onEachDatabase('dashboards', dialect => {
       ]),
     )
 
-  it('every flag comes with a usage dashboard whose tiles hold their series', async () => {
+  it('creates a usage dashboard with every flag and returns its tiles with their series', async () => {
     const { body: flag } = await s.post(flags, { key: 'used' })
     await use('used', 'called', 'red', '2026-02-01', [1, 2])
     await use('used', 'called', 'red', '2026-02-03', [2])
@@ -63,7 +63,7 @@ onEachDatabase('dashboards', dialect => {
   })
 
   it.each(['date_from=yesterday', 'date_to=x', 'date_from=2026-02-02&date_to=2026-02-01', 'date_from=2020-01-01'])(
-    'refuses the range %s',
+    'rejects the range %s',
     async range => {
       const { body: flag } = await s.post(flags, { key: `range-${range.length}` })
       expect((await s.get(`${dashboards}${flag.usage_dashboard}/?${range}`)).status).toBe(400)
@@ -71,7 +71,7 @@ onEachDatabase('dashboards', dialect => {
   )
 
   describe('4.2 dashboard and enrich_usage_dashboard', () => {
-    it('answer the flag with its dashboard, and change nothing the second time', async () => {
+    it('return the flag with its dashboard, and change nothing the second time', async () => {
       const { body: flag } = await s.post(flags, { key: 'actions' })
       const first = await s.post(`${flags}${flag.id}/dashboard/`)
       expect(first.status).toBe(200)
@@ -92,7 +92,7 @@ onEachDatabase('dashboards', dialect => {
       ])
     })
 
-    it('make a new dashboard in place of a deleted one, and point the flag at it', async () => {
+    it('replace a deleted dashboard and set it on the flag', async () => {
       const { body: flag } = await s.post(flags, { key: 'renewed', has_enriched_analytics: true })
       await s.patch(`${dashboards}${flag.usage_dashboard}/`, { deleted: true })
       expect((await s.get(`${dashboards}${flag.usage_dashboard}/`)).status).toBe(404)
@@ -102,7 +102,7 @@ onEachDatabase('dashboards', dialect => {
       expect((await s.get(`${flags}${flag.id}/`)).body.usage_dashboard).toBe(body.usage_dashboard)
     })
 
-    it('refuse wrong types, unknown flags and who may not edit', async () => {
+    it('reject wrong types, unknown flags and callers who cannot edit the flag', async () => {
       const { body: flag } = await s.post(flags, { key: 'guarded' })
       expect((await s.post(`${flags}${flag.id}/dashboard/`, { active: 'yes' })).status).toBe(400)
       for (const action of ['dashboard', 'enrich_usage_dashboard', 'create_static_cohort_for_flag']) {
@@ -117,16 +117,16 @@ onEachDatabase('dashboards', dialect => {
       expect((await member.post(`${flags}${flag.id}/enrich_usage_dashboard/`)).status).toBe(403)
     })
 
-    it('leave nothing torn', async () => {
+    it('are atomic', async () => {
       const { body: flag } = await s.post(flags, { key: 'torn' })
       await s.patch(`${dashboards}${flag.usage_dashboard}/`, { deleted: true })
       const enrich = () => s.post(`${flags}${flag.id}/enrich_usage_dashboard/`)
-      const reply = await expectAtomic(s, injector, flagTables, enrich)
+      const reply = await expectAtomic(s, injector, { ...savedFlags(1), activity: 2, dashboards: 1 }, enrich)
       expect(reply.body.dashboard.tiles).toHaveLength(4)
     })
   })
 
-  it('are made, listed by name, changed, deleted and brought back', async () => {
+  it('can be created, listed by name, changed, deleted and restored', async () => {
     const { body: flag } = await s.post(flags, { key: 'tiled' })
     const made = await s.post(dashboards, {
       name: 'AAA mine',
@@ -149,7 +149,7 @@ onEachDatabase('dashboards', dialect => {
     expect((await s.patch(at, { deleted: false })).body.deleted).toBe(false)
   })
 
-  it('refuse what cannot be shown, and stay within their project', async () => {
+  it('rejects invalid tiles, and hides dashboards of other projects', async () => {
     expect((await s.post(dashboards, { name: '' })).status).toBe(400)
     const unknown = await s.post(dashboards, { tiles: [{ feature_flag: 999999, metric: 'calls' }] })
     expect([unknown.status, unknown.body.attr]).toEqual([400, 'tiles'])
@@ -160,7 +160,7 @@ onEachDatabase('dashboards', dialect => {
     expect((await stranger.get(`${stranger.project}/dashboards/${body.id}/`)).status).toBe(404)
   })
 
-  it('a deleted analytics dashboard does not stand in the way of other changes to a flag', async () => {
+  it('a deleted analytics dashboard does not block other changes to a flag', async () => {
     const { body: dashboard } = await s.post(dashboards, { name: 'linked' })
     const { body: flag } = await s.post(flags, { key: 'linked', analytics_dashboards: [dashboard.id] })
     await s.patch(`${dashboards}${dashboard.id}/`, { deleted: true })

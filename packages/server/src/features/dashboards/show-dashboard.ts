@@ -6,7 +6,7 @@ import type { Dashboard } from './dashboard-store.ts'
 import { type DayRange, daysIn } from './day-range.ts'
 import { seriesOf, type Tile, tilesOf, usageKindOf } from './tile.ts'
 
-/** A dashboard with the numbers of a range. A tile about a flag that is gone for good is left out. */
+/** A dashboard with the data of a range. Tiles of flags that no longer exist are omitted. */
 export async function showDashboard(
   tx: Stores,
   dashboard: Dashboard,
@@ -28,9 +28,9 @@ async function showTile(
   flagKey: string,
   range: DayRange,
 ): Promise<ShownTile> {
-  const asked = { flagKey, kind: usageKindOf[tile.metric], ...range }
-  const points = await tx.usage.series(projectId, asked)
-  const people = tile.metric === 'calls' ? new Map<string, number>() : await tx.usage.uniqueUsers(projectId, asked)
+  const query = { flagKey, kind: usageKindOf[tile.metric], ...range }
+  const points = await tx.usage.series(projectId, query)
+  const people = tile.metric === 'calls' ? new Map<string, number>() : await tx.usage.uniqueUsers(projectId, query)
   const days = daysIn(range)
   return { tile, flagKey, days, series: seriesOf(tile.metric, days, points, people) }
 }

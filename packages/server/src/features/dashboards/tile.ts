@@ -20,7 +20,7 @@ export interface Series {
   readonly total: number
 }
 
-/** The tiles of a dashboard: the usage of its flag, then what somebody has put on it. */
+/** The tiles of a dashboard: the usage of its flag, then the tiles that users added. */
 export function tilesOf(dashboard: {
   readonly flagId: number | null
   readonly isEnriched: boolean
@@ -32,7 +32,7 @@ export function tilesOf(dashboard: {
   return [...metrics.map(metric => ({ flagId, metric })), ...tiles]
 }
 
-/** What a tile shows: calls and people by variant, views and interactions in all and by how many people. */
+/** The series of a tile: calls and people by variant; views and interactions as a total and as a number of people. */
 export function seriesOf(
   metric: TileMetric,
   days: readonly string[],
@@ -47,8 +47,8 @@ export function seriesOf(
       return { ...line(variant, days, own, 'users'), total: people.get(variant) ?? 0 }
     })
   }
-  const everybody = [...people.values()].reduce((sum, n) => sum + n, 0)
-  return [line('total', days, points, 'calls'), { ...line('people', days, points, 'users'), total: everybody }]
+  const allPeople = [...people.values()].reduce((sum, n) => sum + n, 0)
+  return [line('total', days, points, 'calls'), { ...line('people', days, points, 'users'), total: allPeople }]
 }
 
 function line(label: string, days: readonly string[], points: readonly UsagePoint[], count: 'calls' | 'users'): Series {

@@ -1,16 +1,16 @@
 import type { Instant } from '../../instant.ts'
 import type { Properties } from '../persons/properties.ts'
 
-/** Something that happened to somebody, as a client library reported it. It is learnt from and counted, but not kept. */
+/** An event as a client library reported it. It updates profiles and counters; the event itself is not stored. */
 export interface IncomingEvent {
   readonly uuid: string
   readonly name: string
   readonly distinctId: string
-  /** With `$set`, `$set_once` and `$unset` inside, wherever the library had put them. */
+  /** Includes `$set`, `$set_once` and `$unset`, wherever the library put them. */
   readonly properties: Properties
-  /** When it happened, by the server's clock. */
+  /** When it happened, corrected to the server's clock. */
   readonly at: Instant
-  /** The address it came from. */
+  /** The client's IP address. */
   readonly ip: string | null
 }
 

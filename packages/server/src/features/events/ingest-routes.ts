@@ -4,7 +4,7 @@ import type { EventReceiver } from './ingest/ingest.ts'
 
 const paths = ['/e', '/i/v0/e', '/batch', '/capture', '/track', '/engage'] as const
 
-/** Where client libraries send events. Browsers repeat what is answered with anything but exactly 200. */
+/** Serves the paths to which client libraries send events. Browsers retry unless the status is exactly 200. */
 export function serveIngest(app: FastifyInstance, ingest: EventReceiver): void {
   for (const path of paths) {
     serveSdkPath(app, ['POST'], path, async request => {

@@ -7,9 +7,9 @@ import { eventNameCharactersMax, type IncomingEvent } from './event.ts'
 
 export const eventsPerRequestMax = 20_000
 
-/** What came with the events. */
+/** The request that carried the events. */
 export interface Arrival {
-  /** By which path; `/engage/` is about people and needs no event name. */
+  /** `/engage/` updates persons and needs no event name. */
   readonly path: string
   readonly ip: string | null
   readonly now: Instant
@@ -18,15 +18,15 @@ export interface Arrival {
 export interface ReadEvents {
   readonly token: string
   readonly events: readonly IncomingEvent[]
-  /** Entries that say too little to be an event. */
+  /** Number of entries without a name or distinct id. */
   readonly malformed: number
 }
 
 type Wire = Record<string, unknown>
 
 /**
- * Reads what client libraries send: one event, a list of them, or `{batch}`, with the project's token in any of the places where they put it.
- * Raises `unauthenticated` without a token, `too_large`, and `invalid` when not one entry is an event.
+ * Parses what client libraries send: one event, a list, or `{batch}`, with the project token wherever they put it. Throws
+ * `unauthenticated` without a token, `too_large`, and `invalid` when no entry is a valid event.
  */
 export function readEvents(body: unknown, arrival: Arrival): ReadEvents {
   const entries = entriesOf(body)
@@ -35,7 +35,7 @@ export function readEvents(body: unknown, arrival: Arrival): ReadEvents {
     throw new Problem('unauthenticated', "Send the project's token as `api_key` or `token` in the body.")
   }
   if (entries.length > eventsPerRequestMax) {
-    throw new Problem('too_large', `Send at most ${eventsPerRequestMax} events at once.`)
+    throw new Problem('too_large', `Send at most ${eventsPerRequestMax} events per request.`)
   }
   const sentAt = isObject(body) ? body.sent_at : undefined
   const events = entries.map(entry => readEvent(entry, sentAt, arrival)).filter(event => event !== undefined)
@@ -85,7 +85,7 @@ function nameOf(entry: Wire, path: string): string | undefined {
   return path.startsWith('/engage') ? '$identify' : undefined
 }
 
-/** What a library puts beside the properties counts as one of them, and over the one inside. */
+/** `$set`, `$set_once` and `$unset` beside the properties take precedence over those inside. */
 function propertiesOf(entry: Wire): Properties {
   const properties = isObject(entry.properties) ? entry.properties : {}
   const beside: Wire = {}
@@ -99,7 +99,7 @@ function propertiesOf(entry: Wire): Properties {
   return Object.keys(beside).length > 0 ? { ...properties, ...beside } : properties
 }
 
-/** By the server's clock: the client's clock may be wrong, but it is equally wrong about when it sent the event. */
+/** Converts to the server's clock: a skewed client clock shifts `timestamp` and `sent_at` alike. */
 function timeOf(entry: Wire, sentAt: unknown, now: Instant): Instant {
   const arrived = Date.parse(now)
   if (typeof entry.offset === 'number' && entry.offset >= 0) return before(arrived, entry.offset)

@@ -5,20 +5,20 @@ import { eventCountDaysMax, minuteOf } from './usage/event-counts.ts'
 import { dayOf } from './usage/usage-store.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
-/** Who used a flag is needed for as long as distinct users over a month can be asked for; how many, for a year. */
+/** User hashes are needed while distinct users over a month can be queried; counts are retained for a year. */
 export const usageUsersDaysMax = 31
 export const usageDaysMax = 366
-/** In one turn, so that nobody waits long for the database. */
-const seriesAtOnceMax = 20
+/** Per transaction, so that other writers do not wait long. */
+const seriesPerTransactionMax = 20
 
-/** Forgets what is too old to be asked for. */
+/** Deletes usage data beyond its retention period. */
 export const trimEvents: Job = {
   name: 'trim-events',
   async run({ now, transaction }) {
     const before = (days: number) => plusMilliseconds(now, -days * dayMilliseconds)
     await transaction(tx => tx.eventCounts.removeBefore(minuteOf(before(eventCountDaysMax))))
     await transaction(tx => tx.receivedBatches.removeBefore(before(receivedBatchDaysMax)))
-    await transaction(tx => tx.usage.forgetUsersBefore(dayOf(before(usageUsersDaysMax)), seriesAtOnceMax))
-    await transaction(tx => tx.usage.removeBefore(dayOf(before(usageDaysMax)), seriesAtOnceMax))
+    await transaction(tx => tx.usage.removeUsersBefore(dayOf(before(usageUsersDaysMax)), seriesPerTransactionMax))
+    await transaction(tx => tx.usage.removeBefore(dayOf(before(usageDaysMax)), seriesPerTransactionMax))
   },
 }

@@ -4,14 +4,14 @@ import type { MergeOutcome, MergeRule, PersonLedger } from '../persons/person-le
 import { isEmptyUpdate, type Properties, type PropertyUpdate } from '../persons/properties.ts'
 import type { IncomingEvent } from './event.ts'
 
-/** What an event says about a group. */
-export interface GroupFact {
+/** The properties that an event sets on a group. */
+export interface GroupUpdate {
   readonly type: string
   readonly key: string
   readonly update: PropertyUpdate
 }
 
-/** Errors and heatmaps come with whatever was at hand; they are no reason to change what is known of a person. */
+/** Exceptions and heatmaps carry arbitrary properties, which must not change a person. */
 const eventsIgnoredForProfiles = new Set(['$exception', '$$heatmap'])
 const mergeRules: ReadonlyMap<string, MergeRule> = new Map([
   ['$identify', 'identify'],
@@ -19,40 +19,40 @@ const mergeRules: ReadonlyMap<string, MergeRule> = new Map([
   ['$merge_dangerously', 'force'],
 ])
 
-/** The ids that an event is about. */
+/** The distinct ids of the persons that an event affects. */
 export function distinctIdsIn(event: IncomingEvent): readonly string[] {
-  if (isAboutNobody(event)) return []
+  if (hasNoPerson(event)) return []
   const other = otherIdOf(event)
   return other === undefined ? [event.distinctId] : [event.distinctId, other]
 }
 
-/** Enters an event into the ledger. Answers what became of its merge, if it asked for one. */
-export function learnPerson(ledger: PersonLedger, event: IncomingEvent): MergeOutcome | undefined {
-  if (isAboutNobody(event)) return undefined
+/** Applies an event to the ledger. Returns the outcome of its merge, if it requested one. */
+export function applyToLedger(ledger: PersonLedger, event: IncomingEvent): MergeOutcome | undefined {
+  if (hasNoPerson(event)) return undefined
   const { name, distinctId, at } = event
   const other = otherIdOf(event)
   const rule = mergeRules.get(name)
   const outcome = other !== undefined && rule ? ledger.merge(distinctId, other, at, rule) : undefined
   if (name === '$identify') ledger.identify(distinctId, at)
-  const update = eventsIgnoredForProfiles.has(name) ? nothing : updateIn(event.properties)
+  const update = eventsIgnoredForProfiles.has(name) ? emptyUpdate : updateIn(event.properties)
   if (isEmptyUpdate(update)) ledger.see(distinctId, at)
   else ledger.update(distinctId, update, at)
   return outcome
 }
 
-/** True for what must not be lost: everything but the mere fact that somebody did something. */
+/** True for events that must not be dropped under overload because they change a person or a group. */
 export const updatesProfiles = (event: IncomingEvent): boolean =>
   mergeRules.has(event.name) ||
   event.name === '$groupidentify' ||
   (!eventsIgnoredForProfiles.has(event.name) && !isEmptyUpdate(updateIn(event.properties)))
 
-/** The types of the groups that the event's sender belongs to. */
+/** The types of the groups that the event's person belongs to. */
 export function groupTypesIn({ properties }: IncomingEvent): readonly string[] {
   const { $groups: groups } = properties
   return isObject(groups) ? Object.keys(groups).map(readGroupType).filter(isDefined) : []
 }
 
-export function groupFactIn({ name, properties }: IncomingEvent): GroupFact | undefined {
+export function groupUpdateIn({ name, properties }: IncomingEvent): GroupUpdate | undefined {
   if (name !== '$groupidentify') return undefined
   const type = readGroupType(properties.$group_type)
   const key = readGroupKey(properties.$group_key)
@@ -60,8 +60,8 @@ export function groupFactIn({ name, properties }: IncomingEvent): GroupFact | un
   return { type, key, update: { set: objectOf(properties.$group_set), setOnce: {}, unset: [] } }
 }
 
-/** Server libraries report on a group under an id made up from it, and anonymous visitors may ask to stay unknown. */
-function isAboutNobody({ name, distinctId, properties }: IncomingEvent): boolean {
+/** Server libraries identify groups under a synthetic distinct id, and clients can disable profile processing. */
+function hasNoPerson({ name, distinctId, properties }: IncomingEvent): boolean {
   if (properties.$process_person_profile === false) return true
   return name === '$groupidentify' && distinctId === `$${properties.$group_type}_${properties.$group_key}`
 }
@@ -71,10 +71,10 @@ function otherIdOf({ name, properties }: IncomingEvent): string | undefined {
   return mergeRules.has(name) ? readDistinctId(properties.alias) : undefined
 }
 
-const nothing: PropertyUpdate = { set: {}, setOnce: {}, unset: [] }
+const emptyUpdate: PropertyUpdate = { set: {}, setOnce: {}, unset: [] }
 
 function updateIn({ $set, $set_once, $unset }: Properties): PropertyUpdate {
-  if ($set === undefined && $set_once === undefined && $unset === undefined) return nothing
+  if ($set === undefined && $set_once === undefined && $unset === undefined) return emptyUpdate
   return { set: objectOf($set), setOnce: objectOf($set_once), unset: namesIn($unset) }
 }
 

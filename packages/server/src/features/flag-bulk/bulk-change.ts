@@ -7,7 +7,8 @@ import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
 import type { Flag, FlagPatch } from '../flags/flag.ts'
-import { updateFlag } from '../flags/update-flag.ts'
+import type { ApproveSave } from '../flags/flag-approval.ts'
+import { type FlagUpdate, touchesReferences, updateFlag } from '../flags/update-flag.ts'
 
 export interface BulkResult {
   readonly changed: readonly Flag[]
@@ -15,8 +16,8 @@ export interface BulkResult {
 }
 
 /**
- * Changes many flags in one transaction. What cannot be changed (no such flag, no right, still needed by another flag) is named
- * and left alone; flags that stand in each other's way are tried again after the others.
+ * Changes many flags in one transaction. A flag that cannot be changed (unknown, not permitted, still needed by another flag) is reported
+ * with the reason; flags that block each other are tried again after the others.
  */
 export async function bulkChange(
   tx: Stores,
@@ -24,45 +25,50 @@ export async function bulkChange(
   project: Project,
   { ids, patchOf }: { readonly ids: readonly number[]; readonly patchOf: (flag: Flag) => FlagPatch },
   now: Instant,
+  approve: ApproveSave,
 ): Promise<BulkResult> {
   const live = new Map((await tx.flags.findLive(project.id, ids)).map(flag => [flag.id, flag]))
   const grants = await grantsFor(tx, actor, project)
   const changed: Flag[] = []
   const errors: BulkError[] = []
   let waiting: Flag[] = []
-  for (const id of new Set(ids)) {
+  for (const id of ascending(ids)) {
     const flag = live.get(id)
     if (!flag) errors.push({ id, reason: 'Flag not found.' })
-    else if (!canEditFlag(grants, flag)) errors.push({ id, key: flag.key, reason: 'You may not edit this flag.' })
+    else if (!canEditFlag(grants, flag)) errors.push({ id, key: flag.key, reason: 'You cannot edit this flag.' })
     else waiting.push(flag)
   }
+  // Every writer locks the project before its flags, and flags in ascending order: no two writers can wait for each other.
+  if (waiting.some(flag => touchesReferences(flag, patchOf(flag)))) await tx.projects.holdReferences(project.id)
+  let refusals: BulkError[] = []
   for (let isProgress = true; isProgress && waiting.length > 0; ) {
     const refused: Flag[] = []
+    refusals = []
     for (const flag of waiting) {
-      const result = await attempt(tx, actor, project, flag, patchOf(flag), now)
-      if (result instanceof Problem) refused.push(flag)
-      else changed.push(result)
+      const result = await attempt(tx, actor, project, { stored: flag, patch: patchOf(flag) }, now, approve)
+      if (result instanceof Problem) {
+        refused.push(flag)
+        refusals.push({ id: flag.id, key: flag.key, reason: result.message })
+      } else changed.push(result)
     }
     isProgress = refused.length < waiting.length
     waiting = refused
   }
-  for (const flag of waiting) {
-    const problem = await attempt(tx, actor, project, flag, patchOf(flag), now)
-    if (problem instanceof Problem) errors.push({ id: flag.id, key: flag.key, reason: problem.message })
-  }
-  return { changed, errors }
+  return { changed, errors: [...errors, ...refusals] }
 }
+
+const ascending = (ids: readonly number[]): readonly number[] => [...new Set(ids)].sort((a, b) => a - b)
 
 async function attempt(
   tx: Stores,
   actor: Actor,
   project: Project,
-  flag: Flag,
-  patch: FlagPatch,
+  update: FlagUpdate,
   now: Instant,
+  approve: ApproveSave,
 ): Promise<Flag | Problem> {
   try {
-    return await updateFlag(tx, actor, project, { flagId: flag.id, patch, decidedOn: flag }, now)
+    return await updateFlag(tx, actor, project, update, now, approve)
   } catch (error) {
     // A refusal comes before anything is written, so the transaction can go on with the next flag.
     if (error instanceof Problem && error.kind === 'invalid') return error

@@ -6,17 +6,19 @@ import { invalid } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { activeVariant, rolloutState } from '../flags/flag.ts'
+import { type FlagGuard, saveWithApproval } from '../flags/flag-approval.ts'
 import { readFlagFilter } from '../flags/flag-filter.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { bulkChange, changeTags } from './bulk-change.ts'
 
 interface Deps {
   readonly database: Database
+  readonly guard: FlagGuard
   readonly now: () => Instant
 }
 
-/** What the page does with many flags at once. */
-export function serveBulkFlags(serve: ServeRoute, { database, now }: Deps): void {
+/** Changes of many flags at once. */
+export function serveBulkFlags(serve: ServeRoute, { database, guard, now }: Deps): void {
   const r = routes.flagBulk
 
   serve(r.dependents, ({ project, params }) =>
@@ -46,10 +48,10 @@ export function serveBulkFlags(serve: ServeRoute, { database, now }: Deps): void
     if ((body.ids === undefined) === (body.filters === undefined)) {
       throw invalid(null, 'invalid_input', 'Send either ids or filters.')
     }
-    const { changed, errors } = await database.transaction(async tx => {
+    const { changed, errors } = await saveWithApproval(database, guard, async (tx, approve) => {
       const ids = body.ids ?? (await idsMatching(tx, project, body.filters ?? {}, now()))
       refuseTooMany(ids)
-      return bulkChange(tx, actor, project, { ids, patchOf: () => ({ deleted: true }) }, now())
+      return bulkChange(tx, actor, project, { ids, patchOf: () => ({ deleted: true }) }, now(), approve)
     })
     const deleted = changed.map(flag => ({
       id: flag.id,
@@ -63,13 +65,14 @@ export function serveBulkFlags(serve: ServeRoute, { database, now }: Deps): void
   serve(r.update, async ({ actor, project, body }) => {
     const { ids, active, tags, tags_action: action = 'set' } = body
     refuseTooMany(ids)
-    const { changed, errors } = await database.transaction(tx =>
+    const { changed, errors } = await saveWithApproval(database, guard, (tx, approve) =>
       bulkChange(
         tx,
         actor,
         project,
         { ids, patchOf: flag => ({ active, tags: tags && changeTags(flag.tags, action, tags) }) },
         now(),
+        approve,
       ),
     )
     const updated = changed.map(flag => ({

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectAtomic, flagTables } from '../../testing/atomicity.ts'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -108,7 +108,7 @@ onEachDatabase('many flags at once', dialect => {
 
   it('leaves nothing torn when it fails half way', async () => {
     const ids = [(await make('torn-a')).id, (await make('torn-b')).id]
-    const reply = await expectAtomic(s, injector, flagTables, () => s.post(`${flags}bulk_delete/`, { ids }))
+    const reply = await expectAtomic(s, injector, savedFlags(2), () => s.post(`${flags}bulk_delete/`, { ids }))
     expect(reply.body.deleted).toHaveLength(2)
   })
 })

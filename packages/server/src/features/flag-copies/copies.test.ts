@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectAtomic, flagTables } from '../../testing/atomicity.ts'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -221,8 +221,8 @@ onEachDatabase('organization flags', dialect => {
   it('leaves nothing torn when it fails half way', async () => {
     await make('torn', { filters: { groups: [{ properties: [], rollout_percentage: 1 }] } })
     await make('torn', {}, targets[0]?.flags)
-    const tables = [...flagTables, 'cohorts'] as const
-    const reply = await expectAtomic(s, injector, tables, () => s.post(copy, body('torn')))
+    const effects = { ...savedFlags(2), dashboards: 1, cohorts: 0 }
+    const reply = await expectAtomic(s, injector, effects, () => s.post(copy, body('torn')))
     expect(reply.text).toBe('')
     expect((await flagIn(targets[1], 'torn')).rollout_percentage).toBe(1)
   })

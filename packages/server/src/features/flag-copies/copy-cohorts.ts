@@ -5,7 +5,7 @@ import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import type { Cohort } from '../cohorts/cohort.ts'
 import { createCohort } from '../cohorts/create-cohort.ts'
-import { nobody } from '../cohorts/members/members.ts'
+import { noPeople } from '../cohorts/members/members.ts'
 
 /** The cohorts that filters need, and those that these need; each stands after the ones it needs. */
 export async function cohortsNeededBy(tx: Stores, projectId: number, filters: unknown): Promise<readonly Cohort[]> {
@@ -61,6 +61,6 @@ async function createCopy(
   })
   const { name, description, isStatic } = cohort
   const content = { name, description, filters, deleted: false }
-  const made = await createCohort(tx, actor, target, { content, isStatic, people: nobody }, now)
+  const made = await createCohort(tx, actor, target, { content, isStatic, people: noPeople }, now)
   return made.cohort
 }

@@ -9,6 +9,7 @@ import { grantsFor, requireCanEdit } from '../access/grants.ts'
 import type { Cohort } from '../cohorts/cohort.ts'
 import { createFlag } from '../flags/create-flag.ts'
 import type { Flag, FlagPatch } from '../flags/flag.ts'
+import type { ApproveSave } from '../flags/flag-approval.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
 
@@ -38,19 +39,21 @@ export async function copyFlag(
   organization: Organization,
   copy: FlagCopy,
   now: Instant,
+  approve: ApproveSave,
 ): Promise<readonly Flag[]> {
   const source = await findSource(tx, actor, organization, copy)
   const copies: Flag[] = []
   const failures: string[] = []
-  for (const id of new Set(copy.targetProjectIds)) {
+  // In ascending order, as every writer that locks several projects.
+  for (const id of [...new Set(copy.targetProjectIds)].sort((a, b) => a - b)) {
     try {
       const target = await findProject(tx, actor, organization, id)
-      if (!target) throw invalid(null, 'does_not_exist', 'There is no such project in this organization.')
-      if (target.id === source.project.id) throw invalid(null, 'invalid_input', 'The flag is there already.')
-      copies.push(await copyInto(tx, actor, source, target, copy, now))
+      if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
+      if (target.id === source.project.id) throw invalid(null, 'invalid_input', 'The flag exists there already.')
+      copies.push(await copyInto(tx, actor, source, target, copy, now, approve))
     } catch (error) {
       if (!(error instanceof Problem) || (error.kind !== 'invalid' && error.kind !== 'forbidden')) throw error
-      // The key was free a moment ago: somebody made the flag meanwhile, and it is found the next time.
+      // The key was free a moment ago: another request created the flag, which is found in the next run.
       if (error.code === 'unique') throw new StaleWrite()
       failures.push(`Project ${id}: ${error.message}`)
     }
@@ -99,6 +102,7 @@ async function copyInto(
   target: Project,
   copy: FlagCopy,
   now: Instant,
+  approve: ApproveSave,
 ): Promise<Flag> {
   const { flag, project } = source
   const existing = await tx.flags.findLiveByKey(target.id, flag.key)
@@ -122,8 +126,12 @@ async function copyInto(
     evaluationContexts: flag.evaluationContexts,
   }
   const trigger = { copied_from_project: project.id, copied_from_flag: flag.id }
-  if (existing) return updateFlag(tx, actor, target, { flagId: existing.id, patch, trigger }, now)
-  return createFlag(tx, actor, target, patch, now, trigger)
+  // Cohorts that are copied along get other ids each time the transaction is run.
+  const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
+  if (existing) {
+    return updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, approve)
+  }
+  return createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, approve)
 }
 
 /** The ids, in the target, of the flags that the source depends on. Raises `invalid` that names the missing ones. */

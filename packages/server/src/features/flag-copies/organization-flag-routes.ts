@@ -7,17 +7,19 @@ import type { Database } from '../../stores.ts'
 import { levelInProject } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
+import { type FlagGuard, saveWithApproval } from '../flags/flag-approval.ts'
 import { flagToWire } from '../flags/flag-resource.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { copyFlag } from './copy-flag.ts'
 
 interface Deps {
   readonly database: Database
+  readonly guard: FlagGuard
   readonly now: () => Instant
 }
 
-/** Contract 4.1. The status is the answer; a client that asks for it gets PostHog's JSON as well. */
-export function serveOrganizationFlags(serve: ServeRoute, { database, now }: Deps): void {
+/** Contract 4.1. The status is the result; a client that prefers it gets PostHog's JSON as well. */
+export function serveOrganizationFlags(serve: ServeRoute, { database, guard, now }: Deps): void {
   const r = routes.organizationFlags
 
   serve(r.byKey, async ({ actor, organization, params, headers }) => {
@@ -46,8 +48,8 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, now }: Dep
     if (copy.targetProjectIds.length > copyTargetsMax) {
       throw invalid('target_project_ids', 'max_length', `A flag is copied into at most ${copyTargetsMax} projects.`)
     }
-    const success = await database.transaction(async tx => {
-      const copies = await copyFlag(tx, actor, organization, copy, now())
+    const success = await saveWithApproval(database, guard, async (tx, approve) => {
+      const copies = await copyFlag(tx, actor, organization, copy, now(), approve)
       const grants = await grantsFor(tx, actor, { organizationId: organization.id })
       return copies.map(flag => flagToWire(flag, canEditFlag(grants, flag)))
     })

@@ -6,6 +6,7 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import { type FlagGuard, saveWithApproval } from '../flags/flag-approval.ts'
 import { flagToWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { restoreFlag } from './restore-flag.ts'
@@ -13,18 +14,19 @@ import { versionToWire } from './version-resource.ts'
 
 interface Deps {
   readonly database: Database
+  readonly guard: FlagGuard
   readonly now: () => Instant
 }
 
-/** Every earlier state of a flag: read, compared, put back. */
-export function serveFlagVersions(serve: ServeRoute, { database, now }: Deps): void {
+/** Every earlier version of a flag: read, compared, restored. */
+export function serveFlagVersions(serve: ServeRoute, { database, guard, now }: Deps): void {
   const r = routes.flagVersions
 
   serve(r.list, ({ project, params, query, url }) =>
     database.read(async tx => {
       const flag = await getFlag(tx, project, params.id)
       const window = readWindow(query)
-      // One more than asked for, so that the oldest on the page has something to be compared to.
+      // One more than requested, so that the oldest on the page can be compared.
       const page = await tx.flags.listVersions(flag.id, { ...window, limit: window.limit + 1 })
       const shown = { count: page.count, items: page.items.slice(0, window.limit).map((item, n) => ({ item, n })) }
       return pageBody(shown, window, url, ({ item, n }) => versionToWire(flag, item, page.items[n + 1]))
@@ -47,11 +49,13 @@ export function serveFlagVersions(serve: ServeRoute, { database, now }: Deps): v
 
   serve(r.restore, async request => {
     const { actor, project, params } = request
-    await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
-    const restore = { flagId: Number(params.id), version: request.body.version }
-    // The answer is put together inside: nothing may fail after the commit.
-    return database.transaction(async tx => {
-      const flag = await restoreFlag(tx, actor, project, restore, now())
+    return saveWithApproval(database, guard, async (tx, approve) => {
+      // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
+      const stored = await getFlag(tx, project, params.id)
+      await requireCanEdit(tx, actor, project, stored)
+      const restore = { stored, version: request.body.version }
+      const flag = await restoreFlag(tx, actor, project, restore, now(), approve)
+      // The response is built inside: nothing can fail after the commit.
       return flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))
     })
   })

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { expectAtomic, flagTables } from '../../testing/atomicity.ts'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -118,7 +118,7 @@ onEachDatabase('flag versions', dialect => {
 
   it('leaves nothing torn when a restore fails half way', async () => {
     const flag = await threeVersions('torn')
-    const reply = await expectAtomic(s, injector, flagTables, () =>
+    const reply = await expectAtomic(s, injector, savedFlags(1), () =>
       s.post(`${flags}${flag.id}/restore/`, { version: 2 }),
     )
     expect(reply.body).toMatchObject({ version: 4, active: true, name: 'two' })

@@ -10,7 +10,7 @@ import type { Flag, FlagContent } from './flag.ts'
 
 const filtersBytesMax = 4 * 1024 * 1024
 
-/** Raises `invalid` for what could not be evaluated or found: the engine itself is asked, on what the flag refers to. */
+/** Raises `invalid` for what cannot be evaluated or does not exist: the engine checks the flag with what it refers to. */
 export async function checkFlagContent(
   tx: Stores,
   project: Project,
@@ -18,12 +18,12 @@ export async function checkFlagContent(
   stored?: FlagContent,
 ): Promise<void> {
   checkKey(flag.key)
-  // One that was deleted since must not stand in the way of another change.
+  // One that was deleted since must not block another change.
   const added = flag.analyticsDashboards.filter(id => !stored?.analyticsDashboards.includes(id))
   await checkDashboards(tx, project.id, added)
   if (stored && leavesServingUnchanged(stored, flag)) return
   if (JSON.stringify(flag.filters).length > filtersBytesMax) {
-    throw invalid('filters', 'max_length', `Filters may have at most ${filtersBytesMax} bytes as JSON.`)
+    throw invalid('filters', 'max_length', `\`filters\` must have at most ${filtersBytesMax} bytes as JSON.`)
   }
   const [issue] = checkFlag(
     flagDefinition(flag),
@@ -37,10 +37,7 @@ export async function checkFlagContent(
   if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
 }
 
-/**
- * What is served stays as it is, or goes off. It was checked when it was written; whatever has become of it since, nobody must be kept
- * from switching a flag off.
- */
+/** What is served stays as it is, or is disabled. It was checked when it was written; disabling a flag must always be possible. */
 function leavesServingUnchanged(stored: FlagContent, flag: FlagContent): boolean {
   const isComing = (flag.active && !stored.active) || (!flag.deleted && stored.deleted)
   return !isComing && servedFields.every(field => isDeepStrictEqual(stored[field], flag[field]))
@@ -51,7 +48,7 @@ const servedFields = ['key', 'filters', 'ensureExperienceContinuity', 'bucketing
 function checkKey(key: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (/[\u0000-\u001f\u007f-\u009f]/.test(key)) {
-    throw invalid('key', 'invalid_input', 'The key may not hold control characters.')
+    throw invalid('key', 'invalid_input', '`key` must not contain control characters.')
   }
 }
 

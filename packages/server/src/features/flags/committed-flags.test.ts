@@ -35,7 +35,7 @@ onEachDatabase('flags that were written on this node', dialect => {
     return (await s.halyard.database.read(tx => tx.flags.find(s.projectId, body.id)))!
   }
 
-  it('are remembered until somebody asks, just as they are read', async () => {
+  it('are cached until they are looked up, exactly as they are read', async () => {
     const node = startNode()
     const stored = await createFlag('remembered')
     await node.save({ ...stored, version: 2, name: 'changed', tags: ['two'], deleted: false })
@@ -111,7 +111,7 @@ describe('the memory of written flags', () => {
     expect(flags.has(1)).toBe(false)
   })
 
-  it('stays small when nobody asks', () => {
+  it('is bounded when no one looks a flag up', () => {
     const flags = createCommittedFlags()
     for (let id = 0; id < 10_000; id++) flags.keep(written(id, 1))
     const kept = Array.from({ length: 10_000 }, (_, id) => id).filter(flags.has)

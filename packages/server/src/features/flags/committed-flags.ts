@@ -1,15 +1,18 @@
+import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import type { Flag } from './flag.ts'
 
 /**
- * Flags that this node has just written. Whoever hears of the change asks for the flag, and need not read back what was known a moment
+ * Flags that this node has just written. Listeners of the change feed look the flag up, and need not read back what was known a moment
  * ago: a version is written once, so a flag that still has the version which was written here is what was written here.
  */
 export interface CommittedFlags {
   /** Only after the commit: another writer may use the version number of a transaction that was rolled back. */
   keep(written: CommittedFlag): void
   has(flagId: number): boolean
-  /** What was written, when that was this version. Asked for once: then it is forgotten. */
+  /** What was written, when that was this version. Removes it: it is looked up once. */
   take(flagId: number, version: number): Flag | undefined
+  /** After a failover another node may have written another flag under the same version. */
+  clear(): void
 }
 
 export interface CommittedFlag {
@@ -21,23 +24,19 @@ export interface CommittedFlag {
 }
 
 const flagsMax = 1000
-/** Larger ones are read back: they are few, and a thousand of them would take much memory. */
+/** Larger ones are read back: they are rare, and a thousand of them would take much memory. */
 const charactersMax = 4096
 
 export function createCommittedFlags(): CommittedFlags {
-  const flags = new Map<number, CommittedFlag>()
+  const flags = new InvalidatedCache<CommittedFlag>({ sizeMax: flagsMax })
   return {
-    keep(written) {
-      // In a project that nobody evaluates, nobody asks for them.
-      if (flags.size >= flagsMax) flags.clear()
-      if (written.characters <= charactersMax) flags.set(written.id, written)
-      else flags.delete(written.id)
-    },
-    has: flagId => flags.has(flagId),
+    keep: written => flags.set(String(written.id), written.characters <= charactersMax ? written : undefined),
+    has: flagId => flags.peek(String(flagId)) !== undefined,
     take(flagId, version) {
-      const written = flags.get(flagId)
-      flags.delete(flagId)
+      const written = flags.peek(String(flagId))
+      flags.delete(String(flagId))
       return written?.version === version ? written.read() : undefined
     },
+    clear: () => flags.clear(),
   }
 }

@@ -6,24 +6,33 @@ import type { Author } from '../activity/activity.ts'
 import { createUsageDashboard } from '../dashboards/create-usage-dashboard.ts'
 import { checkFlagContent } from './check-flag.ts'
 import { applyPatch, type Flag, type FlagPatch, newFlagContent } from './flag.ts'
+import type { ApproveSave } from './flag-approval.ts'
 import { type FlagRecord, recordFlag } from './record-flag.ts'
+
+export interface FlagCreation {
+  readonly patch: FlagPatch & { readonly key: string }
+  /** Why the flag was created, for the activity entry. */
+  readonly trigger?: FlagRecord['trigger']
+  /** What the filters of the patch were derived from; see `FlagSave`. */
+  readonly filtersFrom?: string
+}
 
 /** Raises `invalid` for a taken key, for filters that cannot be evaluated, and when the project is full. */
 export async function createFlag(
   tx: Stores,
   author: NonNullable<Author>,
   project: Project,
-  patch: FlagPatch & { readonly key: string },
+  { patch, trigger = null, filtersFrom }: FlagCreation,
   now: Instant,
-  trigger: FlagRecord['trigger'] = null,
+  approve: ApproveSave,
 ): Promise<Flag> {
   const content = applyPatch(newFlagContent(patch.key, now), patch)
   if (refersToOthers(content.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
-  await tx.flags.checkRoom(project.id, { flags: 1, filters: content.filters })
+  await tx.flags.checkLimits(project.id, { flags: 1, filters: content.filters })
   const createdBy: User = author.user
   const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)
-  const flag = await tx.flags.create({
+  const created: Omit<Flag, 'id'> = {
     ...content,
     projectId: project.id,
     createdBy,
@@ -32,7 +41,9 @@ export async function createFlag(
     updatedAt: now,
     lastModifiedBy: createdBy,
     activeSince: now,
-  })
+  }
+  approve({ projectId: project.id, stored: undefined, flag: created, filtersFrom })
+  const flag = await tx.flags.create(created)
   await tx.dashboards.setFlag(dashboard.id, flag.id)
   await recordFlag(tx, author, project, flag, { activity: 'created', changes: [], trigger }, now)
   return flag

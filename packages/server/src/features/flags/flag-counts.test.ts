@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { createFlagCounts } from './flag-counts.ts'
 
 describe('counts of live flags', () => {
-  it('know nothing of a project whose flags nobody counted', () => {
+  it('know nothing of a project whose flags were not counted', () => {
     expect(createFlagCounts().atMost(1, 500)).toBe(Number.POSITIVE_INFINITY)
   })
 

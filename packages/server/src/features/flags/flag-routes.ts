@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { createInvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+import { createProjectCache } from '../../concurrency/invalidated-cache.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -13,6 +13,7 @@ import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import { createFlag } from './create-flag.ts'
 import type { Flag } from './flag.ts'
+import { type FlagGuard, saveWithApproval } from './flag-approval.ts'
 import { readFlagFilter } from './flag-filter.ts'
 import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
 import { flagStatus } from './flag-status.ts'
@@ -21,6 +22,7 @@ import { updateFlag } from './update-flag.ts'
 interface Deps {
   readonly database: Database
   readonly changes: ChangeFeed
+  readonly guard: FlagGuard
   readonly now: () => Instant
 }
 
@@ -32,9 +34,9 @@ interface ListPage {
 }
 
 /** Contract 4.2, the flags themselves and what happened to them. */
-export function serveFlags(serve: ServeRoute, { database, changes, now }: Deps): void {
+export function serveFlags(serve: ServeRoute, { database, changes, guard, now }: Deps): void {
   const r = routes.flags
-  const pages = createInvalidatedCache<ListPage>({
+  const pages = createProjectCache<ListPage>({
     changes,
     isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
     projectOf: page => page.projectId,
@@ -53,7 +55,7 @@ export function serveFlags(serve: ServeRoute, { database, changes, now }: Deps):
       })
       return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
     }
-    // What others see depends on their roles, and what is stale on the time: neither is told of as a change.
+    // What members see depends on their roles, and staleness on the time: neither is in the change feed.
     const isLasting = isAdmin(actor, project) && filter.staleSince === undefined
     const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
     return answer({ status: 200, body: page?.bytes })
@@ -61,7 +63,9 @@ export function serveFlags(serve: ServeRoute, { database, changes, now }: Deps):
 
   serve(r.create, async ({ actor, project, body }) => {
     const patch = { ...patchFromWire(body), key: body.key }
-    const flag = await database.transaction(tx => createFlag(tx, actor, project, patch, now()))
+    const flag = await saveWithApproval(database, guard, (tx, approve) =>
+      createFlag(tx, actor, project, { patch }, now(), approve),
+    )
     return flagToWire(flag, true)
   })
 
@@ -71,14 +75,14 @@ export function serveFlags(serve: ServeRoute, { database, changes, now }: Deps):
 
   serve(r.update, async request => {
     const { actor, project, params } = request
-    return database.transaction(async tx => {
-      // Looked up before the body is read: an unknown flag is 404 and a forbidden one 403, whatever is sent.
-      const found = await getFlag(tx, project, params.id)
-      await requireCanEdit(tx, actor, project, found)
+    return saveWithApproval(database, guard, async (tx, approve) => {
+      // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
+      const stored = await getFlag(tx, project, params.id)
+      await requireCanEdit(tx, actor, project, stored)
       const { version, ...body } = request.body
-      const update = { flagId: found.id, found, patch: patchFromWire(body), seenVersion: version }
-      // The answer is put together inside: nothing may fail after the commit.
-      return flagToWire(await updateFlag(tx, actor, project, update, now()), true)
+      const update = { stored, patch: patchFromWire(body), basedOnVersion: version }
+      // The response is built inside: nothing can fail after the commit.
+      return flagToWire(await updateFlag(tx, actor, project, update, now(), approve), true)
     })
   })
 
@@ -112,7 +116,7 @@ export function serveFlags(serve: ServeRoute, { database, changes, now }: Deps):
   )
 }
 
-/** Admins may edit every flag: all of them see the same list. */
+/** Admins can edit every flag: all of them see the same list. */
 const isAdmin = (actor: Actor, { organizationId }: Project): boolean =>
   (actor.levels.get(organizationId) ?? 0) >= adminLevel
 

@@ -5,7 +5,7 @@ import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
 const day = 24 * 60 * 60 * 1000
 const ago = (days: number): Instant => plusMilliseconds(instantOf(new Date()), -days * day)
-const everybody = { groups: [{ properties: [], rollout_percentage: 100 }] }
+const everyone = { groups: [{ properties: [], rollout_percentage: 100 }] }
 const half = { groups: [{ properties: [], rollout_percentage: 50 }] }
 const someone = { groups: [{ properties: [{ key: 'a', value: 'b', type: 'person' }], rollout_percentage: 100 }] }
 const variants = (share: number) => ({
@@ -25,22 +25,22 @@ onEachDatabase('stale flags', dialect => {
   afterAll(() => s.close())
 
   const cases: [name: string, flag: object, calledDaysAgo: number | null, status: string][] = [
-    ['young', { filters: everybody, created_at: ago(29) }, null, 'active'],
-    ['old and for everybody', { filters: everybody, created_at: ago(31) }, null, 'stale'],
-    ['old, for everybody, still called', { filters: everybody, created_at: ago(31) }, 1, 'stale'],
+    ['young', { filters: everyone, created_at: ago(29) }, null, 'active'],
+    ['old and fully rolled out', { filters: everyone, created_at: ago(31) }, null, 'stale'],
+    ['old, fully rolled out, still called', { filters: everyone, created_at: ago(31) }, 1, 'stale'],
     ['old and never called', { filters: half, created_at: ago(31) }, null, 'active'],
     ['old and called lately', { filters: half, created_at: ago(31) }, 29, 'active'],
     ['old and no longer called', { filters: half, created_at: ago(60) }, 31, 'stale'],
     ['old with properties', { filters: someone, created_at: ago(31) }, null, 'active'],
     [
       'old with one variant',
-      { filters: { ...everybody, multivariate: variants(100) }, created_at: ago(31) },
+      { filters: { ...everyone, multivariate: variants(100) }, created_at: ago(31) },
       null,
       'stale',
     ],
     [
       'old with variants',
-      { filters: { ...everybody, multivariate: variants(50) }, created_at: ago(31) },
+      { filters: { ...everyone, multivariate: variants(50) }, created_at: ago(31) },
       null,
       'active',
     ],
@@ -50,8 +50,8 @@ onEachDatabase('stale flags', dialect => {
       null,
       'stale',
     ],
-    ['off', { filters: everybody, created_at: ago(31), active: false }, 60, 'inactive'],
-    ['deleted', { filters: everybody, created_at: ago(31), deleted: true }, null, 'deleted'],
+    ['off', { filters: everyone, created_at: ago(31), active: false }, 60, 'inactive'],
+    ['deleted', { filters: everyone, created_at: ago(31), deleted: true }, null, 'deleted'],
   ]
 
   it.each(cases)('%s', async (key, flag, calledDaysAgo, status) => {

@@ -4,9 +4,10 @@ import { sqlChangeLog } from '../../storage/changes/change-log.sql.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
 import { pipelinedWrite, preparedInsert, preparedListQuery, preparedQuery } from '../../storage/prepared-query.ts'
 import { countRows, readPage } from '../../storage/read-page.ts'
-import type { TransactionNotes } from '../../storage/sql-database.ts'
+import { requireSaved } from '../../storage/save-row.ts'
+import type { TransactionEnd } from '../../storage/sql-database.ts'
 import type { FlagVersionRow, Tables } from '../../storage/tables.ts'
-import { StaleWrite } from '../../stores.ts'
+import { contains } from '../../storage/text-search.ts'
 import { embeddedUser, findUsers } from '../identity/embedded-user.sql.ts'
 import type { CommittedFlags } from './committed-flags.ts'
 import type { Flag } from './flag.ts'
@@ -50,12 +51,12 @@ const peopleOf = (row: { created_by_id: number; last_modified_by_id: number | nu
 const isLive = sql<boolean>`flags.deleted = 0`
 
 interface FlagStoreContext {
-  readonly notes: TransactionNotes
+  readonly end: TransactionEnd
   readonly memory: { readonly flagCounts: FlagCounts; readonly committedFlags: CommittedFlags }
   readonly limits: FlagLimits | undefined
 }
 
-export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: FlagStoreContext): FlagStore {
+export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagStoreContext): FlagStore {
   const { flagCounts: counts, committedFlags } = memory
   const flags = () => flagsIn(db)
 
@@ -79,9 +80,9 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
     if (count + added > max) throw tooManyFlags(max)
   }
 
-  /** As it will be read: what is remembered of a flag must not differ from what is stored. */
-  function remember({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
-    notes.afterCommit(() =>
+  /** As it will be read: the cached flag must not differ from the stored one. */
+  function cacheAfterCommit({ createdBy, lastModifiedBy }: Omit<Flag, 'id'>, row: NewFlagRow & { id: number }): void {
+    end.afterCommit(() =>
       committedFlags.keep({
         id: row.id,
         version: row.version,
@@ -91,8 +92,8 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
     )
   }
 
-  /** Of those that were written here, the database need only say that nobody has written them since. */
-  async function findFlagsOrTakeWritten(flagIds: readonly number[]): Promise<Flag[]> {
+  /** For flags that were written here, it is enough to check that their version is still the same. */
+  async function findFlagsOrCommitted(flagIds: readonly number[]): Promise<Flag[]> {
     const written = flagIds.filter(committedFlags.has)
     const others = flagIds.filter(id => !committedFlags.has(id))
     const found: Flag[] = []
@@ -110,7 +111,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
       try {
         const row = fromFlag(flag)
         const id = await insertFlag(db, row)
-        remember(flag, { ...row, id })
+        cacheAfterCommit(flag, { ...row, id })
         return { ...flag, id }
       } catch (error) {
         throw takenKey(error, flag.key)
@@ -120,8 +121,8 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
       try {
         const row = { ...fromFlag(flag), id: flag.id }
         const saved = await updateFlag(db, { ...row, stored: flag.version - 1 })
-        if (saved.numAffectedRows === 0n) throw new StaleWrite()
-        remember(flag, row)
+        requireSaved(saved.numAffectedRows)
+        cacheAfterCommit(flag, row)
       } catch (error) {
         throw takenKey(error, flag.key)
       }
@@ -150,7 +151,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
     },
     async findLive(projectId, flagIds) {
       if (flagIds.length === 0) return []
-      const found = await findFlagsOrTakeWritten(flagIds)
+      const found = await findFlagsOrCommitted(flagIds)
       return found.filter(flag => flag.projectId === projectId && !flag.deleted)
     },
     list(projectId, filter, window) {
@@ -199,7 +200,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { notes, memory, limits }: Flag
       return rows.map(toFlag)
     },
 
-    async checkRoom(projectId, { flags: added, filters }) {
+    async checkLimits(projectId, { flags: added, filters }) {
       if (!limits) return
       if (added > 0) await checkCount(projectId, added, limits.flagsPerProjectMax)
       const bytes = Buffer.byteLength(JSON.stringify(filters))
@@ -238,24 +239,21 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
   }
   if (filter.createdById !== undefined) conditions.push(sql`flags.created_by_id = ${filter.createdById}`)
   if (filter.search) {
-    const part = containing(filter.search)
-    conditions.push(sql`(lower(flags.key) like ${part} escape '\\' or lower(flags.name) like ${part} escape '\\')`)
+    conditions.push(sql`(${contains('flags.key', filter.search)} or ${contains('flags.name', filter.search)})`)
   }
   if (filter.tags) {
     // A tag stands in the stored JSON as its own JSON text, whatever its type.
-    const any = filter.tags.map(tag => sql`lower(flags.tags) like ${containing(JSON.stringify(tag))} escape '\\'`)
+    const any = filter.tags.map(tag => contains('flags.tags', JSON.stringify(tag)))
     conditions.push(any.length > 0 ? sql`(${sql.join(any, sql` or `)})` : sql`1 = 0`)
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
 
-const containing = (text: string): string => `%${text.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
-
 const tooManyFlags = (max: number) =>
   invalid(
     null,
     'limit_reached',
-    `A project may have at most ${max} flags (HALYARD_FLAGS_PER_PROJECT_MAX). Delete some that are no longer used.`,
+    `A project can have at most ${max} flags (HALYARD_FLAGS_PER_PROJECT_MAX). Delete unused ones.`,
   )
 
 const tooManyBytes = (max: number) =>

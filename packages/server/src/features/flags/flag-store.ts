@@ -7,7 +7,7 @@ export interface FlagFilter {
   readonly deleted: boolean
   readonly search?: string
   readonly active?: boolean
-  /** Only active flags that are older than this and serve no purpose: rolled out to everybody, or not asked for since. */
+  /** Only active flags that are older than this and serve no purpose: fully rolled out, or not evaluated since. */
   readonly staleSince?: Instant
   readonly isMultivariant?: boolean
   readonly createdById?: number
@@ -38,7 +38,7 @@ export interface FlagStore {
   /** Raises `invalid` (`unique`, `key`) when a live flag of the project has the key. */
   create(flag: Omit<Flag, 'id'>): Promise<Flag>
   /**
-   * Saves the flag whose version is one above the stored one. Raises StaleWrite when it is not (somebody else saved in between),
+   * Saves the flag whose version is one above the stored one. Raises StaleWrite when it is not (another transaction saved first),
    * and `invalid` (`unique`, `key`) when another live flag has the key.
    */
   save(flag: Flag): Promise<void>
@@ -56,8 +56,8 @@ export interface FlagStore {
   /** Live, active flags with a condition on another flag. */
   listDependents(projectId: number): Promise<readonly Flag[]>
 
-  /** Raises `invalid` when the project has no room for one more live flag, or for its filters. */
-  checkRoom(projectId: number, added: { readonly flags: number; readonly filters: FreeObject }): Promise<void>
+  /** Raises `invalid` when the project's limits allow no further live flag, or not its filters. */
+  checkLimits(projectId: number, added: { readonly flags: number; readonly filters: FreeObject }): Promise<void>
 
   appendVersion(version: FlagVersion): Promise<void>
   findVersion(flagId: number, version: number): Promise<FlagVersion | undefined>

@@ -11,11 +11,11 @@ export interface Flag extends FlagContent {
   readonly version: number
   readonly updatedAt: Instant
   readonly lastModifiedBy: User | null
-  /** When it was last switched on; a new flag starts with its making. */
+  /** When it was last enabled, or created. */
   readonly activeSince: Instant
 }
 
-/** What a writer decides; a version keeps exactly this. */
+/** What a client writes; a version stores exactly this. */
 export interface FlagContent {
   readonly name: string
   readonly key: string
@@ -36,13 +36,13 @@ export interface FlagContent {
 
 export type FlagPatch = { readonly [Field in keyof FlagContent]?: FlagContent[Field] | undefined }
 
-/** On for everybody, which is what a flag is when nothing else is said. */
-export const everybody: FreeObject = { groups: [{ properties: [], rollout_percentage: null }] }
+/** Enabled for everyone: the default. */
+export const enabledForEveryone: FreeObject = { groups: [{ properties: [], rollout_percentage: null }] }
 
 export const newFlagContent = (key: string, now: Instant): FlagContent => ({
   name: '',
   key,
-  filters: everybody,
+  filters: enabledForEveryone,
   deleted: false,
   active: true,
   createdAt: now,
@@ -77,11 +77,11 @@ export function contentOf(flag: FlagContent): FlagContent {
   }
 }
 
-/** Sent fields replace stored ones whole. Switching a flag on again clears the mark of an earlier rollback. */
+/** Sent fields replace stored ones as a whole. Enabling a flag clears the mark of an earlier rollback. */
 export function applyPatch<F extends FlagContent>(flag: F, patch: FlagPatch): F {
   const sent = Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))
-  const isSwitchedOn = patch.active === true && !flag.active
-  const performedRollback = patch.performedRollback ?? (isSwitchedOn ? false : flag.performedRollback)
+  const isEnabled = patch.active === true && !flag.active
+  const performedRollback = patch.performedRollback ?? (isEnabled ? false : flag.performedRollback)
   return { ...flag, ...sent, performedRollback }
 }
 
@@ -123,7 +123,7 @@ export function isMultivariant(filters: FreeObject): boolean {
   return Array.isArray(variants) && variants.length > 0
 }
 
-/** Everybody gets one and the same answer: a condition without properties lets all through, and with variants one of them takes all. */
+/** Everyone gets the same value: a condition without properties includes all, and with variants one of them has 100 %. */
 export function isFullyRolledOut(filters: FreeObject): boolean {
   const open = openCondition(filters)
   if (!open || !isMultivariant(filters)) return open !== undefined
@@ -131,18 +131,18 @@ export function isFullyRolledOut(filters: FreeObject): boolean {
   return typeof open.variant === 'string' || multivariate.variants.some(variant => variant.rollout_percentage === 100)
 }
 
-/** The first condition that asks for nothing and lets everybody through. */
+/** The first condition that has no properties and includes everyone. */
 function openCondition(filters: FreeObject): (Condition & { readonly variant?: unknown }) | undefined {
   const { groups } = filters as { groups?: unknown }
   if (!Array.isArray(groups)) return undefined
   return groups.find(
     (condition: Condition | null) =>
-      condition !== null && isEmptyList(condition.properties) && isEverybody(condition.rollout_percentage),
+      condition !== null && isEmptyList(condition.properties) && includesEveryone(condition.rollout_percentage),
   )
 }
 
 const isEmptyList = (value: unknown): boolean => value === undefined || (Array.isArray(value) && value.length === 0)
-const isEverybody = (percentage: unknown): boolean =>
+const includesEveryone = (percentage: unknown): boolean =>
   percentage === undefined || percentage === null || percentage === 100
 
 interface Served {
@@ -150,7 +150,7 @@ interface Served {
   readonly filters: FreeObject
 }
 
-/** How far a flag has come, in the words of PostHog. */
+/** The state of the rollout, in PostHog's terms. */
 export function rolloutState({ active, filters }: Served): 'fully_rolled_out' | 'not_rolled_out' | 'partial' {
   const groups = (filters as { groups?: unknown }).groups
   const conditions: Condition[] = Array.isArray(groups) ? groups : []
@@ -158,7 +158,7 @@ export function rolloutState({ active, filters }: Served): 'fully_rolled_out' | 
   return isFullyRolledOut(filters) ? 'fully_rolled_out' : 'partial'
 }
 
-/** The variant that everybody gets; null when there is no such variant. */
+/** The variant that everyone gets; null when there is none. */
 export function activeVariant(flag: Served): string | null {
   if (rolloutState(flag) !== 'fully_rolled_out' || !isMultivariant(flag.filters)) return null
   const { multivariate } = flag.filters as {

@@ -12,7 +12,7 @@ onEachDatabase('flags', dialect => {
   afterAll(() => s.close())
 
   describe('4.2 POST create', () => {
-    it('makes a flag that is on for everybody from a key alone', async () => {
+    it('creates a flag that is enabled for everyone from a key alone', async () => {
       const reply = await s.post(flags, { key: 'minimal' })
       expect(reply.status).toBe(201)
       expect(reply.body).toMatchObject({
@@ -195,7 +195,7 @@ onEachDatabase('flags', dialect => {
       expect((await s.patch(`${flags}${first.id}/`, { deleted: false })).body.deleted).toBe(false)
     })
 
-    it('refuses a stale write to a field that somebody else has changed, and only that', async () => {
+    it('rejects a stale write to a field that another client has changed, and only that', async () => {
       const { body: flag } = await s.post(flags, { key: 'conflict', name: 'a' })
       await s.patch(`${flags}${flag.id}/`, { name: 'b', version: 1 })
       const stale = await s.patch(`${flags}${flag.id}/`, { name: 'c', version: 1 })
@@ -302,7 +302,7 @@ onEachDatabase('flags', dialect => {
     expect(byPage.body.results).toHaveLength(2)
     expect(byPage.body).toMatchObject({ id: 0, key: '', count: byOffset.body.count })
     expect(new URL(byPage.body.next).search).toBe('?limit=2&page=3')
-    expect((await s.get(`${flags}activity/?user=nobody@example.com`)).body.count).toBe(0)
+    expect((await s.get(`${flags}activity/?user=unknown@example.com`)).body.count).toBe(0)
     expect((await s.get(`${flags}activity/?date_from=2999-01-01`)).body.count).toBe(0)
   })
 })

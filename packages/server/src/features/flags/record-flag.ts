@@ -10,7 +10,7 @@ export interface FlagRecord {
   readonly trigger?: Readonly<Record<string, unknown>> | null
 }
 
-/** What goes with every saved flag, in the same transaction: its version, the activity entry and the change to be told. */
+/** What belongs to every saved flag, in the same transaction: its version, the activity entry and the change. */
 export async function recordFlag(
   tx: Stores,
   author: Author,

@@ -2,31 +2,31 @@ import { isDeepStrictEqual } from 'node:util'
 import { usesFlags } from '@halyard/engine'
 import { refersToOthers } from '../../evaluation/subjects/gather-references.ts'
 import type { Instant } from '../../instant.ts'
-import { invalid, missing, Problem } from '../../problem.ts'
-import { StaleWrite, type Stores } from '../../stores.ts'
+import { invalid, Problem } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Author, diffFields } from '../activity/activity.ts'
 import { checkFlagContent } from './check-flag.ts'
 import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch } from './flag.ts'
+import type { ApproveSave } from './flag-approval.ts'
 import { contentToWire } from './flag-resource.ts'
 import { recordFlag } from './record-flag.ts'
 
 export interface FlagUpdate {
-  readonly flagId: number
+  /** The flag as it was read in this transaction; saving raises `StaleWrite` when it has changed since. */
+  readonly stored: Flag
   readonly patch: FlagPatch
-  /** As it was read in this transaction, by whoever had to look at it before. */
-  readonly found?: Flag
-  /** The version that the writer has seen; absent means "whatever is there". */
-  readonly seenVersion?: number | undefined
-  /** What was decided on; when the flag has moved on meanwhile, the transaction is run again. */
-  readonly decidedOn?: Pick<Flag, 'version'>
-  /** What the activity entry says beside the changes, when Halyard acts by itself. */
+  /** The version that the client based its patch on; absent means the stored one. */
+  readonly basedOnVersion?: number | undefined
+  /** Why the flag was changed, for the activity entry. */
   readonly trigger?: Readonly<Record<string, unknown>>
+  /** What the filters of the patch were derived from; see `FlagSave`. */
+  readonly filtersFrom?: string
 }
 
 /**
- * Raises `missing`, `invalid` for what cannot be evaluated, and `conflict` when the writer has seen an older version and somebody
- * else has changed the same field since. A patch that changes nothing writes nothing.
+ * Raises `invalid` for what cannot be evaluated, and `conflict` when the client has seen an older version and the same field was changed
+ * since. A patch that changes nothing writes nothing.
  */
 export async function updateFlag(
   tx: Stores,
@@ -34,11 +34,10 @@ export async function updateFlag(
   project: Project,
   update: FlagUpdate,
   now: Instant,
+  approve: ApproveSave,
 ): Promise<Flag> {
-  const stored = update.found ?? (await tx.flags.find(project.id, update.flagId))
-  if (!stored) throw missing('Flag')
-  if (update.decidedOn && update.decidedOn.version !== stored.version) throw new StaleWrite()
-  const patch = await patchOnTopOf(tx, stored, update)
+  const { stored, trigger = null, filtersFrom } = update
+  const patch = await patchOnTopOf(tx, update)
   const content = applyPatch(contentOf(stored), patch)
   const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))
   if (changes.length === 0) return stored
@@ -50,25 +49,30 @@ export async function updateFlag(
     lastModifiedBy: author?.user ?? null,
     activeSince: content.active && !stored.active ? now : stored.activeSince,
   }
-  if (flag.deleted !== stored.deleted || refersToOthers(flag.filters)) await tx.projects.holdReferences(project.id)
+  if (touchesReferences(stored, content)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, flag, stored)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
   const isBack = stored.deleted && !flag.deleted
   if (isBack || (patch.filters && !flag.deleted)) {
-    await tx.flags.checkRoom(project.id, { flags: Number(isBack), filters: flag.filters })
+    await tx.flags.checkLimits(project.id, { flags: Number(isBack), filters: flag.filters })
   }
+  approve({ projectId: project.id, stored, flag, filtersFrom })
   await tx.flags.save(flag)
-  await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger: update.trigger ?? null }, now)
+  await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger }, now)
   return flag
 }
 
+/** The change adds or removes something that other flags refer to, or refers to others itself. */
+export const touchesReferences = (stored: FlagContent, patch: FlagPatch): boolean =>
+  (patch.deleted ?? stored.deleted) !== stored.deleted || refersToOthers(patch.filters ?? stored.filters)
+
 /**
- * What the writer meant, on top of what others have saved since: fields that the writer did not touch are left out, so that they
- * cannot revert somebody else's change.
+ * The patch, rebased onto what was saved since: fields that the client did not change are left out, so that they cannot revert the change
+ * of another client.
  */
-async function patchOnTopOf(tx: Stores, stored: Flag, { patch, seenVersion }: FlagUpdate): Promise<FlagPatch> {
-  if (seenVersion === undefined || seenVersion === stored.version) return patch
-  const seen = (await tx.flags.findVersion(stored.id, seenVersion))?.content
+async function patchOnTopOf(tx: Stores, { stored, patch, basedOnVersion }: FlagUpdate): Promise<FlagPatch> {
+  if (basedOnVersion === undefined || basedOnVersion === stored.version) return patch
+  const seen = (await tx.flags.findVersion(stored.id, basedOnVersion))?.content
   const fields = (Object.keys(patch) as (keyof FlagContent)[]).filter(field => patch[field] !== undefined)
   const touched = fields.filter(field => !seen || !isDeepStrictEqual(patch[field], seen[field]))
   const conflict = touched.find(
@@ -79,7 +83,7 @@ async function patchOnTopOf(tx: Stores, stored: Flag, { patch, seenVersion }: Fl
     const editor = stored.lastModifiedBy?.email ?? 'Halyard itself'
     throw new Problem(
       'conflict',
-      `The flag was changed by ${editor} since version ${seenVersion}; it is now at version ${stored.version}. Read it again and repeat your change.`,
+      `Version ${basedOnVersion} is out of date: ${editor} changed the flag, which is at version ${stored.version}. Read it and try again.`,
     )
   }
   return Object.fromEntries(touched.map(field => [field, patch[field]])) as FlagPatch

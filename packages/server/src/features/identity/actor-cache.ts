@@ -1,3 +1,4 @@
+import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import { monotonicNow } from '../../concurrency/monotonic-clock.ts'
 import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
@@ -6,11 +7,11 @@ import type { Actor } from '../../tenancy.ts'
 import type { IdentityStore } from './identity-store.ts'
 import { hashSecret } from './secret.ts'
 
-/** Who is behind a personal API key, remembered for a while so that polling clients do not cost a query each. */
+/** The user of a personal API key, cached for a while so that polling clients do not cost a query each. */
 export interface ActorCache {
-  /** Raises `unauthenticated` for a key that is not valid, and `unavailable` when it is not remembered and the database is away. */
+  /** Raises `unauthenticated` for a key that is not valid, and `unavailable` when it is not cached and the database is unavailable. */
   find(key: string): Promise<Actor>
-  /** Who is remembered for a key with this hash, without asking anybody. */
+  /** The cached user of a key with this hash. */
   known(hash: string): Actor | undefined
   close(): void
 }
@@ -18,44 +19,36 @@ export interface ActorCache {
 interface Known {
   readonly actor: Actor
   readonly expiresAt: Instant | null
-  /** Milliseconds; when it is past, the database is asked again, and only its absence lets the memory stand. */
+  /** Milliseconds; afterwards the database is queried again, and the cached value is used only while that is unavailable. */
   readonly freshUntil: number
 }
 
 const actorsMax = 10_000
 const freshMilliseconds = 30_000
 
-/** Any change to people, their memberships or keys empties the memory; age is the second guard. */
+/** Any change to users, their memberships or keys empties the cache; age is the second guard. */
 export function createActorCache(
   findActor: IdentityStore['findActor'],
   changes: Pick<ChangeFeed, 'subscribe'>,
   now: () => Instant,
 ): ActorCache {
-  const known = new Map<string, Known>()
-  let generation = 0
-  const forgetAll = () => {
-    generation += 1
-    known.clear()
-  }
-  const unsubscribe = changes.subscribe(batch => {
-    if (batch.some(({ topic }) => topic === 'identity')) forgetAll()
-  }, forgetAll)
+  const cache = new InvalidatedCache<Known>({ sizeMax: actorsMax })
+  const unsubscribe = changes.subscribe(
+    batch => {
+      if (batch.some(({ topic }) => topic === 'identity')) cache.clear()
+    },
+    () => cache.clear(),
+  )
 
-  async function lookUp(hash: string, remembered: Known | undefined): Promise<Known | undefined> {
-    const begun = generation
+  async function lookUp(hash: string, cached: Known | undefined): Promise<Known | undefined> {
     try {
-      const found = await findActor(hash)
-      if (!found) {
-        known.delete(hash)
-        return undefined
-      }
-      const { actor, key } = found
-      const fresh = { actor, expiresAt: key.expiresAt, freshUntil: monotonicNow() + freshMilliseconds }
-      if (known.size >= actorsMax) known.clear()
-      if (begun === generation) known.set(hash, fresh)
-      return fresh
+      return await cache.load(hash, async () => {
+        const found = await findActor(hash)
+        const freshUntil = monotonicNow() + freshMilliseconds
+        return found && { actor: found.actor, expiresAt: found.key.expiresAt, freshUntil }
+      })
     } catch (error) {
-      if (remembered && error instanceof Problem && error.kind === 'unavailable') return remembered
+      if (cached && error instanceof Problem && error.kind === 'unavailable') return cached
       throw error
     }
   }
@@ -63,9 +56,9 @@ export function createActorCache(
   return {
     async find(key) {
       const hash = hashSecret(key)
-      const remembered = known.get(hash)
-      const isFresh = remembered && remembered.freshUntil > monotonicNow()
-      const found = isFresh ? remembered : await lookUp(hash, remembered)
+      const cached = cache.peek(hash)
+      const isFresh = cached && cached.freshUntil > monotonicNow()
+      const found = isFresh ? cached : await lookUp(hash, cached)
       if (!found) throw invalidKey('This API key is not valid. It may have been revoked.')
       if (found.expiresAt !== null && found.expiresAt <= now()) {
         throw invalidKey('This API key has expired. Sign in again or create a new one.')
@@ -73,9 +66,9 @@ export function createActorCache(
       return found.actor
     },
     known(hash) {
-      const remembered = known.get(hash)
-      if (!remembered || remembered.freshUntil <= monotonicNow()) return undefined
-      return remembered.expiresAt !== null && remembered.expiresAt <= now() ? undefined : remembered.actor
+      const cached = cache.peek(hash)
+      if (!cached || cached.freshUntil <= monotonicNow()) return undefined
+      return cached.expiresAt !== null && cached.expiresAt <= now() ? undefined : cached.actor
     },
     close: unsubscribe,
   }

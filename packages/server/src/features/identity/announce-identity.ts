@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 
-/** Who may do what has changed for a person: what nodes remember about their keys ends. With the organization that they joined or left. */
+/** Publishes that the rights of a user changed: nodes drop their cached keys. With the organization joined or left. */
 export const announceIdentity = (
   tx: Stores,
   userId: number,

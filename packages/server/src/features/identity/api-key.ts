@@ -15,7 +15,7 @@ export interface ApiKey {
   readonly scopes: readonly string[]
   readonly projectIds: readonly number[]
   readonly organizationIds: readonly string[]
-  /** Made by signing in; ends by itself and is not listed. */
+  /** Created by signing in; expires and is not listed. */
   readonly isSession: boolean
   readonly createdAt: Instant
   readonly lastUsedAt: Instant | null
@@ -24,16 +24,20 @@ export interface ApiKey {
 
 const knownScopes = new Set<string>(['*', ...scopeObjects.flatMap(object => [`${object}:read`, `${object}:write`])])
 
-/** Raises `invalid` for a scope that does not exist, or one that the asking key does not hold itself. */
+/** Raises `invalid` for an unknown scope, or one that the key of the request does not have itself. */
 export function checkScopes(scopes: readonly string[], actor: Actor | undefined): void {
-  if (scopes.length === 0)
-    throw invalid('scopes', 'required', 'Give the key at least one scope, or ["*"] for everything.')
+  if (scopes.length === 0) throw invalid('scopes', 'required', '`scopes` needs at least one scope, or ["*"] for all.')
   for (const scope of scopes) {
     if (!knownScopes.has(scope)) {
-      throw invalid('scopes', 'invalid_input', `"${scope}" is not a scope. Use "*" or "<object>:read|write".`)
+      throw invalid(
+        'scopes',
+        'invalid_input',
+        `\`scopes\` has an unknown scope "${scope.slice(0, 40)}". Use "*" or "<object>:read|write".`,
+      )
     }
     const isCovered =
       !actor || actor.key.scopes.includes('*') || (scope !== '*' && hasAnyScope(actor.key, [scope as Scope]))
-    if (!isCovered) throw invalid('scopes', 'invalid_input', `The key you use does not hold "${scope}" itself.`)
+    if (!isCovered)
+      throw invalid('scopes', 'invalid_input', `\`scopes\` has "${scope}", which the key of this request lacks.`)
   }
 }

@@ -1,4 +1,4 @@
-import { createInvalidatedCache } from '../../concurrency/invalidated-cache.ts'
+import { createProjectCache, InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import type { Authenticator } from '../../http/server/authenticator.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { missing, Problem } from '../../problem.ts'
@@ -22,33 +22,31 @@ interface Deps {
 }
 
 /**
- * Lets people in by their personal API keys, and only where they belong. Who they are is remembered; but before anybody is let in, the node
- * hears of everything that has been committed anywhere, so that a key that was revoked a moment ago opens nothing.
+ * Authenticates by personal API key and authorizes by membership. Actors are cached, but the node first catches up with every committed
+ * change, so that a key that was just revoked on another node is refused.
  */
 export function createAuthenticator({ database, changes, actors, now }: Deps): Authenticator {
-  const projects = createInvalidatedCache<Project>({
+  const projects = createProjectCache<Project>({
     changes,
     isConcerned: ({ topic }) => topic === 'project' || topic === 'identity',
     projectOf: project => project.id,
-    sizeOf: () => 1,
     sizeMax: projectsMax,
   })
-  /** When the use of a key is to be noted again. */
-  const notedUntil = new Map<string, Instant>()
-  const beingNoted = new Set<string>()
+  /** Until when the recorded use of a key is recent enough. */
+  const usedUntil = new InvalidatedCache<Instant>({ sizeMax: keysMax })
+  const recording = new Set<string>()
 
-  /** A note of use is not worth waiting for, and not worth failing a request for: while nothing can be written, people still read. */
-  function noteUse(keyId: string, time: Instant): void {
-    if (beingNoted.has(keyId)) return
-    beingNoted.add(keyId)
+  /** Not awaited and never an error: reads go on while nothing can be written. */
+  function recordUse(keyId: string, time: Instant): void {
+    if (recording.has(keyId)) return
+    recording.add(keyId)
     database
       .transaction(tx => tx.identity.touchKey(keyId, time))
       .then(() => {
-        if (notedUntil.size >= keysMax) notedUntil.clear()
-        notedUntil.set(keyId, plusMilliseconds(time, lastUsedResolutionMilliseconds))
+        usedUntil.set(keyId, plusMilliseconds(time, lastUsedResolutionMilliseconds))
       })
       .catch(() => {})
-      .finally(() => beingNoted.delete(keyId))
+      .finally(() => recording.delete(keyId))
   }
 
   return {
@@ -59,8 +57,8 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
       })
       const actor = await actors.find(key)
       const time = now()
-      const until = notedUntil.get(actor.key.id)
-      if (until === undefined || until <= time) noteUse(actor.key.id, time)
+      const until = usedUntil.peek(actor.key.id)
+      if (until === undefined || until <= time) recordUse(actor.key.id, time)
       return actor
     },
 
@@ -86,7 +84,7 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
   }
 }
 
-/** The project that the caller works in: the one chosen, or the first that the key can see. */
+/** The caller's current project, or the first that the key can see. */
 export async function currentProject(projects: ProjectStore, actor: Actor): Promise<Project | undefined> {
   const chosen = actor.currentProjectId === null ? undefined : await projects.find(actor.currentProjectId)
   if (chosen && levelInProject(actor, chosen) !== undefined) return chosen

@@ -1,13 +1,24 @@
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '../../instant.ts'
 import { Problem } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
+import type { Database, Stores } from '../../stores.ts'
 import { createOrganization } from '../organizations/create-organization.ts'
+import { rootLevel } from '../plugins/plugin-access.ts'
 import { storeNewKey } from './create-key.ts'
 import { newSecret, newUuid } from './secret.ts'
 import { hashPassword } from './sign-in/password.ts'
 
+/** What the operator has chosen; everything else is generated. */
+export interface BootstrapOptions {
+  readonly email: string
+  readonly password: string | undefined
+  readonly key: string | undefined
+}
+
 export interface FirstOwner {
+  readonly userId: number
+  readonly keyId: string
+  readonly passwordHash: string
   readonly email: string
   readonly password: string
   readonly key: string
@@ -15,16 +26,15 @@ export interface FirstOwner {
   readonly projectToken: string
 }
 
-const ownerEmail = 'owner@halyard.local'
-
-/** On an empty database: an organization, a project and an owner with a key. Undefined when somebody is there already. */
+/** On an empty database: an organization, a project and an owner with a key. Undefined when an account exists. */
 export async function bootstrap(
   database: Database,
-  givenKey: string | undefined,
+  options: BootstrapOptions,
+  onCreated: (tx: Stores, owner: FirstOwner) => Promise<void>,
   now: Instant,
 ): Promise<FirstOwner | undefined> {
   if ((await database.read(tx => tx.identity.countAccounts())) > 0) return undefined
-  const password = randomBytes(12).toString('base64url')
+  const password = options.password ?? randomBytes(12).toString('base64url')
   const passwordHash = await hashPassword(password)
   try {
     return await database.transaction(async tx => {
@@ -32,10 +42,11 @@ export async function bootstrap(
         uuid: newUuid(),
         distinctId: newUuid(),
         firstName: 'Owner',
-        email: ownerEmail,
+        email: options.email,
         isEmailVerified: true,
         passwordHash,
         isActive: true,
+        isStaff: true,
         currentOrganizationId: null,
         currentProjectId: null,
         dateJoined: now,
@@ -43,15 +54,26 @@ export async function bootstrap(
       const { project } = await createOrganization(
         tx,
         owner.id,
-        { organization: 'My organization', project: 'Default project' },
+        { organization: 'My organization', project: 'Default project', pluginsAccessLevel: rootLevel },
         now,
       )
       const fields = { label: 'First key', scopes: ['*'], projectIds: [], organizationIds: [], expiresAt: null }
-      const { value } = await storeNewKey(tx, owner.id, fields, now, givenKey ?? newSecret('phx_'))
-      return { email: owner.email, password, key: value, projectId: project.id, projectToken: project.apiToken }
+      const { key, value } = await storeNewKey(tx, owner.id, fields, now, options.key ?? newSecret('phx_'))
+      const first: FirstOwner = {
+        userId: owner.id,
+        keyId: key.id,
+        passwordHash,
+        email: owner.email,
+        password,
+        key: value,
+        projectId: project.id,
+        projectToken: project.apiToken,
+      }
+      await onCreated(tx, first)
+      return first
     })
   } catch (error) {
-    // Two nodes that start at once on one empty database: the other one was quicker.
+    // Two nodes started at once on one empty database, and the other one was first.
     if (error instanceof Problem && error.code === 'unique') return undefined
     throw error
   }

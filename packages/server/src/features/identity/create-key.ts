@@ -13,7 +13,7 @@ export interface KeyFields {
   readonly expiresAt: Instant | null
 }
 
-/** Answers the key with its value, which is never seen again. Raises `invalid` as `checkKeyFields` does. */
+/** Returns the key with its value, which only this response contains. Raises `invalid` as `checkKeyFields` does. */
 export async function createKey(
   tx: Stores,
   actor: Actor,
@@ -22,12 +22,12 @@ export async function createKey(
 ): Promise<{ key: ApiKey; value: string }> {
   await checkKeyFields(tx, actor, fields, now)
   if ((await tx.identity.listKeys(actor.user.id)).length >= keysPerUserMax) {
-    throw invalid(null, 'invalid_input', `You have ${keysPerUserMax} keys already. Revoke one that is no longer used.`)
+    throw invalid(null, 'invalid_input', `You have the maximum of ${keysPerUserMax} keys. Revoke an unused one first.`)
   }
   return storeNewKey(tx, actor.user.id, fields, now)
 }
 
-/** Without an asker (the command line) every scope and restriction is allowed. */
+/** Stores the fields as they are: the command line may create any key. */
 export async function storeNewKey(
   tx: Stores,
   userId: number,
@@ -49,18 +49,26 @@ export async function storeNewKey(
   return { key, value }
 }
 
-/** Nobody can make a key that sees or may do more than the key that asks. */
+/** A key never gets more scopes, projects or time than the key that creates or changes it. */
 export async function checkKeyFields(tx: Stores, actor: Actor, fields: KeyFields, now: Instant): Promise<void> {
   checkScopes(fields.scopes, actor)
   for (const id of fields.organizationIds) {
     if (levelIn(actor, id) === undefined) {
-      throw invalid('scoped_organizations', 'does_not_exist', `You are not in an organization ${id}.`)
+      throw invalid(
+        'scoped_organizations',
+        'does_not_exist',
+        `\`scoped_organizations\` has an organization that this key cannot access.`,
+      )
     }
   }
   for (const id of fields.projectIds) {
     const project = await tx.projects.find(id)
     if (!project || levelInProject(actor, project) === undefined) {
-      throw invalid('scoped_teams', 'does_not_exist', `There is no project ${id} that you can see.`)
+      throw invalid(
+        'scoped_teams',
+        'does_not_exist',
+        `\`scoped_teams\` has a project that this key cannot access: ${id}.`,
+      )
     }
   }
   const isWider =
@@ -68,9 +76,24 @@ export async function checkKeyFields(tx: Stores, actor: Actor, fields: KeyFields
     fields.projectIds.length === 0 &&
     fields.organizationIds.length === 0
   if (isWider) {
-    throw invalid('scoped_teams', 'required', 'The key you use is restricted; restrict the new one as well.')
+    throw invalid(
+      'scoped_teams',
+      'required',
+      '`scoped_teams` is required, because the key of this request is restricted.',
+    )
   }
   if (fields.expiresAt !== null && fields.expiresAt <= now) {
-    throw invalid('expires_at', 'invalid_input', 'The key would have expired already.')
+    throw invalid('expires_at', 'invalid_input', '`expires_at` must be in the future.')
+  }
+  const limit = expiryLimit(actor)
+  if (limit !== null && (fields.expiresAt === null || fields.expiresAt > limit)) {
+    throw invalid(
+      'expires_at',
+      'invalid_input',
+      `\`expires_at\` must be at most ${limit}, when the key of this request expires.`,
+    )
   }
 }
+
+/** When keys that the actor creates or changes must expire; null when they need not. A sign-in has proven the password. */
+export const expiryLimit = ({ key }: Actor): Instant | null => (key.isSession ? null : key.expiresAt)

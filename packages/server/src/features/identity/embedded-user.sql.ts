@@ -29,7 +29,7 @@ export function readUser<Alias extends string>(row: EmbeddedUser<Alias>, alias: 
   return user
 }
 
-/** Null when nobody was joined. */
+/** Null when the join found no user. */
 export function readOptionalUser<Alias extends string>(row: OptionalUser<Alias>, alias: Alias): User | null {
   const columns = row as Record<string, string | number | null>
   if (columns[`${alias}_id`] === null) return null
@@ -45,7 +45,7 @@ export function readOptionalUser<Alias extends string>(row: OptionalUser<Alias>,
 
 const parametersMax = 1000
 
-/** By id, each once: where a thousand rows name the same few people, reading them with every row takes half as long again. */
+/** By id, each once: joining the same few users to a thousand rows takes half as long again. */
 export async function findUsers(db: Kysely<Tables>, ids: ReadonlySet<number>): Promise<ReadonlyMap<number, User>> {
   const users = new Map<number, User>()
   for (const part of inParts([...ids], parametersMax)) {

@@ -10,7 +10,7 @@ import { announceIdentity } from './announce-identity.ts'
 import type { ApiKey } from './api-key.ts'
 import { keyToWire, sessionToWire } from './api-key-resource.ts'
 import { currentOrganizationId, visibleProjects } from './authenticator.ts'
-import { checkKeyFields, createKey } from './create-key.ts'
+import { checkKeyFields, createKey, expiryLimit } from './create-key.ts'
 import { checkedEmail } from './email.ts'
 import type { Account } from './identity-store.ts'
 import type { LoginThrottle } from './sign-in/login-throttle.ts'
@@ -27,13 +27,13 @@ interface Deps {
 export function serveIdentity(serve: ServeRoute, { database, throttle, now }: Deps): void {
   serve(routes.session.login, async ({ body, clientAddress }) => {
     const account = await throttle.guess(body.email, clientAddress, () => findByPassword(database, body))
-    if (!account) throw new Problem('unauthenticated', 'E-mail or password is wrong.')
+    if (!account) throw new Problem('unauthenticated', 'The email address or password is wrong.')
     return sessionToWire(await database.transaction(tx => openSession(tx, account, now())))
   })
 
   serve(routes.session.logout, async ({ actor }) => {
     if (!actor.key.isSession) {
-      throw forbidden('This key was not made by signing in. Revoke it at /api/personal_api_keys/.')
+      throw forbidden('This key is not a sign-in. Revoke it at /api/personal_api_keys/.')
     }
     await database.transaction(async tx => {
       await tx.identity.removeKey(actor.user.id, actor.key.id)
@@ -44,15 +44,20 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
 
   serve(routes.users.getMe, ({ actor }) => database.read(tx => meToWire(tx, actor)))
 
-  serve(routes.users.updateMe, async ({ actor, body }) => {
+  serve(routes.users.updateMe, async ({ actor, body, clientAddress }) => {
     const stored = await database.read(tx => tx.identity.findAccount(actor.user.id))
     if (!stored) throw missing('User')
-    const passwordHash = await newPasswordHash(stored, body)
+    const sentEmail = body.email === undefined ? undefined : checkedEmail(body.email, 'email').toLowerCase()
+    const email = sentEmail === stored.email ? undefined : sentEmail
+    if (email !== undefined || body.password !== undefined) {
+      await requireCurrentPassword(stored, body.current_password, clientAddress)
+    }
+    const passwordHash = body.password === undefined ? undefined : await hashPassword(body.password)
     return database.transaction(async tx => {
       const place = await newPlace(tx, actor, body.set_current_organization, body.set_current_team)
       await tx.identity.updateAccount(actor.user.id, {
         ...(body.first_name !== undefined && { firstName: body.first_name }),
-        ...(body.email !== undefined && { email: checkedEmail(body.email, 'email') }),
+        ...(email !== undefined && { email, isEmailVerified: false }),
         ...(passwordHash !== undefined && { passwordHash }),
         ...place,
       })
@@ -62,21 +67,33 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
     })
   })
 
+  /** Wrong guesses count as failed sign-ins: a stolen key must not test passwords faster than a stranger. */
+  async function requireCurrentPassword(account: Account, password: string | undefined, address: string) {
+    if (password === undefined) {
+      throw invalid('current_password', 'required', '`current_password` is required to change `password` or `email`.')
+    }
+    const right = await throttle.guess(account.email, address, async () =>
+      (await isPassword(password, account.passwordHash)) ? account : undefined,
+    )
+    if (!right) throw invalid('current_password', 'invalid_input', '`current_password` is wrong.')
+  }
+
   serve(routes.apiKeys.list, async ({ actor }) => {
     const keys = await database.read(tx => tx.identity.listKeys(actor.user.id))
     return keys.map(key => keyToWire(key))
   })
 
   serve(routes.apiKeys.create, async ({ actor, body }) => {
+    const expiresAt = readExpiry(body.expires_at)
     const fields = {
       label: body.label,
       scopes: body.scopes ?? actor.key.scopes,
       projectIds: body.scoped_teams ?? actor.key.projectIds,
       organizationIds: body.scoped_organizations ?? actor.key.organizationIds,
-      expiresAt: readExpiry(body.expires_at) ?? null,
+      expiresAt: expiresAt === undefined ? expiryLimit(actor) : expiresAt,
     }
     const { key, value } = await database.transaction(async tx => {
-      // Nodes look a new key up when they meet it; edges cannot, and must be told.
+      // Nodes look up an unknown key; edges cannot, so every new key is published.
       await announceIdentity(tx, actor.user.id, now())
       return createKey(tx, actor, fields, now())
     })
@@ -90,18 +107,17 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
   serve(routes.apiKeys.update, async ({ actor, params, body }) =>
     keyToWire(
       await database.transaction(async tx => {
-        const stored = await ownKey(tx, actor, params.key_id)
-        const expiresAt = readExpiry(body.expires_at)
-        const key = {
-          ...stored,
-          label: body.label ?? stored.label,
-          scopes: body.scopes ?? stored.scopes,
-          projectIds: body.scoped_teams ?? stored.projectIds,
-          organizationIds: body.scoped_organizations ?? stored.organizationIds,
-          expiresAt: expiresAt === undefined ? stored.expiresAt : expiresAt,
-        }
+        const { id } = await ownKey(tx, actor, params.key_id)
+        await tx.identity.updateKey(id, {
+          label: body.label,
+          scopes: body.scopes,
+          projectIds: body.scoped_teams,
+          organizationIds: body.scoped_organizations,
+          expiresAt: readExpiry(body.expires_at),
+        })
+        // Checked as it is after the write, which locks the row: two changes that are valid only alone cannot both commit.
+        const key = await ownKey(tx, actor, id)
         await checkKeyFields(tx, actor, key, now())
-        await tx.identity.updateKey(key)
         await announceIdentity(tx, actor.user.id, now())
         return key
       }),
@@ -118,33 +134,27 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
   )
 }
 
+/** Raises `missing` for a sign-in as well: it cannot be read, extended or narrowed, only ended by signing out. */
 async function ownKey(tx: Stores, actor: Actor, keyId: string): Promise<ApiKey> {
   const key = await tx.identity.findKey(actor.user.id, keyId === '@current' ? actor.key.id : keyId)
-  if (!key) throw missing('Personal API key')
+  if (!key || key.isSession) throw missing('Personal API key')
   return key
 }
 
-async function newPasswordHash(
-  account: Account,
-  body: { password?: string; current_password?: string },
-): Promise<string | undefined> {
-  if (body.password === undefined) return undefined
-  if (account.passwordHash !== null && !(await isPassword(body.current_password ?? '', account.passwordHash))) {
-    throw invalid('current_password', 'invalid_input', 'The current password is wrong.')
-  }
-  return hashPassword(body.password)
-}
-
-/** The organization and project to work in from now on. Raises `invalid` for what the actor cannot see. */
+/** The new current organization and project. Raises `invalid` for those that the actor cannot see. */
 async function newPlace(tx: Stores, actor: Actor, organizationId: string | undefined, projectId: number | undefined) {
   if (organizationId !== undefined && levelIn(actor, organizationId) === undefined) {
-    throw invalid('set_current_organization', 'does_not_exist', 'You are not in such an organization.')
+    throw invalid(
+      'set_current_organization',
+      'does_not_exist',
+      '`set_current_organization` is not one of your organizations.',
+    )
   }
   if (projectId !== undefined) {
     const project = await tx.projects.find(projectId)
     const isFitting = project && levelInProject(actor, project) !== undefined
     if (!isFitting || (organizationId !== undefined && project.organizationId !== organizationId)) {
-      throw invalid('set_current_team', 'does_not_exist', 'There is no such project that you can see.')
+      throw invalid('set_current_team', 'does_not_exist', '`set_current_team` is not a project that you can see.')
     }
     return { currentOrganizationId: project.organizationId, currentProjectId: project.id }
   }
@@ -170,7 +180,7 @@ async function meToWire(tx: Stores, actor: Actor) {
     ...userToWire(account),
     date_joined: account.dateJoined,
     has_password: account.passwordHash !== null,
-    is_staff: false,
+    is_staff: account.isStaff,
     team: project ? projectToWire(project, actor) : null,
     organization: organization ? organizationToWire(organization, actor, visible.items) : null,
     organizations: organizations.items
@@ -180,6 +190,7 @@ async function meToWire(tx: Stores, actor: Actor) {
         name: item.name,
         slug: item.slug,
         membership_level: actor.levels.get(item.id) ?? 0,
+        default_access_level: item.defaultAccessLevel,
       })),
   }
 }
@@ -188,7 +199,7 @@ async function meToWire(tx: Stores, actor: Actor) {
 function readExpiry(text: string | null | undefined): Instant | null | undefined {
   if (text === undefined || text === null) return text
   const instant = parseInstant(text)
-  if (instant === undefined) throw invalid('expires_at', 'invalid_input', 'expires_at must be an ISO 8601 date-time.')
+  if (instant === undefined) throw invalid('expires_at', 'invalid_input', '`expires_at` must be an ISO 8601 date-time.')
   return instant
 }
 

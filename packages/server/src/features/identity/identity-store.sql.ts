@@ -1,6 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { uniqueViolation } from '../../storage/driver-error.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { ApiKeyRow, Tables, UserRow } from '../../storage/tables.ts'
 import type { Actor, Level, User } from '../../tenancy.ts'
 import type { ApiKey } from './api-key.ts'
@@ -41,7 +42,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         .orderBy('api_keys.id')
         .limit(limit)
         .execute()
-      const people = await db
+      const users = await db
         .selectFrom('users')
         .innerJoin('memberships', 'memberships.user_id', 'users.id')
         .selectAll('users')
@@ -51,7 +52,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
         )
         .execute()
       const byUser = new Map<number, MemberRow[]>()
-      for (const row of people) byUser.set(row.id, [...(byUser.get(row.id) ?? []), row])
+      for (const row of users) byUser.set(row.id, [...(byUser.get(row.id) ?? []), row])
       return found.map(row => {
         const key = toApiKey(row)
         return { key, actor: toActor(key, byUser.get(row.user_id)!) }
@@ -76,6 +77,7 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
             password_hash: account.passwordHash,
             is_email_verified: Number(account.isEmailVerified),
             is_active: Number(account.isActive),
+            is_staff: Number(account.isStaff),
             current_organization_id: account.currentOrganizationId,
             current_project_id: account.currentProjectId,
             date_joined: account.dateJoined,
@@ -88,17 +90,17 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
       }
     },
     async updateAccount(userId, fields) {
-      const set = {
-        ...(fields.firstName !== undefined && { first_name: fields.firstName }),
-        ...(fields.email !== undefined && { email: fields.email.toLowerCase() }),
-        ...(fields.passwordHash !== undefined && { password_hash: fields.passwordHash }),
-        ...(fields.currentOrganizationId !== undefined && { current_organization_id: fields.currentOrganizationId }),
-        ...(fields.currentProjectId !== undefined && { current_project_id: fields.currentProjectId }),
-        ...(fields.isActive !== undefined && { is_active: Number(fields.isActive) }),
-      }
-      if (Object.keys(set).length === 0) return
       try {
-        await db.updateTable('users').set(set).where('id', '=', userId).execute()
+        await updateSent(db, 'users', userId, {
+          first_name: fields.firstName,
+          email: fields.email?.toLowerCase(),
+          is_email_verified: fields.isEmailVerified === undefined ? undefined : Number(fields.isEmailVerified),
+          password_hash: fields.passwordHash,
+          current_organization_id: fields.currentOrganizationId,
+          current_project_id: fields.currentProjectId,
+          is_active: fields.isActive === undefined ? undefined : Number(fields.isActive),
+          is_staff: fields.isStaff === undefined ? undefined : Number(fields.isStaff),
+        })
       } catch (error) {
         throw takenEmail(error)
       }
@@ -114,9 +116,14 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
     async createKey(key) {
       await db.insertInto('api_keys').values(fromApiKey(key)).execute()
     },
-    async updateKey(key) {
-      await db.updateTable('api_keys').set(fromApiKey(key)).where('id', '=', key.id).execute()
-    },
+    updateKey: (keyId, patch) =>
+      updateSent(db, 'api_keys', keyId, {
+        label: patch.label,
+        scopes: patch.scopes && JSON.stringify(patch.scopes),
+        scoped_teams: patch.projectIds && JSON.stringify(patch.projectIds),
+        scoped_organizations: patch.organizationIds && JSON.stringify(patch.organizationIds),
+        expires_at: patch.expiresAt,
+      }),
     async listKeys(userId) {
       const rows = await db
         .selectFrom('api_keys')
@@ -159,13 +166,14 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
 
 type MemberRow = Selectable<UserRow> & { readonly member_of: string | null; readonly member_level: number | null }
 
-/** From the rows of one person, one for each membership. */
+/** From the rows of one user, one for each membership. */
 function toActor(key: ApiKey, rows: readonly MemberRow[]): Actor {
   const user = rows[0]!
   const levels = new Map<string, Level>()
   for (const row of rows) if (row.member_of) levels.set(row.member_of, row.member_level as Level)
   return {
     user: toUser(user),
+    isStaff: user.is_staff === 1,
     key,
     levels,
     currentOrganizationId: user.current_organization_id,
@@ -188,6 +196,7 @@ const toAccount = (row: Selectable<UserRow>): Account => ({
   ...toUser(row),
   passwordHash: row.password_hash,
   isActive: row.is_active === 1,
+  isStaff: row.is_staff === 1,
   currentOrganizationId: row.current_organization_id,
   currentProjectId: row.current_project_id,
   dateJoined: row.date_joined,
@@ -225,6 +234,6 @@ const fromApiKey = (key: ApiKey): ApiKeyRow => ({
 
 function takenEmail(error: unknown): unknown {
   return uniqueViolation(error)?.includes('email')
-    ? invalid('email', 'unique', 'There is already an account with this e-mail address.')
+    ? invalid('email', 'unique', 'An account with this email address already exists.')
     : error
 }

@@ -5,6 +5,7 @@ import type { ApiKey } from './api-key.ts'
 export interface Account extends User {
   readonly passwordHash: string | null
   readonly isActive: boolean
+  readonly isStaff: boolean
   readonly currentOrganizationId: string | null
   readonly currentProjectId: number | null
   readonly dateJoined: Instant
@@ -12,36 +13,51 @@ export interface Account extends User {
 
 export type NewAccount = Omit<Account, 'id'>
 
+export type KeyPatch = {
+  readonly [Field in 'label' | 'scopes' | 'projectIds' | 'organizationIds' | 'expiresAt']?: ApiKey[Field] | undefined
+}
+
 export interface IdentityStore {
-  /** The person and the key behind a key's hash: not revoked, user active. Expiry is for the caller to judge. */
+  /** The user and the key behind a key's hash: not revoked, user active. The caller checks the expiry. */
   findActor(keyHash: string): Promise<{ actor: Actor; key: ApiKey } | undefined>
-  /** The same for the keys, made by hand, of the active members of an organization; by key id, at most `limit`. */
+  /** The same for the API keys (no sign-ins) of the active members of an organization; by key id, at most `limit`. */
   listActors(organizationId: string, limit: number): Promise<readonly { actor: Actor; key: ApiKey }[]>
-  /** Notes that the key was used. */
+  /** Records that the key was used. */
   touchKey(keyId: string, at: Instant): Promise<void>
 
   findAccount(userId: number): Promise<Account | undefined>
   findAccountByEmail(email: string): Promise<Account | undefined>
   findAccountByUuid(uuid: string): Promise<Account | undefined>
-  /** Raises `invalid` (`unique`, `email`) when the e-mail is taken. */
+  /** Raises `invalid` (`unique`, `email`) when the email address is taken. */
   createAccount(account: NewAccount): Promise<Account>
-  /** Raises `invalid` (`unique`, `email`) when the new e-mail is taken. */
+  /** Raises `invalid` (`unique`, `email`) when the new email address is taken. */
   updateAccount(
     userId: number,
     fields: Partial<
-      Pick<Account, 'firstName' | 'email' | 'passwordHash' | 'currentOrganizationId' | 'currentProjectId' | 'isActive'>
+      Pick<
+        Account,
+        | 'firstName'
+        | 'email'
+        | 'isEmailVerified'
+        | 'passwordHash'
+        | 'currentOrganizationId'
+        | 'currentProjectId'
+        | 'isActive'
+        | 'isStaff'
+      >
     >,
   ): Promise<void>
   countAccounts(): Promise<number>
 
   createKey(key: ApiKey): Promise<void>
-  updateKey(key: ApiKey): Promise<void>
-  /** Keys that were made by hand, newest first. */
+  /** Writes what is sent; a field that is undefined keeps its stored value. */
+  updateKey(keyId: string, patch: KeyPatch): Promise<void>
+  /** API keys without sign-ins, newest first. */
   listKeys(userId: number): Promise<readonly ApiKey[]>
   findKey(userId: number, keyId: string): Promise<ApiKey | undefined>
   /** False when there was none. */
   removeKey(userId: number, keyId: string): Promise<boolean>
-  /** Ends everything that was signed in or, with `all`, every key of the user. */
+  /** Revokes the sign-ins of the user or, with `all`, every key. */
   removeKeys(userId: number, which: 'sessions' | 'all'): Promise<void>
   removeKeysExpiredBefore(at: Instant): Promise<number>
 }

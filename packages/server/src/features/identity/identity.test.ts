@@ -10,7 +10,7 @@ onEachDatabase('identity', dialect => {
   })
   afterAll(() => s.close())
 
-  describe('5. a personal API key in the header', () => {
+  describe('a personal API key in the header', () => {
     it.each([
       ['bearer', 200],
       ['BEARER  ', 200],
@@ -21,7 +21,7 @@ onEachDatabase('identity', dialect => {
       expect(reply.status).toBe(status)
     })
 
-    it('is the only way in, and its absence is said', async () => {
+    it('is required; a missing or wrong one returns 401 with WWW-Authenticate', async () => {
       const without = await s.as(undefined).get('/api/projects/')
       expect([without.status, without.body.code]).toEqual([401, 'not_authenticated'])
       expect(without.headers.get('www-authenticate')).toBe('Bearer')
@@ -37,13 +37,13 @@ onEachDatabase('identity', dialect => {
     })
 
     it('is checked before anything else', async () => {
-      const nobody = s.as(undefined)
-      expect((await nobody.get('/api/projects/999999/feature_flags/')).status).toBe(401)
-      expect((await nobody.delete(`${s.project}/feature_flags/1/`)).status).toBe(401)
-      expect((await nobody.send(`${s.project}/feature_flags/`, { method: 'PUT' })).status).toBe(401)
-      expect((await nobody.send(`${s.project}/feature_flags/`, { method: 'POST', body: 'x'.repeat(100) })).status).toBe(
-        401,
-      )
+      const anonymous = s.as(undefined)
+      expect((await anonymous.get('/api/projects/999999/feature_flags/')).status).toBe(401)
+      expect((await anonymous.delete(`${s.project}/feature_flags/1/`)).status).toBe(401)
+      expect((await anonymous.send(`${s.project}/feature_flags/`, { method: 'PUT' })).status).toBe(401)
+      expect(
+        (await anonymous.send(`${s.project}/feature_flags/`, { method: 'POST', body: 'x'.repeat(100) })).status,
+      ).toBe(401)
     })
   })
 
@@ -73,14 +73,14 @@ onEachDatabase('identity', dialect => {
       expect((await s.get(`/api/personal_api_keys/${made.body.id}/`)).status).toBe(404)
     })
 
-    it('end when they expire', async () => {
+    it('are refused after they expire', async () => {
       const made = await s.post('/api/personal_api_keys/', { label: 'short', expires_at: '2999-01-01T00:00:00Z' })
       expect((await s.as(made.body.value).get('/api/users/@me/')).status).toBe(200)
       const past = await s.post('/api/personal_api_keys/', { label: 'past', expires_at: '2001-01-01T00:00:00Z' })
       expect([past.status, past.body.attr]).toEqual([400, 'expires_at'])
       await s.halyard.database.transaction(async tx => {
         const key = await tx.identity.findKey(1, made.body.id)
-        if (key) await tx.identity.updateKey({ ...key, expiresAt: '2001-01-01T00:00:00.000000Z' })
+        if (key) await tx.identity.updateKey(key.id, { expiresAt: '2001-01-01T00:00:00.000000Z' })
         await announceIdentity(tx, 1, '2026-01-01T00:00:00.000000Z')
       })
       const expired = await s.as(made.body.value).get('/api/users/@me/')
@@ -106,7 +106,7 @@ onEachDatabase('identity', dialect => {
       expect((await all.get(`${s.organization}/roles/`)).status).toBe(200)
     })
 
-    it('never hold more than the key that makes them', async () => {
+    it('never have more scopes than the key that creates them', async () => {
       const made = await s.post('/api/personal_api_keys/', { label: 'user', scopes: ['user:write'] })
       const limited = s.as(made.body.value)
       const wider = await limited.post('/api/personal_api_keys/', { label: 'all', scopes: ['*'] })
@@ -129,27 +129,28 @@ onEachDatabase('identity', dialect => {
     })
   })
 
-  describe('people', () => {
+  describe('users', () => {
     it('are invited, sign up, sign in, change their password and sign out', async () => {
       const invite = await s.post(`${s.organization}/invites/`, { target_email: 'Ada@Example.com', first_name: 'Ada' })
       expect(invite.status).toBe(201)
-      expect(invite.body.signup_path).toBe(`/signup/${invite.body.id}`)
-      const nobody = s.as(undefined)
-      expect((await nobody.get(`/api/signup/${invite.body.id}/`)).body.target_email).toBe('ada@example.com')
-      const weak = await nobody.post(`/api/signup/${invite.body.id}/`, { first_name: 'Ada', password: 'short' })
+      expect(invite.body.signup_path).toBe(`/signup/${invite.body.token}`)
+      const anonymous = s.as(undefined)
+      expect((await anonymous.get(`/api/signup/${invite.body.token}/`)).body.target_email).toBe('ada@example.com')
+      const weak = await anonymous.post(`/api/signup/${invite.body.token}/`, { first_name: 'Ada', password: 'short' })
       expect([weak.status, weak.body.attr, weak.body.code]).toEqual([400, 'password', 'min_length'])
-      const signedUp = await nobody.post(`/api/signup/${invite.body.id}/`, {
+      const signedUp = await anonymous.post(`/api/signup/${invite.body.token}/`, {
         first_name: 'Ada',
         password: 'first password',
       })
       expect(signedUp.status).toBe(201)
       expect(
-        (await nobody.post(`/api/signup/${invite.body.id}/`, { first_name: 'A', password: 'second password' })).status,
+        (await anonymous.post(`/api/signup/${invite.body.token}/`, { first_name: 'A', password: 'second password' }))
+          .status,
       ).toBe(404)
 
-      const wrong = await nobody.post('/api/login/', { email: 'ada@example.com', password: 'nope' })
-      expect([wrong.status, wrong.body.detail]).toEqual([401, 'E-mail or password is wrong.'])
-      const session = await nobody.post('/api/login/', { email: 'ADA@example.com', password: 'first password' })
+      const wrong = await anonymous.post('/api/login/', { email: 'ada@example.com', password: 'nope' })
+      expect([wrong.status, wrong.body.detail]).toEqual([401, 'The email address or password is wrong.'])
+      const session = await anonymous.post('/api/login/', { email: 'ADA@example.com', password: 'first password' })
       expect(session.status).toBe(200)
       const ada = s.as(session.body.api_key)
       const me = await ada.get('/api/users/@me/')
@@ -167,40 +168,40 @@ onEachDatabase('identity', dialect => {
       })
       expect(changed.status).toBe(200)
       expect((await ada.get('/api/users/@me/')).status).toBe(401)
-      const again = await nobody.post('/api/login/', { email: 'ada@example.com', password: 'other password' })
+      const again = await anonymous.post('/api/login/', { email: 'ada@example.com', password: 'other password' })
       const back = s.as(again.body.api_key)
       expect((await back.post('/api/logout/')).status).toBe(204)
       expect((await back.get('/api/users/@me/')).status).toBe(401)
     })
 
-    it('with an account join by it', async () => {
+    it('with an account accept an invitation with it', async () => {
       const eve = await s.stranger('eve')
       const invite = await s.post(`${s.organization}/invites/`, { target_email: 'eve@elsewhere.example' })
       expect((await eve.get(`${s.project}/feature_flags/`)).status).toBe(404)
-      expect((await eve.post(`/api/signup/${invite.body.id}/join/`)).status).toBe(204)
+      expect((await eve.post(`/api/signup/${invite.body.token}/join/`)).status).toBe(204)
       expect((await eve.get(`${s.project}/feature_flags/`)).status).toBe(200)
     })
 
-    it('who guess passwords have to wait', async () => {
-      const nobody = s.as(undefined)
+    it('are throttled after wrong passwords', async () => {
+      const anonymous = s.as(undefined)
       const statuses: number[] = []
       for (let n = 0; n < 6; n++) {
-        statuses.push((await nobody.post('/api/login/', { email: 'guess@example.com', password: `p${n}` })).status)
+        statuses.push((await anonymous.post('/api/login/', { email: 'guess@example.com', password: `p${n}` })).status)
       }
       expect(statuses).toEqual([401, 401, 401, 401, 401, 429])
-      const waiting = await nobody.post('/api/login/', { email: 'guess@example.com', password: 'x' })
+      const waiting = await anonymous.post('/api/login/', { email: 'guess@example.com', password: 'x' })
       expect(Number(waiting.headers.get('retry-after'))).toBeGreaterThan(0)
       expect(waiting.body.type).toBe('throttled_error')
     })
 
-    it('who guess many passwords at once gain nothing', async () => {
+    it('are throttled after as many wrong passwords in parallel', async () => {
       const login = (password: string) =>
         s.as(undefined).post('/api/login/', { email: 'at-once@example.com', password })
       const statuses = (await Promise.all(Array.from({ length: 12 }, (_, n) => login(`p${n}`)))).map(r => r.status)
       expect(statuses.sort()).toEqual([...Array(5).fill(401), ...Array(7).fill(429)])
     })
 
-    it('choose where they work, and @current follows', async () => {
+    it('choose their current project, and @current follows', async () => {
       const project = (await s.post('/api/projects/', { name: 'Elsewhere' })).body
       const me = await s.patch('/api/users/@me/', { set_current_team: project.id })
       expect(me.body.team.id).toBe(project.id)

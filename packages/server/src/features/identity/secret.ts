@@ -1,6 +1,6 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto'
 
-/** Keys and tokens: how they are made, kept and shown. */
+/** Keys and tokens: how they are generated, stored and shown. */
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'
 const secretCharacters = 43
@@ -11,7 +11,7 @@ export type SecretPrefix = 'phx_' | 'phc_' | 'phs_'
 export function newSecret(prefix: SecretPrefix | ''): string {
   let text = ''
   while (text.length < secretCharacters) {
-    // Bytes from 248 up are thrown away so that every character is equally likely.
+    // Bytes from 248 up are dropped so that every character is equally likely.
     for (const byte of randomBytes(64)) {
       if (byte < 248 && text.length < secretCharacters) text += alphabet[byte % 62]
     }
@@ -19,7 +19,7 @@ export function newSecret(prefix: SecretPrefix | ''): string {
   return prefix + text
 }
 
-/** Keys are long and random, so a plain hash is enough, and looking one up by its hash leaks no timing about the key. */
+/** Keys are long and random, so a fast hash is enough, and looking one up by its hash leaks no timing about the key. */
 export const hashSecret = (secret: string): string => hash('sha256', secret)
 
 export const maskSecret = (secret: string): string => `${secret.slice(0, 4)}...${secret.slice(-4)}`

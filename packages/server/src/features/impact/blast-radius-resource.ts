@@ -17,7 +17,7 @@ import type { Sampled } from './scan/scan-request.ts'
 
 type Body = BodyOf<typeof routes.flagReach.userBlastRadius>
 
-/** The flag of the body on top of what it would replace, or PostHog's single condition. Raises `invalid`. */
+/** The flag in the body, applied to the flag it would replace, or PostHog's single condition. Throws `invalid`. */
 export function candidateFromWire(body: Body, baseline: Flag | undefined, now: Instant): Candidate {
   const patch = patchFromWire(body)
   const start = baseline ? contentOf(baseline) : newFlagContent('', now)
@@ -27,7 +27,7 @@ export function candidateFromWire(body: Body, baseline: Flag | undefined, now: I
   return { content: { ...content, filters }, hasKey: content.key !== '', baseline }
 }
 
-/** A variant of the condition is left aside: a single condition comes without the variants that it could name. */
+/** Ignores the condition's variant, because a single condition is sent without the variants it could refer to. */
 function filtersOfCondition(
   { variant: _variant, ...condition }: FreeObject,
   groupTypeIndex: number | null,
@@ -40,7 +40,7 @@ function filtersOfCondition(
     throw invalid(
       null,
       'invalid_input',
-      `Every property of the condition must be one of the group type ${groupTypeIndex}: give it that group_type_index.`,
+      `Every property of the condition must have group_type_index ${groupTypeIndex}.`,
     )
   }
   return { groups: [condition], aggregation_group_type_index: groupTypeIndex }

@@ -7,21 +7,22 @@ import type { Project } from '../../tenancy.ts'
 import { checkFlagContent } from '../flags/check-flag.ts'
 import type { Flag, FlagContent, FreeObject } from '../flags/flag.ts'
 import { needsIdentity } from './needs-identity.ts'
-import type { Question, Sampled, Tally, TallyRequest, Target } from './scan/scan-request.ts'
+import type { FlagQuery, Sampled, Tally, TallyRequest, Target } from './scan/scan-request.ts'
 
-/** A flag as it might become. */
+/** A proposed version of a flag. */
 export interface Candidate {
   readonly content: FlagContent
-  /** Whether there is a key to hash by. Without one, rollouts cannot be worked out. */
+  /** Rollouts are hashed by the flag key, so without one they cannot be evaluated. */
   readonly hasKey: boolean
-  /** What it would replace. */
+  /** The flag it would replace. */
   readonly baseline: Flag | undefined
 }
 
-/** What to ask about everybody; undefined when there is nobody to ask about. */
+/** The scan to run. */
 export interface BlastRadiusPlan {
+  /** Undefined when there is nothing to scan. */
   readonly request: TallyRequest | undefined
-  /** Where the answers stand: whom conditions match, what the candidate gives, what there is now. */
+  /** Positions of the queries: matching conditions, the candidate, the baseline. */
   readonly matches: number
   readonly candidate: number | undefined
   readonly baseline: number | undefined
@@ -29,9 +30,9 @@ export interface BlastRadiusPlan {
 
 export interface BlastRadius {
   readonly total: number
-  /** Who matches a condition, rollouts left aside. */
+  /** Number of subjects that match a condition, ignoring rollouts. */
   readonly affected: number
-  /** Undefined when it cannot be said: rollouts go by the flag's key. */
+  /** Undefined without a flag key, which rollouts are hashed by. */
   readonly on: { readonly count: number; readonly variants: Counts; readonly conditions: Counts } | undefined
   readonly comparison:
     | {
@@ -49,7 +50,7 @@ type Counts = ReadonlyMap<string, number>
 
 const samplesMax = 20
 
-/** Raises `invalid` for filters that cannot be evaluated, and for a comparison of persons with groups. */
+/** Throws `invalid` for filters that cannot be evaluated, and for a comparison of persons with groups. */
 export async function planBlastRadius(
   tx: Stores,
   project: Project,
@@ -63,27 +64,34 @@ export async function planBlastRadius(
     throw invalid(
       'compare_to',
       'invalid_input',
-      'One of the flags goes by persons and the other by groups, or by other groups.',
+      'Both flags must use the same aggregation: persons, or the same group type.',
     )
   }
-  const ask = async (flag: Pick<Flag, 'id' | 'version'> & FlagContent): Promise<Question> => ({
+  const queryFor = async (flag: Pick<Flag, 'id' | 'version'> & FlagContent): Promise<FlagQuery> => ({
     key: flag.key,
     definitions: await definitionsFor(tx, project, flag),
   })
-  const questions = [
-    await ask({ ...content, id, version: 1, active: true, deleted: false, filters: withoutRollouts(content.filters) }),
+  const queries = [
+    await queryFor({
+      ...content,
+      id,
+      version: 1,
+      active: true,
+      deleted: false,
+      filters: withoutRollouts(content.filters),
+    }),
   ]
-  const add = (question: Question): number => questions.push(question) - 1
+  const add = (query: FlagQuery): number => queries.push(query) - 1
   const isPersonal =
-    questions[0]!.definitions.flags.some(flag => needsIdentity(flag.filters)) || needsIdentity(content.filters)
+    queries[0]!.definitions.flags.some(flag => needsIdentity(flag.filters)) || needsIdentity(content.filters)
   const isOn = content.active && !content.deleted
-  const isSayable = hasKey || !isPersonal
-  const candidate = !isSayable
+  const canEvaluateRollouts = hasKey || !isPersonal
+  const candidate = !canEvaluateRollouts
     ? undefined
     : isOn && !needsIdentity(content.filters)
       ? 0
-      : add(await ask({ ...content, id, version: 1 }))
-  const before = baseline && add(await ask(baseline))
+      : add(await queryFor({ ...content, id, version: 1 }))
+  const before = baseline && add(await queryFor(baseline))
   const plan = { matches: 0, candidate, baseline: before }
   if (!target) return { ...plan, request: undefined }
   const samples =
@@ -92,14 +100,14 @@ export async function planBlastRadius(
     kind: 'tally',
     projectId: project.id,
     target,
-    questions,
+    queries,
     now,
     ...(samples && { samples }),
   }
   return { ...plan, request }
 }
 
-/** A flag with all that it uses, as the engine takes it. */
+/** The definitions of a flag and everything it refers to. */
 export async function definitionsFor(
   tx: Stores,
   project: Project,
@@ -114,7 +122,7 @@ export async function definitionsFor(
   }
 }
 
-/** Undefined when the flag goes by groups of a type that nobody has seen yet. */
+/** Undefined when the flag aggregates by a group type that no event has used yet. */
 function targetOf(project: Project, filters: FreeObject): Target | undefined {
   const { aggregation_group_type_index: index } = filters
   if (index === undefined || index === null) return { kind: 'persons' }
@@ -122,7 +130,7 @@ function targetOf(project: Project, filters: FreeObject): Target | undefined {
   return type === undefined ? undefined : { kind: 'groups', typeIndex: Number(index), type }
 }
 
-/** The same conditions with nobody left out by chance. */
+/** The same conditions, each rolled out to 100 %. */
 function withoutRollouts(filters: FreeObject): FreeObject {
   const { multivariate: _variants, holdout: _holdout, early_exit: _exit, payloads: _payloads, ...rest } = filters
   const open = (conditions: unknown) =>
@@ -176,4 +184,4 @@ export function readTally(tally: Tally, { matches, candidate, baseline }: BlastR
   }
 }
 
-export const nobodyThere: Tally = { total: 0, lines: [], gained: [], lost: [] }
+export const emptyTally: Tally = { total: 0, lines: [], gained: [], lost: [] }

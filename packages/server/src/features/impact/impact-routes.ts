@@ -12,7 +12,7 @@ import type { Flag } from '../flags/flag.ts'
 import { flagToWire, patchFromWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { nameOf } from '../persons/person.ts'
-import { definitionsFor, nobodyThere, planBlastRadius, readTally } from './blast-radius.ts'
+import { definitionsFor, emptyTally, planBlastRadius, readTally } from './blast-radius.ts'
 import { blastRadiusToWire, candidateFromWire, candidateToWire, type NamedSample } from './blast-radius-resource.ts'
 import type { Sampled } from './scan/scan-request.ts'
 import type { Scanner } from './scan/scanner.ts'
@@ -20,13 +20,13 @@ import type { Scanner } from './scan/scanner.ts'
 interface Deps {
   readonly database: Database
   readonly scanner: Scanner
-  /** There is work on cohorts to be done in the background. */
+  /** Called when a background job was queued. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
 }
 
-/** Contract 4.2: whom would a flag reach, and whom does it reach now. */
-export function serveReach(serve: ServeRoute, { database, scanner, onCohortWork, now }: Deps): void {
+/** Serves the blast radius of a flag and static cohorts created from a flag (contract 4.2). */
+export function serveImpact(serve: ServeRoute, { database, scanner, onCohortWork, now }: Deps): void {
   const r = routes.flagReach
 
   serve(r.userBlastRadius, async ({ actor, project, query, body, signal }) => {
@@ -36,11 +36,11 @@ export function serveReach(serve: ServeRoute, { database, scanner, onCohortWork,
       const candidate = candidateFromWire(body, baseline, at)
       return { candidate, plan: await planBlastRadius(tx, project, candidate, dateOf(at).getTime()) }
     })
-    const tally = plan.request ? await scanner.tally(plan.request, signal) : nobodyThere
+    const tally = plan.request ? await scanner.tally(plan.request, signal) : emptyTally
     const isGroups = plan.request?.target.kind === 'groups'
-    const mayKnow = hasAnyScope(actor.key, [isGroups ? 'group:read' : 'person:read'])
+    const canReadNames = hasAnyScope(actor.key, [isGroups ? 'group:read' : 'person:read'])
     const name = (sampled: readonly Sampled[]) =>
-      !mayKnow ? [] : isGroups ? sampled.map(asGroup) : database.read(tx => namePersons(tx, project, sampled))
+      !canReadNames ? [] : isGroups ? sampled.map(asGroup) : database.read(tx => namePersons(tx, project, sampled))
     const samples = { gained: await name(tally.gained), lost: await name(tally.lost) }
     const shape = candidateToWire(candidate, actor, project)
     return blastRadiusToWire(shape, readTally(tally, plan), candidate.baseline?.id, samples)
@@ -49,7 +49,7 @@ export function serveReach(serve: ServeRoute, { database, scanner, onCohortWork,
   serve(r.createStaticCohort, async request => {
     const { actor, project, params } = request
     await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
-    // The body has no effect, but what is sent must be what the contract lists.
+    // The body has no effect but must match the contract.
     patchFromWire(request.body)
     const at = now()
     const { flag, cohort } = await database.transaction(async tx => {
@@ -65,17 +65,17 @@ export function serveReach(serve: ServeRoute, { database, scanner, onCohortWork,
   })
 }
 
-/** Says when, to the second, so that cohorts of one flag can be told apart. */
+/** Contains the time to the second, so that several cohorts of one flag have distinct names. */
 function cohortNameFor({ key }: Flag, at: Instant): string {
   const when = at.slice(0, 'YYYY-MM-DDTHH:MM:SS'.length).replace('T', ' ')
-  const named = (name: string) => `People with ${name} on, ${when}`
+  const named = (name: string) => `Users with ${name} on, ${when}`
   return named([...key].slice(0, cohortNameCharactersMax - named('').length).join(''))
 }
 
 async function findBaseline(tx: Stores, project: Project, id: string | undefined): Promise<Flag | undefined> {
   if (id === undefined || id === '') return undefined
   const flag = /^\d{1,15}$/.test(id) ? await tx.flags.find(project.id, Number(id)) : undefined
-  if (!flag) throw invalid('compare_to', 'does_not_exist', 'There is no flag with this id in the project.')
+  if (!flag) throw invalid('compare_to', 'does_not_exist', 'compare_to: this project has no flag with this id.')
   return flag
 }
 
@@ -86,7 +86,7 @@ const asGroup = (sampled: Sampled): NamedSample => ({
   sampled,
 })
 
-/** Whoever has gone since is left out. */
+/** Skips persons that were removed in the meantime. */
 async function namePersons(tx: Stores, project: Project, sampled: readonly Sampled[]): Promise<readonly NamedSample[]> {
   const distinctIds = await tx.persons.listDistinctIds(
     sampled.map(({ id }) => id),

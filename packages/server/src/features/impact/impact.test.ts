@@ -26,7 +26,7 @@ const is = (key: string, value: unknown, operator = 'exact', more = {}) => ({
 })
 const within = (id: number, more = {}) => ({ key: 'id', type: 'cohort', value: id, ...more })
 
-/** What properties hold in the wild, and a little worse. */
+/** Realistic and adversarial property values. */
 const values = [
   'pro',
   'PRO',
@@ -78,7 +78,7 @@ const filterValues = [
 ]
 const names = ['plan', 'odd "name"', 'größe', 'nested']
 
-/** The same people on every run. */
+/** The same persons on every run. */
 function people(count: number): Record<string, Record<string, unknown>> {
   let seed = 7
   const next = (below: number) => {
@@ -94,18 +94,18 @@ function people(count: number): Record<string, Record<string, unknown>> {
   )
 }
 
-const everybody = people(300)
+const allPeople = people(300)
 
-onEachDatabase('reach', dialect => {
+onEachDatabase('impact', dialect => {
   let s: Scenario
   let flags: string
   let staticCohort: number
   let dynamicCohort: number
-  const members = Object.keys(everybody).filter((_, n) => n % 3 === 0)
+  const members = Object.keys(allPeople).filter((_, n) => n % 3 === 0)
   beforeAll(async () => {
     s = await startScenario(dialect)
     flags = `${s.project}/feature_flags/`
-    await createPersons(s, s.projectId, everybody)
+    await createPersons(s, s.projectId, allPeople)
     const cohorts = `${s.project}/cohorts/`
     staticCohort = (await s.post(cohorts, { name: 'static', is_static: true, distinct_ids: members })).body.id
     const filters = { properties: { type: 'OR', values: [is('plan', 'pro'), is('nested', '', 'is_set')] } }
@@ -128,9 +128,9 @@ onEachDatabase('reach', dialect => {
   })
   afterAll(() => s.close())
 
-  const ask = (body: unknown, query = '') => s.post(`${flags}user_blast_radius/${query}`, body)
+  const blastRadius = (body: unknown, query = '') => s.post(`${flags}user_blast_radius/${query}`, body)
 
-  /** The plain way: everybody, whole, one at a time. */
+  /** Reference implementation: evaluates each person individually. */
   const bruteForce = (filters: unknown, key = '', more: Partial<FlagDefinition> = {}) => {
     const cohorts: CohortDefinition[] = [
       { id: staticCohort, isStatic: true, filters: {} },
@@ -147,7 +147,7 @@ onEachDatabase('reach', dialect => {
       propertyMatchingVersion: 2,
     }
     const snapshot = compile(definitions, { regex: linearRegex })
-    return Object.entries(everybody).map(([distinctId, personProperties]) => {
+    return Object.entries(allPeople).map(([distinctId, personProperties]) => {
       const subject: Subject = {
         distinctId,
         personProperties,
@@ -156,23 +156,23 @@ onEachDatabase('reach', dialect => {
       return { distinctId, outcome: snapshot.evaluate(subject, { now: Date.now() }).get(key)! }
     })
   }
-  const count = (answers: ReturnType<typeof bruteForce>) => answers.filter(({ outcome }) => outcome.enabled).length
+  const count = (results: ReturnType<typeof bruteForce>) => results.filter(({ outcome }) => outcome.enabled).length
 
   const database = () =>
     s.halyard.storage.sqlite
       ? ({ kind: 'sqlite', path: s.halyard.storage.sqlite.path } as const)
       : ({ kind: 'postgres', url: s.databaseUrl } as const)
 
-  it.each(operators)('counts as one at a time would, with %s', async operator => {
+  it.each(operators)('counts the same as the reference implementation with %s', async operator => {
     const filters = names.flatMap(name =>
       filterValues.flatMap(value =>
         [true, false].map(negation => ({ groups: [{ properties: [is(name, value, operator, { negation })] }] })),
       ),
     )
-    const questions = filters.map(one => ({
-      key: 'asked',
+    const queries = filters.map(one => ({
+      key: 'candidate',
       definitions: {
-        flags: [{ id: 1, key: 'asked', active: true, filters: one }],
+        flags: [{ id: 1, key: 'candidate', active: true, filters: one }],
         cohorts: [],
         groupTypes: {},
         propertyMatchingVersion: 2 as const,
@@ -182,18 +182,18 @@ onEachDatabase('reach', dialect => {
       kind: 'tally',
       projectId: s.projectId,
       target: { kind: 'persons' },
-      questions,
+      queries,
       now: Date.now(),
     } as const
     const { lines, total } = await tally(openSourceOf(database(), request), request, () => {})
     expect(total).toBe(300)
     filters.forEach((one, index) => {
       const counted = lines.reduce((sum, line) => (line.outcomes[index]!.enabled ? sum + line.count : sum), 0)
-      expect([one, counted]).toEqual([one, count(bruteForce(one, 'asked'))])
+      expect([one, counted]).toEqual([one, count(bruteForce(one, 'candidate'))])
     })
   })
 
-  it('counts combinations, cohorts and negations as one at a time would', async () => {
+  it('counts combinations, cohorts and negations the same as the reference implementation', async () => {
     const property = fc.oneof(
       fc
         .record({
@@ -212,7 +212,7 @@ onEachDatabase('reach', dialect => {
     })
     await fc.assert(
       fc.asyncProperty(fc.array(condition, { minLength: 1, maxLength: 3 }), async groups => {
-        const { body } = await ask({ key: 'combined', filters: { groups } })
+        const { body } = await blastRadius({ key: 'combined', filters: { groups } })
         const open = groups.map(group => ({ ...group, rollout_percentage: null }))
         expect(body.users_affected).toBe(count(bruteForce({ groups: open }, 'combined')))
         expect(body.would_be_on).toBe(count(bruteForce({ groups }, 'combined')))
@@ -221,9 +221,9 @@ onEachDatabase('reach', dialect => {
     )
   })
 
-  it('answers in the shape of the flag that is asked about', async () => {
+  it('returns the shape of the candidate flag', async () => {
     const filters = { groups: [{ properties: [], rollout_percentage: 30 }] }
-    const reply = await ask({ key: 'draft', name: 'A draft', filters, tags: ['a'] })
+    const reply = await blastRadius({ key: 'draft', name: 'A draft', filters, tags: ['a'] })
     expect(reply.status).toBe(200)
     expect(reply.body).toMatchObject({
       id: 0,
@@ -238,13 +238,16 @@ onEachDatabase('reach', dialect => {
       comparison: null,
     })
     for (const body of [undefined, {}]) {
-      expect((await ask(body)).body).toMatchObject({ users_affected: 300, total_users: 300, would_be_on: 300 })
+      expect((await blastRadius(body)).body).toMatchObject({ users_affected: 300, total_users: 300, would_be_on: 300 })
     }
-    expect((await ask({ key: 'off', active: false })).body).toMatchObject({ users_affected: 300, would_be_on: 0 })
-    expect((await ask({ filters })).body).toMatchObject({ users_affected: 300, would_be_on: null })
+    expect((await blastRadius({ key: 'off', active: false })).body).toMatchObject({
+      users_affected: 300,
+      would_be_on: 0,
+    })
+    expect((await blastRadius({ filters })).body).toMatchObject({ users_affected: 300, would_be_on: null })
   })
 
-  it('tells variants and conditions apart', async () => {
+  it('counts by variant and condition', async () => {
     const filters = {
       groups: [
         { properties: [is('plan', 'pro')], variant: 'b' },
@@ -257,24 +260,24 @@ onEachDatabase('reach', dialect => {
         ],
       },
     }
-    const { body } = await ask({ key: 'varied', filters })
-    const answers = bruteForce(filters, 'varied').filter(({ outcome }) => outcome.enabled)
-    const by = (test: (o: (typeof answers)[number]['outcome']) => boolean) =>
-      answers.filter(({ outcome }) => test(outcome)).length
+    const { body } = await blastRadius({ key: 'varied', filters })
+    const results = bruteForce(filters, 'varied').filter(({ outcome }) => outcome.enabled)
+    const by = (test: (o: (typeof results)[number]['outcome']) => boolean) =>
+      results.filter(({ outcome }) => test(outcome)).length
     expect(body).toMatchObject({
-      would_be_on: answers.length,
+      would_be_on: results.length,
       variants: { a: by(o => o.variant === 'a'), b: by(o => o.variant === 'b') },
       conditions: [0, 1].map(index => ({ index, would_be_on: by(o => o.reason.conditionIndex === index) })),
     })
   })
 
   describe("PostHog's single condition", () => {
-    it('leaves the rollout aside', async () => {
+    it('ignores the rollout percentage', async () => {
       const condition = { properties: [is('plan', 'pro')], rollout_percentage: 10, variant: 'x' }
       const expected = count(bruteForce({ groups: [{ properties: condition.properties }] }))
-      const { body } = await ask({ condition })
+      const { body } = await blastRadius({ condition })
       expect(body).toMatchObject({ users_affected: expected, total_users: 300, would_be_on: null })
-      expect((await ask({ condition: null })).body).toMatchObject({ users_affected: 300, total_users: 300 })
+      expect((await blastRadius({ condition: null })).body).toMatchObject({ users_affected: 300, total_users: 300 })
     })
 
     it('counts groups', async () => {
@@ -286,21 +289,24 @@ onEachDatabase('reach', dialect => {
         group_type_index: 0,
       })
       const condition = { properties: [company('size', 3, 'gt'), company('name', 'acme')] }
-      const { body } = await ask({ condition, group_type_index: 0 })
+      const { body } = await blastRadius({ condition, group_type_index: 0 })
       const sizes = Array.from({ length: 40 }, (_, n) => n).filter(n => n % 2 === 0 && n % 7 > 3)
       expect(body).toMatchObject({ users_affected: sizes.length, total_users: 40 })
       const byKey = { properties: [company('$group_key', 'company-7')] }
-      expect((await ask({ condition: byKey, group_type_index: 0 })).body.users_affected).toBe(1)
+      expect((await blastRadius({ condition: byKey, group_type_index: 0 })).body.users_affected).toBe(1)
       const filters = {
         groups: [{ properties: condition.properties, rollout_percentage: 100 }],
         aggregation_group_type_index: 0,
       }
-      expect((await ask({ filters })).body).toMatchObject({ users_affected: sizes.length, would_be_on: sizes.length })
-      expect((await ask({ condition: {}, group_type_index: 3 })).body).toMatchObject({
+      expect((await blastRadius({ filters })).body).toMatchObject({
+        users_affected: sizes.length,
+        would_be_on: sizes.length,
+      })
+      expect((await blastRadius({ condition: {}, group_type_index: 3 })).body).toMatchObject({
         users_affected: 0,
         total_users: 0,
       })
-      const mixed = await ask({ condition: { properties: [is('plan', 'pro')] }, group_type_index: 0 })
+      const mixed = await blastRadius({ condition: { properties: [is('plan', 'pro')] }, group_type_index: 0 })
       expect([mixed.status, mixed.body.code, mixed.body.attr]).toEqual([400, 'invalid_input', null])
     })
   })
@@ -311,10 +317,10 @@ onEachDatabase('reach', dialect => {
       groups: [{ properties: [is('plan', 'pro')], rollout_percentage: 80 }, { properties: [within(staticCohort)] }],
     }
 
-    it('says who gains and who loses', async () => {
+    it('reports gains and losses', async () => {
       const { body: flag } = await s.post(flags, { key: 'compared', filters: before })
       const changed = { groups: [after.groups[0], { properties: [within(staticCohort)] }] }
-      const { body } = await ask({ filters: changed }, `?compare_to=${flag.id}`)
+      const { body } = await blastRadius({ filters: changed }, `?compare_to=${flag.id}`)
       const [old, now] = [bruteForce(before, 'compared'), bruteForce(changed, 'compared')]
       const gained = now
         .filter(({ outcome }, n) => outcome.enabled && !old[n]!.outcome.enabled)
@@ -335,16 +341,16 @@ onEachDatabase('reach', dialect => {
       for (const id of ids(body.comparison.sample_gains)) expect(gained).toContain(id)
       for (const id of ids(body.comparison.sample_losses)) expect(lost).toContain(id)
       expect(body.comparison.sample_gains[0]).toMatchObject({ before: false, after: true, name: expect.any(String) })
-      expect((await ask({}, `?compare_to=${flag.id}`)).body.comparison).toMatchObject({
+      expect((await blastRadius({}, `?compare_to=${flag.id}`)).body.comparison).toMatchObject({
         gains: 0,
         losses: 0,
         changes: 0,
       })
-      const off = (await ask({ active: false }, `?compare_to=${flag.id}`)).body.comparison
+      const off = (await blastRadius({ active: false }, `?compare_to=${flag.id}`)).body.comparison
       expect(off).toMatchObject({ gains: 0, losses: count(old) })
     })
 
-    it('keeps people’s names from keys that may not read them', async () => {
+    it('hides names from keys without the person scope', async () => {
       const { body: flag } = await s.post(flags, { key: 'compared-by-reader', active: false })
       const key = await s.post('/api/personal_api_keys/', { label: 'flags only', scopes: ['feature_flag:read'] })
       const { body } = await s
@@ -353,17 +359,23 @@ onEachDatabase('reach', dialect => {
       expect(body.comparison).toMatchObject({ gains: 300, sample_gains: [] })
     })
 
-    it('needs a flag of the project about the same kind of subject', async () => {
+    it('requires a flag of the project with the same aggregation', async () => {
       for (const id of ['999999', 'abc', '-1']) {
-        expect((await ask({}, `?compare_to=${id}`)).body).toMatchObject({ attr: 'compare_to', code: 'does_not_exist' })
+        expect((await blastRadius({}, `?compare_to=${id}`)).body).toMatchObject({
+          attr: 'compare_to',
+          code: 'does_not_exist',
+        })
       }
       const { body: flag } = await s.post(flags, { key: 'by-person' })
-      const reply = await ask({ filters: { groups: [{}], aggregation_group_type_index: 0 } }, `?compare_to=${flag.id}`)
+      const reply = await blastRadius(
+        { filters: { groups: [{}], aggregation_group_type_index: 0 } },
+        `?compare_to=${flag.id}`,
+      )
       expect([reply.status, reply.body.attr]).toEqual([400, 'compare_to'])
     })
   })
 
-  it('knows flags that depend on flags, and stored hash keys', async () => {
+  it('evaluates flag dependencies and stored hash keys', async () => {
     const { body: base } = await s.post(flags, {
       key: 'base',
       filters: { groups: [{ properties: [is('plan', 'pro')], rollout_percentage: 70 }] },
@@ -371,7 +383,7 @@ onEachDatabase('reach', dialect => {
     const dependent = {
       groups: [{ properties: [{ type: 'flag', key: String(base.id), value: true, operator: 'flag_evaluates_to' }] }],
     }
-    const { body } = await ask({ key: 'dependent', filters: dependent })
+    const { body } = await blastRadius({ key: 'dependent', filters: dependent })
     expect(body.would_be_on).toBe(count(bruteForce(base.filters, 'base')))
 
     const half = { groups: [{ properties: [], rollout_percentage: 50 }] }
@@ -381,7 +393,7 @@ onEachDatabase('reach', dialect => {
       const person = (await tx.persons.findByDistinctIds(s.projectId, [someone!.distinctId])).get(someone!.distinctId)
       await tx.persons.addHashKeys(person!.id, [{ flagKey: 'steady', hashKey: other.distinctId }])
     })
-    const steady = await ask({ key: 'steady', filters: half, ensure_experience_continuity: true })
+    const steady = await blastRadius({ key: 'steady', filters: half, ensure_experience_continuity: true })
     expect(steady.body.would_be_on).toBe(count(bruteForce(half, 'steady')) + 1)
   })
 
@@ -395,12 +407,12 @@ onEachDatabase('reach', dialect => {
     [{ condition: { properties: [{ key: 'a', value: 'b', operator: 'nope' }] } }, 'filters'],
     [{ condition: {}, group_type_index: 'x' }, 'group_type_index'],
     [{ active: 'yes' }, 'active'],
-  ])('refuses %j', async (body, attr) => {
-    const reply = await ask(body)
+  ])('rejects %j', async (body, attr) => {
+    const reply = await blastRadius(body)
     expect([reply.status, reply.body.attr]).toEqual([400, attr])
   })
 
-  it('is nobody else’s, and counts only the own project', async () => {
+  it('is not accessible to other organizations, and counts only its own project', async () => {
     const stranger = await s.stranger(`reach-${dialect}`)
     expect((await stranger.post(`${flags}user_blast_radius/`, {})).status).toBe(404)
     const own = await stranger.post(`${stranger.project}/feature_flags/user_blast_radius/`, {})
@@ -411,7 +423,7 @@ onEachDatabase('reach', dialect => {
   })
 
   describe('the scanner', () => {
-    const question = {
+    const query = {
       key: 'all',
       definitions: {
         flags: [{ id: 1, key: 'all', active: true, filters: { groups: [{}] } }],
@@ -423,22 +435,22 @@ onEachDatabase('reach', dialect => {
     const request = () => ({
       projectId: s.projectId,
       target: { kind: 'persons' } as const,
-      questions: [question],
+      queries: [query],
       now: 0,
     })
 
-    it('stops when its caller goes, lets others in, and refuses when the line is long', async () => {
+    it('stops when aborted, runs queued scans, and rejects when the queue is full', async () => {
       const scanner = createScanner({ database: database(), concurrencyMax: 1 })
       const leaving = new AbortController()
-      let isIn = () => {}
-      const entered = new Promise<void>(resolve => {
-        isIn = resolve
+      let markStarted = () => {}
+      const started = new Promise<void>(resolve => {
+        markStarted = resolve
       })
       const first = scanner.walk({ kind: 'walk', descending: false, ...request() }, leaving.signal, async () => {
-        isIn()
+        markStarted()
         return new Promise(() => {})
       })
-      await entered
+      await started
       const waiting = Array.from({ length: 20 }, () => scanner.tally({ kind: 'tally', ...request() }, leaving.signal))
       const stays = new AbortController()
       await expect(scanner.tally({ kind: 'tally', ...request() }, stays.signal)).rejects.toMatchObject({
@@ -455,7 +467,7 @@ onEachDatabase('reach', dialect => {
       })
     })
 
-    it('outlives callers who go in the middle of a count', async () => {
+    it('survives callers that abort during a count', async () => {
       const scanner = createScanner({ database: database(), concurrencyMax: 4 })
       const counts = Array.from({ length: 8 }, () => {
         const leaving = new AbortController()
@@ -469,7 +481,7 @@ onEachDatabase('reach', dialect => {
       await scanner.close()
     })
 
-    it('says so when the database is away', async () => {
+    it('reports an unavailable database', async () => {
       const gone =
         dialect === 'sqlite'
           ? ({ kind: 'sqlite', path: '/nowhere/at/all.db' } as const)

@@ -4,11 +4,11 @@ import { createPersons } from '../../testing/persons.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { batchBytesMax } from './scan/batch.ts'
 
-/** As much as is kept of one person. */
+/** The maximum size of a person's properties. */
 const characters = 500_000
 const large = Math.ceil((2 * batchBytesMax) / characters)
 
-onEachDatabase('people about whom a lot is known', dialect => {
+onEachDatabase('persons with large properties', dialect => {
   let s: Scenario
   beforeAll(async () => {
     s = await startScenario(dialect)
@@ -20,7 +20,7 @@ onEachDatabase('people about whom a lot is known', dialect => {
   })
   afterAll(() => s.close())
 
-  it('are read a few at a time, and all of them counted', async () => {
+  it('are read in small batches, and all of them are counted', async () => {
     const properties = [{ key: 'plan', value: 'pro', operator: 'exact', type: 'person' }]
     const { status, body } = await s.post(`${s.project}/feature_flags/user_blast_radius/`, {
       filters: { groups: [{ properties, rollout_percentage: 100 }] },

@@ -1,6 +1,6 @@
 /**
- * Whether a flag's answer can depend on who somebody is, and not on properties alone: when it hashes the id for a rollout, a variant or a
- * holdout. In doubt it says yes, which costs time and never a right answer.
+ * Whether a flag's value can depend on the identity of the subject and not only on properties: when it hashes the id for a rollout, a
+ * variant or a holdout. Conservative: a false positive costs time, never correctness.
  */
 export function needsIdentity(filters: unknown): boolean {
   if (!isRecord(filters)) return true
@@ -10,11 +10,13 @@ export function needsIdentity(filters: unknown): boolean {
   if (Array.isArray(variants) && variants.length > 0) return true
   return [groups, super_groups].some(
     conditions =>
-      conditions !== undefined && conditions !== null && !(Array.isArray(conditions) && conditions.every(isForAll)),
+      conditions !== undefined &&
+      conditions !== null &&
+      !(Array.isArray(conditions) && conditions.every(isFullRollout)),
   )
 }
 
-function isForAll(condition: unknown): boolean {
+function isFullRollout(condition: unknown): boolean {
   if (!isRecord(condition)) return false
   const { rollout_percentage: percentage } = condition
   return percentage === undefined || percentage === null || percentage === 100

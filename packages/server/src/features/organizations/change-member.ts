@@ -5,7 +5,7 @@ import { type Actor, adminLevel, isLevel, type Organization, ownerLevel, require
 import { announceIdentity } from '../identity/announce-identity.ts'
 import type { Member } from './organization-store.ts'
 
-/** Nobody changes their own level, somebody above them, or grants more than they have. A new owner takes the place of the old. */
+/** No one changes their own level or one above it, or grants more than they have. A new owner replaces the old one. */
 export async function changeLevel(
   tx: Stores,
   actor: Actor,
@@ -14,20 +14,24 @@ export async function changeLevel(
   level: number,
   now: Instant,
 ): Promise<Member> {
-  requireLevel(actor, organization.id, adminLevel, 'change what members may do')
+  const current = await withCurrentLevel(tx, actor, organization)
+  requireLevel(current, organization.id, adminLevel, 'change the level of members')
   const member = await getMember(tx, organization, userUuid)
-  if (!isLevel(level)) throw invalid('level', 'invalid_choice', 'Use 1 (member), 8 (admin) or 15 (owner).')
+  if (!isLevel(level)) throw invalid('level', 'invalid_choice', '`level` must be 1 (member), 8 (admin) or 15 (owner).')
   if (member.user.id === actor.user.id) throw forbidden('You cannot change your own level.')
-  const own = actor.levels.get(organization.id) ?? 0
-  if (member.level > own) throw forbidden('You cannot change somebody above you.')
-  if (level > own) throw forbidden('You cannot grant more than you have.')
+  const own = current.levels.get(organization.id) ?? 0
+  if (member.level > own) throw forbidden('You cannot change the level of a member above you.')
+  if (level > own) throw forbidden('You cannot grant a level above your own.')
   await tx.organizations.setLevel(organization.id, member.user.id, level, now)
-  if (level === ownerLevel) await tx.organizations.setLevel(organization.id, actor.user.id, adminLevel, now)
   await announceIdentity(tx, member.user.id, now, organization.id)
+  if (level === ownerLevel) {
+    await tx.organizations.setLevel(organization.id, actor.user.id, adminLevel, now)
+    await announceIdentity(tx, actor.user.id, now, organization.id)
+  }
   return { ...member, level, updatedAt: now }
 }
 
-/** Admins remove others; everybody but the owner may leave. The person's roles in the organization end with it. */
+/** Admins remove others; everyone but the owner can leave. The user's roles in the organization end with it. */
 export async function removeMember(
   tx: Stores,
   actor: Actor,
@@ -35,18 +39,28 @@ export async function removeMember(
   userUuid: string,
   now: Instant,
 ): Promise<void> {
+  const current = await withCurrentLevel(tx, actor, organization)
   const member = await getMember(tx, organization, userUuid)
   if (member.level === ownerLevel) {
-    throw invalid(null, 'invalid_input', 'The owner cannot leave: make somebody else the owner first.')
+    throw invalid(null, 'invalid_input', 'The owner cannot leave. Transfer ownership to another member first.')
   }
   if (member.user.id !== actor.user.id) {
-    requireLevel(actor, organization.id, adminLevel, 'remove members')
-    if (member.level > (actor.levels.get(organization.id) ?? 0))
-      throw forbidden('You cannot remove somebody above you.')
+    requireLevel(current, organization.id, adminLevel, 'remove members')
+    if (member.level > (current.levels.get(organization.id) ?? 0)) {
+      throw forbidden('You cannot remove a member above you.')
+    }
   }
   await tx.roles.removeFromAll(organization.id, member.user.id)
   await tx.organizations.removeMember(organization.id, member.user.id)
   await announceIdentity(tx, member.user.id, now, organization.id)
+}
+
+/** Serializes changes of levels, and reads the actor's own again: another transaction may have just taken it. */
+async function withCurrentLevel(tx: Stores, actor: Actor, organization: Organization): Promise<Actor> {
+  await tx.organizations.lockMembers(organization.id)
+  const member = await tx.organizations.findMember(organization.id, actor.user.uuid)
+  if (!member) throw missing('Organization')
+  return { ...actor, levels: new Map([...actor.levels, [organization.id, member.level]]) }
 }
 
 async function getMember(tx: Stores, organization: Organization, userUuid: string): Promise<Member> {

@@ -1,26 +1,31 @@
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import { type Organization, ownerLevel, type Project } from '../../tenancy.ts'
+import { editAccess } from '../access/access.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { newUuid } from '../identity/secret.ts'
+import { installLevel } from '../plugins/plugin-access.ts'
 import { createProject } from '../projects/create-project.ts'
 
-/** Plugins may be installed, configured and made global: nothing is behind a licence. */
-const pluginsAccessLevelOfNewOrganizations = 9
 const slugCharactersMax = 48
 
 /** An organization with its owner and a first project, which become the owner's current ones. */
 export async function createOrganization(
   tx: Stores,
   ownerId: number,
-  names: { readonly organization: string; readonly project: string },
+  input: {
+    readonly organization: string
+    readonly project: string
+    readonly pluginsAccessLevel?: number
+  },
   now: Instant,
 ): Promise<{ organization: Organization; project: Project }> {
   const organization: Organization = {
     id: newUuid(),
-    name: names.organization,
-    slug: await freeSlug(tx, names.organization),
-    pluginsAccessLevel: pluginsAccessLevelOfNewOrganizations,
+    name: input.organization,
+    slug: await freeSlug(tx, input.organization),
+    pluginsAccessLevel: input.pluginsAccessLevel ?? installLevel,
+    defaultAccessLevel: editAccess,
     createdAt: now,
     updatedAt: now,
   }
@@ -33,19 +38,19 @@ export async function createOrganization(
     joinedAt: now,
     updatedAt: now,
   })
-  const project = await createProject(tx, { organizationId: organization.id, name: names.project }, now)
+  const project = await createProject(tx, { organizationId: organization.id, name: input.project }, now)
   await tx.identity.updateAccount(ownerId, { currentOrganizationId: organization.id, currentProjectId: project.id })
   await announceIdentity(tx, ownerId, now)
   return { organization, project }
 }
 
 async function freeSlug(tx: Stores, name: string): Promise<string> {
-  const plain =
+  const base =
     name
       .toLowerCase()
       .replace(/[^a-z0-9]+/g, '-')
       .replace(/^-+|-+$/g, '')
       .slice(0, slugCharactersMax - 10) || 'organization'
-  if (!(await tx.organizations.isSlugTaken(plain))) return plain
-  return `${plain}-${newUuid().slice(-8)}`
+  if (!(await tx.organizations.isSlugTaken(base))) return base
+  return `${base}-${newUuid().slice(-8)}`
 }

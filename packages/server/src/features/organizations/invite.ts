@@ -15,7 +15,7 @@ import { announceAccess } from '../access/announce-access.ts'
 import { announceIdentity } from '../identity/announce-identity.ts'
 import { checkedEmail } from '../identity/email.ts'
 import type { Account } from '../identity/identity-store.ts'
-import { newUuid } from '../identity/secret.ts'
+import { hashSecret, newSecret, newUuid } from '../identity/secret.ts'
 import type { Invite } from './organization-store.ts'
 
 const inviteMilliseconds = 7 * 24 * 60 * 60 * 1000
@@ -26,53 +26,57 @@ export interface NewInvite {
   readonly level: number
 }
 
+/** Returns the invitation with the token that redeems it, of which only the hash is stored. */
 export async function createInvite(
   tx: Stores,
   actor: Actor,
   organization: Organization,
   input: NewInvite,
   now: Instant,
-): Promise<Invite> {
-  requireLevel(actor, organization.id, adminLevel, 'invite people')
+): Promise<{ invite: Invite; token: string }> {
+  requireLevel(actor, organization.id, adminLevel, 'invite users')
   const { level } = input
-  if (!isLevel(level) || level === ownerLevel) throw invalid('level', 'invalid_choice', 'Use 1 (member) or 8 (admin).')
+  if (!isLevel(level) || level === ownerLevel)
+    throw invalid('level', 'invalid_choice', '`level` must be 1 (member) or 8 (admin).')
   if (level > (actor.levels.get(organization.id) ?? memberLevel))
-    throw forbidden('You cannot grant more than you have.')
+    throw forbidden('You cannot grant a level above your own.')
   const targetEmail = checkedEmail(input.targetEmail, 'target_email').toLowerCase()
   const account = await tx.identity.findAccountByEmail(targetEmail)
   if (account && (await tx.organizations.findMember(organization.id, account.uuid))) {
-    throw invalid('target_email', 'unique', 'This person is in the organization already.')
+    throw invalid('target_email', 'unique', '`target_email` belongs to a member of the organization.')
   }
+  const token = newSecret('')
   const invite: Invite = {
     id: newUuid(),
     organizationId: organization.id,
     targetEmail,
     firstName: input.firstName,
     level,
+    tokenHash: hashSecret(token),
     createdBy: actor.user,
     createdAt: now,
     expiresAt: plusMilliseconds(now, inviteMilliseconds),
   }
   await tx.organizations.createInvite(invite)
   await announceAccess(tx, invite, invite.id, now)
-  return invite
+  return { invite, token }
 }
 
-/** Raises `missing` when the invitation is unknown, withdrawn or too old. */
-export async function getOpenInvite(tx: Stores, inviteId: string, now: Instant): Promise<Invite> {
-  const invite = await tx.organizations.findInvite(inviteId)
+/** Raises `missing` when no open invitation has this token. */
+export async function getOpenInvite(tx: Stores, token: string, now: Instant): Promise<Invite> {
+  const invite = await tx.organizations.findInviteByToken(hashSecret(token))
   if (!invite || invite.expiresAt <= now) throw missing('Invitation')
   return invite
 }
 
-/** A newcomer gets an account; the organization becomes the place where they work. The invitation is used up. */
+/** Creates an account, makes the organization its current one, and uses up the invitation. */
 export async function acceptInvite(
   tx: Stores,
-  inviteId: string,
+  token: string,
   person: { readonly firstName: string; readonly passwordHash: string },
   now: Instant,
 ): Promise<User> {
-  const invite = await getOpenInvite(tx, inviteId, now)
+  const invite = await getOpenInvite(tx, token, now)
   const project = (await tx.projects.list({ organizationIds: [invite.organizationId] }, { limit: 1, offset: 0 }))
     .items[0]
   const known = await tx.identity.findAccountByEmail(invite.targetEmail)
@@ -80,10 +84,10 @@ export async function acceptInvite(
     throw invalid(
       null,
       'unique',
-      'There is an account with this e-mail address already: sign in to accept the invitation.',
+      'An account with this email address already exists. Sign in to accept the invitation.',
     )
   }
-  if (known) return wake(tx, known, invite, person, project?.id ?? null, now)
+  if (known) return activate(tx, known, invite, person, project?.id ?? null, now)
   const account = await tx.identity.createAccount({
     uuid: newUuid(),
     distinctId: newUuid(),
@@ -92,6 +96,7 @@ export async function acceptInvite(
     isEmailVerified: true,
     passwordHash: person.passwordHash,
     isActive: true,
+    isStaff: false,
     currentOrganizationId: invite.organizationId,
     currentProjectId: project?.id ?? null,
     dateJoined: now,
@@ -100,11 +105,11 @@ export async function acceptInvite(
   return account
 }
 
-/** Known by name from an imported project alone: nobody has ever been able to sign in. */
+/** Created by the import of a project: it has never been possible to sign in to it. */
 const isIdle = ({ isActive, passwordHash }: Account): boolean => !isActive && passwordHash === null
 
-/** What is under their name stays there. */
-async function wake(
+/** What the account created before the import remains attributed to it. */
+async function activate(
   tx: Stores,
   account: Account,
   invite: Invite,
@@ -118,14 +123,14 @@ async function wake(
   return { ...account, firstName: person.firstName }
 }
 
-/** Somebody with an account joins with it. Raises `forbidden` when the invitation is for another address. */
-export async function joinByInvite(tx: Stores, actor: Actor, inviteId: string, now: Instant): Promise<Invite> {
-  const invite = await getOpenInvite(tx, inviteId, now)
+/** Adds an existing account. Raises `forbidden` when the invitation is for another address. */
+export async function joinByInvite(tx: Stores, actor: Actor, token: string, now: Instant): Promise<Invite> {
+  const invite = await getOpenInvite(tx, token, now)
   if (invite.targetEmail !== actor.user.email.toLowerCase()) {
-    throw forbidden('This invitation is for another e-mail address.')
+    throw forbidden('This invitation is for another email address.')
   }
   if (actor.levels.has(invite.organizationId)) {
-    throw invalid(null, 'unique', 'You are in this organization already.')
+    throw invalid(null, 'unique', 'You are already a member of this organization.')
   }
   await join(tx, invite, actor.user.id, now)
   return invite

@@ -1,4 +1,9 @@
-import type { Invite as InviteWire, Member as MemberWire, Organization as OrganizationWire } from '@halyard/contract'
+import type {
+  Invite as InviteWire,
+  Member as MemberWire,
+  NewInvite as NewInviteWire,
+  Organization as OrganizationWire,
+} from '@halyard/contract'
 import type { Instant } from '../../instant.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
 import { userToWire } from '../identity/user-resource.ts'
@@ -17,6 +22,7 @@ export const organizationToWire = (
   updated_at: organization.updatedAt,
   membership_level: actor.levels.get(organization.id) ?? 0,
   plugins_access_level: organization.pluginsAccessLevel,
+  default_access_level: organization.defaultAccessLevel,
   teams: visibleProjects.filter(project => project.organizationId === organization.id).map(projectBasicToWire),
 })
 
@@ -28,8 +34,6 @@ export const memberToWire = (member: Member): MemberWire => ({
   updated_at: member.updatedAt,
 })
 
-export const signupPath = (inviteId: string): string => `/signup/${inviteId}`
-
 export const inviteToWire = (invite: Invite, now: Instant): InviteWire => ({
   id: invite.id,
   target_email: invite.targetEmail,
@@ -39,5 +43,11 @@ export const inviteToWire = (invite: Invite, now: Instant): InviteWire => ({
   created_by: userToWire(invite.createdBy),
   created_at: invite.createdAt,
   expires_at: invite.expiresAt,
-  signup_path: signupPath(invite.id),
+})
+
+/** With the secret that redeems it, which no other response contains. */
+export const newInviteToWire = (invite: Invite, token: string, now: Instant): NewInviteWire => ({
+  ...inviteToWire(invite, now),
+  token,
+  signup_path: `/signup/${token}`,
 })

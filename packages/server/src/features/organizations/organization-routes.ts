@@ -2,7 +2,7 @@ import { routes } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
-import { invalid, missing } from '../../problem.ts'
+import { forbidden, invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import {
   type Actor,
@@ -13,6 +13,7 @@ import {
   ownerLevel,
   requireLevel,
 } from '../../tenancy.ts'
+import { isAccessLevel } from '../access/access.ts'
 import { announceAccess } from '../access/announce-access.ts'
 import { sessionToWire } from '../identity/api-key-resource.ts'
 import { visibleProjects } from '../identity/authenticator.ts'
@@ -21,7 +22,7 @@ import { hashPassword } from '../identity/sign-in/password.ts'
 import { changeLevel, removeMember } from './change-member.ts'
 import { createOrganization } from './create-organization.ts'
 import { acceptInvite, createInvite, getOpenInvite, joinByInvite } from './invite.ts'
-import { inviteToWire, memberToWire, organizationToWire } from './organization-resource.ts'
+import { inviteToWire, memberToWire, newInviteToWire, organizationToWire } from './organization-resource.ts'
 
 interface Deps {
   readonly database: Database
@@ -46,11 +47,10 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
   serve(r.create, async ({ actor, body }) => {
     const name = body.name
     if (actor.key.projectIds.length > 0 || actor.key.organizationIds.length > 0) {
-      throw invalid(
-        null,
-        'invalid_input',
-        'The key you use is restricted; create organizations with an unrestricted one.',
-      )
+      throw invalid(null, 'invalid_input', 'Use a key without `scoped_teams` and `scoped_organizations`.')
+    }
+    if (!actor.isStaff && ![...actor.levels.values()].some(level => level >= adminLevel)) {
+      throw forbidden('Only admins of an organization can create another one.')
     }
     const { organization, project } = await database.transaction(tx =>
       createOrganization(tx, actor.user.id, { organization: name, project: 'Default project' }, now()),
@@ -63,14 +63,20 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
 
   serve(r.update, async ({ actor, organization, body }) => {
     requireLevel(actor, organization.id, adminLevel, 'change it')
-    const name = body.name === undefined ? organization.name : body.name
-    const pluginsAccessLevel = body.plugins_access_level ?? organization.pluginsAccessLevel
-    if (!pluginsAccessLevels.includes(pluginsAccessLevel)) {
-      throw invalid('plugins_access_level', 'invalid_choice', `Use one of ${pluginsAccessLevels.join(', ')}.`)
+    const defaultAccessLevel = body.default_access_level
+    if (defaultAccessLevel !== undefined && !isAccessLevel(defaultAccessLevel)) {
+      throw invalid('default_access_level', 'invalid_choice', '`default_access_level` must be 21 (view) or 37 (edit).')
+    }
+    // Read-only for everyone else.
+    const pluginsAccessLevel = actor.isStaff ? body.plugins_access_level : undefined
+    if (pluginsAccessLevel !== undefined && !pluginsAccessLevels.includes(pluginsAccessLevel)) {
+      throw invalid('plugins_access_level', 'invalid_choice', '`plugins_access_level` must be 0, 3, 6 or 9.')
     }
     return database.transaction(async tx => {
-      const changed = { ...organization, name, pluginsAccessLevel, updatedAt: now() }
-      await tx.organizations.update(changed)
+      const patch = { name: body.name, pluginsAccessLevel, defaultAccessLevel, updatedAt: now() }
+      await tx.organizations.update(organization.id, patch)
+      const changed = await tx.organizations.find(organization.id)
+      if (!changed) throw missing('Organization')
       await announce(tx, changed)
       return toWire(tx, actor, changed)
     })
@@ -102,7 +108,8 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
     return answer({ status: 204 })
   })
 
-  serve(r.listInvites, async ({ organization, query, url }) => {
+  serve(r.listInvites, async ({ actor, organization, query, url }) => {
+    requireLevel(actor, organization.id, adminLevel, 'list invitations')
     const window = readWindow(query)
     const page = await database.read(tx => tx.organizations.listInvites(organization.id, window))
     return pageBody(page, window, url, invite => inviteToWire(invite, now()))
@@ -114,14 +121,15 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
       firstName: body.first_name ?? '',
       level: body.level ?? memberLevel,
     }
-    return inviteToWire(await database.transaction(tx => createInvite(tx, actor, organization, input, now())), now())
+    const { invite, token } = await database.transaction(tx => createInvite(tx, actor, organization, input, now()))
+    return newInviteToWire(invite, token, now())
   })
 
   serve(r.removeInvite, async ({ actor, organization, params }) => {
     requireLevel(actor, organization.id, adminLevel, 'withdraw invitations')
     await database.transaction(async tx => {
-      const invite = await tx.organizations.findInvite(params.invite_id)
-      if (invite?.organizationId !== organization.id) throw missing('Invitation')
+      const invite = await tx.organizations.findInvite(organization.id, params.invite_id)
+      if (!invite) throw missing('Invitation')
       await tx.organizations.removeInvite(invite.id)
       await announceAccess(tx, invite, invite.id, now())
     })
@@ -130,10 +138,9 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
 
   serve(routes.session.readInvite, ({ params }) =>
     database.read(async tx => {
-      const invite = await getOpenInvite(tx, params.invite_id, now())
+      const invite = await getOpenInvite(tx, params.token, now())
       const organization = await tx.organizations.find(invite.organizationId)
       return {
-        id: invite.id,
         target_email: invite.targetEmail,
         first_name: invite.firstName,
         organization_name: organization?.name ?? '',
@@ -142,17 +149,17 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
   )
 
   serve(routes.session.signup, async ({ params, body }) => {
-    await database.read(tx => getOpenInvite(tx, params.invite_id, now()))
+    await database.read(tx => getOpenInvite(tx, params.token, now()))
     const person = { firstName: body.first_name, passwordHash: await hashPassword(body.password) }
     return sessionToWire(
       await database.transaction(async tx =>
-        openSession(tx, await acceptInvite(tx, params.invite_id, person, now()), now()),
+        openSession(tx, await acceptInvite(tx, params.token, person, now()), now()),
       ),
     )
   })
 
   serve(routes.session.join, async ({ params, actor }) => {
-    await database.transaction(tx => joinByInvite(tx, actor, params.invite_id, now()))
+    await database.transaction(tx => joinByInvite(tx, actor, params.token, now()))
     return answer({ status: 204 })
   })
 

@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from 'kysely'
 import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { InviteRow, MembershipRow, OrganizationRow, Tables } from '../../storage/tables.ts'
 import type { Level, Organization } from '../../tenancy.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
@@ -25,13 +26,13 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
     async create(organization) {
       await db.insertInto('organizations').values(fromOrganization(organization)).execute()
     },
-    async update(organization) {
-      await db
-        .updateTable('organizations')
-        .set(fromOrganization(organization))
-        .where('id', '=', organization.id)
-        .execute()
-    },
+    update: (organizationId, patch) =>
+      updateSent(db, 'organizations', organizationId, {
+        name: patch.name,
+        plugins_access_level: patch.pluginsAccessLevel,
+        default_access_level: patch.defaultAccessLevel,
+        updated_at: patch.updatedAt,
+      }),
     async remove(organizationId) {
       await db.deleteFrom('organizations').where('id', '=', organizationId).execute()
     },
@@ -71,6 +72,14 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
         })
         .execute()
     },
+    async lockMembers(organizationId) {
+      // Writing the row locks it on PostgreSQL; SQLite has only one writer anyway.
+      await db
+        .updateTable('organizations')
+        .set(({ ref }) => ({ name: ref('name') }))
+        .where('id', '=', organizationId)
+        .execute()
+    },
     async setLevel(organizationId, userId, level, at) {
       await db
         .updateTable('memberships')
@@ -102,6 +111,7 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
           target_email: invite.targetEmail,
           first_name: invite.firstName,
           level: invite.level,
+          token_hash: invite.tokenHash,
           created_by_id: invite.createdBy.id,
           created_at: invite.createdAt,
           expires_at: invite.expiresAt,
@@ -111,8 +121,15 @@ export function sqlOrganizationStore(db: Kysely<Tables>): OrganizationStore {
     async removeInvite(inviteId) {
       await db.deleteFrom('invites').where('id', '=', inviteId).execute()
     },
-    async findInvite(inviteId) {
-      const row = await invites().where('invites.id', '=', inviteId).executeTakeFirst()
+    async findInvite(organizationId, inviteId) {
+      const row = await invites()
+        .where('invites.organization_id', '=', organizationId)
+        .where('invites.id', '=', inviteId)
+        .executeTakeFirst()
+      return row && toInvite(row)
+    },
+    async findInviteByToken(tokenHash) {
+      const row = await invites().where('invites.token_hash', '=', tokenHash).executeTakeFirst()
       return row && toInvite(row)
     },
     listInvites(organizationId, window) {
@@ -130,15 +147,17 @@ const toOrganization = (row: Selectable<OrganizationRow>): Organization => ({
   name: row.name,
   slug: row.slug,
   pluginsAccessLevel: row.plugins_access_level,
+  defaultAccessLevel: row.default_access_level,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
 
-const fromOrganization = (organization: Organization): OrganizationRow => ({
+const fromOrganization = (organization: Organization) => ({
   id: organization.id,
   name: organization.name,
   slug: organization.slug,
   plugins_access_level: organization.pluginsAccessLevel,
+  default_access_level: organization.defaultAccessLevel,
   created_at: organization.createdAt,
   updated_at: organization.updatedAt,
 })
@@ -158,6 +177,7 @@ const toInvite = (row: InviteRow & EmbeddedUser<'creator'>): Invite => ({
   targetEmail: row.target_email,
   firstName: row.first_name,
   level: row.level as Level,
+  tokenHash: row.token_hash,
   createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
   expiresAt: row.expires_at,

@@ -17,14 +17,24 @@ export interface Invite {
   readonly targetEmail: string
   readonly firstName: string
   readonly level: Level
+  /** SHA-256 of the token that redeems it; null when none does. */
+  readonly tokenHash: string | null
   readonly createdBy: User
   readonly createdAt: Instant
   readonly expiresAt: Instant
 }
 
+export interface OrganizationPatch {
+  readonly name?: string | undefined
+  readonly pluginsAccessLevel?: number | undefined
+  readonly defaultAccessLevel?: number | undefined
+  readonly updatedAt: Instant
+}
+
 export interface OrganizationStore {
   create(organization: Organization): Promise<void>
-  update(organization: Organization): Promise<void>
+  /** Writes what is sent; a field that is undefined keeps its stored value. */
+  update(organizationId: string, patch: OrganizationPatch): Promise<void>
   /** With everything in it. */
   remove(organizationId: string): Promise<void>
   find(organizationId: string): Promise<Organization | undefined>
@@ -33,14 +43,17 @@ export interface OrganizationStore {
   isSlugTaken(slug: string): Promise<boolean>
 
   addMember(member: Omit<Member, 'user'> & { readonly userId: number }): Promise<void>
+  /** Until the end of the transaction no other one that locks them changes members or their levels. */
+  lockMembers(organizationId: string): Promise<void>
   setLevel(organizationId: string, userId: number, level: Level, at: Instant): Promise<void>
   removeMember(organizationId: string, userId: number): Promise<void>
-  /** Active people, by first name. */
+  /** Active users, by first name. */
   listMembers(organizationId: string, window: Window): Promise<PageOf<Member>>
   findMember(organizationId: string, userUuid: string): Promise<Member | undefined>
 
   createInvite(invite: Invite): Promise<void>
   removeInvite(inviteId: string): Promise<void>
-  findInvite(inviteId: string): Promise<Invite | undefined>
+  findInvite(organizationId: string, inviteId: string): Promise<Invite | undefined>
+  findInviteByToken(tokenHash: string): Promise<Invite | undefined>
   listInvites(organizationId: string, window: Window): Promise<PageOf<Invite>>
 }

@@ -1,8 +1,8 @@
 export const distinctIdCharactersMax = 200
 
 /**
- * The id under which a client knows somebody, as we keep it: numbers as text, no longer than PostHog keeps them, and without the
- * characters that no database stores. Undefined when there is none.
+ * Normalizes the distinct id of a person for storage: numbers as text, truncated to PostHog's maximum length, without characters that a
+ * database cannot store. Undefined when there is none.
  */
 export function readDistinctId(value: unknown): string | undefined {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
@@ -11,12 +11,11 @@ export function readDistinctId(value: unknown): string | undefined {
   return id === '' ? undefined : id.toWellFormed()
 }
 
-/** PostgreSQL stores no NUL, and no database a lone surrogate. */
+/** PostgreSQL cannot store NUL, and no database can store a lone surrogate. */
 export const storable = (text: string): string => text.replaceAll('\u0000', '\ufffd').toWellFormed()
 
 /**
- * Ids that broken clients send for everybody. Binding one to a person would in time merge all people into one, so they
- * never take part in a merge.
+ * Placeholder ids that broken clients send for every user. Merging by one of them would eventually merge all persons into one.
  */
 const meaningless = new Set([
   '0',

@@ -1,6 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { containing } from '../../storage/containing.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { GroupRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { StaleWrite } from '../../stores.ts'
 import { type Group, groupTypesPerProjectMax } from './group.ts'
 import type { GroupStore } from './group-store.ts'
@@ -63,13 +64,7 @@ export function sqlGroupStore(db: Kysely<Tables>): GroupStore {
         return
       }
       if (properties === known.properties || isTooLarge) return
-      const result = await db
-        .updateTable('groups')
-        .set({ properties: text, version: known.version + 1 })
-        .where('id', '=', known.id)
-        .where('version', '=', known.version)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      await saveVersioned(db, 'groups', known.id, { properties: text, version: known.version + 1 })
     },
     async remove(projectId, { typeIndex, key }) {
       const result = await db
@@ -89,10 +84,7 @@ export function sqlGroupStore(db: Kysely<Tables>): GroupStore {
     async list(projectId, typeIndex, search, window) {
       let query = groups(projectId, typeIndex)
       if (search) {
-        const part = containing(search)
-        query = query.where(
-          sql<boolean>`(lower(key) like ${part} escape '\\' or lower(properties) like ${part} escape '\\')`,
-        )
+        query = query.where(sql<boolean>`(${contains('key', search)} or ${contains('properties', search)})`)
       }
       const { n } = await query.select(({ fn }) => fn.countAll<number>().as('n')).executeTakeFirstOrThrow()
       const rows = await query.selectAll().orderBy('id', 'desc').limit(window.limit).offset(window.offset).execute()

@@ -9,22 +9,22 @@ export interface GroupRef {
 }
 
 export interface GroupStore {
-  /** Name → index, of the types that the project has. */
+  /** The project's group types, name → index. */
   listTypes(projectId: number): Promise<ReadonlyMap<string, number>>
   /**
-   * The index of a type, given out on first use; undefined when all five are taken. Raises `StaleWrite` when somebody else took the
-   * index in between. `isNew` says that the project has just changed and must be announced.
+   * The index of a type, assigned on first use; undefined when all five are taken. Throws `StaleWrite` when a concurrent transaction took
+   * the index. `isNew` means that the project has changed and the change must be announced.
    */
   ensureType(projectId: number, name: string): Promise<{ index: number; isNew: boolean } | undefined>
   find(projectId: number, ref: GroupRef): Promise<Group | undefined>
   findMany(projectId: number, refs: readonly GroupRef[]): Promise<readonly Group[]>
-  /** Creates or updates. Raises `StaleWrite` when somebody else did so in between. */
+  /** Creates or updates. Throws `StaleWrite` on a concurrent change. */
   update(projectId: number, ref: GroupRef, update: PropertyUpdate, at: Instant): Promise<void>
-  /** False when there was none. */
+  /** False when the group does not exist. */
   remove(projectId: number, ref: GroupRef): Promise<boolean>
   count(projectId: number, typeIndex: number): Promise<number>
-  /** Newest first; `search` is part of the key or of a property. */
+  /** Newest first; `search` matches part of the key or of a property. */
   list(projectId: number, typeIndex: number, search: string | undefined, window: Window): Promise<PageOf<Group>>
-  /** In the order of ids, those after `afterId`, at most `limit`. */
+  /** Ordered by id, those after `afterId`, at most `limit`. */
   scan(projectId: number, typeIndex: number, afterId: number, limit: number): Promise<readonly Group[]>
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { Properties } from './properties.ts'
 
-/** A company, a team, a server: whatever people belong to. */
+/** An entity that persons belong to, such as a company or a team. */
 export interface Group {
   readonly id: number
   readonly projectId: number

@@ -8,12 +8,12 @@ export interface PersonQuery extends PersonFilter {
   readonly matches?: (person: Person) => boolean
 }
 
-/** Looked at in one go; the database is free for others in between. */
-const personsAtOnceMax = 5000
+/** Persons per read, so that other queries can run in between. */
+const personsPerReadMax = 5000
 
 /**
- * A page of persons, newest first. What an index cannot answer (part of a text, properties) goes through everybody in short reads, so
- * that a search over a million persons holds nobody up.
+ * A page of persons, newest first. Filters without an index (substring, properties) iterate over all persons in short reads, so that a
+ * search over a million persons does not block other queries.
  */
 export async function listPersons(
   database: Database,
@@ -30,7 +30,9 @@ export async function listPersons(
   for (let beforeId: number | undefined = 0; beforeId !== undefined; ) {
     signal.throwIfAborted()
     const from: number = beforeId
-    const slice = await database.read(tx => tx.persons.search(projectId, { ...filter, search }, from, personsAtOnceMax))
+    const slice = await database.read(tx =>
+      tx.persons.search(projectId, { ...filter, search }, from, personsPerReadMax),
+    )
     for (const person of slice.matches) {
       if (matches && !matches(person)) continue
       if (count >= window.offset && items.length < window.limit) items.push(person)

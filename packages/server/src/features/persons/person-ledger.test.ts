@@ -31,14 +31,14 @@ const only = (ledger: PersonLedger): PersonDraft => {
 }
 
 describe('person ledger', () => {
-  it('makes one person for an id however often it is seen', () => {
+  it('creates one person for an id that is seen repeatedly', () => {
     const ledger = ledgerOf()
     ledger.see('a', at)
     ledger.see('a', later)
     expect(only(ledger)).toMatchObject({ stored: undefined, newDistinctIds: ['a'], isIdentified: false, createdAt: at })
   })
 
-  it('writes nothing for what is known already', () => {
+  it('writes nothing when nothing changed', () => {
     const ledger = ledgerOf({ a: person(1, { properties: { plan: 'pro', list: [1, { b: 2 }] }, isIdentified: true }) })
     ledger.see('a', later)
     ledger.identify('a', later)
@@ -56,14 +56,14 @@ describe('person ledger', () => {
     expect(only(ledger).properties).toEqual({ kept: 1, x: 'set' })
   })
 
-  it('keeps odd names as plain properties', () => {
+  it('stores `__proto__` and `constructor` as ordinary properties', () => {
     const ledger = ledgerOf()
     ledger.update('a', set(JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1}')), at)
     expect(Object.keys(only(ledger).properties)).toEqual(['__proto__', 'constructor'])
     expect(({} as Record<string, unknown>).polluted).toBeUndefined()
   })
 
-  it('binds an unknown id to the person that is known, whichever of the two it is', () => {
+  it('binds the unknown id to the existing person, whichever of the two it is', () => {
     for (const known of ['anonymous-1', 'user']) {
       const ledger = ledgerOf({ [known]: person(1) })
       expect(ledger.merge('user', 'anonymous-1', at, 'identify')).toBe('merged')
@@ -72,7 +72,7 @@ describe('person ledger', () => {
     }
   })
 
-  it('merges two stored persons: the identified one goes on and its properties win', () => {
+  it('merges two stored persons: the identified one survives and its properties take precedence', () => {
     const [user, anonymous] = [
       person(1, { properties: { plan: 'pro', a: 1 }, isIdentified: true, createdAt: later }),
       person(2, { properties: { plan: 'free', b: 2 } }),
@@ -88,7 +88,7 @@ describe('person ledger', () => {
     })
   })
 
-  it('does not merge away somebody who is identified, unless forced', () => {
+  it('does not merge an identified person into another, unless forced', () => {
     const known = { user: person(1), other: person(2, { isIdentified: true }) }
     expect(ledgerOf(known).merge('user', 'other', at, 'identify')).toBe('already_identified')
     expect(ledgerOf(known).merge('user', 'other', at, 'alias')).toBe('already_identified')
@@ -98,7 +98,7 @@ describe('person ledger', () => {
   })
 
   it.each(['null', 'undefined', '0', 'NaN', '"anonymous"', "'guest'", '[object Object]', 'True'])(
-    'never merges the meaningless id %s',
+    'never merges the placeholder id %s',
     id => {
       const ledger = ledgerOf({ user: person(1) })
       expect(ledger.merge('user', id, at, 'identify')).toBe('meaningless_id')
@@ -107,7 +107,7 @@ describe('person ledger', () => {
     },
   )
 
-  it('follows chains of merges to the one who is left', () => {
+  it('follows chains of merges to the surviving person', () => {
     const [a, b, c] = [person(1), person(2), person(3)]
     const ledger = ledgerOf({ a, b, c })
     ledger.merge('b', 'a', at, 'force')
@@ -116,13 +116,13 @@ describe('person ledger', () => {
     expect(only(ledger)).toMatchObject({ stored: c, absorbed: [b, a], properties: { seen: true } })
   })
 
-  it('stops at the most ids that a person may have', () => {
+  it('stops at the maximum number of ids per person', () => {
     const full = person(1, { distinctIdCount: distinctIdsPerPersonMax })
     expect(ledgerOf({ user: full }).merge('user', 'one-more', at, 'identify')).toBe('too_many_ids')
     expect(ledgerOf({ user: full, other: person(2) }).merge('user', 'other', at, 'identify')).toBe('too_many_ids')
   })
 
-  it('keeps the former properties when the new ones are too large', () => {
+  it('retains the previous properties when the new ones are too large', () => {
     const ledger = ledgerOf({ a: person(1, { properties: { small: true } }) })
     ledger.update('a', set({ large: 'x'.repeat(propertiesCharactersMax) }), at)
     expect(only(ledger).properties).toEqual({ small: true })
@@ -130,26 +130,26 @@ describe('person ledger', () => {
   })
 })
 
-/** Each anonymous id belongs to one user; each fact is about one id and has a name of its own. */
-type Fact = { kind: 'identify'; anonymous: string; user: string } | { kind: 'set'; id: string; name: string }
+/** Each anonymous id belongs to one user; each step affects one id and has its own property name. */
+type Step = { kind: 'identify'; anonymous: string; user: string } | { kind: 'set'; id: string; name: string }
 
-const world = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }).map(users =>
-  users.flatMap((user, n): Fact[] => [
+const stepsArbitrary = fc.array(fc.nat({ max: 3 }), { minLength: 1, maxLength: 8 }).map(users =>
+  users.flatMap((user, n): Step[] => [
     { kind: 'identify', anonymous: `anon-${n}`, user: `user-${user}` },
     { kind: 'set', id: `anon-${n}`, name: `p${n}` },
     { kind: 'set', id: `user-${user}`, name: `q${n}` },
   ]),
 )
 
-function tell(ledger: PersonLedger, facts: readonly Fact[]): void {
-  for (const fact of facts) {
-    if (fact.kind === 'set') ledger.update(fact.id, set({ [fact.name]: fact.id }), at)
-    else ledger.merge(fact.user, fact.anonymous, at, 'identify')
+function apply(ledger: PersonLedger, steps: readonly Step[]): void {
+  for (const step of steps) {
+    if (step.kind === 'set') ledger.update(step.id, set({ [step.name]: step.id }), at)
+    else ledger.merge(step.user, step.anonymous, at, 'identify')
   }
 }
 
-/** Who is whom and what is known of them, in a form that does not depend on the order of the telling. */
-const pictureOf = (ledger: PersonLedger) =>
+/** The persons of a ledger, in a form that does not depend on the order of events. */
+const personsOf = (ledger: PersonLedger) =>
   ledger
     .drafts()
     .map(draft => ({
@@ -164,18 +164,20 @@ describe('merging, for any order of events', () => {
   it('ends in the same persons with the same properties', () => {
     fc.assert(
       fc.property(
-        world.chain(facts => fc.tuple(fc.constant(facts), fc.shuffledSubarray(facts, { minLength: facts.length }))),
-        ([facts, shuffled]) => {
+        stepsArbitrary.chain(steps =>
+          fc.tuple(fc.constant(steps), fc.shuffledSubarray(steps, { minLength: steps.length })),
+        ),
+        ([steps, shuffled]) => {
           const [one, other] = [ledgerOf(), ledgerOf()]
-          tell(one, facts)
-          tell(other, shuffled)
-          expect(pictureOf(other)).toEqual(pictureOf(one))
+          apply(one, steps)
+          apply(other, shuffled)
+          expect(personsOf(other)).toEqual(personsOf(one))
         },
       ),
     )
   })
 
-  it('binds every id to exactly one person and counts them right', () => {
+  it('binds every id to exactly one person and counts the ids correctly', () => {
     const id = fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f')
     const step = fc.record({ into: id, from: id, rule: fc.constantFrom('identify', 'alias', 'force') })
     fc.assert(

@@ -3,7 +3,7 @@ import { isMeaningless } from './distinct-id.ts'
 import { distinctIdsPerPersonMax, type Person } from './person.ts'
 import { type Properties, type PropertyUpdate, propertiesCharactersMax, updateProperties } from './properties.ts'
 
-/** A person as it is to be stored: a new one, or one that is there already (`stored`). */
+/** A person to write: a new one, or a change to a stored one (`stored`). */
 export interface PersonDraft {
   readonly uuid: string
   readonly stored: Person | undefined
@@ -11,37 +11,37 @@ export interface PersonDraft {
   readonly isIdentified: boolean
   readonly createdAt: Instant
   readonly distinctIdCount: number
-  /** Ids to bind that are bound to nobody so far. */
+  /** Ids to bind that are not bound to a person yet. */
   readonly newDistinctIds: readonly string[]
-  /** Stored persons that turned out to be this one: their ids and hash keys move here and they go. */
+  /** Stored persons to merge into this one: their ids and hash keys move here and the rows are deleted. */
   readonly absorbed: readonly Person[]
 }
 
 /**
- * `identify`: from is an anonymous id; when it turns out to be an identified person's, nothing happens. `alias`: the same, but an id that is
- * bound to nobody may become a further name of an identified person. `force`: in any case.
+ * `identify`: `from` is an anonymous id; if it belongs to an identified person, nothing happens. `alias`: the same, but an unbound id may
+ * become another id of an identified person. `force`: always merges.
  */
 export type MergeRule = 'identify' | 'alias' | 'force'
 
 export type MergeOutcome = 'merged' | 'same' | 'meaningless_id' | 'already_identified' | 'too_many_ids'
 
 /**
- * Works out, in memory, what a run of events says about persons: who is new, who has changed, who are one and the same. It begins with
- * what is stored about the distinct ids in question and ends with drafts to write. No I/O, so the rules can be tested by the thousand.
+ * Computes in memory how a sequence of events changes persons: which are new, changed or merged. Starts from the stored persons of the
+ * distinct ids involved and results in drafts to write. Pure, so that the rules can be property-tested.
  */
 export interface PersonLedger {
-  /** Makes a person for an id that is bound to nobody. */
+  /** Creates a person for an unbound id. */
   see(distinctId: string, at: Instant): void
   update(distinctId: string, update: PropertyUpdate, at: Instant): void
   identify(distinctId: string, at: Instant): void
   /**
-   * Says that two ids are one person, who goes on as the person of `into`: its properties win. Somebody who is already identified is
-   * not merged away unless forced (two people on one computer).
+   * Merges the person of `from` into the person of `into`, whose properties take precedence. An identified person is not merged into
+   * another unless forced: two users may share a device.
    */
   merge(into: string, from: string, at: Instant, rule?: MergeRule): MergeOutcome
   /** New persons and those that changed. */
   drafts(): readonly PersonDraft[]
-  /** How many persons keep their former properties because the new ones would be too large. */
+  /** Number of persons that retain their previous properties because the new ones are too large. */
   refusedProperties(): number
 }
 
@@ -133,13 +133,13 @@ export function createPersonLedger(known: ReadonlyMap<string, Person>, newUuid: 
       return outcome
     },
     drafts() {
-      const living = drafts.filter(draft => draft.mergedInto === undefined && draft.isChanged)
-      for (const draft of living) {
+      const survivors = drafts.filter(draft => draft.mergedInto === undefined && draft.isChanged)
+      for (const draft of survivors) {
         if (JSON.stringify(draft.properties).length <= propertiesCharactersMax) continue
         draft.properties = draft.stored?.properties ?? {}
         refused += 1
       }
-      return living
+      return survivors
     },
     refusedProperties: () => refused,
   }

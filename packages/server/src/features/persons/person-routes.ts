@@ -49,7 +49,7 @@ export function servePersons(serve: ServeRoute, { database, now }: Deps): void {
   serve(remove, async ({ project, params }) => {
     await database.transaction(async tx => {
       const person = await getPerson(tx, project.id, params.id)
-      await tx.cohortMembers.forget(project.id, person.id)
+      await tx.cohortMembers.removePerson(project.id, person.id)
       await tx.persons.remove(project.id, person.id)
     })
     return answer({ status: 202 })
@@ -93,11 +93,15 @@ export function serveGroups(serve: ServeRoute, { database }: Deps): void {
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** By number or UUID. Raises `invalid` for anything else, since it may well be a distinct id, and `missing`. */
+/** Finds a person by id or UUID. Throws `invalid` for anything else, since it is probably a distinct id, and `missing`. */
 async function getPerson(tx: Stores, projectId: number, id: string): Promise<Person> {
   const isNumber = /^\d{1,15}$/.test(id)
   if (!isNumber && !uuidPattern.test(id)) {
-    throw invalid(null, 'invalid_input', 'Use the id or the UUID of a person. By distinct id: `?distinct_id=`.')
+    throw invalid(
+      null,
+      'invalid_input',
+      'Use the id or UUID of a person. To find one by distinct id, list with `?distinct_id=`.',
+    )
   }
   const person = await (isNumber ? tx.persons.find(projectId, Number(id)) : tx.persons.findByUuid(projectId, id))
   if (!person) throw missing('Person')
@@ -106,7 +110,8 @@ async function getPerson(tx: Stores, projectId: number, id: string): Promise<Per
 
 function readTypeIndex(text: string | undefined): number {
   if (text === undefined || text === '') throw invalid('group_type_index', 'required', 'This parameter is required.')
-  if (!/^[0-4]$/.test(text)) throw invalid('group_type_index', 'invalid_input', 'Use a number from 0 to 4.')
+  if (!/^[0-4]$/.test(text))
+    throw invalid('group_type_index', 'invalid_input', 'group_type_index must be a number from 0 to 4.')
   return Number(text)
 }
 

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { containing } from '../../storage/containing.ts'
 import { inParts } from '../../storage/in-batches.ts'
 import type { PersonRow, Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
 import type { Person } from './person.ts'
 import type { PersonFilter, PersonStore } from './person-store.ts'
@@ -38,7 +38,7 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
     },
     write: (projectId, drafts) => writePersons(db, projectId, drafts),
     async remove(projectId, personId) {
-      await sqlCohortMemberStore(db).forget(projectId, personId)
+      await sqlCohortMemberStore(db).removePerson(projectId, personId)
       const result = await db
         .deleteFrom('persons')
         .where('project_id', '=', projectId)
@@ -102,7 +102,7 @@ export function sqlPersonStore(db: Kysely<Tables>): PersonStore {
     },
     async addHashKeys(personId, hashKeys) {
       if (hashKeys.length === 0) return
-      // Locks the person, so that a merge that is under way either sees these keys or makes this write find nobody.
+      // Locks the person row: a concurrent merge either sees these keys or has deleted the row before this update.
       const locked = await db
         .updateTable('persons')
         .set(({ eb }) => ({ version: eb('version', '+', 1) }))
@@ -132,9 +132,8 @@ const matching =
   }
 
 const holding = (text: string) => () => {
-  const part = containing(text)
-  return sql<boolean>`(lower(persons.properties) like ${part} escape '\\' or exists (
-    select 1 from person_distinct_ids d where d.person_id = persons.id and lower(d.distinct_id) like ${part} escape '\\'
+  return sql<boolean>`(${contains('persons.properties', text)} or exists (
+    select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', text)}
   ))`
 }
 

@@ -15,19 +15,19 @@ onEachDatabase('person and group stores', dialect => {
   })
   afterAll(() => s.close())
 
-  const write = (tx: Stores, ids: readonly string[], tell: (ledger: PersonLedger) => void) =>
+  const write = (tx: Stores, ids: readonly string[], change: (ledger: PersonLedger) => void) =>
     tx.persons.findByDistinctIds(s.projectId, ids).then(known => {
       const ledger = createPersonLedger(known, newUuid)
-      tell(ledger)
+      change(ledger)
       return tx.persons.write(s.projectId, ledger.drafts())
     })
-  const learn = (ids: readonly string[], tell: (ledger: PersonLedger) => void) =>
-    s.halyard.database.transaction(tx => write(tx, ids, tell))
+  const record = (ids: readonly string[], change: (ledger: PersonLedger) => void) =>
+    s.halyard.database.transaction(tx => write(tx, ids, change))
   const find = (id: string) =>
     s.halyard.database.read(async tx => (await tx.persons.findByDistinctIds(s.projectId, [id])).get(id))
 
   it('stores, finds and updates persons by any of their ids', async () => {
-    await learn(['one', 'two'], ledger => {
+    await record(['one', 'two'], ledger => {
       ledger.update('one', set({ email: 'one@example.com', text: 'ü\u0000🦔', 'odd "name"': null }), at)
       ledger.merge('one', 'two', at, 'identify')
     })
@@ -39,16 +39,16 @@ onEachDatabase('person and group stores', dialect => {
       version: 1,
       createdAt: at,
     })
-    await learn(['two'], ledger => ledger.update('two', set({ text: 'new' }), at))
+    await record(['two'], ledger => ledger.update('two', set({ text: 'new' }), at))
     expect(await find('one')).toMatchObject({ id: person?.id, version: 2, properties: { text: 'new' } })
     expect(await find('three')).toBeUndefined()
   })
 
-  it('merges stored persons with all their ids and hash keys; the keys of the one who stays win', async () => {
-    await learn([], ledger => {
+  it('merges stored persons with all their ids and hash keys; keys of the surviving person take precedence', async () => {
+    await record([], ledger => {
       for (const id of ['a1', 'b1']) ledger.see(id, at)
     })
-    await learn(['a1', 'b1'], ledger => {
+    await record(['a1', 'b1'], ledger => {
       ledger.merge('b1', 'b2', at, 'identify')
       ledger.update('a1', set({ from: 'a' }), at)
     })
@@ -61,7 +61,7 @@ onEachDatabase('person and group stores', dialect => {
         { flagKey: 'g', hashKey: 'moved' },
       ])
     })
-    await learn(['a1', 'b2'], ledger => ledger.merge('a1', 'b2', at, 'force'))
+    await record(['a1', 'b2'], ledger => ledger.merge('a1', 'b2', at, 'force'))
     expect((await find('b1'))?.id).toBe(a?.id)
     expect((await find('b2'))?.distinctIdCount).toBe(3)
     const keys = await s.halyard.database.read(tx => tx.persons.listHashKeys([a?.id ?? 0, b?.id ?? 0]))
@@ -70,11 +70,11 @@ onEachDatabase('person and group stores', dialect => {
     await s.halyard.database.transaction(tx => tx.persons.addHashKeys(b?.id ?? 0, [{ flagKey: 'f', hashKey: 'x' }]))
   })
 
-  it('keeps every fact and one person when many writers work on the same ids at once', async () => {
+  it('loses no property and creates one person when many writers update the same ids concurrently', async () => {
     const writers = Array.from({ length: 20 }, (_, n) => n)
     await Promise.all(
       writers.map(n =>
-        learn(['shared', `own-${n}`], ledger => {
+        record(['shared', `own-${n}`], ledger => {
           ledger.update('shared', set({ [`fact-${n}`]: n }), at)
           ledger.merge('shared', `own-${n}`, at, 'identify')
         }),
@@ -86,22 +86,22 @@ onEachDatabase('person and group stores', dialect => {
     for (const n of writers) expect((await find(`own-${n}`))?.id).toBe(shared?.id)
   })
 
-  it('keeps every id when a person is merged away while it gets more ids', async () => {
-    await learn([], ledger => {
+  it('loses no id when a person is merged while ids are added to it', async () => {
+    await record([], ledger => {
       for (const id of ['into', 'from']) ledger.see(id, at)
     })
     await Promise.all([
-      learn(['into', 'from'], ledger => ledger.merge('into', 'from', at, 'force')),
-      ...['x', 'y', 'z'].map(id => learn(['from', id], ledger => ledger.merge('from', id, at, 'force'))),
+      record(['into', 'from'], ledger => ledger.merge('into', 'from', at, 'force')),
+      ...['x', 'y', 'z'].map(id => record(['from', id], ledger => ledger.merge('from', id, at, 'force'))),
     ])
     const into = await find('into')
     for (const id of ['from', 'x', 'y', 'z']) expect((await find(id))?.id).toBe(into?.id)
     expect(into?.distinctIdCount).toBe(5)
   })
 
-  it('goes through everybody in batches and removes', async () => {
+  it('scans all persons in batches and removes one', async () => {
     const ids = Array.from({ length: 1234 }, (_, n) => `many-${n}`)
-    await learn(ids, ledger => {
+    await record(ids, ledger => {
       for (const id of ids) ledger.see(id, at)
     })
     const seen: number[] = []
@@ -121,7 +121,7 @@ onEachDatabase('person and group stores', dialect => {
   })
 
   describe('groups', () => {
-    it('gives out five type indexes, in the order of first use', async () => {
+    it('assigns five type indexes, in the order of first use', async () => {
       const ensure = (name: string) => s.halyard.database.transaction(tx => tx.groups.ensureType(s.projectId, name))
       const given = await Promise.all(['company', 'company', 'company'].map(ensure))
       expect(given.map(type => type?.index)).toEqual([0, 0, 0])

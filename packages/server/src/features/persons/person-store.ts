@@ -4,7 +4,7 @@ import type { PersonDraft } from './person-ledger.ts'
 
 export interface PersonFilter {
   readonly distinctId?: string
-  /** Exactly this e-mail. */
+  /** Exact match. */
   readonly email?: string
 }
 
@@ -19,26 +19,26 @@ export interface HashKey {
 }
 
 export interface PersonStore {
-  /** The persons behind these distinct ids; ids that are bound to nobody are not in the map. */
+  /** The persons of these distinct ids; ids without a person are not in the map. */
   findByDistinctIds(projectId: number, distinctIds: readonly string[]): Promise<ReadonlyMap<string, Person>>
   find(projectId: number, personId: number): Promise<Person | undefined>
   findByUuid(projectId: number, uuid: string): Promise<Person | undefined>
   /**
-   * Writes what a ledger worked out, and answers which persons went into which others. Raises `StaleWrite` when somebody else changed one of
-   * the persons or took an id in between.
+   * Writes the drafts of a ledger and returns the merges. Throws `StaleWrite` when a concurrent transaction changed one of the persons or
+   * bound one of the ids.
    */
   write(projectId: number, drafts: readonly PersonDraft[]): Promise<readonly PersonMerge[]>
-  /** With all its ids; what is counted stays. False when there was none. */
+  /** Removes the person with all its ids; usage counts stay. False when it does not exist. */
   remove(projectId: number, personId: number): Promise<boolean>
 
   count(projectId: number): Promise<number>
   /** Newest first. */
   list(projectId: number, filter: PersonFilter, window: Window): Promise<PageOf<Person>>
-  /** In the order of ids, those after `afterId`, at most `limit`: for going through everybody in batches of short reads. */
+  /** Ordered by id, those after `afterId`, at most `limit`: to iterate over all persons in short reads. */
   scan(projectId: number, afterId: number, limit: number): Promise<readonly Person[]>
   /**
-   * Looks at a slice of the persons, newest first: those before `beforeId` (0 for the newest), `limit` of them. Answers which match, and
-   * where the next slice begins; undefined when there is none. `search` is part of a distinct id or of the properties, in any case.
+   * Searches `limit` persons before `beforeId` (0 for the newest), newest first. Returns the matches and where the next slice begins, or
+   * undefined when there is none. `search` matches part of a distinct id or of the properties, case-insensitively.
    */
   search(
     projectId: number,
@@ -49,8 +49,8 @@ export interface PersonStore {
   /** The distinct ids of each person, oldest binding first, at most `perPersonMax` each. */
   listDistinctIds(personIds: readonly number[], perPersonMax: number): Promise<ReadonlyMap<number, readonly string[]>>
 
-  /** Hash keys of experience continuity of these persons. */
+  /** The stored hash keys of these persons, for experience continuity. */
   listHashKeys(personIds: readonly number[]): Promise<readonly (HashKey & { readonly personId: number })[]>
-  /** The first write of a flag's hash key wins; later ones change nothing. Ignores a person that is gone. */
+  /** The first write of a flag's hash key wins; later ones change nothing. Ignores a person that no longer exists. */
   addHashKeys(personId: number, hashKeys: readonly HashKey[]): Promise<void>
 }

@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { Properties } from './properties.ts'
 
-/** Somebody, under however many distinct ids. */
+/** A person, known by one or more distinct ids. */
 export interface Person {
   readonly id: number
   readonly projectId: number
@@ -9,17 +9,17 @@ export interface Person {
   readonly properties: Properties
   readonly isIdentified: boolean
   readonly distinctIdCount: number
-  /** Goes up with each change to the person or its set of ids. */
+  /** Incremented by each change to the person or its set of ids. */
   readonly version: number
   readonly createdAt: Instant
 }
 
 export const distinctIdsPerPersonMax = 1000
 
-/** Where people usually keep a name, most telling first. */
+/** Properties that usually hold a name, most specific first. */
 const nameProperties = ['email', 'Email', 'name', 'Name', 'username', 'Username', 'UserName'] as const
 
-/** What to call a person: the first telling property, else an id that a person chose rather than a library made up. */
+/** Display name of a person: the first name property, else a distinct id that does not look generated. */
 export function nameOf(person: Pick<Person, 'uuid' | 'properties'>, distinctIds: readonly string[]): string {
   for (const name of nameProperties) {
     const value = person.properties[name]

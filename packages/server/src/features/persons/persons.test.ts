@@ -36,7 +36,7 @@ onEachDatabase('persons and groups over HTTP', dialect => {
     (await s.get(persons + query)).body.results.map((p: { name: string }) => p.name)
 
   describe('list', () => {
-    it('has everybody, newest first, in the envelope of every list', async () => {
+    it('returns all persons, newest first, in the list envelope', async () => {
       const { status, body } = await s.get(`${persons}?limit=2`)
       expect(status).toBe(200)
       expect(body.count).toBe(4)
@@ -55,7 +55,7 @@ onEachDatabase('persons and groups over HTTP', dialect => {
 
     it.each([
       ['?distinct_id=bob', ['Bob 100%']],
-      ['?distinct_id=nobody', []],
+      ['?distinct_id=unknown', []],
       ['?email=ada@example.com', ['ada@example.com']],
       ['?email=ADA@example.com', []],
       ['?search=ADA@EX', ['ada@example.com']],
@@ -86,7 +86,7 @@ onEachDatabase('persons and groups over HTTP', dialect => {
       }
     })
 
-    it('pages through what a search finds', async () => {
+    it('paginates search results', async () => {
       const { body } = await s.get(`${persons}?search=e&limit=1&offset=1`)
       expect(body.count).toBeGreaterThan(1)
       expect(body.results).toHaveLength(1)
@@ -94,7 +94,7 @@ onEachDatabase('persons and groups over HTTP', dialect => {
     })
   })
 
-  describe('one', () => {
+  describe('a single person', () => {
     it('is found by number and by UUID', async () => {
       const { uuid } = (await s.get(`${persons}?distinct_id=ada`)).body.results[0]
       const byUuid = await s.get(`${persons}${uuid.toUpperCase()}/`)
@@ -116,7 +116,7 @@ onEachDatabase('persons and groups over HTTP', dialect => {
       expect((await s.delete(`${persons}${id}/`)).status).toBe(status)
     })
 
-    it('is forgotten when deleted, and met anew', async () => {
+    it('is removed when deleted, and created again by the next event', async () => {
       const capture = () =>
         s.as(undefined).post('/e/', { api_key: s.projectToken, event: 'seen', distinct_id: 'brief' })
       await capture()
@@ -152,12 +152,12 @@ onEachDatabase('persons and groups over HTTP', dialect => {
       ['', 'group_type_index', 'required'],
       ['?group_type_index=5', 'group_type_index', 'invalid_input'],
       ['find/?group_type_index=0', 'group_key', 'required'],
-    ])('need to be told: %s', async (query, attr, code) => {
+    ])('require valid parameters: %s', async (query, attr, code) => {
       expect((await s.get(`${s.project}/groups/${query}`)).body).toMatchObject({ attr, code })
     })
   })
 
-  it('are closed to strangers and to keys without the scope', async () => {
+  it('are not accessible to other organizations or to keys without the scope', async () => {
     const stranger = await s.stranger(`eve-${dialect}`)
     expect((await stranger.get(persons)).status).toBe(404)
     expect((await s.as(undefined).get(persons)).status).toBe(401)

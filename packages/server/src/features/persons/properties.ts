@@ -1,17 +1,17 @@
-/** What is known about a person or a group. Any JSON values. */
+/** Properties of a person or a group. Any JSON values. */
 export type Properties = Readonly<Record<string, unknown>>
 
 export const propertiesCharactersMax = 512 * 1024
 
-/** What an event says about properties. In one update the order is: once, set, unset. */
+/** A change to properties. Applied in this order: set once, set, unset. */
 export interface PropertyUpdate {
   readonly set: Properties
-  /** Only where nothing is known yet. */
+  /** Only properties that are not set yet. */
   readonly setOnce: Properties
   readonly unset: readonly string[]
 }
 
-/** The very same object when the update changes nothing, so that nothing is written for it. */
+/** Returns the same object when the update changes nothing, so that callers can skip the write. */
 export function updateProperties(known: Properties, update: PropertyUpdate): Properties {
   const next = new Map(Object.entries(known))
   let hasChanged = false

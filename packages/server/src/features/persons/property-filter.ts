@@ -8,8 +8,8 @@ import type { Person } from './person.ts'
 const key = 'filter'
 
 /**
- * Reads property filters as PostHog sends them in a query, and makes a test of them that answers as a flag condition would: it is the same
- * engine. Raises `invalid` for what cannot be evaluated.
+ * Compiles property filters, in PostHog's query format, to a predicate with the semantics of a flag condition: it uses the same engine.
+ * Throws `invalid` for filters that cannot be evaluated.
  */
 export function readPropertyFilter(text: string, project: Project, now: Instant): (person: Person) => boolean {
   const properties = parse(text)
@@ -30,11 +30,11 @@ function parse(text: string): readonly unknown[] {
   try {
     properties = JSON.parse(text)
   } catch {
-    throw wrong('This is not valid JSON.')
+    throw wrong('properties must be valid JSON.')
   }
-  if (!Array.isArray(properties)) throw wrong('Send a JSON list of property filters.')
+  if (!Array.isArray(properties)) throw wrong('properties must be a JSON array of property filters.')
   if (properties.some(property => (property?.type ?? 'person') !== 'person')) {
-    throw wrong('Only filters on properties of the person (`"type": "person"`) can be used here.')
+    throw wrong('properties supports only person properties (`"type": "person"`).')
   }
   return properties
 }

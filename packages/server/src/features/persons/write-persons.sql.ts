@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import { inParts } from '../../storage/in-batches.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { StaleWrite } from '../../stores.ts'
 import { sqlCohortMemberStore } from '../cohorts/members/cohort-member-store.sql.ts'
@@ -12,8 +13,8 @@ const rowsPerInsertMax = 500
 const emailCharactersMax = 320
 
 /**
- * Every change to a person or its set of ids goes through its row's version. So two writers cannot both believe that they have the person
- * for themselves: the second finds another version, and its whole transaction is run again on what is there then.
+ * Every change to a person or its set of ids increments the version of its row (optimistic locking). The second of two concurrent writers
+ * finds another version and its transaction is retried.
  */
 export async function writePersons(
   db: Kysely<Tables>,
@@ -22,7 +23,7 @@ export async function writePersons(
 ): Promise<readonly PersonMerge[]> {
   const ids = await createPersons(db, projectId, drafts)
   const idOf = (draft: PersonDraft): number => draft.stored?.id ?? (ids.get(draft.uuid) as number)
-  // In the order of ids, so that two writers wait for each other instead of locking each other out.
+  // Ordered by id, so that two writers take locks in the same order and cannot deadlock.
   const stored = drafts.filter(draft => draft.stored).sort((a, b) => idOf(a) - idOf(b))
   for (const draft of stored) await updatePerson(db, draft, draft.stored as Person)
   const merges: PersonMerge[] = []
@@ -55,13 +56,7 @@ async function createPersons(
 }
 
 async function updatePerson(db: Kysely<Tables>, draft: PersonDraft, seen: Person): Promise<void> {
-  const result = await db
-    .updateTable('persons')
-    .set({ ...columnsOf(draft), version: seen.version + 1 })
-    .where('id', '=', seen.id)
-    .where('version', '=', seen.version)
-    .executeTakeFirst()
-  if (result.numUpdatedRows === 0n) throw new StaleWrite()
+  await saveVersioned(db, 'persons', seen.id, { ...columnsOf(draft), version: seen.version + 1 })
 }
 
 async function absorbPerson(db: Kysely<Tables>, from: Person, intoId: number): Promise<void> {
@@ -114,6 +109,6 @@ const columnsOf = (draft: PersonDraft) => ({
 })
 
 function emailOf({ email }: Properties): string | null {
-  const isKept = typeof email === 'string' && email.length <= emailCharactersMax && !email.includes('\u0000')
-  return isKept && email.isWellFormed() ? email : null
+  const isStorable = typeof email === 'string' && email.length <= emailCharactersMax && !email.includes('\u0000')
+  return isStorable && email.isWellFormed() ? email : null
 }

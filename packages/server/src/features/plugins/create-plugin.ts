@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Organization } from '../../tenancy.ts'
-import { findInCatalogue } from './install/catalog.ts'
+import { findInCatalog } from './install/catalog.ts'
 import { isNpmName, npmPageUrl } from './package/plugin-address.ts'
 import { applyPatch, newPluginContent, type Plugin, type PluginContent, type PluginPatch } from './plugin.ts'
 import { requireCanShare, requireCanWrite } from './plugin-access.ts'
@@ -17,7 +17,7 @@ export async function createPlugin(
 ): Promise<Plugin> {
   requireCanWrite(actor, organization)
   if (patch.isGlobal) requireCanShare(organization)
-  const content = applyPatch(fromCatalogue(patch), patch)
+  const content = applyPatch(fromCatalog(patch), patch)
   const plugin = await tx.plugins.create({
     ...content,
     organizationId: organization.id,
@@ -34,9 +34,9 @@ export async function createPlugin(
   return plugin
 }
 
-/** What a plugin is when nothing else is said: for a name that the catalogue knows, what the catalogue says. */
-function fromCatalogue({ pluginType, name }: PluginPatch): PluginContent {
-  const entry = pluginType === 'repository' && name !== undefined ? findInCatalogue(name) : undefined
+/** The content of a new plugin before the body is applied: the catalog entry's, when its name is in the catalog. */
+function fromCatalog({ pluginType, name }: PluginPatch): PluginContent {
+  const entry = pluginType === 'repository' && name !== undefined ? findInCatalog(name) : undefined
   return entry ? { ...newPluginContent, description: entry.description } : newPluginContent
 }
 
@@ -50,6 +50,6 @@ export function addressFor({ pluginType, name }: Pick<PluginContent, 'pluginType
     case 'custom':
       return isNpmName(name) ? npmPageUrl(name) : null
     case 'repository':
-      return findInCatalogue(name)?.url ?? null
+      return findInCatalog(name)?.url ?? null
   }
 }

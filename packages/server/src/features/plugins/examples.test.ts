@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
-import { plugins as pluginsCommand } from '../../cli/plugins.ts'
+import { testPlugin } from '../../cli/plugins.ts'
 import { instantOf, plusMilliseconds } from '../../instant.ts'
 import { createWorkerSandbox } from '../../sandbox/worker-sandbox.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
@@ -32,8 +32,10 @@ describe('examples/plugins', () => {
   it('flag-guardrails wants owners and small steps', async () => {
     const { calls } = await attempt('flag-guardrails')
     expect(calls.slice(1).map(call => call.outcome)).toEqual([
-      { value: 'Add a tag that says who owns this flag, as owner:payments.' },
-      { value: 'The rollout would go from 10% to 50%; at most 30 points at once are allowed.' },
+      { value: 'Add a tag that names the owner of this flag, such as owner:payments.' },
+      {
+        value: 'The rollout would change from 10% to 50%; at most 30 percentage points per change are allowed.',
+      },
     ])
     const lenient = await attempt('flag-guardrails', { ownerPrefix: '', jumpMax: '40' })
     expect(lenient.calls.slice(1).map(call => call.outcome)).toEqual([{ value: null }, { value: null }])
@@ -63,19 +65,18 @@ describe('halyard plugins test', () => {
   afterAll(() => log.mockRestore())
 
   it.each(readdirSync(examples))('tries %s', async name => {
-    await pluginsCommand(['test', join(examples, name)])
+    await testPlugin(join(examples, name), {})
     expect(process.exitCode).toBeUndefined()
     expect(lines.join('\n')).toContain('methods:')
   })
 
   it('says what is wrong', async () => {
-    await expect(pluginsCommand(['test'])).rejects.toThrow('halyard plugins test <folder>')
-    await expect(pluginsCommand(['test', join(examples, 'none')])).rejects.toThrow('There is no folder')
-    await expect(pluginsCommand(['test', examples, '--input', 'none.json'])).rejects.toThrow('cannot be read')
+    await expect(testPlugin(join(examples, 'none'), {})).rejects.toThrow('There is no folder')
+    await expect(testPlugin(examples, { input: 'none.json' })).rejects.toThrow('cannot be read')
   })
 })
 
-describe('from the catalogue to a running plugin', () => {
+describe('from the catalog to a running plugin', () => {
   let s: Scenario
   afterAll(() => s?.close())
 
@@ -89,7 +90,9 @@ describe('from the catalogue to a running plugin', () => {
     await s.post(`${s.project}/plugin_configs/`, { plugin: made.body.id, enabled: true })
     const flags = `${s.project}/feature_flags/`
     const refused = await s.post(flags, { key: 'a' })
-    expect(refused.body.detail).toBe('Flag guardrails: Add a tag that says who owns this flag, as owner:payments.')
+    expect(refused.body.detail).toBe(
+      'Flag guardrails: Add a tag that names the owner of this flag, such as owner:payments.',
+    )
     const filters = { groups: [{ properties: [], rollout_percentage: 20 }] }
     expect((await s.post(flags, { key: 'a', tags: ['owner:me'], filters })).status).toBe(201)
 

@@ -3,7 +3,7 @@ import type { Stores } from '../../stores.ts'
 import { type Actor, adminLevel, type Organization, requireLevel } from '../../tenancy.ts'
 import type { Plugin } from './plugin.ts'
 
-/** What an organization may do with plugins at all: 0 nothing, 3 configure, 6 install, 9 also share with everybody. */
+/** What an organization may do with plugins at all: 0 nothing, 3 configure, 6 install, 9 also publish to every organization. */
 export const configLevel = 3
 export const installLevel = 6
 export const rootLevel = 9
@@ -34,9 +34,10 @@ export async function getVisible(tx: Stores, organization: Organization, id: num
   return plugin
 }
 
-/** Raises `missing` when the plugin is not visible, and `forbidden` when it belongs to another organization. */
+/** For writing. Raises `missing` when the plugin is not visible, and `forbidden` when the organization may not change it. */
 export async function getOwn(tx: Stores, organization: Organization, id: number): Promise<Plugin> {
   const plugin = await getVisible(tx, organization, id)
   if (plugin.organizationId !== organization.id) throw forbidden('This plugin is managed by another organization.')
+  if (plugin.isGlobal) requireCanShare(organization)
   return plugin
 }

@@ -42,7 +42,7 @@ onEachDatabase('installing step by step', dialect => {
   const names = async () =>
     (await s.get(`${plugins}?limit=1000`)).body.results.map((each: { name: string }) => each.name)
 
-  it('tells every step, and the answer last', async () => {
+  it('reports every step, and the response last', async () => {
     registry.publish('@t/steps', '1.0.0', files('Steps'))
     const response = await ask('install/', { url: page('@t/steps') })
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/x-ndjson'])
@@ -52,7 +52,7 @@ onEachDatabase('installing step by step', dialect => {
     expect(stored).toMatchObject({ name: 'Steps', tag: '1.0.0' })
   })
 
-  it('tells those of an upgrade', async () => {
+  it('reports those of an upgrade', async () => {
     registry.publish('@t/next', '1.0.0', files('Next'))
     const { body } = await s.post(`${plugins}install/`, { url: page('@t/next') })
     registry.publish('@t/next', '2.0.0', files('Next and better'))

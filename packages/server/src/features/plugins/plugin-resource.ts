@@ -1,6 +1,7 @@
 import type { PluginMetrics, Plugin as PluginWire, PluginWrite } from '@halyard/contract'
 import type { Organization } from '../../tenancy.ts'
 import type { FreeObject, Plugin, PluginContent, PluginPatch } from './plugin.ts'
+import { releaseDigest, type UsedPlugin } from './releases/plugin-release.ts'
 import type { PluginMetricsTotal } from './runtime/plugin-work-store.ts'
 
 /** Wire ↔ domain, both ways. */
@@ -22,7 +23,7 @@ export const contentToWire = (content: PluginContent): ContentWire => ({
   public_jobs: free(content.publicJobs),
 })
 
-/** `measured` is what running the plugin has shown; a value that somebody wrote goes before it. */
+/** `measured` comes from running the plugin; a value that a client wrote has precedence. */
 export function pluginToWire(plugin: Plugin, measured: FreeObject = {}): PluginWire {
   const content = contentToWire(plugin)
   return {
@@ -36,7 +37,17 @@ export function pluginToWire(plugin: Plugin, measured: FreeObject = {}): PluginW
   }
 }
 
-/** The shape of an answer about no plugin in particular. */
+/** What another organization's plugin shows beside the contract's shape: what runs here, and what could. */
+export const acceptanceToWire = (plugin: Plugin, { isAccepted, pinnedDigest, updateAvailable }: UsedPlugin) => {
+  const release = releaseDigest(plugin)
+  return {
+    release,
+    accepted_release: isAccepted ? (pinnedDigest ?? release) : null,
+    update_available: updateAvailable,
+  }
+}
+
+/** The shape of a response about no plugin in particular. */
 export const blankPlugin = (organization: Organization): PluginWire => ({
   id: 0,
   plugin_type: 'source',

@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises'
 import { type PluginWrite, routes } from '@halyard/contract'
+import { retryDelay } from '../../concurrency/retry-delay.ts'
 import { activityBody, pageBody, readActivityWindow, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
@@ -10,7 +12,7 @@ import type { ActivityFilter } from '../activity/activity-store.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
 import { createPlugin } from './create-plugin.ts'
 import { deletePlugin } from './delete-plugin.ts'
-import { catalogue } from './install/catalog.ts'
+import { catalog } from './install/catalog.ts'
 import { checkCanInstall, installPlugin } from './install/install-plugin.ts'
 import type { PluginBuilder } from './install/plugin-builder.ts'
 import { applyFileChanges, readFileChanges, updateSource } from './install/update-source.ts'
@@ -19,7 +21,8 @@ import type { OnStep } from './package/install-step.ts'
 import { parseAddress } from './package/plugin-address.ts'
 import type { FreeObject, Plugin } from './plugin.ts'
 import { getOwn, getVisible, requireCanRead, requireCanShare, requireCanWrite } from './plugin-access.ts'
-import { blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
+import { acceptanceToWire, blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
+import { acceptRelease } from './releases/accept-release.ts'
 import { updatePlugin } from './update-plugin.ts'
 
 interface Deps {
@@ -27,6 +30,9 @@ interface Deps {
   readonly pluginBuilder: PluginBuilder
   readonly now: () => Instant
 }
+
+/** How often a source is compiled when other requests keep saving the plugin. */
+const compilationsMax = 10
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
@@ -40,7 +46,11 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
       const window = readWindow(query)
       const page = await tx.plugins.listVisible(organization.id, window)
       const measured = await measure(tx, page.items)
-      return pageBody(page, window, url, plugin => pluginToWire(plugin, measured(plugin)))
+      const acceptances = await readAcceptances(tx, organization, page.items)
+      return pageBody(page, window, url, plugin => ({
+        ...pluginToWire(plugin, measured(plugin)),
+        ...acceptances.get(plugin.id),
+      }))
     })
   })
 
@@ -60,9 +70,9 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     const privateToken = token === undefined ? null : pluginBuilder.sealToken(token)
     const installation = { url, privateToken, pluginType, isGlobal: request.body.is_global ?? false } as const
     await database.read(tx => checkCanInstall(tx, actor, organization, installation))
-    return withProgress(request.headers, async tell => {
-      const ready = await pluginBuilder.fetch(installation, undefined, tell, request.signal)
-      tell('store')
+    return withProgress(request.headers, async report => {
+      const ready = await pluginBuilder.fetch(installation, undefined, report, request.signal)
+      report('store')
       const install = database.transaction(tx => installPlugin(tx, actor, organization, installation, ready, now()))
       return pluginToWire(await install)
     })
@@ -72,16 +82,16 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     requireCanRead(organization)
     return database.read(async tx => {
       const plugin = await getVisible(tx, organization, Number(params.id))
-      return pluginToWire(plugin, (await measure(tx, [plugin]))(plugin))
+      const acceptances = await readAcceptances(tx, organization, [plugin])
+      return { ...pluginToWire(plugin, (await measure(tx, [plugin]))(plugin)), ...acceptances.get(plugin.id) }
     })
   })
 
   serve(r.update, async request => {
     const plugin = await getWritable(request)
-    const { actor, organization, body } = request
-    const update = database.transaction(tx =>
-      updatePlugin(tx, actor, organization, plugin.id, patchFromWire(body), now()),
-    )
+    const { actor, organization } = request
+    const patch = patchFromWire(request.body)
+    const update = database.transaction(tx => updatePlugin(tx, actor, organization, plugin.id, patch, now()))
     return pluginToWire(await update)
   })
 
@@ -110,21 +120,33 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
 
   serve(r.updateSource, async request => {
     await getWritable(request)
-    return writeSource(request.actor, request.organization, Number(request.params.id), request.body)
+    return writeSource(request, Number(request.params.id))
   })
 
   serve(r.upgrade, async request => {
     const { actor, organization } = request
     const plugin = await getWritable(request)
     const { tag } = request.body
-    return withProgress(request.headers, async tell => {
-      const ready = await fetchUpgrade(plugin, tag ?? undefined, request.signal, tell)
+    return withProgress(request.headers, async report => {
+      const ready = await fetchUpgrade(plugin, tag ?? undefined, request.signal, report)
       const latest = tag ? (await tryFindLatest(plugin)).latestTag : (ready.tag ?? undefined)
-      tell('store')
+      report('store')
       const upgrade = database.transaction(tx =>
         upgradePlugin(tx, actor, organization, plugin.id, ready, latest, now()),
       )
       return updateBody(await upgrade)
+    })
+  })
+
+  serve(r.accept, async request => {
+    const { actor, organization, params } = request
+    const seen = request.body.release
+    return database.transaction(async tx => {
+      const plugin = await acceptRelease(tx, actor, organization, Number(params.id), seen, now())
+      return {
+        ...pluginToWire(plugin),
+        ...acceptanceToWire(plugin, await tx.pluginReleases.use(organization.id, plugin)),
+      }
     })
   })
 
@@ -148,7 +170,7 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
 
   serve(r.repository, async ({ organization }) => {
     requireCanRead(organization)
-    return { ...blankPlugin(organization), results: [...catalogue] }
+    return { ...blankPlugin(organization), results: [...catalog] }
   })
 
   serve(r.unused, ({ organization }) => {
@@ -170,6 +192,13 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
       const total = totals.get(id)
       return total ? metricsToWire(total) : {}
     }
+  }
+
+  interface SourceRequest {
+    readonly actor: Actor
+    readonly organization: Organization
+    readonly body: PluginWrite
+    readonly signal: AbortSignal
   }
 
   interface Writing {
@@ -200,21 +229,44 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     return pluginBuilder.compile(plugin.name, await database.read(tx => tx.plugins.listFiles(plugin.id)))
   }
 
-  /** Compiling is done outside of the transaction; when somebody else saved meanwhile it is done again on theirs. */
-  async function writeSource(actor: Actor, organization: Organization, pluginId: number, body: PluginWrite) {
+  /** Compiles outside the transaction; when another request saved in the meantime, compiles again on top of it. */
+  async function writeSource({ actor, organization, body, signal }: SourceRequest, pluginId: number) {
     const [changes, patch] = [readFileChanges(body as Record<string, unknown>), patchFromWire(body)]
     if (patch.isGlobal !== undefined) requireCanShare(organization)
-    for (;;) {
+    for (let attempt = 1; attempt <= compilationsMax; attempt++) {
+      if (attempt > 1)
+        await wait(retryDelay(attempt - 1, { first: 20, max: 500 }), undefined, { signal }).catch(() => {})
+      requireConnected(signal)
       const [seen, before] = await database.read(async tx => [
         await getOwn(tx, organization, pluginId),
         await tx.plugins.listFiles(pluginId),
       ])
       const ready = await pluginBuilder.compile(seen.name, applyFileChanges(before, changes))
+      requireConnected(signal)
       const update = { pluginId, seen, before, ready, patch }
       const plugin = await database.transaction(tx => updateSource(tx, actor, organization, update, now()))
       if (plugin) return { ...pluginToWire(plugin), source: Object.fromEntries(ready.files) }
     }
+    throw new Problem(
+      'conflict',
+      'The plugin kept changing while its source was compiled; nothing was changed. Try again.',
+    )
   }
+}
+
+/** Raises `unavailable` when no client waits for the response any more. */
+function requireConnected(signal: AbortSignal): void {
+  if (signal.aborted) throw new Problem('unavailable', 'The client has closed the connection; nothing was changed.')
+}
+
+/** By plugin id, for those of other organizations. */
+async function readAcceptances(tx: Stores, organization: Organization, plugins: readonly Plugin[]) {
+  const acceptances = new Map<number, ReturnType<typeof acceptanceToWire>>()
+  for (const plugin of plugins) {
+    if (plugin.organizationId === organization.id) continue
+    acceptances.set(plugin.id, acceptanceToWire(plugin, await tx.pluginReleases.use(organization.id, plugin)))
+  }
+  return acceptances
 }
 
 /** With a plugin named, what happened to it and to its configurations; anything but an id names none. */

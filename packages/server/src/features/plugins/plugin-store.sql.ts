@@ -2,10 +2,11 @@ import type { ExpressionBuilder, Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../storage/driver-error.ts'
 import type { PluginRow } from '../../storage/plugin-tables.ts'
 import { readPage } from '../../storage/read-page.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.ts'
-import { StaleWrite } from '../../stores.ts'
 import { alreadyInstalled, type Plugin, type PluginType } from './plugin.ts'
 import type { NewPlugin, PluginStore } from './plugin-store.ts'
+import { digestFiles } from './releases/plugin-release.ts'
 
 export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
   const plugins = () =>
@@ -40,13 +41,9 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
       return (await store.find(id))!
     },
     async save(plugin) {
-      const result = await db
-        .updateTable('plugins')
-        .set(fromPlugin(plugin))
-        .where('id', '=', plugin.id)
-        .where('version', '=', plugin.version - 1)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      // A check for updates writes the latest tag without a new version: only `setLatestTag` may write that column.
+      const { latest_tag, ...columns } = fromPlugin(plugin)
+      await saveVersioned(db, 'plugins', plugin.id, columns)
     },
     async setLatestTag(pluginId, latestTag) {
       await db.updateTable('plugins').set({ latest_tag: latestTag }).where('id', '=', pluginId).execute()
@@ -101,6 +98,8 @@ export function sqlPluginStore(db: Kysely<Tables>): PluginStore {
       const rows = [...files].map(([name, source]) => ({ plugin_id: pluginId, name, source }))
       if (rows.length > 0) await db.insertInto('plugin_files').values(rows).execute()
       if (code !== undefined) await db.insertInto('plugin_code').values({ plugin_id: pluginId, code }).execute()
+      const filesDigest = digestFiles(files, code)
+      await db.updateTable('plugins').set({ files_digest: filesDigest }).where('id', '=', pluginId).execute()
     },
     async findCode(pluginId) {
       const row = await db.selectFrom('plugin_code').select('code').where('plugin_id', '=', pluginId).executeTakeFirst()
@@ -138,12 +137,14 @@ export const toPlugin = (row: Selectable<PluginRow> & { organization_name: strin
   metrics: JSON.parse(row.metrics),
   publicJobs: JSON.parse(row.public_jobs),
   allowedHosts: JSON.parse(row.allowed_hosts),
+  filesDigest: row.files_digest,
   version: row.version,
   createdAt: row.created_at,
   updatedAt: row.updated_at,
 })
 
-const fromPlugin = (plugin: NewPlugin): Omit<PluginRow, 'id'> => ({
+/** Without the digest of the files, which goes with the files. */
+const fromPlugin = (plugin: NewPlugin): Omit<PluginRow, 'id' | 'files_digest'> => ({
   organization_id: plugin.organizationId,
   plugin_type: plugin.pluginType,
   name: plugin.name,

@@ -1,7 +1,7 @@
 import type { PageOf, Window } from '../../pagination.ts'
 import type { Plugin } from './plugin.ts'
 
-export type NewPlugin = Omit<Plugin, 'id' | 'organizationName'>
+export type NewPlugin = Omit<Plugin, 'id' | 'organizationName' | 'filesDigest'>
 
 export interface PluginStore {
   /** Raises `invalid` (`unique`, `url`) when the organization has installed this address already. */

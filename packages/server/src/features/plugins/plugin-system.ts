@@ -5,8 +5,8 @@ import { createGuardedClient } from '../../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../../sandbox/worker-sandbox.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import type { Database } from '../../stores.ts'
+import type { FlagGuard } from '../flags/flag-approval.ts'
 import { contentToWire } from '../flags/flag-resource.ts'
-import type { FlagGuard } from './guard-flag-saves.ts'
 import { createPluginBuilder, type PluginBuilder } from './install/plugin-builder.ts'
 import { createGitHubOrigin } from './package/origins/github-origin.ts'
 import { createGitLabOrigin } from './package/origins/gitlab-origin.ts'
@@ -15,6 +15,7 @@ import { readNpmSettings } from './package/origins/npm-settings.ts'
 import { askBeforeSave } from './runtime/delivery/flag-hooks.ts'
 import { createPluginMeter, type PluginCounters } from './runtime/plugin-meter.ts'
 import { createPluginRuntime, type PluginRuntime } from './runtime/plugin-runtime.ts'
+import { createRealmPool, poolRealms, realmPoolLimits } from './runtime/realm-pool.ts'
 import type { CallApi, CaptureEvent } from './runtime/services/create-services.ts'
 import type { Locate } from './runtime/services/geoip.ts'
 import { createPluginLogWriter } from './runtime/services/plugin-log.ts'
@@ -36,6 +37,9 @@ export type PluginSettings = Pick<
   | 'npmRegistry'
   | 'pluginDirectory'
   | 'pluginWorkers'
+  | 'pluginRealmsMax'
+  | 'pluginRealmsPerOrganizationMax'
+  | 'pluginMemoryMegabytesMax'
   | 'trustedOrigins'
   | 'gitHubApi'
   | 'gitHubToken'
@@ -69,6 +73,12 @@ export function createPluginSystem(parts: PluginSystemParts): PluginSystem {
   const fetching = createGuardedClient({ trustedOrigins: () => [...npmSettings.origins, ...gitOrigins] })
   const outgoing = createGuardedClient({ trustedOrigins: config.trustedOrigins })
   const sandbox = createWorkerSandbox(config.pluginWorkers === undefined ? {} : { workersMax: config.pluginWorkers })
+  const pool = createRealmPool({
+    ...realmPoolLimits,
+    realmsMax: config.pluginRealmsMax,
+    realmsPerOrganizationMax: config.pluginRealmsPerOrganizationMax,
+    memoryBytesMax: config.pluginMemoryMegabytesMax * 1024 * 1024,
+  })
   const secretBox = createSecretBox(parts.secretKey)
   const pluginBuilder = createPluginBuilder({
     origins: {
@@ -76,13 +86,14 @@ export function createPluginSystem(parts: PluginSystemParts): PluginSystem {
       github: createGitHubOrigin(fetching, { api: config.gitHubApi, token: config.gitHubToken }),
       gitlab: createGitLabOrigin(fetching, { api: config.gitLabApi, token: config.gitLabToken }),
     },
-    sandbox,
+    sandbox: poolRealms(sandbox, pool),
     secretBox,
     pluginDirectory: resolve(config.pluginDirectory),
   })
   const runtime = createPluginRuntime({
     ...parts,
     sandbox,
+    pool,
     secretBox,
     outgoing,
     log: createPluginLogWriter(database, parts.node),

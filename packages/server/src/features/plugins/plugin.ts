@@ -18,6 +18,8 @@ export interface Plugin extends PluginContent {
   readonly installKey: string | null
   /** Hosts that plugin.json asks for. Asking is not being granted: see `PluginConfig.allowedHosts`. */
   readonly allowedHosts: readonly string[]
+  /** Changes with the files; see `releases/plugin-release.ts`. */
+  readonly filesDigest: string
   readonly version: number
   readonly createdAt: Instant
   readonly updatedAt: Instant

@@ -22,6 +22,29 @@ onEachDatabase('plugins', dialect => {
   const create = async (body: object = {}) => (await s.post(plugins, body)).body
   const activity = async () => (await s.get(`${plugins}activity/?limit=100`)).body.results
 
+  describe('code that would crash the compiler', () => {
+    const deep = `x = ${'['.repeat(1_000_000)}`
+    const expected = { code: 'compile_error', detail: 'index.js: the code is nested deeper than 2000 levels.' }
+
+    it('is a 400 in update_source, and the next source compiles', async () => {
+      const { id } = await create()
+      const reply = await s.patch(`${plugins}${id}/update_source/`, { 'index.js': deep })
+      expect([reply.status, reply.body]).toEqual([400, expect.objectContaining({ ...expected, attr: 'index.js' })])
+      expect((await s.get(`${plugins}${id}/source/`)).body.source).toEqual({})
+      expect((await s.patch(`${plugins}${id}/update_source/`, { 'index.js': 'exports.a = 1' })).status).toBe(200)
+    })
+
+    it('is a 400 in a package, and the next package installs', async () => {
+      const manifest = { name: 'deep' }
+      registry.publish('deep-plugin', '1.0.0', { 'plugin.json': manifest, 'index.js': deep })
+      const install = () => s.post(`${plugins}install/`, { url: 'https://www.npmjs.com/package/deep-plugin' })
+      const reply = await install()
+      expect([reply.status, reply.body]).toEqual([400, expect.objectContaining(expected)])
+      registry.publish('deep-plugin', '1.0.1', { 'plugin.json': manifest, 'index.js': 'exports.a = 1' })
+      expect((await install()).status).toBe(201)
+    })
+  })
+
   describe('4.4 POST create', () => {
     it('registers a plugin from nothing at all', async () => {
       const reply = await s.post(plugins, {})
@@ -73,13 +96,13 @@ onEachDatabase('plugins', dialect => {
       [{ plugin_type: 'repository', name: 'GeoIP' }, 'https://www.npmjs.com/package/@posthog/geoip-plugin'],
       [{ plugin_type: 'repository', name: 'unknown' }, null],
       [{ plugin_type: 'custom', name: 'x', url: 'https://evil.test', id: 5 }, 'https://www.npmjs.com/package/x'],
-    ])('finds the address of %j without asking anybody', async (body, url) => {
+    ])('finds the address of %j without any request', async (body, url) => {
       registry.requests.length = 0
       expect((await create(body)).url).toBe(url)
       expect(registry.requests).toEqual([])
     })
 
-    it('takes from the catalogue what the body leaves out', async () => {
+    it('fills omitted fields from the catalog', async () => {
       const made = await create({ plugin_type: 'repository', name: 'GeoIP' })
       expect(made.description).toMatch(/IP address/)
       const own = { plugin_type: 'repository', name: 'GeoIP', description: 'mine' }
@@ -458,7 +481,7 @@ onEachDatabase('plugins', dialect => {
       expect(body.next).toContain('page=2')
     })
 
-    it('has a catalogue of plugins that can be registered by name', async () => {
+    it('has a catalog of plugins that can be registered by name', async () => {
       const { body } = await s.get(`${plugins}repository/`)
       expect(body.id).toBe(0)
       expect(body.results.length).toBeGreaterThanOrEqual(11)
@@ -521,13 +544,13 @@ onEachDatabase('plugins', dialect => {
       expect(await attempts(member, plugins, id)).toEqual({ ...reads(200), ...writes(403) })
     })
 
-    it('hides the organization from strangers and from nobody', async () => {
+    it('hides the organization from strangers and from requests without a key', async () => {
       const { id } = await create()
       expect(await attempts(stranger, plugins, id)).toEqual({ ...reads(404), ...writes(404) })
       expect(await attempts(s.as(undefined), plugins, id)).toEqual({ ...reads(401), ...writes(401) })
     })
 
-    it('shows global plugins to everybody, to read but not to change', async () => {
+    it('shows global plugins to every organization, read-only', async () => {
       const { id } = await create({ name: 'shared', is_global: true })
       const theirs = `${stranger.organization}/plugins/`
       expect((await stranger.get(theirs)).body.results.at(-1)).toMatchObject({ id, name: 'shared' })

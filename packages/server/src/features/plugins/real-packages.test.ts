@@ -223,12 +223,12 @@ describe('what they do', () => {
       $set: prefixed('$geoip_'),
       $set_once: prefixed('$initial_geoip_'),
     })
-    // The person has been told of this address.
+    // The person already has this address.
     const again = await process1('geoip-plugin', event, {}, services)
     expect(again).toEqual({ ...event, properties: { a: 1, ...prefixed('$geoip_') } })
   })
 
-  test('geoip-plugin leaves events alone whose place nobody knows', async () => {
+  test('geoip-plugin leaves events alone whose place is unknown', async () => {
     const located = createRecordingServices(undefined, await openSampleDatabase())
     const elsewhere = { event: 'x', ip: '89.160.21.1', distinct_id: 'd', properties: {} }
     expect(await process1('geoip-plugin', elsewhere, {}, located)).toEqual(elsewhere)

@@ -4,11 +4,11 @@ import { type Author, authorOf, type FieldChange } from '../activity/activity.ts
 import type { Plugin } from './plugin.ts'
 
 export interface PluginRecord {
-  readonly activity: 'installed' | 'uninstalled' | 'updated' | 'upgraded' | 'source_updated'
+  readonly activity: 'installed' | 'uninstalled' | 'updated' | 'upgraded' | 'source_updated' | 'release_accepted'
   readonly changes: readonly FieldChange[]
 }
 
-/** What goes with every saved plugin, in the same transaction: the activity entry and the change to be told. */
+/** What goes with every saved plugin, in the same transaction: the activity entry and the change notification. */
 export async function recordPlugin(
   tx: Stores,
   author: Author,

@@ -9,6 +9,7 @@ import { currentOrganizationId, visibleProjects } from '../identity/authenticato
 import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
 import { announceProject, createProject } from './create-project.ts'
 import { projectToWire, secretKeyToWire } from './project-resource.ts'
+import type { ProjectPatch } from './project-store.ts'
 
 interface Deps {
   readonly database: Database
@@ -28,7 +29,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
   serve(create, async ({ actor, body }) => {
     const organizationId = body.organization ?? currentOrganizationId(actor)
     if (organizationId === undefined || levelIn(actor, organizationId) === undefined) {
-      throw invalid('organization', 'does_not_exist', 'You are not in such an organization.')
+      throw invalid('organization', 'does_not_exist', '`organization` is not one of your organizations.')
     }
     requireLevel(actor, organizationId, adminLevel, 'create a project')
     const name = body.name ?? 'Default project'
@@ -47,13 +48,8 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
   serve(update, async ({ project, actor, body }) => {
     requireLevel(actor, project.organizationId, adminLevel, 'change a project')
     const timezone = checkedTimezone(body.timezone)
-    const saved = await change(project, stored => ({
-      ...stored,
-      name: body.name === undefined ? stored.name : body.name,
-      timezone: timezone ?? stored.timezone,
-      propertyMatchingVersion: body.property_matching_version ?? stored.propertyMatchingVersion,
-    }))
-    return projectToWire(saved, actor)
+    const patch = { name: body.name, timezone, propertyMatchingVersion: body.property_matching_version }
+    return projectToWire(await change(project, patch), actor)
   })
 
   serve(remove, async ({ project, actor }) => {
@@ -67,8 +63,7 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
 
   serve(resetToken, async ({ project, actor }) => {
     requireLevel(actor, project.organizationId, adminLevel, 'replace the token')
-    const apiToken = newSecret('phc_')
-    return projectToWire(await change(project, stored => ({ ...stored, apiToken })), actor)
+    return projectToWire(await change(project, { apiToken: newSecret('phc_') }), actor)
   })
 
   serve(listSecretKeys, async ({ project, query, url }) => {
@@ -100,12 +95,12 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
     return answer({ status: 204 })
   })
 
-  const change = (project: Project, apply: (stored: Project) => Project): Promise<Project> =>
+  const change = (project: Project, patch: Omit<ProjectPatch, 'updatedAt'>): Promise<Project> =>
     database.transaction(async tx => {
-      const stored = await tx.projects.find(project.id)
-      if (!stored) throw missing('Project')
-      const changed = { ...apply(stored), updatedAt: now() }
-      await tx.projects.update(changed)
+      await tx.projects.update(project.id, { ...patch, updatedAt: now() })
+      // Read after the write: the row is locked now, and holds what others wrote before.
+      const changed = await tx.projects.find(project.id)
+      if (!changed) throw missing('Project')
       await announceProject(tx, changed, now())
       return changed
     })
@@ -122,6 +117,6 @@ function checkedTimezone(timezone: string | undefined): string | undefined {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: timezone }) && timezone
   } catch {
-    throw invalid('timezone', 'invalid_choice', `"${timezone}" is not an IANA time zone.`)
+    throw invalid('timezone', 'invalid_choice', '`timezone` must be an IANA time zone, such as "Europe/Berlin".')
   }
 }

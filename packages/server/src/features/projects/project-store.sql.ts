@@ -1,10 +1,18 @@
 import type { Kysely, Selectable } from 'kysely'
+import { isSqlite, preparedQuery } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
+import { updateSent } from '../../storage/save-row.ts'
 import type { ProjectRow, SecretKeyRow, Tables } from '../../storage/tables.ts'
 import type { Project } from '../../tenancy.ts'
 import type { ProjectStore, SecretKey } from './project-store.ts'
 
+const lockProject = preparedQuery((db, { projectId }: { projectId: number }) =>
+  db.selectFrom('projects').select('id').where('id', '=', projectId).forNoKeyUpdate(),
+)
+
 export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
+  const heldProjectIds = new Set<number>()
+
   async function withGroupTypes(rows: readonly Selectable<ProjectRow>[]): Promise<readonly Project[]> {
     if (rows.length === 0) return []
     const groupTypes = await db
@@ -37,9 +45,14 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
         .executeTakeFirstOrThrow()
       return { ...project, id, groupTypes: {} }
     },
-    async update(project) {
-      await db.updateTable('projects').set(fromProject(project)).where('id', '=', project.id).execute()
-    },
+    update: (projectId, patch) =>
+      updateSent(db, 'projects', projectId, {
+        name: patch.name,
+        api_token: patch.apiToken,
+        timezone: patch.timezone,
+        property_matching_version: patch.propertyMatchingVersion,
+        updated_at: patch.updatedAt,
+      }),
     async remove(projectId) {
       await db.deleteFrom('projects').where('id', '=', projectId).execute()
     },
@@ -60,12 +73,10 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
           .executeTakeFirst(),
       ),
     async holdReferences(projectId) {
-      // Writing the row locks it on PostgreSQL; SQLite has only one writer anyway.
-      await db
-        .updateTable('projects')
-        .set(({ ref }) => ({ name: ref('name') }))
-        .where('id', '=', projectId)
-        .execute()
+      // SQLite has one writer; on PostgreSQL the row is locked once for each transaction.
+      if (isSqlite(db) || heldProjectIds.has(projectId)) return
+      heldProjectIds.add(projectId)
+      await lockProject(db, { projectId })
     },
     async list({ organizationIds, projectIds }, window) {
       if (organizationIds.length === 0) return { count: 0, items: [] }

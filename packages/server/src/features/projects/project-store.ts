@@ -11,9 +11,19 @@ export interface SecretKey {
   readonly createdAt: Instant
 }
 
+/** What is written; a field that is undefined keeps its stored value. */
+export interface ProjectPatch {
+  readonly name?: string | undefined
+  readonly timezone?: string | undefined
+  readonly propertyMatchingVersion?: 1 | 2 | undefined
+  /** Only a reset of the token sends it. */
+  readonly apiToken?: string | undefined
+  readonly updatedAt: Instant
+}
+
 export interface ProjectStore {
   create(project: Omit<Project, 'id' | 'groupTypes'>): Promise<Project>
-  update(project: Project): Promise<void>
+  update(projectId: number, patch: ProjectPatch): Promise<void>
   /** With everything in it. */
   remove(projectId: number): Promise<void>
   find(projectId: number): Promise<Project | undefined>
@@ -28,7 +38,10 @@ export interface ProjectStore {
     window: Window,
   ): Promise<PageOf<Project>>
 
-  /** From here to the end of the transaction nobody else adds or removes what flags and cohorts of the project refer to. */
+  /**
+   * Until the transaction ends, no other one adds or removes what flags and cohorts of the project refer to. To be called before a flag or
+   * cohort of the project is written, so that all writers take their locks in one order.
+   */
   holdReferences(projectId: number): Promise<void>
   /** The projects that have live flags, those first whose flags were changed last. */
   listLastChanged(limit: number): Promise<readonly Pick<Project, 'id' | 'apiToken'>[]>

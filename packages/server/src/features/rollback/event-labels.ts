@@ -6,7 +6,7 @@ import type { IncomingEvent } from '../events/event.ts'
 import type { Flag } from '../flags/flag.ts'
 import { type EventMetric, readConditions } from './condition.ts'
 
-/** The name under which events are counted for a metric: their own, or one of the metric's when it looks at properties. */
+/** The name under which events are counted for a metric: the event name, or a hash of the metric if it filters by properties. */
 export function labelOf({ event, properties }: Pick<EventMetric, 'event' | 'properties'>): string {
   if (properties.length === 0) return event
   const text = JSON.stringify([event, properties])
@@ -15,16 +15,16 @@ export function labelOf({ event, properties }: Pick<EventMetric, 'event' | 'prop
 
 type Flags = ReadonlyMap<number, Flag>
 
-/** Finds the further names under which a project's events are counted. What is prepared lasts as long as the flags do. */
+/** Returns the additional names under which an event is counted. Compiled metrics are cached per set of flags. */
 export function createEventLabels(
   flagsOf: (apiToken: string) => Flags | undefined,
 ): (project: { readonly apiToken: string }, event: IncomingEvent) => readonly string[] {
-  const prepared = new WeakMap<Flags, ReadonlyMap<string, Snapshot>>()
+  const compiled = new WeakMap<Flags, ReadonlyMap<string, Snapshot>>()
   return (project, event) => {
     const flags = flagsOf(project.apiToken)
     if (!flags) return []
-    const byEvent = prepared.get(flags) ?? prepare(flags)
-    prepared.set(flags, byEvent)
+    const byEvent = compiled.get(flags) ?? compileMetrics(flags)
+    compiled.set(flags, byEvent)
     const metrics = byEvent.get(event.name)
     if (!metrics) return []
     const subject = { distinctId: event.distinctId, personProperties: event.properties }
@@ -33,8 +33,8 @@ export function createEventLabels(
   }
 }
 
-/** Filters on events are evaluated as filters on people are: each metric is a flag that is on for the events it counts. */
-function prepare(flags: Flags): ReadonlyMap<string, Snapshot> {
+/** Event filters use the flag engine: each metric becomes a flag that is on for the events it counts. */
+function compileMetrics(flags: Flags): ReadonlyMap<string, Snapshot> {
   const byEvent = new Map<string, Map<string, EventMetric>>()
   for (const flag of flags.values()) {
     for (const { condition } of readConditions(flag.rollbackConditions)) {

@@ -6,7 +6,7 @@ import { labelOf } from './event-labels.ts'
 import { minuteTextOf, type SampleSum } from './metric-store.ts'
 
 export interface Measured {
-  /** Null when there is nothing to measure. */
+  /** Null without data. */
   readonly value: number | null
   readonly samples: number
   readonly isHolding: boolean
@@ -14,7 +14,7 @@ export interface Measured {
 
 const minuteMilliseconds = 60_000
 
-/** What a condition sees now, from what is stored alone, so that every node sees the same. */
+/** Evaluates a condition from stored data only, so that every node gets the same result. */
 export async function measure(tx: Stores, flag: Flag, condition: RollbackCondition, now: Instant): Promise<Measured> {
   const { metric, windowMinutes, minimumSamples, operator, threshold } = condition
   const windowStart = plusMilliseconds(now, -windowMinutes * minuteMilliseconds)
@@ -22,7 +22,7 @@ export async function measure(tx: Stores, flag: Flag, condition: RollbackConditi
     metric.kind === 'events'
       ? await measureEvents(tx, flag, metric, windowStart, now)
       : await measureSamples(tx, flag, metric, windowStart)
-  // Too little can only be said of a whole window.
+  // An upper threshold needs a complete window.
   const isTooEarly = (operator === 'lt' || operator === 'lte') && flag.activeSince > windowStart
   const isHolding = value !== null && samples >= minimumSamples && !isTooEarly && holds(operator, value, threshold)
   return { value, samples, isHolding }
@@ -57,8 +57,8 @@ async function measureEvents(tx: Stores, flag: Flag, metric: EventMetric, window
 }
 
 /**
- * Events are counted by the minute. After a flag was switched on again, the minute in which that happened may hold events of before:
- * counting starts with the next one, so that one incident does not count twice.
+ * Events are counted by the minute. The minute in which a flag was switched on again may contain earlier events, so counting starts with
+ * the next minute and one incident does not count twice.
  */
 async function countedFrom(tx: Stores, flag: Flag, windowStart: Instant): Promise<Instant> {
   if (flag.activeSince <= windowStart) return windowStart

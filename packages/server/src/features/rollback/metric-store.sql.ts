@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely'
 import type { Tables } from '../../storage/tables.ts'
-import type { MetricStore, WatchedTime } from './metric-store.ts'
+import type { MetricStore, WatchedPeriod } from './metric-store.ts'
 
 export function sqlMetricStore(db: Kysely<Tables>): MetricStore {
-  const of = ({ flagId, activeSince }: WatchedTime) =>
+  const of = ({ flagId, activeSince }: WatchedPeriod) =>
     db.selectFrom('flag_metrics').where('flag_id', '=', flagId).where('active_since', '=', activeSince)
 
   return {

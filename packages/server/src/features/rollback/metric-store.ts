@@ -1,6 +1,6 @@
 import type { Instant } from '../../instant.ts'
 
-/** Pushed samples of one name, added up. */
+/** Aggregated samples of one metric. */
 export interface SampleSum {
   readonly samples: number
   readonly total: number
@@ -16,17 +16,17 @@ export interface Samples extends SampleSum {
 
 export const minuteTextOf = (instant: Instant): string => instant.slice(0, 16)
 
-/** A flag since it was last switched on: what was measured before belongs to another time and is never looked at again. */
-export interface WatchedTime {
+/** A flag since it was last switched on. Earlier measurements are ignored. */
+export interface WatchedPeriod {
   readonly flagId: number
   readonly activeSince: Instant
 }
 
 export interface MetricStore {
-  add(watched: WatchedTime, samples: readonly Samples[]): Promise<void>
-  /** Undefined when there are none from the minute on. */
-  sum(watched: WatchedTime, name: string, fromMinute: string): Promise<SampleSum | undefined>
-  countNames(watched: WatchedTime): Promise<number>
-  /** Forgets minutes before this one. */
+  add(watched: WatchedPeriod, samples: readonly Samples[]): Promise<void>
+  /** Undefined without samples from this minute on. */
+  sum(watched: WatchedPeriod, name: string, fromMinute: string): Promise<SampleSum | undefined>
+  countNames(watched: WatchedPeriod): Promise<number>
+  /** Removes the samples before this minute. */
   removeBefore(minute: string): Promise<void>
 }

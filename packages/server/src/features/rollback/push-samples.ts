@@ -9,7 +9,7 @@ import { minuteTextOf, type Samples } from './metric-store.ts'
 const namesPerFlagMax = 50
 const aheadMillisecondsMax = 5 * 60_000
 
-/** Adds up samples by name and minute. Raises `invalid` for a moment that is none or still to come, and for too many names. */
+/** Aggregates samples by name and minute. Throws `invalid` for an invalid or future time, and for too many names. */
 export async function pushSamples(
   tx: Stores,
   flag: Flag,
@@ -18,26 +18,28 @@ export async function pushSamples(
 ): Promise<{ readonly accepted: number; readonly ignored: number }> {
   const watched = { flagId: flag.id, activeSince: flag.activeSince }
   const oldest = plusMilliseconds(now, -windowMinutesMax * 60_000)
-  const timed = samples.map(sample => ({ ...sample, at: readMoment(sample.at, now) }))
+  const timed = samples.map(sample => ({ ...sample, at: readTime(sample.at, now) }))
   const counted = timed.filter(({ at }) => at >= flag.activeSince && at >= oldest)
-  await tx.metrics.add(watched, addUp(counted))
+  await tx.metrics.add(watched, aggregate(counted))
   if ((await tx.metrics.countNames(watched)) > namesPerFlagMax) {
-    throw invalid('samples', 'max_length', `A flag has at most ${namesPerFlagMax} pushed metrics.`)
+    throw invalid('samples', 'max_length', `A flag can have at most ${namesPerFlagMax} pushed metrics.`)
   }
   return { accepted: counted.length, ignored: samples.length - counted.length }
 }
 
-function readMoment(text: string | undefined, now: Instant): Instant {
+function readTime(text: string | undefined, now: Instant): Instant {
   const at = text === undefined ? now : parseInstant(text)
   if (at === undefined)
-    throw invalid('at', 'invalid_input', 'at must be an ISO 8601 date-time, as 2026-01-31T12:00:00Z.')
+    throw invalid('at', 'invalid_input', 'at must be an ISO 8601 date-time such as 2026-01-31T12:00:00Z.')
   if (at > plusMilliseconds(now, aheadMillisecondsMax)) {
-    throw invalid('at', 'invalid_input', 'A sample cannot have been measured in the future.')
+    throw invalid('at', 'invalid_input', 'at must not be in the future.')
   }
   return at
 }
 
-function addUp(samples: readonly { readonly name: string; readonly value: number; readonly at: Instant }[]): Samples[] {
+function aggregate(
+  samples: readonly { readonly name: string; readonly value: number; readonly at: Instant }[],
+): Samples[] {
   const sums = new Map<string, Samples>()
   for (const { name, value, at } of samples) {
     const minute = minuteTextOf(at)
@@ -51,6 +53,6 @@ function addUp(samples: readonly { readonly name: string; readonly value: number
       highest: Math.max(sum.highest, value),
     })
   }
-  // Always the same order, so that two nodes wait for each other instead of locking each other out.
+  // A fixed lock order, so that two nodes cannot deadlock.
   return [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, sum]) => sum)
 }

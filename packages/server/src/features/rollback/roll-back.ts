@@ -1,38 +1,43 @@
 import { type Instant, plusMilliseconds } from '../../instant.ts'
-import { type Job, LeaseLost, type Turn } from '../../jobs/job-runner.ts'
+import { type Job, type JobContext, LeaseLost } from '../../jobs/job-runner.ts'
 import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Flag } from '../flags/flag.ts'
+import { withoutApproval } from '../flags/flag-approval.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import { type RollbackCondition, readConditions, windowMinutesMax } from './condition.ts'
 import { type Measured, measure } from './measure.ts'
 import { minuteTextOf } from './metric-store.ts'
 
-const flagsAtOnceMax = 200
+const flagsPerReadMax = 200
 const minuteMilliseconds = 60_000
-const keptMinutes = windowMinutesMax + 24 * 60
+const retentionMinutes = windowMinutesMax + 24 * 60
 
-/** Looks at the metrics of every flag that could be rolled back, and switches off those whose conditions hold. */
+/** Evaluates the rollback conditions of all watched flags and switches off those for which one holds. */
 export const rollbackJob = (onError: (flag: Flag, error: unknown) => void): Job => ({
   name: 'rollback',
-  async run(turn) {
+  async run(context) {
     let after = 0
     for (;;) {
-      const flags = await turn.read(tx => tx.flags.listWatched(after, flagsAtOnceMax))
-      for (const flag of flags) await watchOne(turn, flag, onError)
+      const flags = await context.read(tx => tx.flags.listWatched(after, flagsPerReadMax))
+      for (const flag of flags) await checkFlag(context, flag, onError)
       after = flags.at(-1)?.id ?? after
-      if (flags.length < flagsAtOnceMax) break
+      if (flags.length < flagsPerReadMax) break
     }
-    const oldest = minuteTextOf(plusMilliseconds(turn.now, -keptMinutes * minuteMilliseconds))
-    await turn.transaction(tx => tx.metrics.removeBefore(oldest))
+    const oldest = minuteTextOf(plusMilliseconds(context.now, -retentionMinutes * minuteMilliseconds))
+    await context.transaction(tx => tx.metrics.removeBefore(oldest))
   },
 })
 
-async function watchOne(turn: Turn, flag: Flag, onError: (flag: Flag, error: unknown) => void): Promise<void> {
+async function checkFlag(
+  context: JobContext,
+  flag: Flag,
+  onError: (flag: Flag, error: unknown) => void,
+): Promise<void> {
   try {
-    // Reading comes first and is cheap; only a flag in trouble takes a writing transaction, which looks again.
-    if (!(await turn.read(tx => findHolding(tx, flag, turn.now)))) return
-    await turn.transaction(tx => rollBack(tx, flag, turn.now))
+    // A cheap read first; only if a condition holds, a write transaction checks it again.
+    if (!(await context.read(tx => findHolding(tx, flag, context.now)))) return
+    await context.transaction(tx => rollBack(tx, flag, context.now))
   } catch (error) {
     if (error instanceof LeaseLost || (error instanceof Problem && error.kind === 'unavailable')) throw error
     onError(flag, error)
@@ -54,8 +59,8 @@ async function findHolding(tx: Stores, flag: Flag, now: Instant): Promise<Holdin
 }
 
 /**
- * Switches the flag off when one of its conditions holds, in the transaction that has measured it. A flag that is off is left alone,
- * so that one incident rolls it back once, whoever looks and however often.
+ * Switches the flag off when one of its conditions holds, in the transaction that evaluated it. A flag that is off is skipped, so that
+ * one incident rolls it back once, however many nodes check it.
  */
 export async function rollBack(tx: Stores, { projectId, id }: Flag, now: Instant): Promise<boolean> {
   const flag = await tx.flags.find(projectId, id)
@@ -78,6 +83,6 @@ export async function rollBack(tx: Stores, { projectId, id }: Flag, now: Instant
     },
   }
   const patch = { active: false, performedRollback: true }
-  await updateFlag(tx, null, project, { flagId: flag.id, patch, trigger, decidedOn: flag }, now)
+  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, withoutApproval)
   return true
 }

@@ -15,7 +15,7 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** What rolls a flag back: pushed samples in, and how its conditions stand. */
+/** Serves pushed samples and the state of rollback conditions. */
 export function serveRollback(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.rollback
 
@@ -24,7 +24,7 @@ export function serveRollback(serve: ServeRoute, { database, now }: Deps): void 
     await database.read(async tx => requireCanEdit(tx, actor, project, await getFlag(tx, project, params.id)))
     const { samples } = request.body
     if (samples.length > metricSamplesMax) {
-      throw invalid('samples', 'max_length', `At most ${metricSamplesMax} samples at once.`)
+      throw invalid('samples', 'max_length', `samples can have at most ${metricSamplesMax} entries per request.`)
     }
     return database.transaction(async tx => pushSamples(tx, await getFlag(tx, project, params.id), samples, now()))
   })
@@ -53,19 +53,18 @@ async function reportOn(tx: Stores, flag: Flag, read: ReadCondition, now: Instan
   if (!condition) return { status: 'inactive', reason: problem, value: null, samples: 0, threshold: null }
   const { value, samples, isHolding } = await measure(tx, flag, condition, now)
   const measured = { value, samples, threshold: condition.threshold }
-  const asleep = sleepReason(flag)
-  if (asleep) return { status: 'inactive', reason: asleep, ...measured }
-  if (isHolding)
-    return { status: 'holds', reason: 'The condition holds: the flag is about to be rolled back.', ...measured }
+  const inactive = inactiveReason(flag)
+  if (inactive) return { status: 'inactive', reason: inactive, ...measured }
+  if (isHolding) return { status: 'holds', reason: 'The condition holds; the flag will be rolled back.', ...measured }
   const reason =
     samples < condition.minimumSamples
-      ? `There are ${samples} samples of at least ${condition.minimumSamples}.`
+      ? `${samples} of ${condition.minimumSamples} required samples.`
       : 'The condition does not hold.'
   return { status: 'watching', reason, ...measured }
 }
 
-function sleepReason(flag: Flag): string | undefined {
+function inactiveReason(flag: Flag): string | undefined {
   if (flag.deleted) return 'The flag has been deleted.'
-  if (flag.performedRollback) return 'The flag was rolled back; switch it on again to watch it anew.'
+  if (flag.performedRollback) return 'The flag was rolled back; switch it on to watch it again.'
   return flag.active ? undefined : 'The flag is switched off.'
 }

@@ -47,7 +47,7 @@ onEachDatabase('rollback', dialect => {
   const look = (at = inMinutes(1)) => s.halyard.jobs.runDue(at)
 
   describe('by pushed samples', () => {
-    it('switches the flag off once, says why, and tells every node', async () => {
+    it('switches the flag off once, logs the reason, and notifies every node', async () => {
       const flag = await make('pushed', condition('errors', 'gt', 5, { minimum_samples: 3 }))
       expect((await push(flag.id, [9, 9])).body).toEqual({ accepted: 2, ignored: 0 })
       await look()
@@ -121,11 +121,11 @@ onEachDatabase('rollback', dialect => {
       )
       await push(flag.id, [1, 2, 3])
       await look()
-      // Too little is never said of a window that is not over yet.
+      // An upper threshold is not evaluated before the window is complete.
       expect((await flagNow(flag.id)).active).toBe(!isRolledBack)
     })
 
-    it('says that there is too little once the whole window has passed', async () => {
+    it('evaluates an upper threshold once the window is complete', async () => {
       const flag = await make('too-little', condition({ name: 'errors', math: 'sum' }, 'lt', 5))
       await s.halyard.storage.kysely
         .updateTable('flags')
@@ -137,14 +137,14 @@ onEachDatabase('rollback', dialect => {
       expect((await flagNow(flag.id)).active).toBe(false)
     })
 
-    it('looks at the window alone', async () => {
+    it('ignores samples outside the window', async () => {
       const flag = await make('window', condition('errors', 'gt', 1))
       await push(flag.id, [5])
       await look(inMinutes(62))
       expect((await flagNow(flag.id)).active).toBe(true)
     })
 
-    it('refuses samples that are none', async () => {
+    it('rejects invalid samples', async () => {
       const flag = await make('refused', {})
       const samples = `${flags}${flag.id}/metrics/`
       expect((await s.post(samples, {})).body).toMatchObject({ code: 'required', attr: 'samples' })
@@ -172,7 +172,7 @@ onEachDatabase('rollback', dialect => {
       expect(body.results[0].detail.trigger.payload).toMatchObject({ value: 4, threshold: 4 })
     })
 
-    it('counts only events with the properties, and only of people who had the flag', async () => {
+    it('counts only events with the properties, and only those that carry the flag as on', async () => {
       const properties = [{ key: 'code', operator: 'gte', value: '500', type: 'event' }]
       const flag = await make('filtered', condition({ event: 'request', properties, only_flagged: true }, 'gt', 1))
       await capture('request', { code: 200, '$feature/filtered': true }, 5)
@@ -186,7 +186,7 @@ onEachDatabase('rollback', dialect => {
       expect((await flagNow(flag.id)).active).toBe(false)
     })
 
-    it('compares events with those of another name', async () => {
+    it('compares the rate of two events', async () => {
       const metric = { event: 'failure', per: 'attempt' }
       const flag = await make('share', condition(metric, 'gt', 0.2, { minimum_samples: 10 }))
       await capture('failure', {}, 3)
@@ -210,7 +210,7 @@ onEachDatabase('rollback', dialect => {
     [condition({ event: 'x' }, 'about', 1)],
     [condition('errors', 'gt', 1, { window_minutes: 0 })],
     [condition('errors', 'gt', 1, { window_minutes: 1e6 })],
-  ])('keeps what it does not understand and reports it as inactive: %j', async rollback => {
+  ])('stores an unknown condition unchanged and reports it as inactive: %j', async rollback => {
     const flag = await make(`unknown-${JSON.stringify(rollback)}`, rollback)
     expect(flag.rollback_conditions).toEqual(rollback)
     await push(flag.id, [1e9])
@@ -222,15 +222,15 @@ onEachDatabase('rollback', dialect => {
     })
   })
 
-  it('watches the conditions that it understands beside others', async () => {
+  it('evaluates valid conditions beside unknown ones', async () => {
     const known = condition('errors', 'gt', 1).conditions
-    const flag = await make('mixed', { conditions: [{ what: 'is this' }, ...known], note: 'kept' })
+    const flag = await make('mixed', { conditions: [{ what: 'is this' }, ...known], note: 'unchanged' })
     await push(flag.id, [2])
     await look()
-    expect(await flagNow(flag.id)).toMatchObject({ active: false, rollback_conditions: { note: 'kept' } })
+    expect(await flagNow(flag.id)).toMatchObject({ active: false, rollback_conditions: { note: 'unchanged' } })
   })
 
-  it('rolls back once with two nodes on one database', async () => {
+  it('rolls back exactly once with two nodes on one database', async () => {
     const made = await Promise.all(
       Array.from({ length: 5 }, (_, n) => make(`two-nodes-${n}`, condition('errors', 'gt', 1))),
     )
@@ -245,7 +245,7 @@ onEachDatabase('rollback', dialect => {
     }
   })
 
-  it('rolls back once even when all believe it is their turn', async () => {
+  it('rolls back exactly once even if several nodes believe that they hold the lease', async () => {
     const { id } = await make('no-lease', condition('errors', 'gt', 1))
     await push(id, [2])
     const flag = (await s.halyard.database.read(tx => tx.flags.find(s.projectId, id)))!
@@ -256,7 +256,7 @@ onEachDatabase('rollback', dialect => {
     expect((await flagNow(id)).version).toBe(2)
   })
 
-  it('does nothing at all while the database is away, and makes up for it', async () => {
+  it('writes nothing while the database is unavailable, and catches up afterwards', async () => {
     const flag = await make('outage', condition('errors', 'gt', 1))
     await push(flag.id, [2])
     await s.halyard.storage.kysely.deleteFrom('leases').execute()
@@ -276,7 +276,7 @@ onEachDatabase('rollback', dialect => {
     expect((await flagNow(flag.id)).active).toBe(false)
   })
 
-  it('switches off a flag that could not be stored today', async () => {
+  it('rolls back a flag whose stored filters would no longer pass validation', async () => {
     const flag = await make('spoilt', condition('errors', 'gt', 1))
     const other = await make('spoilt too', {})
     const spoilt = JSON.stringify({
@@ -294,7 +294,7 @@ onEachDatabase('rollback', dialect => {
     expect((await s.patch(`${flags}${other.id}/`, { active: true })).body.attr).toBe('filters')
   })
 
-  it('asks for the right to edit, and stays within its project', async () => {
+  it('requires permission to edit the flag, and is not accessible to other projects', async () => {
     const flag = await make('guarded', condition('errors', 'gt', 1))
     const member = await s.join(`rollback-${dialect}`)
     await s.post(`${s.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })

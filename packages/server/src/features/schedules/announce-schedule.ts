@@ -2,7 +2,7 @@ import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 
-/** What is planned for a flag has changed, and the flag itself has not. */
+/** Announces a change to the schedule of a flag. The flag itself is unchanged. */
 export const announceSchedule = (
   tx: Stores,
   project: Pick<Project, 'id' | 'organizationId'>,

@@ -4,7 +4,7 @@ import { invalid, Problem } from '../../problem.ts'
 import type { Flag, FlagPatch, FreeObject } from '../flags/flag.ts'
 import { patchFromWire } from '../flags/flag-resource.ts'
 
-/** What a scheduled change does, read from its payload. */
+/** The parsed payload of a scheduled change. */
 export type Operation =
   | { readonly kind: 'update'; readonly patch: FlagPatch }
   | { readonly kind: 'add_condition'; readonly groups: readonly unknown[] }
@@ -17,12 +17,12 @@ export interface RampStep {
 
 const rampStepsMax = 100
 
-/** Raises `invalid` (`payload`). The fields of an `update` have been checked against the contract before. */
+/** Throws `invalid` (`payload`). The fields of an `update` have already been validated against the contract. */
 export function readOperation(payload: FreeObject): Operation {
   const { operation, value } = payload
   switch (operation) {
     case 'update':
-      if (!isObject(value)) throw wrong('the value of an update must be an object with fields of the flag.')
+      if (!isObject(value)) throw wrong('the value of update must be an object with flag fields.')
       return { kind: 'update', patch: patchFromWire(value as FlagWrite) }
     case 'update_status':
       if (typeof value !== 'boolean') throw wrong('the value of update_status must be true or false.')
@@ -35,24 +35,24 @@ export function readOperation(payload: FreeObject): Operation {
     case 'ramp':
       return readRamp(value)
     default:
-      throw wrong('there is no such operation.')
+      throw wrong('unknown operation.')
   }
 }
 
 function readRamp(value: unknown): Operation {
   if (!isObject(value) || !Array.isArray(value.steps) || value.steps.length === 0) {
-    throw wrong('the value of a ramp must be an object with a list of steps.')
+    throw wrong('the value of ramp must be an object with a list of steps.')
   }
   const { condition_index: conditionIndex = 0, steps } = value
   if (!Number.isSafeInteger(conditionIndex) || (conditionIndex as number) < 0) {
-    throw wrong('condition_index must be the position of a condition, counted from 0.')
+    throw wrong('condition_index must be the zero-based index of a condition.')
   }
-  if (steps.length > rampStepsMax) throw wrong(`a ramp has at most ${rampStepsMax} steps.`)
+  if (steps.length > rampStepsMax) throw wrong(`a ramp can have at most ${rampStepsMax} steps.`)
   const read = steps.map(readStep)
   for (const [n, step] of read.entries()) {
     const before = read[n - 1]
     if (before && (step.at <= before.at || step.percentage < before.percentage)) {
-      throw wrong('the steps of a ramp must follow each other in time, and none may be lower than the one before.')
+      throw wrong('steps must be in ascending order of time, and percentages must not decrease.')
     }
   }
   return { kind: 'ramp', conditionIndex: conditionIndex as number, steps: read }
@@ -61,21 +61,21 @@ function readRamp(value: unknown): Operation {
 function readStep(step: unknown): RampStep {
   const { at, rollout_percentage: percentage } = isObject(step) ? step : {}
   const instant = typeof at === 'string' ? parseInstant(at) : undefined
-  if (instant === undefined) throw wrong('each step needs `at`, an ISO 8601 date-time.')
+  if (instant === undefined) throw wrong('each step requires `at`, an ISO 8601 date-time.')
   if (typeof percentage !== 'number' || !(percentage >= 0 && percentage <= 100)) {
-    throw wrong('each step needs `rollout_percentage`, a number from 0 to 100.')
+    throw wrong('each step requires `rollout_percentage`, a number from 0 to 100.')
   }
   return { at: instant, percentage }
 }
 
-/** It cannot be done, and waiting would not help. */
+/** The change cannot succeed, now or later. */
 export class NonRetryableError extends Problem {
   constructor(message: string) {
     super('invalid', message)
   }
 }
 
-/** What the operation means for the flag as it is now. Raises `invalid` when it does not fit, `NonRetryableError` when it never will. */
+/** The patch for the current state of the flag. Throws `invalid` when it does not apply, `NonRetryableError` when it never will. */
 export function patchFor(operation: Operation, flag: Flag, now: Instant): FlagPatch {
   if (flag.deleted && !(operation.kind === 'update' && operation.patch.deleted === false)) {
     throw new NonRetryableError('The flag has been deleted.')
@@ -85,14 +85,13 @@ export function patchFor(operation: Operation, flag: Flag, now: Instant): FlagPa
   if (operation.kind === 'add_condition')
     return { filters: { ...flag.filters, groups: [...groups, ...operation.groups] } }
   if (flag.performedRollback)
-    throw new NonRetryableError('The flag was rolled back, so its rollout is not raised any further.')
-  if (!flag.active)
-    throw invalid('payload', 'invalid_input', 'The flag is switched off; the step waits until it is on.')
-  return raise(flag, groups, operation, now)
+    throw new NonRetryableError('The flag was rolled back; its rollout is not increased further.')
+  if (!flag.active) throw invalid('payload', 'invalid_input', 'The flag is off; the step waits until it is on.')
+  return increase(flag, groups, operation, now)
 }
 
-/** A rollout only ever goes up: who has the feature keeps it, whatever others have changed since the ramp was planned. */
-function raise(
+/** A ramp never lowers a rollout, whatever was changed since it was planned: users who have the feature retain it. */
+function increase(
   flag: Flag,
   groups: readonly unknown[],
   { conditionIndex, steps }: Extract<Operation, { kind: 'ramp' }>,
@@ -103,8 +102,10 @@ function raise(
   const target = steps.findLast(step => step.at <= now)?.percentage ?? 0
   const current = typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : 100
   if (target <= current) return {}
-  const raised = groups.map((group, n) => (n === conditionIndex ? { ...condition, rollout_percentage: target } : group))
-  return { filters: { ...flag.filters, groups: raised } }
+  const changed = groups.map((group, n) =>
+    n === conditionIndex ? { ...condition, rollout_percentage: target } : group,
+  )
+  return { filters: { ...flag.filters, groups: changed } }
 }
 
 const conditionsOf = (flag: Flag): readonly unknown[] => {

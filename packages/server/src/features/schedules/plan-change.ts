@@ -13,7 +13,7 @@ import type { ScheduledChange } from './scheduled-change.ts'
 const pendingPerProjectMax = 1000
 const lateMillisecondsMax = 60_000
 
-/** Raises `invalid` for a time that is past and for what could not be done to the flag as it is today. */
+/** Throws `invalid` for a time in the past and for a change that cannot be applied to the current flag. */
 export async function planChange(
   tx: Stores,
   author: NonNullable<Author>,
@@ -22,9 +22,9 @@ export async function planChange(
   now: Instant,
 ): Promise<ScheduledChange> {
   const flag = await tx.flags.find(project.id, plan.flagId)
-  if (!flag) throw invalid('record_id', 'does_not_exist', `There is no flag ${plan.flagId} in this project.`)
+  if (!flag) throw invalid('record_id', 'does_not_exist', `This project has no flag with id ${plan.flagId}.`)
   if ((await tx.schedules.countPending(project.id)) >= pendingPerProjectMax) {
-    throw invalid(null, 'max_length', `A project has at most ${pendingPerProjectMax} changes waiting.`)
+    throw invalid(null, 'max_length', `A project can have at most ${pendingPerProjectMax} pending changes.`)
   }
   const scheduledAt = await checkPlan(tx, project, flag, plan, now)
   const change = await tx.schedules.create({
@@ -48,7 +48,7 @@ export async function planChange(
   return change
 }
 
-/** A change that is not done yet gets another time or content, and all its attempts anew. */
+/** Changes the time or content of a pending change and resets its attempts. */
 export async function replanChange(
   tx: Stores,
   author: NonNullable<Author>,
@@ -59,7 +59,7 @@ export async function replanChange(
   const stored = await tx.schedules.find(project.id, plan.id)
   const flag = stored && (await tx.flags.find(project.id, stored.flagId))
   if (!stored || !flag) throw missing('Scheduled change')
-  if (stored.status === 'done') throw invalid(null, 'invalid_input', 'The change is done already.')
+  if (stored.status === 'done') throw invalid(null, 'invalid_input', 'The change has already been applied.')
   const payload = plan.payload ?? stored.payload
   const scheduledAt = await checkPlan(
     tx,
@@ -86,7 +86,7 @@ export async function replanChange(
   return change
 }
 
-export async function callOffChange(
+export async function cancelChange(
   tx: Stores,
   author: NonNullable<Author>,
   project: Project,
@@ -110,9 +110,9 @@ async function checkPlan(
 ): Promise<Instant> {
   const operation = readOperation(plan.payload)
   const at = operation.kind === 'ramp' ? (operation.steps[0]?.at ?? now) : plan.scheduledAt
-  if (at === undefined) throw invalid('scheduled_at', 'required', 'Say when: scheduled_at.')
-  if (lastMoment(operation, at) < plusMilliseconds(now, -lateMillisecondsMax)) {
-    throw invalid('scheduled_at', 'invalid_input', 'The time to change the flag must not be past.')
+  if (at === undefined) throw invalid('scheduled_at', 'required', 'scheduled_at is required.')
+  if (lastTimeOf(operation, at) < plusMilliseconds(now, -lateMillisecondsMax)) {
+    throw invalid('scheduled_at', 'invalid_input', 'scheduled_at must not be in the past.')
   }
   if (operation.kind === 'ramp') {
     const { groups } = flag.filters
@@ -125,7 +125,7 @@ async function checkPlan(
   return at
 }
 
-const lastMoment = (operation: Operation, at: Instant): Instant =>
+const lastTimeOf = (operation: Operation, at: Instant): Instant =>
   operation.kind === 'ramp' ? (operation.steps.at(-1)?.at ?? at) : at
 
 const recordPlan = (

@@ -7,7 +7,7 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { requireCanEdit } from '../access/grants.ts'
-import { callOffChange, planChange, replanChange } from './plan-change.ts'
+import { cancelChange, planChange, replanChange } from './plan-change.ts'
 import { scheduleToWire } from './schedule-resource.ts'
 import type { ScheduleFilter } from './schedule-store.ts'
 import type { ScheduledChange } from './scheduled-change.ts'
@@ -17,7 +17,7 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** Changes that flags are going to make by themselves. */
+/** Serves scheduled changes of flags. */
 export function serveSchedules(serve: ServeRoute, { database, now }: Deps): void {
   const r = routes.scheduledChanges
 
@@ -45,7 +45,7 @@ export function serveSchedules(serve: ServeRoute, { database, now }: Deps): void
 
   serve(r.update, async request => {
     const { actor, project, params } = request
-    await database.read(tx => requireMayChange(tx, actor, project, params.id))
+    await database.read(tx => requireCanEditFlagOf(tx, actor, project, params.id))
     const { payload, scheduled_at } = request.body
     const plan = {
       id: Number(params.id),
@@ -57,8 +57,8 @@ export function serveSchedules(serve: ServeRoute, { database, now }: Deps): void
 
   serve(r.remove, async ({ actor, project, params }) => {
     await database.transaction(async tx => {
-      await requireMayChange(tx, actor, project, params.id)
-      await callOffChange(tx, actor, project, Number(params.id), now())
+      await requireCanEditFlagOf(tx, actor, project, params.id)
+      await cancelChange(tx, actor, project, Number(params.id), now())
     })
     return answer({ status: 204 })
   })
@@ -70,7 +70,7 @@ async function getChange(tx: Stores, project: Project, id: string): Promise<Sche
   return change
 }
 
-async function requireMayChange(tx: Stores, actor: Actor, project: Project, id: string): Promise<void> {
+async function requireCanEditFlagOf(tx: Stores, actor: Actor, project: Project, id: string): Promise<void> {
   const change = await getChange(tx, project, id)
   const flag = await tx.flags.find(project.id, change.flagId)
   if (flag) await requireCanEdit(tx, actor, project, flag)
@@ -78,7 +78,7 @@ async function requireMayChange(tx: Stores, actor: Actor, project: Project, id: 
 
 const checkFields = bodyChecker(FlagWrite)
 
-/** The fields of an `update` are held against the contract now, not when it is too late. */
+/** Validates the fields of an `update` against the contract when it is scheduled, not when it runs. */
 function checkedPayload(payload: { readonly operation: string; readonly value?: unknown }): Record<string, unknown> {
   if (payload.operation === 'update') checkFields(payload.value)
   return payload
@@ -91,7 +91,11 @@ function readTime(text: string | undefined): Instant | undefined {
   if (text === undefined) return undefined
   const instant = parseInstant(text)
   if (instant !== undefined) return instant
-  throw invalid('scheduled_at', 'invalid_input', 'scheduled_at must be an ISO 8601 date-time, as 2026-01-31T12:00:00Z.')
+  throw invalid(
+    'scheduled_at',
+    'invalid_input',
+    'scheduled_at must be an ISO 8601 date-time such as 2026-01-31T12:00:00Z.',
+  )
 }
 
 const readFilter = ({ record_id: id, status }: { record_id?: string; status?: string }): ScheduleFilter => ({

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { readPage } from '../../storage/read-page.ts'
+import { saveVersioned } from '../../storage/save-row.ts'
 import type { ScheduledChangeRow, Tables } from '../../storage/tables.ts'
-import { StaleWrite } from '../../stores.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
 import type { ScheduleStore } from './schedule-store.ts'
 import type { ScheduledChange, ScheduleStatus } from './scheduled-change.ts'
@@ -24,13 +24,7 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
       return { ...change, id }
     },
     async save(change) {
-      const result = await db
-        .updateTable('scheduled_changes')
-        .set(fromChange(change))
-        .where('id', '=', change.id)
-        .where('version', '=', change.version - 1)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      await saveVersioned(db, 'scheduled_changes', change.id, fromChange(change))
     },
     async remove(changeId) {
       await db.deleteFrom('scheduled_changes').where('id', '=', changeId).execute()
@@ -51,7 +45,7 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
     },
     async listDue(now, limit) {
       const rows = await changes()
-        // A literal, so that both databases see that the partial index fits.
+        // A literal, so that both databases can use the partial index.
         .where('scheduled_changes.status', '=', sql.lit('pending'))
         .where('scheduled_changes.due_at', '<=', now)
         .orderBy('scheduled_changes.due_at')

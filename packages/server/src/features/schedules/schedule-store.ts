@@ -9,13 +9,13 @@ export interface ScheduleFilter {
 
 export interface ScheduleStore {
   create(change: Omit<ScheduledChange, 'id'>): Promise<ScheduledChange>
-  /** Saves the change whose version is one above the stored one. Raises StaleWrite when it is not. */
+  /** Throws `StaleWrite` unless the version is exactly one above the stored one. */
   save(change: ScheduledChange): Promise<void>
   remove(changeId: number): Promise<void>
   find(projectId: number, changeId: number): Promise<ScheduledChange | undefined>
-  /** By the time for which they were planned. */
+  /** Ordered by scheduled time. */
   list(projectId: number, filter: ScheduleFilter, window: Window): Promise<PageOf<ScheduledChange>>
-  /** Pending changes of all projects that are due, the longest waiting first. */
+  /** Due changes of all projects, earliest due first. */
   listDue(now: Instant, limit: number): Promise<readonly ScheduledChange[]>
   countPending(projectId: number): Promise<number>
 }

@@ -9,15 +9,15 @@ export interface ScheduledChange {
   readonly id: number
   readonly projectId: number
   readonly flagId: number
-  /** As it was sent. */
+  /** As submitted. */
   readonly payload: FreeObject
   readonly scheduledAt: Instant
   readonly status: ScheduleStatus
-  /** How many steps of a ramp are taken; a plain change has one step. */
+  /** Number of applied steps of a ramp; other changes have one step. */
   readonly stepsDone: number
-  /** When the next step is due, or is tried again. */
+  /** When the next step or retry is due. */
   readonly dueAt: Instant
-  /** How often the current step has failed. */
+  /** Number of failures of the current step. */
   readonly attempts: number
   readonly failureReason: string | null
   readonly executedAt: Instant | null
@@ -28,10 +28,10 @@ export interface ScheduledChange {
 }
 
 export const attemptsMax = 8
-const firstPauseMilliseconds = 60_000
-const pauseMillisecondsMax = 60 * 60_000
+const firstBackoffMilliseconds = 60_000
+const backoffMillisecondsMax = 60 * 60_000
 
-/** Tried again after a minute, two, four… up to an hour; given up after the last attempt, or at once when waiting cannot help. */
+/** Exponential backoff from a minute to an hour. Fails after the last attempt, or immediately when a retry cannot succeed. */
 export function afterFailure(
   change: ScheduledChange,
   reason: string,
@@ -39,19 +39,19 @@ export function afterFailure(
   now: Instant,
 ): ScheduledChange {
   const attempts = change.attempts + 1
-  const pause = Math.min(firstPauseMilliseconds * 2 ** change.attempts, pauseMillisecondsMax)
+  const backoff = Math.min(firstBackoffMilliseconds * 2 ** change.attempts, backoffMillisecondsMax)
   return {
     ...change,
     attempts,
     failureReason: reason,
     status: isFinal || attempts >= attemptsMax ? 'failed' : 'pending',
-    dueAt: plusMilliseconds(now, pause),
+    dueAt: plusMilliseconds(now, backoff),
     updatedAt: now,
     version: change.version + 1,
   }
 }
 
-/** All steps that are due have been taken. */
+/** The change after all due steps have been applied. */
 export function afterSuccess(change: ScheduledChange, operation: Operation, now: Instant): ScheduledChange {
   const stepsDone = stepsDueAt(operation, now)
   const next = operation.kind === 'ramp' ? operation.steps[stepsDone] : undefined

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
-import { expectAtomic, flagTables } from '../../testing/atomicity.ts'
+import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
-import { makeChange } from './run-schedules.ts'
+import { applyChange } from './run-schedules.ts'
 
 const minute = 60_000
 const inMinutes = (n: number): Instant => plusMilliseconds(instantOf(new Date()), n * minute)
@@ -58,7 +58,7 @@ onEachDatabase('scheduled changes', dialect => {
     expect(scheduled).toMatchObject({ activity: 'scheduled', user: { email: 'owner@halyard.local' } })
   })
 
-  it('takes PostHog’s operations', async () => {
+  it('supports PostHog’s operations', async () => {
     const flag = await make('operations', { active: false, filters: rollout(1) })
     await plan(flag.id, { operation: 'update_status', value: true }, inMinutes(1))
     await plan(flag.id, { operation: 'add_release_condition', value: rollout(50) }, inMinutes(2))
@@ -72,7 +72,7 @@ onEachDatabase('scheduled changes', dialect => {
     const steps = (...all: [number, number][]) =>
       all.map(([minutes, percentage]) => ({ at: inMinutes(minutes), rollout_percentage: percentage }))
 
-    it('raises a rollout step by step and never lowers it', async () => {
+    it('increases a rollout step by step and never lowers it', async () => {
       const flag = await make('ramp', { filters: rollout(0) })
       const { body } = await plan(flag.id, {
         operation: 'ramp',
@@ -90,14 +90,14 @@ onEachDatabase('scheduled changes', dialect => {
       expect(await planned(body.id)).toMatchObject({ status: 'done', steps_done: 4 })
     })
 
-    it('leaves a rollout to everybody alone', async () => {
+    it('does not change a rollout of 100 %', async () => {
       const flag = await make('ramp-null', { filters: rollout(null) })
       await plan(flag.id, { operation: 'ramp', value: { steps: steps([1, 10]) } })
       await s.halyard.jobs.runDue(inMinutes(2))
       expect(await flagNow(flag.id)).toMatchObject({ version: 1, filters: rollout(null) })
     })
 
-    it('stops for good when the flag was rolled back, and waits while it is off', async () => {
+    it('fails permanently when the flag was rolled back, and waits while it is off', async () => {
       const rolledBack = await make('ramp-rolled-back', { filters: rollout(1), performed_rollback: true })
       const off = await make('ramp-off', { filters: rollout(1), active: false })
       const first = await plan(rolledBack.id, { operation: 'ramp', value: { steps: steps([1, 10]) } })
@@ -123,7 +123,7 @@ onEachDatabase('scheduled changes', dialect => {
       [{ steps: [{ at: 'soon', rollout_percentage: 1 }] }],
       [{ steps: steps([1, 10]), condition_index: 3 }],
       [{ steps: steps([1, 10]), condition_index: -1 }],
-    ])('is refused with %j', async value => {
+    ])('is rejected with %j', async value => {
       const { body: flag } = await s.post(flags, { key: 'ramp-refused', filters: rollout(0) })
       const id = flag.id ?? (await s.get(`${flags}?search=ramp-refused`)).body.results[0].id
       const reply = await plan(id, { operation: 'ramp', value })
@@ -131,7 +131,7 @@ onEachDatabase('scheduled changes', dialect => {
     })
   })
 
-  it('shows a failure, tries again with growing pauses, and gives up in the end', async () => {
+  it('reports a failure, retries with exponential backoff, and finally fails', async () => {
     const flag = await make('will-clash')
     const { body } = await plan(flag.id, { operation: 'update', value: { key: 'clashing' } }, inMinutes(1))
     const blocker = await make('clashing')
@@ -151,13 +151,13 @@ onEachDatabase('scheduled changes', dialect => {
     expect(await planned(body.id)).toMatchObject({ status: 'failed', attempts: 8, next_attempt_at: null })
     expect((await s.get(`${schedules}?status=failed&record_id=${flag.id}`)).body.count).toBe(1)
     await s.patch(`${flags}${blocker.id}/`, { deleted: true })
-    const anew = await s.patch(`${schedules}${body.id}/`, { scheduled_at: inMinutes(1) })
-    expect(anew.body).toMatchObject({ status: 'pending', attempts: 0, failure_reason: null })
+    const rescheduled = await s.patch(`${schedules}${body.id}/`, { scheduled_at: inMinutes(1) })
+    expect(rescheduled.body).toMatchObject({ status: 'pending', attempts: 0, failure_reason: null })
     await s.halyard.jobs.runDue(at)
     expect((await flagNow(flag.id)).key).toBe('clashing')
   })
 
-  it('fails for good when the flag is deleted, and can bring one back', async () => {
+  it('fails permanently when the flag is deleted, and can restore a flag', async () => {
     const gone = await make('deleted-meanwhile')
     const back = await make('comes-back')
     const first = await plan(gone.id, { operation: 'update_status', value: false }, inMinutes(1))
@@ -170,7 +170,7 @@ onEachDatabase('scheduled changes', dialect => {
     expect((await flagNow(back.id)).deleted).toBe(false)
   })
 
-  it('is called off by deleting it', async () => {
+  it('is canceled by DELETE', async () => {
     const flag = await make('called-off')
     const { body } = await plan(flag.id, { operation: 'update_status', value: false }, inMinutes(1))
     expect((await s.delete(`${schedules}${body.id}/`)).status).toBe(204)
@@ -200,14 +200,14 @@ onEachDatabase('scheduled changes', dialect => {
       'invalid_input',
     ],
     [{ payload: { operation: 'add_release_condition', value: {} } }, 'payload', 'invalid_input'],
-  ])('refuses %j', async (body, attr, code) => {
+  ])('rejects %j', async (body, attr, code) => {
     const found = (await s.get(`${flags}?search=refusing`)).body.results[0] ?? (await make('refusing'))
     const known = attr === 'record_id' ? {} : { record_id: found.id }
     const reply = await s.post(schedules, { scheduled_at: inMinutes(5), ...known, ...body })
     expect([reply.status, reply.body.attr, reply.body.code]).toEqual([400, attr, code])
   })
 
-  it('asks for the right to edit, and stays within its project', async () => {
+  it('requires permission to edit the flag, and is not accessible to other projects', async () => {
     const flag = await make('guarded')
     const { body } = await plan(flag.id, { operation: 'update_status', value: false }, inMinutes(60 * 24))
     const member = await s.join(`schedules-${dialect}`)
@@ -223,7 +223,7 @@ onEachDatabase('scheduled changes', dialect => {
     expect((await stranger.get(`${stranger.project}/scheduled_changes/${body.id}/`)).status).toBe(404)
   })
 
-  it('runs once with two nodes on one database, whichever comes first', async () => {
+  it('runs exactly once with two nodes on one database', async () => {
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, n) => make(`two-nodes-${n}`, { filters: rollout(n) })),
     )
@@ -234,7 +234,7 @@ onEachDatabase('scheduled changes', dialect => {
     const at = inMinutes(2)
     await s.halyard.storage.kysely.deleteFrom('leases').execute()
     await Promise.all([s.halyard.jobs.runDue(at), other.halyard.jobs.runDue(at), s.halyard.jobs.runDue(at)])
-    // A node whose lease has run out must not find anything left either.
+    // A node whose lease has expired must not apply it again either.
     await other.halyard.jobs.runDue(plusMilliseconds(at, 5 * minute))
     for (const flag of made) {
       expect(await flagNow(flag.id)).toMatchObject({ version: 2 })
@@ -244,24 +244,24 @@ onEachDatabase('scheduled changes', dialect => {
     }
   })
 
-  it('is made once even by nodes that all believe it is their turn', async () => {
+  it('is applied exactly once even if several nodes believe that they hold the lease', async () => {
     const flag = await make('no-lease', { filters: rollout(1) })
     const { body } = await plan(flag.id, { operation: 'add_release_condition', value: rollout(2) }, inMinutes(1))
     const change = (await s.halyard.database.read(tx => tx.schedules.find(s.projectId, body.id)))!
     const at = inMinutes(2)
     const tries = Array.from({ length: 6 }, (_, n) =>
-      (n % 2 ? s : other).halyard.database.transaction(tx => makeChange(tx, change, at)),
+      (n % 2 ? s : other).halyard.database.transaction(tx => applyChange(tx, change, at)),
     )
     await Promise.all(tries)
     expect((await flagNow(flag.id)).filters.groups).toHaveLength(2)
   })
 
-  it('does nothing at all while the database is away, and makes up for it', async () => {
+  it('writes nothing while the database is unavailable, and catches up afterwards', async () => {
     const flag = await make('outage')
     const { body } = await plan(flag.id, { operation: 'update_status', value: false }, inMinutes(1))
     for (let n = 1; ; n++) {
       injector.failAt(n)
-      // Each time a later clock: the attempt before has put the next one off.
+      // A later time for each attempt, because the previous failure postponed the next one.
       await s.halyard.jobs.runDue(inMinutes(2 + n * 60))
       if (!injector.disarm()) break
       const [now, state] = [await flagNow(flag.id), await planned(body.id)]
@@ -273,14 +273,14 @@ onEachDatabase('scheduled changes', dialect => {
     expect((await planned(body.id)).status).toBe('done')
   })
 
-  it('leaves nothing torn when planning fails half way', async () => {
+  it('schedules atomically when a statement fails', async () => {
     const flag = await make('torn')
-    const tables = [...flagTables, 'scheduled_changes'] as const
-    const reply = await expectAtomic(s, injector, tables, () =>
+    const effects = { ...savedFlags(0), activity: 1, changes: 1, scheduled_changes: 1 }
+    const reply = await expectAtomic(s, injector, effects, () =>
       plan(flag.id, { operation: 'update_status', value: false }, inMinutes(60 * 24)),
     )
     expect(reply.status).toBe(201)
-    const gone = await expectAtomic(s, injector, tables, () => s.delete(`${schedules}${reply.body.id}/`))
+    const gone = await expectAtomic(s, injector, effects, () => s.delete(`${schedules}${reply.body.id}/`))
     expect(gone.status).toBe(204)
   })
 })

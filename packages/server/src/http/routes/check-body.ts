@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { bytesMaxKeyword } from '@halyard/contract'
 import type { TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 import { invalid, Problem } from '../../problem.ts'
@@ -13,6 +14,8 @@ type AnySchema = TSchema & {
   const?: unknown
   maxLength?: number
   minLength?: number
+  maxItems?: number
+  [bytesMaxKeyword]?: number
 }
 
 /** Whether a value has the shape of a schema, which is compiled when it is first asked: most of a start would go into them all. */
@@ -31,8 +34,13 @@ export function shapeChecker(schema: TSchema): (value: unknown) => boolean {
 export function bodyChecker(schema: TSchema): (body: unknown) => void {
   const isRight = shapeChecker(schema)
   const known = schema as AnySchema
+  const hasByteLimits = limitsBytes(known)
   return body => {
-    if (isRight(body)) return checkText(known, body)
+    if (isRight(body)) {
+      checkText(known, body)
+      if (hasByteLimits) checkBytes(known, body, [])
+      return
+    }
     if (known.type === 'object' && (typeof body !== 'object' || body === null || Array.isArray(body))) {
       throw invalid(null, 'invalid_input', 'Send a JSON object.')
     }
@@ -90,6 +98,9 @@ function fault(schema: AnySchema, value: unknown, path: readonly string[]): Prob
       return typeof value === 'number' ? undefined : wrong('invalid_input', 'This field must be a number.')
     case 'array':
       if (!Array.isArray(value)) return wrong('not_a_list', 'This field must be a list.')
+      if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
+        return wrong('max_length', `Use at most ${schema.maxItems} elements.`)
+      }
       return itemFault(schema, value, path)
     case 'object':
       return isObject(value) ? undefined : wrong('not_a_dict', 'This field must be an object.')
@@ -126,6 +137,48 @@ function checkText(schema: AnySchema, body: unknown): void {
       throw invalid(name, 'invalid_input', 'This field holds characters that cannot be stored.')
     }
   }
+}
+
+/** Whether the schema limits the bytes of some free-form value. */
+const limitsBytes = (schema: AnySchema): boolean =>
+  schema[bytesMaxKeyword] !== undefined ||
+  Object.values(schema.properties ?? {}).some(limitsBytes) ||
+  (schema.anyOf ?? []).some(limitsBytes) ||
+  (schema.items !== undefined && limitsBytes(schema.items))
+
+/** Free-form JSON has no lengths in its schema, so its size as a whole is limited. */
+function checkBytes(schema: AnySchema, value: unknown, path: readonly string[]): void {
+  const bytesMax = schema[bytesMaxKeyword]
+  if (bytesMax !== undefined && jsonBytesLeft(value, bytesMax) < 0) {
+    throw invalid(path.join('__') || null, 'max_length', `Use at most ${bytesMax} bytes of JSON.`)
+  }
+  for (const option of schema.anyOf ?? []) if (limitsBytes(option)) checkBytes(option, value, path)
+  if (schema.items && limitsBytes(schema.items) && Array.isArray(value)) {
+    for (const item of value) checkBytes(schema.items, item, path)
+  }
+  if (!schema.properties || !isObject(value)) return
+  for (const [name, property] of Object.entries(schema.properties)) {
+    if (Object.hasOwn(value, name) && limitsBytes(property)) checkBytes(property, value[name], [...path, name])
+  }
+}
+
+/** What is left of the bytes after the value as JSON, escapes aside; stops early when nothing is. */
+function jsonBytesLeft(value: unknown, bytes: number): number {
+  if (typeof value === 'string') return bytes - Buffer.byteLength(value) - 2
+  if (typeof value !== 'object' || value === null) return bytes - String(value).length
+  let left = bytes - 2
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      if (left < 0) return left
+      left = jsonBytesLeft(item, left - 1)
+    }
+    return left
+  }
+  for (const key in value) {
+    if (left < 0) return left
+    left = jsonBytesLeft((value as Record<string, unknown>)[key], left - Buffer.byteLength(key) - 4)
+  }
+  return left
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

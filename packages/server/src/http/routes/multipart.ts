@@ -1,57 +1,66 @@
+import type { Busboy, BusboyConfig } from 'busboy'
 import { Problem } from '../../problem.ts'
 
-/** A form as browsers send files: fields by name, files as bytes. */
+/** A `multipart/form-data` body: fields by name, files as bytes. Of parts with the same name the last one counts. */
 export interface Form {
   readonly fields: ReadonlyMap<string, string>
   readonly files: ReadonlyMap<string, Buffer>
 }
 
 const partsMax = 100
-const lineBreak = '\r\n'
+const nameCharactersMax = 200
+const headerPairsMax = 20
 
 export const isMultipart = (contentType: string | undefined): boolean =>
   /^multipart\/form-data\s*(;|$)/i.test(contentType ?? '')
 
-/** Reads `multipart/form-data` (RFC 7578). Raises `unparsable`. */
-export function readMultipart(raw: Buffer | undefined, contentType: string | undefined): Form {
-  const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,200})"|([^\s;]{1,200}))/i.exec(contentType ?? '') ?? []
-  const boundary = quoted ?? plain
-  if (!boundary || !raw) throw unreadable()
+/** Parses a body that is already in memory and bounded there (RFC 7578). Raises `unparsable`. */
+export async function readMultipart(raw: Buffer | undefined, contentType: string | undefined): Promise<Form> {
+  if (!raw || contentType === undefined) throw unparsable('The body is empty.')
   const fields = new Map<string, string>()
   const files = new Map<string, Buffer>()
-  for (const part of partsOf(raw, boundary)) {
-    const end = part.indexOf(lineBreak + lineBreak)
-    if (end === -1) throw unreadable()
-    const { name, isFile } = readDisposition(part.toString('utf8', 0, end))
-    const content = part.subarray(end + 2 * lineBreak.length)
-    if (isFile) files.set(name, content)
-    else fields.set(name, content.toString('utf8'))
-  }
+  const createBusboy = (await import('busboy')).default
+  await new Promise<void>((resolve, reject) => {
+    const parser: Busboy = createBusboy(settingsFor(contentType, raw.length))
+    parser.on('field', (name, value) => {
+      if (isName(name)) fields.set(name, value)
+      else reject(unparsable('A part has no valid name.'))
+    })
+    parser.on('file', (name, stream) => {
+      const chunks: Buffer[] = []
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
+      stream.on('error', reject)
+      stream.on('end', () => {
+        if (isName(name)) files.set(name, Buffer.concat(chunks))
+        else reject(unparsable('A part has no valid name.'))
+      })
+    })
+    parser.on('partsLimit', () => reject(unparsable(`It has more than ${partsMax} parts.`)))
+    parser.on('error', reject)
+    parser.on('close', resolve)
+    parser.end(raw)
+  }).catch(error => {
+    throw error instanceof Problem ? error : unparsable(`${(error as Error).message}.`)
+  })
   return { fields, files }
 }
 
-function partsOf(raw: Buffer, boundary: string): Buffer[] {
-  // The first boundary may stand at the very beginning, without a line break before it.
-  const text = Buffer.concat([Buffer.from(lineBreak), raw])
-  const delimiter = Buffer.from(`${lineBreak}--${boundary}`)
-  const parts: Buffer[] = []
-  let start = text.indexOf(delimiter)
-  if (start === -1) throw unreadable()
-  for (;;) {
-    start += delimiter.length
-    if (text.toString('latin1', start, start + 2) === '--') return parts
-    const next = text.indexOf(delimiter, start)
-    if (next === -1 || parts.length >= partsMax) throw unreadable()
-    parts.push(text.subarray(start + lineBreak.length, next))
-    start = next
+/** The library passes undefined for a part without a name, unlike its types. */
+const isName = (name: string | undefined): name is string => name !== undefined && name.length <= nameCharactersMax
+
+function settingsFor(contentType: string, bytesMax: number): BusboyConfig {
+  return {
+    headers: { 'content-type': contentType },
+    defParamCharset: 'utf8',
+    limits: {
+      parts: partsMax,
+      headerPairs: headerPairsMax,
+      // The body as a whole is bounded, so no single part needs a lower bound.
+      fieldSize: bytesMax,
+      fileSize: bytesMax,
+    },
   }
 }
 
-function readDisposition(headers: string): { name: string; isFile: boolean } {
-  const line = headers.split(lineBreak).find(header => /^content-disposition\s*:/i.test(header))
-  const name = /[;\s]name="((?:[^"\\]|\\.)*)"/i.exec(line ?? '')?.[1] ?? /[;\s]name=([^\s;"]+)/i.exec(line ?? '')?.[1]
-  if (name === undefined) throw unreadable()
-  return { name: name.replace(/\\(.)/g, '$1'), isFile: /[;\s]filename\*?=/i.test(line ?? '') }
-}
-
-const unreadable = (): Problem => new Problem('unparsable', 'The form is not valid multipart/form-data.')
+const unparsable = (reason: string): Problem =>
+  new Problem('unparsable', `The form is not valid multipart/form-data: ${reason}`)

@@ -35,7 +35,7 @@ export function pageBody<I, T>(page: PageOf<I>, window: Window, url: URL, toWire
 }
 
 /** The links alone, for a list whose length is not known. */
-export const neighbourLinks = ({ limit, offset }: Window, url: URL, hasMore: boolean) => ({
+export const neighborLinks = ({ limit, offset }: Window, url: URL, hasMore: boolean) => ({
   next: hasMore ? linkTo(url, { limit, offset: offset + limit }) : null,
   previous: offset > 0 ? linkTo(url, { limit, offset: offset - limit }) : null,
 })

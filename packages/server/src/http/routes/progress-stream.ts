@@ -2,34 +2,34 @@ import { PassThrough } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { problemResponse } from '../server/problem-response.ts'
 
-/** Says which step is begun. Throws when nobody listens any more, which is how work is given up. */
-export type Tell = (step: string) => void
+/** Reports that a step begins. Throws when the client has disconnected, which cancels the work. */
+export type ReportStep = (step: string) => void
 
-/** Work that takes a while and is told about step by step. */
-export type Work<Body> = (tell: Tell) => Promise<Body>
+/** Long work that reports its steps. */
+export type Work<Body> = (report: ReportStep) => Promise<Body>
 
 export const progressType = 'application/x-ndjson'
 
 export const wantsProgress = (accept: string | undefined): boolean =>
   (accept ?? '').split(',').some(part => part.split(';', 1)[0]?.trim().toLowerCase() === progressType)
 
-class ListenerGone extends Error {}
+class ClientGone extends Error {}
 
 /**
- * Answers with lines of JSON: `{"step": …}` for each step, and as the last one the answer itself, as `{"status": …, "body": …}`. A line
- * can tell of a problem only afterwards, so the status of the whole is 200 whatever comes of it.
+ * Streams JSON lines: `{"step": …}` for each step, and the response as the last one, as `{"status": …, "body": …}`. The
+ * HTTP status is always 200, because a problem is known only later.
  */
 export function sendProgress(reply: FastifyReply, status: number, work: Work<unknown>): FastifyReply {
   const lines = new PassThrough()
   const write = (line: unknown) => lines.write(`${JSON.stringify(line)}\n`)
-  const tell: Tell = step => {
-    if (reply.raw.destroyed) throw new ListenerGone()
+  const report: ReportStep = step => {
+    if (reply.raw.destroyed) throw new ClientGone()
     write({ step })
   }
-  work(tell)
+  work(report)
     .then(body => write({ status, body }))
     .catch(error => {
-      if (error instanceof ListenerGone) return
+      if (error instanceof ClientGone) return
       const problem = problemResponse(error)
       if (problem.status >= 500) reply.log.error({ err: error }, 'work failed')
       write({ status: problem.status, body: problem.body })

@@ -16,8 +16,8 @@ export interface RouteRequest<R extends Route> {
   /** Text as sent; a repeated parameter counts once, the last time. */
   readonly query: QueryOf<R>
   /**
-   * Read and checked when it is first asked for: a handler that looks up its object first answers 404 for an unknown id,
-   * whatever the body.
+   * Parsed and validated before the handler runs. Raises its problem on access, so that a handler which looks up its object first
+   * responds 404 for an unknown id, whatever the body.
    */
   readonly body: BodyOf<R>
   /** The bytes as they came, for the few routes that take files as well. */
@@ -29,7 +29,7 @@ export interface RouteRequest<R extends Route> {
   readonly url: URL
   readonly clientAddress: string
   readonly headers: FastifyRequest['headers']
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   readonly signal: AbortSignal
 }
 
@@ -37,7 +37,7 @@ export interface Answer<R extends Route> {
   readonly status: keyof R['answers'] & number
   readonly body?: AnswerOf<R> | Buffer | undefined
   readonly headers?: Readonly<Record<string, string>>
-  /** Answers by itself, for as long as it likes, with these headers and its own. */
+  /** Writes the response itself, with these headers and its own. */
   readonly takeOver?: (response: ServerResponse, headers: OutgoingHttpHeaders) => void
 }
 
@@ -52,7 +52,7 @@ export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonl
 })
 const isAnswer = Symbol('answer')
 
-/** Does the work, and tells its steps to a client that asked for `application/x-ndjson`. */
+/** Does the work, and streams its steps to a client that accepts `application/x-ndjson`. */
 export async function withProgress<Body>(
   headers: FastifyRequest['headers'],
   work: Work<Body>,
@@ -82,12 +82,14 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
       },
       async handler(request, reply) {
         if (areParamsRight && !areParamsRight(request.params)) return reply.callNotFound()
+        // Parsed once, before the handler opens a transaction; a problem is raised when the handler reads the body.
+        const body = outcomeOf(() => checkedBody(request, route, checkBody))
         const given = {
           ...request.getDecorator<Admitted>('access'),
           params: request.params,
           query: queryOf(request),
           get body() {
-            return checkedBody(request, route, checkBody)
+            return body()
           },
           raw: request.body as Buffer | undefined,
           get url() {
@@ -106,7 +108,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
   }
 }
 
-/** What the parameters of a path may look like, for telling "nothing here" from "not with this method". */
+/** What the parameters of a path may look like, to distinguish "not found" from "method not allowed". */
 function paramPatterns(route: Route): Record<string, string> {
   const properties = Object.entries((route.params?.properties ?? {}) as Record<string, { pattern?: string }>)
   return Object.fromEntries(
@@ -154,6 +156,18 @@ function checkedBody(request: FastifyRequest, route: Route, check: ((body: unkno
   const value = body === undefined ? {} : body
   if (body !== undefined || !route.bodyOptional) check(value)
   return value
+}
+
+/** Runs the work now; its result, or what it threw, is delivered at each call. */
+function outcomeOf<T>(work: () => T): () => T {
+  try {
+    const result = work()
+    return () => result
+  } catch (error) {
+    return () => {
+      throw error
+    }
+  }
 }
 
 /** Fastify's own signal fires as soon as the body has been read; this one when the connection closes before the answer is out. */

@@ -38,7 +38,7 @@ describe('a text of JSON is weighed before it is parsed', () => {
     expect(refusalOf(text)).toBeUndefined()
   })
 
-  it('tells strings from what stands between them, however many backslashes there are', () => {
+  it('distinguishes strings from the text between them, however many backslashes there are', () => {
     const text = String.raw`{"a\"b":12,"c\\":"","d\\\"":[true]}"open`
     const seen: [string, string][] = []
     eachStretch(

@@ -2,103 +2,108 @@ import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { type BodyMemoryBudget, type BodyReservation, freeBodyBytes } from '../../overload/body-memory-budget.ts'
 import { Problem } from '../../problem.ts'
-import type { SdkBodyRoom } from './sdk-body.ts'
+import type { SdkBodyMemory } from './sdk-body.ts'
 
-/** A larger answer needs room until its client has read it. What is kept as bytes all who ask for it share. */
-const freeAnswerCharacters = 1024 * 1024
+/** A larger response reserves memory until its client has read it. Cached bytes are shared by all responses. */
+const freeResponseCharacters = 1024 * 1024
 
-const tooLarge = (): Problem => new Problem('too_large', 'The request body is larger than this server accepts.')
-const cutShort = (): Problem => new Problem('unparsable', 'The request body ended before all of it had come.')
+const tooLarge = (bytesMax: number): Problem =>
+  new Problem('too_large', `The request body is larger than ${bytesMax} bytes.`)
+const incomplete = (): Problem => new Problem('unparsable', 'The request body is incomplete.')
 
 /**
- * Takes the place of Fastify's own reading of bodies. Large ones need room until they are answered, and may be sent away when they are slow;
- * large answers need room until they have been read.
+ * Replaces Fastify's own body parsing. Large bodies reserve memory until they are answered and are evicted when they are slow;
+ * large responses reserve memory until they have been read.
  */
-export function receiveBodies(app: FastifyInstance, bytesMax: number, room: BodyMemoryBudget): void {
-  app.decorate('bodyMemory', room)
-  app.decorateRequest('bodyPlace')
+export function receiveBodies(app: FastifyInstance, bytesMax: number, budget: BodyMemoryBudget): void {
+  app.decorate('bodyMemory', budget)
+  app.decorateRequest('bodyReservation')
   app.removeAllContentTypeParsers()
-  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) =>
-    Number(request.headers['content-length']) > bytesMax
-      ? Promise.reject(tooLarge())
-      : gather(payload, bytesMax, () => enterRoom(request)),
-  )
-  app.addHook('onSend', async (request, _reply, answer) => {
-    if (typeof answer === 'string' && answer.length > freeAnswerCharacters) roomFor(request).take(answer.length)
-    return answer
+  app.addContentTypeParser('*', (request: FastifyRequest, payload: IncomingMessage) => {
+    const { bodyBytesMax = bytesMax } = request.routeOptions.config as { bodyBytesMax?: number }
+    const limit = Math.min(bytesMax, bodyBytesMax)
+    return Number(request.headers['content-length']) > limit
+      ? Promise.reject(tooLarge(limit))
+      : collect(payload, limit, () => reserve(request))
   })
-  app.addHook('onResponse', async request => placeOf(request)?.leave())
+  app.addHook('onSend', async (request, _reply, payload) => {
+    if (typeof payload === 'string' && payload.length > freeResponseCharacters) {
+      bodyMemoryOf(request).grow(payload.length)
+    }
+    return payload
+  })
+  app.addHook('onResponse', async request => reservationOf(request)?.release())
 }
 
-/** A place for what a body unpacks to, or for an answer, until the request has been answered. */
-export const roomFor = (request: FastifyRequest): SdkBodyRoom => ({
-  unpack: room(request).unpack,
-  take: bytes => (placeOf(request) ?? enterSettled(request)).take(bytes),
+/** Memory for what a body inflates to, or for a response, until the request has been answered. */
+export const bodyMemoryOf = (request: FastifyRequest): SdkBodyMemory => ({
+  inflate: budgetOf(request).inflate,
+  countInflate: budgetOf(request).countInflate,
+  grow: bytes => (reservationOf(request) ?? reserveComplete(request)).grow(bytes),
+  isGone: () => request.socket?.destroyed ?? false,
 })
 
-const room = (request: FastifyRequest): BodyMemoryBudget => request.server.getDecorator<BodyMemoryBudget>('bodyMemory')
-const placeOf = (request: FastifyRequest) => request.getDecorator<BodyReservation | undefined>('bodyPlace')
+const budgetOf = (request: FastifyRequest): BodyMemoryBudget =>
+  request.server.getDecorator<BodyMemoryBudget>('bodyMemory')
+const reservationOf = (request: FastifyRequest) => request.getDecorator<BodyReservation | undefined>('bodyReservation')
 
-interface Entered {
-  readonly place: BodyReservation
-  onGiveWay(then: (why: Problem) => void): void
+interface Reserved {
+  readonly reservation: BodyReservation
+  onEvicted(listener: (why: Problem) => void): void
 }
 
-function enterRoom(request: FastifyRequest): Entered {
-  let then = (_why: Problem): void => {}
-  const place = room(request).enter(why => then(why))
-  request.setDecorator('bodyPlace', place)
+function reserve(request: FastifyRequest): Reserved {
+  let listener = (_why: Problem): void => {}
+  const reservation = budgetOf(request).reserve(why => listener(why))
+  request.setDecorator('bodyReservation', reservation)
   return {
-    place,
-    onGiveWay(listener) {
-      then = listener
+    reservation,
+    onEvicted(next) {
+      listener = next
     },
   }
 }
 
-/** For a body that has come without needing room. */
-function enterSettled(request: FastifyRequest): BodyReservation {
-  const { place } = enterRoom(request)
-  place.settle()
-  return place
+/** For a body that arrived without needing a reservation. */
+function reserveComplete(request: FastifyRequest): BodyReservation {
+  const { reservation } = reserve(request)
+  reservation.complete()
+  return reservation
 }
 
-function gather(payload: IncomingMessage, bytesMax: number, enter: () => Entered): Promise<Buffer> {
+function collect(payload: IncomingMessage, bytesMax: number, reserveMemory: () => Reserved): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = []
     let received = 0
-    let place: BodyReservation | undefined
+    let reservation: BodyReservation | undefined
 
     const onData = (chunk: Buffer): void => {
       chunks.push(chunk)
       received += chunk.length
       try {
-        if (received > bytesMax) throw tooLarge()
-        takeRoom(chunk.length)
+        if (received > bytesMax) throw tooLarge(bytesMax)
+        if (reservation) reservation.grow(chunk.length)
+        else if (received > freeBodyBytes) beginReservation()
       } catch (error) {
         stop(error as Problem)
       }
     }
-    const takeRoom = (bytes: number): void => {
-      if (place) place.take(bytes)
-      else if (received > freeBodyBytes) enterWith(received)
-    }
-    const enterWith = (bytes: number): void => {
-      const entered = enter()
-      entered.onGiveWay(stop)
-      place = entered.place
-      place.take(bytes)
+    const beginReservation = (): void => {
+      const reserved = reserveMemory()
+      reserved.onEvicted(stop)
+      reservation = reserved.reservation
+      reservation.grow(received)
     }
     const onEnd = (): void => {
       detach()
-      place?.settle()
+      reservation?.complete()
       resolve(Buffer.concat(chunks, received))
     }
-    const onGone = (): void => stop(cutShort())
-    /** What else comes is read and thrown away. */
+    const onGone = (): void => stop(incomplete())
+    /** What else arrives is discarded. */
     function stop(why: Problem): void {
       detach()
-      place?.leave()
+      reservation?.release()
       chunks.length = 0
       reject(why)
     }

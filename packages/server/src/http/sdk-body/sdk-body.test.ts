@@ -2,20 +2,39 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Problem } from '../../problem.ts'
-import { readSdkBody, type SdkBody } from './sdk-body.ts'
+import { eventBodyBytesMax, readSdkBody, readSdkBodySync, type SdkBody, type SdkBodyMemory } from './sdk-body.ts'
 
 const value = { token: 'phc_x', text: 'ünïcode 🦔 + / =', nested: { list: [1, null, 'NaN'] } }
 const json = JSON.stringify(value)
 const base64 = Buffer.from(json).toString('base64')
 const form = 'application/x-www-form-urlencoded'
 
-const read = (bytes: Buffer | string, more: Omit<SdkBody, 'bytes'> = {}, max?: number) =>
-  readSdkBody({ bytes: Buffer.from(bytes), ...more }, { unpack: work => work(), take: () => {} }, max)
+let inflates = 0
+const memory: SdkBodyMemory = {
+  inflate(work) {
+    inflates += 1
+    return work()
+  },
+  countInflate() {
+    inflates += 1
+  },
+  grow() {},
+  isGone: () => false,
+}
+
+const read = (bytes: Buffer | string, more: Omit<SdkBody, 'bytes'> = {}, max = eventBodyBytesMax) =>
+  readSdkBody({ bytes: Buffer.from(bytes), ...more }, memory, max)
 const kindOf = (work: Promise<unknown>) =>
   work.then(
     () => 'no problem',
     error => (error instanceof Problem ? error.kind : `not a Problem: ${error}`),
   )
+
+/** The size that gzip declares in its last four bytes, falsified. */
+function undeclared(packed: Buffer): Buffer {
+  packed.writeUInt32LE(100, packed.length - 4)
+  return packed
+}
 
 describe('bodies of client libraries', () => {
   it.each<[string, Buffer | string, Omit<SdkBody, 'bytes'>?]>([
@@ -27,7 +46,6 @@ describe('bodies of client libraries', () => {
     ['gzip in the address', gzipSync(json), { compression: 'gzip-js', contentType: 'text/plain' }],
     ['gzip that says nothing', gzipSync(json), { contentType: 'text/plain' }],
     ['gzip that a proxy has already unpacked', json, { contentEncoding: 'gzip', compression: 'gzip-js' }],
-    ['gzip in gzip', gzipSync(gzipSync(json)), { contentEncoding: 'gzip', compression: 'gzip' }],
     ['deflate', deflateSync(json), { contentEncoding: 'deflate' }],
     ['brotli', brotliCompressSync(json), { contentEncoding: 'br' }],
     ['a base64 form', `data=${encodeURIComponent(base64)}`, { contentType: form, compression: 'base64' }],
@@ -36,7 +54,7 @@ describe('bodies of client libraries', () => {
     ['a form that holds plain JSON', `data=${encodeURIComponent(json)}`, { contentType: form }],
     ['a form without its field name', base64, { contentType: form }],
     ['a form sent as text', `data=${encodeURIComponent(base64)}`, { contentType: 'text/plain' }],
-    ['base64 and nothing else', base64],
+    ['base64 in the address', base64, { compression: 'base64', contentType: 'text/plain' }],
     ['base64 of gzip', gzipSync(json).toString('base64'), { compression: 'base64' }],
     ['JSON that claims to be base64', json, { compression: 'base64' }],
   ])('reads %s', async (_name, bytes, more) => {
@@ -72,7 +90,11 @@ describe('bodies of client libraries', () => {
     ['bytes', Buffer.from([0, 255, 254, 1, 2])],
     ['an empty form', 'data=', { contentType: form }],
     ['damaged brotli', 'hello', { contentEncoding: 'br' }],
-    ['gzip in gzip in gzip in gzip', gzipSync(gzipSync(gzipSync(gzipSync(json))))],
+    ['gzip in gzip', gzipSync(gzipSync(json)), { contentEncoding: 'gzip', compression: 'gzip' }],
+    ['gzip in brotli', brotliCompressSync(gzipSync(json)), { contentEncoding: 'br' }],
+    ['gzip in base64 in gzip', gzipSync(gzipSync(json).toString('base64')), { compression: 'base64' }],
+    ['gzip in gzip in base64', gzipSync(gzipSync(json)).toString('base64'), { compression: 'base64' }],
+    ['base64 that no header or parameter declares', base64],
     ['a very deep value', `${'['.repeat(5000)}${']'.repeat(5000)}`],
   ])('refuses %s', async (_name, bytes, more) => {
     expect(await kindOf(read(bytes, more))).toBe('unparsable')
@@ -99,15 +121,88 @@ describe('bodies of client libraries', () => {
   it.each([
     ['a small bomb', gzipSync(Buffer.alloc(3_000_000))],
     ['a large bomb', gzipSync(Buffer.alloc(30_000_000))],
-    ['a bomb in base64', gzipSync(Buffer.alloc(3_000_000)).toString('base64')],
-    ['a bomb in a bomb', gzipSync(gzipSync(Buffer.alloc(3_000_000)))],
-  ])('refuses %s without unpacking it all', async (_name, bytes) => {
+    ['a bomb in base64', `data=${gzipSync(Buffer.alloc(3_000_000)).toString('base64')}`],
+    ['a bomb that declares a small size', undeclared(gzipSync(Buffer.alloc(3_000_000)))],
+  ])('refuses %s without inflating it all', async (_name, bytes) => {
     expect(await kindOf(read(bytes, {}, 1_000_000))).toBe('too_large')
+  })
+
+  it('inflates at most once, whatever is nested', async () => {
+    const text = Buffer.alloc(19 * 1024 * 1024, 'a')
+    for (const bytes of [gzipSync(gzipSync(gzipSync(text))), gzipSync(gzipSync(text)), gzipSync(text)]) {
+      inflates = 0
+      expect(['unparsable', 'too_large']).toContain(await kindOf(read(bytes, {}, 1024 * 1024)))
+      expect(inflates).toBeLessThanOrEqual(1)
+    }
+  })
+
+  it('stops before and after inflating when the client is gone', async () => {
+    const large = Buffer.from(gzipSync(JSON.stringify({ text: Array.from({ length: 9000 }, Math.random).join() })))
+    inflates = 0
+    const gone: SdkBodyMemory = { ...memory, isGone: () => true }
+    await expect(readSdkBody({ bytes: large }, gone, eventBodyBytesMax)).rejects.toThrow(/closed the connection/)
+    expect(inflates).toBe(0)
+    const leaving: SdkBodyMemory = { ...memory, isGone: () => inflates > 0 }
+    await expect(readSdkBody({ bytes: large }, leaving, eventBodyBytesMax)).rejects.toThrow(/closed the connection/)
+    expect(inflates).toBe(1)
   })
 
   it('refuses a bomb in any other encoding', async () => {
     const zeros = Buffer.alloc(3_000_000)
     expect(await kindOf(read(brotliCompressSync(zeros), { contentEncoding: 'br' }, 1_000_000))).toBe('too_large')
     expect(await kindOf(read(deflateSync(zeros), { contentEncoding: 'deflate' }, 1_000_000))).toBe('too_large')
+  })
+})
+
+/** Ways to encode a text, of which clients use some alone or one after another. */
+const steps: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
+  gzip: bytes => gzipSync(bytes),
+  base64: bytes => Buffer.from(bytes.toString('base64')),
+  base64url: bytes => Buffer.from(bytes.toString('base64url')),
+  form: bytes => Buffer.from(`data=${encodeURIComponent(bytes.toString('utf8'))}`),
+  'unescaped form': bytes => Buffer.concat([Buffer.from('data='), bytes]),
+  'longer form': bytes => Buffer.concat([Buffer.from('ip=0&data='), bytes, Buffer.from('&ver=1')]),
+  space: bytes => Buffer.concat([Buffer.from(' '), bytes]),
+  cut: bytes => bytes.subarray(0, -1),
+}
+
+const bodies = fc.oneof(
+  fc.dictionary(fc.string(), fc.jsonValue()).map(object => JSON.stringify(object)),
+  fc.jsonValue().map(any => JSON.stringify(any)),
+  fc.constantFrom('{"a":NaN}', '{"a":"&data=e30="}', '\ufeff{}', '{"__proto__":1}', '', '{'),
+)
+const declarations = fc.record({
+  contentType: fc.constantFrom(undefined, 'application/json', 'text/plain', form),
+  contentEncoding: fc.constantFrom(undefined, 'gzip', 'identity'),
+  compression: fc.constantFrom(undefined, 'gzip-js', 'base64', 'lz64'),
+})
+
+describe('the synchronous attempt', () => {
+  it('reads what the asynchronous reader reads, or nothing', async () => {
+    let readCount = 0
+    await fc.assert(
+      fc.asyncProperty(
+        bodies,
+        fc.array(fc.constantFrom(...Object.keys(steps)), { maxLength: 3 }),
+        declarations,
+        async (text, names, declared) => {
+          const bytes = names.reduce<Buffer>((encoded, name) => steps[name]!(encoded), Buffer.from(text))
+          const found = readSdkBodySync({ bytes, ...declared }, () => {})
+          if (found === undefined) return
+          readCount += 1
+          expect(found).toEqual(await read(bytes, declared))
+        },
+      ),
+      { numRuns: 3000 },
+    )
+    expect(readCount).toBeGreaterThan(100)
+  })
+
+  it('leaves bodies alone that inflate to more than it may', () => {
+    const packed = gzipSync(JSON.stringify({ text: 'x'.repeat(64 * 1024) }))
+    expect(packed.length).toBeLessThan(1000)
+    let count = 0
+    expect(readSdkBodySync({ bytes: packed }, () => count++)).toBeUndefined()
+    expect(count).toBe(0)
   })
 })

@@ -5,7 +5,7 @@ import { Problem } from '../../problem.ts'
 import { isTooDeep } from '../routes/check-body.ts'
 import { eachStretch, refuseHeavyJson, tooDeep } from './json-text.ts'
 
-/** What a client library sent, before anything is known about it. */
+/** A body as a client library sent it, with what the request says about it. */
 export interface SdkBody {
   readonly bytes: Buffer | undefined
   readonly contentType?: string | undefined
@@ -14,93 +14,145 @@ export interface SdkBody {
   readonly compression?: string | undefined
 }
 
-/** Where it is unpacked. */
-export interface SdkBodyRoom {
-  readonly unpack: BodyMemoryBudget['unpack']
-  readonly take: BodyReservation['take']
+/** Where a body is decompressed, and on behalf of which client. */
+export interface SdkBodyMemory {
+  readonly inflate: BodyMemoryBudget['inflate']
+  readonly countInflate: BodyMemoryBudget['countInflate']
+  readonly grow: BodyReservation['grow']
+  /** The client has closed the connection: all further work would be in vain. */
+  readonly isGone: () => boolean
 }
 
-export const sdkBodyBytesMax = 20 * 1024 * 1024
+/** Limits after decompression. */
+export const eventBodyBytesMax = 20 * 1024 * 1024
+export const evaluationBodyBytesMax = 1024 * 1024
+const syncBodyBytesMax = 64 * 1024
 
-/** Browsers' own compression inside a proxy's: more layers than that are nobody's honest doing. */
-const layersMax = 3
-/** Smaller bodies are unpacked on the spot: a trip to the thread pool costs more than they can, bombs included. */
-export const unpackAtOnceBytesMax = 4096
+/** Smaller bodies are inflated synchronously: a trip to the thread pool costs more than they can. */
+const syncInflateBytesMax = 4096
 
 /**
- * Reads the JSON value that a client library sent in any of the ways they have (see `docs/guide/events.md`): plain, gzip with or without
- * saying so, base64, a form field. What is really there decides, not what the headers claim, since proxies unpack bodies and leave
- * the claims standing. Raises `unparsable`, `unsupported_media`, `unavailable` when there is no room for what it unpacks to, or `too_large` when
- * that would be more than `bytesMax`.
+ * Reads the JSON value that a client library sent (see `docs/guide/events.md`): JSON as it is, in base64, in a form field, each with
+ * or without one layer of compression. Nothing is decoded on a guess: the first bytes, the content type and the library's own
+ * conventions decide. Raises `unparsable`, `unsupported_media`, `unavailable` without memory, `too_large` beyond `bytesMax`.
  */
-export async function readSdkBody(sent: SdkBody, room: SdkBodyRoom, bytesMax = sdkBodyBytesMax): Promise<unknown> {
-  if (!sent.bytes || sent.bytes.length === 0) throw new Problem('unparsable', 'The body is empty.')
-  const bytes = await unpack(
-    await undoContentEncoding(sent.bytes, sent.contentEncoding, room, bytesMax),
-    room,
-    bytesMax,
-  )
-  const text = textOf(bytes)
-  const field = isForm(sent) || text.startsWith('data=') ? formField(text) : text
-  const value = parse(field) ?? parse(textOf(await unpack(fromBase64(field), room, bytesMax)))
-  if (!value) throw unreadable(sent.compression)
-  return value.json
+export async function readSdkBody(sent: SdkBody, memory: SdkBodyMemory, bytesMax: number): Promise<unknown> {
+  const decoding = decode(sent, bytesMax)
+  let step = decoding.next()
+  while (!step.done) {
+    const { bytes, encoding } = step.value
+    if (memory.isGone()) throw clientGone()
+    const inflated = await inflateBytes(bytes, encoding, memory, bytesMax)
+    if (memory.isGone()) throw clientGone()
+    step = decoding.next(inflated)
+  }
+  return step.value
 }
 
-export const isForm = ({ contentType, compression }: Omit<SdkBody, 'bytes'>): boolean =>
+/**
+ * The synchronous attempt of `readSdkBody`: small bodies as they are usually sent. Undefined when it takes more, or when the body is
+ * wrong; then `readSdkBody` gives the value or the reason.
+ */
+export function readSdkBodySync(sent: SdkBody, countInflate: () => void): unknown {
+  if (sent.bytes === undefined || sent.bytes.length > syncBodyBytesMax) return undefined
+  try {
+    const decoding = decode(sent, syncBodyBytesMax)
+    let step = decoding.next()
+    while (!step.done) {
+      const { bytes, encoding } = step.value
+      if (encoding !== 'gzip' || bytes.length > syncInflateBytesMax) return undefined
+      if (declaredBytes(bytes) > syncBodyBytesMax) return undefined
+      countInflate()
+      step = decoding.next(gunzipSync(bytes, { maxOutputLength: syncBodyBytesMax }))
+    }
+    return step.value
+  } catch {
+    return undefined
+  }
+}
+
+type Encoding = 'gzip' | 'br' | 'deflate'
+
+/** Yields the bytes that have to be inflated, at most once, and returns the value. */
+function* decode(sent: SdkBody, bytesMax: number): Generator<{ bytes: Buffer; encoding: Encoding }, unknown, Buffer> {
+  let { bytes } = sent
+  if (!bytes || bytes.length === 0) throw new Problem('unparsable', 'The body is empty.')
+  const encoding = encodingOf(sent.contentEncoding) ?? (isGzip(bytes) ? 'gzip' : undefined)
+  if (encoding !== undefined) {
+    bytes = yield { bytes, encoding }
+  }
+  if (isGzip(bytes)) throw compressedTwice()
+  if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+  const text = textOf(bytes)
+  const isFormText = isForm(sent) || text.startsWith('data=')
+  const field = isFormText ? formField(text) : text
+  if (!isFormText || startsLikeJson(field)) return parse(field, sent.compression)
+  let inner = fromBase64(field)
+  if (isGzip(inner)) {
+    if (encoding !== undefined) throw compressedTwice()
+    inner = yield { bytes: inner, encoding: 'gzip' }
+    if (isGzip(inner)) throw compressedTwice()
+  }
+  return parse(textOf(inner), sent.compression)
+}
+
+const isForm = ({ contentType, compression }: SdkBody): boolean =>
   compression === 'base64' || (contentType !== undefined && /^application\/x-www-form-urlencoded\b/i.test(contentType))
 
-const unreadable = (compression: string | undefined): Problem =>
-  compression === 'lz64'
-    ? new Problem('unsupported_media', 'Bodies packed with lz64 are not understood; send gzip, base64 or plain JSON.')
-    : new Problem('unparsable', 'The body is not valid JSON, also not after unpacking.')
+const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
 
-const unpackers = { br: promisify(brotliDecompress), deflate: promisify(inflate), gzip: promisify(gunzip) }
+const startsLikeJson = (text: string): boolean => /^\s*[[{"]/.test(text)
 
-/** Gzip is told from its first bytes, later; the other encodings of HTTP have only their name. */
-async function undoContentEncoding(
+/** Gzip is recognized by its first bytes, because proxies decompress bodies and leave the header. The others have only their name. */
+function encodingOf(contentEncoding: string | undefined): Encoding | undefined {
+  if (contentEncoding === undefined) return undefined
+  const name = contentEncoding.trim().toLowerCase()
+  if (name === '' || name === 'identity' || name === 'gzip' || name === 'x-gzip') return undefined
+  if (name === 'br' || name === 'deflate') return name
+  throw new Problem('unsupported_media', 'This Content-Encoding is not supported; use gzip, deflate, br or none.')
+}
+
+/** The size after decompression, which gzip declares in its last four bytes. */
+const declaredBytes = (bytes: Buffer): number =>
+  bytes.length < gzipBytesMin ? 0 : bytes.readUInt32LE(bytes.length - Uint32Array.BYTES_PER_ELEMENT)
+
+const gzipBytesMin = 18
+
+const inflaters = { br: promisify(brotliDecompress), deflate: promisify(inflate), gzip: promisify(gunzip) }
+
+async function inflateBytes(
   bytes: Buffer,
-  encoding: string | undefined,
-  room: SdkBodyRoom,
+  encoding: Encoding,
+  memory: SdkBodyMemory,
   bytesMax: number,
 ): Promise<Buffer> {
-  const name = encoding?.trim().toLowerCase() ?? ''
-  if (name === '' || name === 'identity' || name === 'gzip' || name === 'x-gzip') return bytes
-  if (name !== 'br' && name !== 'deflate') {
-    throw new Problem('unsupported_media', 'This Content-Encoding is not understood; use gzip, deflate, br or none.')
-  }
-  return guarded(bytesMax, room, () => room.unpack(() => unpackers[name](bytes, { maxOutputLength: bytesMax })))
-}
-
-async function unpack(bytes: Buffer, room: SdkBodyRoom, bytesMax: number): Promise<Buffer> {
-  let current = bytes
-  for (let layer = 0; isGzip(current); layer++) {
-    if (layer === layersMax) throw new Problem('unparsable', `The body is packed more than ${layersMax} times over.`)
-    const packed = current
-    current = await guarded(bytesMax, room, async () =>
-      packed.length <= unpackAtOnceBytesMax
-        ? gunzipSync(packed, { maxOutputLength: bytesMax })
-        : room.unpack(() => unpackers.gzip(packed, { maxOutputLength: bytesMax })),
-    )
-  }
-  return current
-}
-
-export const isGzip = (bytes: Buffer): boolean => bytes[0] === 0x1f && bytes[1] === 0x8b
-
-async function guarded(bytesMax: number, room: SdkBodyRoom, work: () => Promise<Buffer>): Promise<Buffer> {
-  let unpacked: Buffer
+  const options = { maxOutputLength: bytesMax }
+  let inflated: Buffer
   try {
-    unpacked = await work()
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') {
-      throw new Problem('too_large', `The body is larger than ${bytesMax} bytes once unpacked.`)
+    if (encoding === 'gzip' && bytes.length <= syncInflateBytesMax) {
+      memory.countInflate()
+      inflated = gunzipSync(bytes, options)
+    } else {
+      inflated = await memory.inflate(async () => {
+        if (memory.isGone()) throw clientGone()
+        return inflaters[encoding](bytes, options)
+      })
     }
-    throw new Problem('unparsable', 'The body could not be unpacked: it is damaged or cut short.')
+  } catch (error) {
+    if (error instanceof Problem) throw error
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(bytesMax)
+    throw new Problem('unparsable', 'The body could not be decompressed: it is damaged or incomplete.')
   }
-  if (unpacked.length > freeBodyBytes) room.take(unpacked.length)
-  return unpacked
+  if (inflated.length > freeBodyBytes) memory.grow(inflated.length)
+  return inflated
 }
+
+const clientGone = (): Problem => new Problem('unparsable', 'The client closed the connection.')
+
+const compressedTwice = (): Problem => new Problem('unparsable', 'The body is compressed twice; compress it once.')
+
+const tooLarge = (bytesMax: number): Problem =>
+  new Problem('too_large', `The body is larger than ${bytesMax} bytes after decompression.`)
 
 const textOf = (bytes: Buffer): string => {
   const text = bytes.toString('utf8')
@@ -109,29 +161,35 @@ const textOf = (bytes: Buffer): string => {
 
 /** A missing `data=` is tolerated. */
 function formField(text: string): string {
-  if (!/^\s*data=|&data=/.test(text)) return text
+  if (startsLikeJson(text) || !/^\s*data=|&data=/.test(text)) return text
   return new URLSearchParams(text.trimStart()).get('data') ?? ''
 }
 
-/** Forms turn the plus signs of base64 into blanks; blanks around it mean nothing. */
+/** Forms turn the plus signs of base64 into spaces; surrounding whitespace means nothing. */
 function fromBase64(text: string): Buffer {
   const trimmed = text.trim()
   if (trimmed === '' || !/^[\w+/=\s-]+$/.test(trimmed)) return Buffer.alloc(0)
-  // As bytes: to replace millions of blanks in a text takes seconds.
+  // As bytes: replacing millions of spaces in a string takes seconds.
   const letters = Buffer.from(trimmed, 'latin1')
-  for (let at = letters.indexOf(blank); at !== -1; at = letters.indexOf(blank, at + 1)) letters[at] = plus
+  for (let at = letters.indexOf(space); at !== -1; at = letters.indexOf(space, at + 1)) letters[at] = plus
   return Buffer.from(letters.toString('latin1'), 'base64')
 }
 
-const blank = 0x20
+const space = 0x20
 const plus = 0x2b
 
-function parse(text: string): { json: unknown } | undefined {
+function parse(text: string, compression: string | undefined): unknown {
   refuseHeavyJson(text)
-  const json = parseJson(text) ?? (/NaN|Infinity/.test(text) ? parseJson(withoutNonNumbers(text)) : undefined)
-  if (json && isTooDeep(json.json)) throw tooDeep()
-  return json
+  const parsed = parseJson(text) ?? (/NaN|Infinity/.test(text) ? parseJson(withoutNonNumbers(text)) : undefined)
+  if (!parsed) throw unreadable(compression)
+  if (isTooDeep(parsed.json)) throw tooDeep()
+  return parsed.json
 }
+
+const unreadable = (compression: string | undefined): Problem =>
+  compression === 'lz64'
+    ? new Problem('unsupported_media', 'lz64 is not supported; send gzip, base64 or JSON.')
+    : new Problem('unparsable', 'The body is not valid JSON.')
 
 function parseJson(text: string): { json: unknown } | undefined {
   try {
@@ -143,11 +201,11 @@ function parseJson(text: string): { json: unknown } | undefined {
 
 /** Some libraries print numbers that JSON does not have. Outside strings they become null. */
 function withoutNonNumbers(text: string): string {
-  const pieces: string[] = []
+  const parts: string[] = []
   eachStretch(
     text,
-    (from, to) => pieces.push(text.slice(from, to).replace(/-?\b(?:NaN|Infinity)\b/g, 'null')),
-    (from, to) => pieces.push(text.slice(from, to)),
+    (from, to) => parts.push(text.slice(from, to).replace(/-?\b(?:NaN|Infinity)\b/g, 'null')),
+    (from, to) => parts.push(text.slice(from, to)),
   )
-  return pieces.join('')
+  return parts.join('')
 }

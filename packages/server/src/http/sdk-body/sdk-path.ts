@@ -1,12 +1,14 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { queryOf } from '../routes/query-of.ts'
-import { roomFor } from './receive-body.ts'
-import { readSdkBody, type SdkBody } from './sdk-body.ts'
+import { corsHeaders } from '../server/response-headers.ts'
+import { bodyMemoryOf } from './receive-body.ts'
+import { evaluationBodyBytesMax, eventBodyBytesMax, readSdkBody } from './sdk-body.ts'
 
 export type SdkMethod = 'GET' | 'POST'
 
-/** Pages on any site may call the SDK paths: they carry a public token and no cookie. */
-export const corsHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
+/** `evaluation`: requests so frequent that the access log has a setting for them, with small bodies. */
+export type SdkPathKind = 'evaluation' | 'other'
+
 const preflightHeaders = {
   'access-control-allow-methods': 'GET, POST, OPTIONS',
   'access-control-allow-headers':
@@ -14,17 +16,19 @@ const preflightHeaders = {
   'access-control-max-age': '86400',
 }
 
-/** Serves a path of the client libraries: open to every origin, errors included, with the answer to the browser's preflight. */
+/** Serves a path of the client libraries: open to every origin, errors included, with the response to the browser's preflight. */
 export function serveSdkPath(
   app: FastifyInstance,
   methods: readonly SdkMethod[],
   path: string,
   handler: (request: FastifyRequest, reply: FastifyReply) => Promise<unknown>,
+  kind: SdkPathKind = 'other',
 ): void {
   const onRequest = async (_request: FastifyRequest, reply: FastifyReply) => {
     reply.headers(corsHeaders)
   }
-  app.route({ method: [...methods], url: path, onRequest, handler })
+  const config = kind === 'evaluation' ? { isEvaluation: true, bodyBytesMax: evaluationBodyBytesMax } : {}
+  app.route({ method: [...methods], url: path, onRequest, handler, config })
   app.route({
     method: 'OPTIONS',
     url: path,
@@ -33,15 +37,14 @@ export function serveSdkPath(
   })
 }
 
-/** What the request carries, for `readSdkBody`. */
-export function sdkBodyOf(request: FastifyRequest): SdkBody {
-  return {
+/** The JSON value that the request carries, within the limit of its route. */
+export function readBodyOf(request: FastifyRequest): Promise<unknown> {
+  const { bodyBytesMax } = request.routeOptions.config as { bodyBytesMax?: number }
+  const sent = {
     bytes: request.body as Buffer | undefined,
     contentType: request.headers['content-type'],
     contentEncoding: request.headers['content-encoding'],
     compression: queryOf(request).compression,
   }
+  return readSdkBody(sent, bodyMemoryOf(request), bodyBytesMax ?? eventBodyBytesMax)
 }
-
-export const readBodyOf = (request: FastifyRequest): Promise<unknown> =>
-  readSdkBody(sdkBodyOf(request), roomFor(request))

@@ -1,6 +1,6 @@
 import type { Actor, Organization, Project } from '../../tenancy.ts'
 
-/** Who is let in. The HTTP layer asks; `identity/` answers. */
+/** Authentication, as the HTTP layer uses it; implemented in `features/identity/`. */
 export interface Authenticator {
   /** Raises `unauthenticated`. */
   authenticate(authorization: string | undefined): Promise<Actor>

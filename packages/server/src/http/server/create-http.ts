@@ -3,133 +3,108 @@ import Fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyReply,
+  type FastifyRequest,
   LogController,
   type RouteOptions,
 } from 'fastify'
+import type { FastPath } from '../../fast-path/fast-path.ts'
+import {
+  type AccessLog,
+  type AccessLogEntry,
+  accessLogEvent,
+  pathOf,
+  roundedMilliseconds,
+} from '../../observability/access-log.ts'
 import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
-import type { LoadShedder } from '../../overload/load-shedder.ts'
+import { type LoadShedder, requestKind } from '../../overload/load-shedder.ts'
 import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
-import { closePort, createNodeServers, type PlainLane, type RequestListener, type TryFastPath } from './node-server.ts'
+import { type TrustProxy, trustedProxies } from './client-address.ts'
+import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
-import { answerUnreadable, refuseAmbiguous } from './unreadable-request.ts'
+import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
+import { ambiguityOf, respondUnreadable } from './unreadable-request.ts'
 
 export interface HttpOptions {
   readonly authenticator: Authenticator
   readonly log: FastifyBaseLogger
+  readonly accessLog: AccessLog
   readonly bodyBytesMax: number
   readonly bodyMemory: BodyMemoryBudget
-  readonly trustProxy: boolean | number | string
-  /** Asked before anything else is done with a request. */
-  readonly shedder: Pick<LoadShedder, 'refuse' | 'refuseEvaluation' | 'close'>
-  readonly tryFastPath?: TryFastPath
-  readonly plainLane?: PlainLane
-  /** Called once for each answer to a known route. */
-  readonly onAnswer: (method: string, route: string, status: number, seconds: number) => void
+  readonly trustProxy: TrustProxy
+  /** Checked before anything else is done with a request. */
+  readonly shedder: Pick<LoadShedder, 'admit' | 'close'>
+  readonly fastPath?: FastPath | undefined
+  /** Called once for each response of a known route. */
+  readonly onResponse: (method: string, route: string, status: number, seconds: number) => void
 }
 
 const pathParameterCharactersMax = 4000
 
-/**
- * Fastify believes nobody when it is given a number, since it cannot know whether the peer is one of the proxies. Whoever sets a number says
- * that nobody reaches this server past them; so many addresses, counted from this end, are theirs.
- */
-const believed = (trust: HttpOptions['trustProxy']) =>
-  typeof trust === 'number' ? (_address: string, hop: number) => hop < trust : trust
-
-/** The HTTP application before any route: how it reads, answers, fails and logs. */
+/** The HTTP application before any route: how it reads requests, responds, fails and logs. */
 export function createHttp(options: HttpOptions): FastifyInstance {
-  const servers = createNodeServers(
-    (request, response) =>
-      refuseAmbiguous(request, response) ||
-      options.shedder.refuse(request, response) ||
-      (options.tryFastPath?.(request, response) ?? false),
-    options.plainLane && behindShedder(options.plainLane, options.shedder),
-  )
+  const servers = createNodeServers(options.fastPath)
   const app = Fastify({
     loggerInstance: options.log,
     logController: new LogController({ disableRequestLogging: true }),
     bodyLimit: options.bodyBytesMax,
-    trustProxy: believed(options.trustProxy),
+    trustProxy: options.trustProxy === false ? false : trustedProxies(options.trustProxy),
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: pathParameterCharactersMax },
-    genReqId: request => acceptableId(request.headers['x-request-id']) ?? randomUUID(),
+    genReqId: request => acceptableRequestId(request.headers['x-request-id']) ?? randomUUID(),
     exposeHeadRoutes: true,
     // Each route is a plugin to Fastify, and would have a timer of its own.
     pluginTimeout: 0,
     schemaController: { compilersFactory: { buildValidator: notNeeded, buildSerializer: notNeeded } },
-    serverFactory: route => servers.create(whenReady(route)),
-    clientErrorHandler: answerUnreadable,
+    serverFactory: route => servers.create(route),
+    clientErrorHandler: respondUnreadable,
     frameworkErrors: (error, request, reply: FastifyReply) => {
       const { status, body, headers } = problemResponse(error)
       reply
         .code(status)
-        .headers({ 'x-request-id': request.id, ...headers })
+        .headers({ ...responseHeaders(request.id), ...headers })
         .send(body)
     },
   })
 
-  // The port may be open before the routes are there: whoever needs one waits for them.
-  let isReady = false
-  app.addHook('onReady', async () => {
-    isReady = true
-  })
-  function whenReady(route: RequestListener): RequestListener {
-    return (request, response) => {
-      if (isReady) return route(request, response)
-      app.ready().then(
-        () => route(request, response),
-        () => response.destroy(),
-      )
-    }
-  }
-
   app.decorateRequest('access')
-  // Bodies stay bytes until a handler asks for them: who may not call at all is told so before anything is parsed.
+  app.decorateRequest('projectId')
+  // Bodies stay bytes until a handler reads them: requests without access are refused before anything is parsed.
   receiveBodies(app, options.bodyBytesMax, options.bodyMemory)
-  addHeaders(app)
-  answerProblems(app, options.authenticator)
-  watchAnswers(app, options)
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers(responseHeaders(request.id))
+    refuse(request, reply, options.shedder)
+  })
+  respondToProblems(app, options.authenticator)
+  observeResponses(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
-  // Fastify closes what it has opened itself; it may not have come to that.
+  // Fastify closes only a server that it opened itself.
   app.addHook('onClose', async () => closePort(app.server))
   app.addHook('onClose', async () => options.shedder.close())
   return app
 }
 
-/** The contract is checked by `serve-route.ts`: Fastify's own compilers of schemas, a third of it, are never loaded. */
+/** `serve-route.ts` checks the contract: Fastify's own schema compilers, a third of its code, are never loaded. */
 const notNeeded = (): never => {
   throw new Error('Routes carry no schemas for Fastify.')
 }
 
-/** What is answered at once is never in flight, so only whether there is too much to do has to be asked. */
-function behindShedder({ takes, answer, room }: PlainLane, shedder: HttpOptions['shedder']) {
-  const answerOrRefuse: PlainLane['answer'] = (head, bytes, from, to) =>
-    takes(head) ? (shedder.refuseEvaluation(room) ?? answer(head, bytes, from, to)) : undefined
-  return { room, answer: answerOrRefuse }
+/** Raises what is wrong with the request itself, or that there is no capacity for it. */
+function refuse({ raw }: FastifyRequest, reply: FastifyReply, shedder: HttpOptions['shedder']): void {
+  const ambiguity = ambiguityOf(raw)
+  if (ambiguity) {
+    reply.header('connection', 'close')
+    throw ambiguity
+  }
+  const overload = shedder.admit(raw, reply.raw)
+  if (overload === undefined) return
+  if (requestKind(raw.url ?? '') === 'evaluation') reply.headers(corsHeaders)
+  throw overload
 }
 
-/** A request id from the client or proxy is kept, so that logs can be joined, when it is harmless text. */
-const acceptableId = (id: string | string[] | undefined): string | undefined =>
-  typeof id === 'string' && /^[\w.:-]{1,128}$/.test(id) ? id : undefined
-
-function addHeaders(app: FastifyInstance): void {
-  app.addHook('onRequest', async (request, reply) => {
-    reply.headers({
-      'x-request-id': request.id,
-      'x-content-type-options': 'nosniff',
-      'x-frame-options': 'DENY',
-      'referrer-policy': 'no-referrer',
-      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-      'cross-origin-opener-policy': 'same-origin',
-      'cache-control': 'no-store',
-    })
-  })
-}
-
-function answerProblems(app: FastifyInstance, authenticator: Authenticator): void {
+function respondToProblems(app: FastifyInstance, authenticator: Authenticator): void {
   const routes: RouteOptions[] = []
-  // Made when the first address is wrong, which is never in most starts.
+  // Made for the first unknown URL, which most processes never get.
   let patterns: { method: string; pattern: RegExp }[] | undefined
   app.addHook('onRoute', route => {
     if (!(route.config as RouteNotes | undefined)?.isRefusal) routes.push(route)
@@ -137,12 +112,12 @@ function answerProblems(app: FastifyInstance, authenticator: Authenticator): voi
 
   app.setErrorHandler((error, request, reply) => {
     const { status, headers, body } = problemResponse(error)
-    if (status >= 500) request.log.error({ err: error }, 'request failed')
+    if (status >= 500 && !isExpected(error)) request.log.error({ err: error }, 'request failed')
     return reply.code(status).headers(headers).send(body)
   })
 
   app.setNotFoundHandler(async request => {
-    const path = request.url.split('?', 1)[0] ?? ''
+    const path = pathOf(request.url)
     patterns ??= routes.flatMap(patternsOf)
     const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
     if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
@@ -152,9 +127,13 @@ function answerProblems(app: FastifyInstance, authenticator: Authenticator): voi
   })
 }
 
-/** What `serve-route.ts` notes beside a route. */
+/** Shed load is counted, not logged as a failure: a log line per request would add to the overload. */
+const isExpected = (error: unknown): boolean => error instanceof Problem && error.cause === undefined
+
+/** What `serve-route.ts` and `sdk-path.ts` note beside a route. */
 interface RouteNotes {
   readonly isRefusal?: boolean
+  readonly isEvaluation?: boolean
   readonly paramPatterns?: Readonly<Record<string, string>>
 }
 
@@ -167,18 +146,29 @@ function patternsOf({ method, url, config }: RouteOptions): { method: string; pa
   return [method].flat().map(each => ({ method: each, pattern }))
 }
 
-function watchAnswers(app: FastifyInstance, { onAnswer }: HttpOptions): void {
+/** Metrics and access log. */
+function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpOptions): void {
   app.addHook('onResponse', async (request, reply) => {
-    const route = request.routeOptions.url ?? 'unknown'
-    onAnswer(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
-    request.log.info(
-      {
-        method: request.method,
-        route,
-        status: reply.statusCode,
-        milliseconds: Math.round(reply.elapsedTime * 10) / 10,
-      },
-      'answered',
-    )
+    const { method, routeOptions } = request
+    const { statusCode: status, elapsedTime } = reply
+    const route = routeOptions.url ?? 'unknown'
+    onResponse(method, route, status, elapsedTime / 1000)
+    if ((routeOptions.config as RouteNotes).isEvaluation && !accessLog.wants(status)) return
+    const entry: AccessLogEntry = {
+      method,
+      route,
+      path: pathOf(request.url),
+      status,
+      milliseconds: roundedMilliseconds(elapsedTime),
+      bytes: Number(reply.getHeader('content-length') ?? 0),
+      ip: request.ip,
+      project: projectOf(request),
+    }
+    request.log.info(entry, accessLogEvent)
   })
+}
+
+function projectOf(request: FastifyRequest): number | undefined {
+  const access = request.getDecorator<{ readonly project?: { readonly id: number } } | undefined>('access')
+  return access?.project?.id ?? request.getDecorator<number | undefined>('projectId')
 }

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { createServeRoute } from '../routes/serve-route.ts'
 import type { Authenticator } from './authenticator.ts'
 
-it('tells a handler when its client goes away, and not before', async () => {
+it('aborts a handler when its client disconnects, and not before', async () => {
   const app = Fastify()
   app.decorateRequest('access')
   const serve = createServeRoute(app, {} as Authenticator, { take() {} })

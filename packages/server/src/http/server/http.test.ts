@@ -65,14 +65,21 @@ describe('HTTP', () => {
     expect(docs.text).toContain('/api/projects/:project_id/feature_flags')
   })
 
-  it('tells supervisors how it is', async () => {
-    const nobody = s.as(undefined)
-    expect((await nobody.get('/_livez')).body).toEqual({ status: 'ok' })
-    expect((await nobody.get('/_readyz')).body).toEqual({ status: 'ready', database: 'ok' })
-    const metrics = await nobody.get('/metrics')
-    expect(metrics.text).toContain('halyard_http_requests_total{method="GET",route="/_livez",status="200"}')
+  it('responds to health probes, under their usual names too', async () => {
+    const client = s.as(undefined)
+    const about = { version: expect.any(String), uptime_seconds: expect.any(Number) }
+    for (const path of ['/_livez', '/livez', '/healthz']) {
+      expect((await client.get(path)).body).toEqual({ status: 'ok', ...about })
+    }
+    const ready = { status: 'ready', evaluation: 'ok', writes: 'ok', database: 'ok', ...about }
+    for (const path of ['/_readyz', '/readyz', '/_readyz?for=evaluation']) {
+      expect((await client.get(path)).body).toEqual(ready)
+    }
+    const metrics = await client.get('/metrics')
+    expect(metrics.text).toContain('halyard_http_requests_total{method="GET",route="/_livez",status="200"} 1')
     s.halyard.drain()
-    expect((await nobody.get('/_readyz')).status).toBe(503)
+    expect((await client.get('/_readyz')).status).toBe(503)
+    expect((await client.get('/_readyz?for=evaluation')).status).toBe(503)
   })
 
   it('limits requests by key when asked to', async () => {

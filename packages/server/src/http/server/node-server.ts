@@ -1,29 +1,14 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import {
-  createFastPathConnections,
-  type FastPathConnections,
-  type RespondFast,
-} from '../../fast-path/fast-path-connections.ts'
-import type { RequestHead } from '../../fast-path/parse-request-head.ts'
-import type { ResponseBuffer } from '../../fast-path/response-buffer.ts'
+import type { FastPath } from '../../fast-path/fast-path.ts'
+import { createFastPathConnections } from '../../fast-path/fast-path-connections.ts'
+import { createTickScheduler } from '../../overload/tick-scheduler.ts'
 
 export type RequestListener = (request: IncomingMessage, response: ServerResponse) => void
 
-/** Sees every request first; true means that it answers it, and the router never hears of it. */
-export type TryFastPath = (request: IncomingMessage, response: ServerResponse) => boolean
-
-/** Answers plain requests before `node:http` sees them. */
-export interface PlainLane {
-  /** Whether it would answer such a request, if it can do so at once. */
-  takes(head: RequestHead): boolean
-  readonly answer: RespondFast
-  readonly room: ResponseBuffer
-}
-
 export interface NodeServers {
   create(route: RequestListener): Server
-  /** Ends the connections on which nothing is under way, which Node itself would wait for, and takes no new ones. */
+  /** Ends idle connections, which Node itself would wait for, and accepts no new ones. */
   beginClosing(): void
 }
 
@@ -33,19 +18,28 @@ export interface Address {
   readonly port: number
 }
 
+/** Serves new connections until they are given to `node:http`. */
+interface Connections {
+  serve(socket: Socket): void
+  beginClosing(): void
+}
+
+/** Connections that the operating system holds until they are accepted; it may have a lower limit of its own. */
+export const listenBacklog = 4096
+
 const headersTimeoutMilliseconds = 15_000
 const requestTimeoutMilliseconds = 60_000
 const keepAliveTimeoutMilliseconds = 65_000
-/** An answer of which a client reads nothing for so long, or at most twice that, is given up with the memory that it takes. */
+/** A response of which the client reads nothing for this long, or at most twice as long, is given up with its memory. */
 const unreadTimeoutMilliseconds = 30_000
-/** How often connections are looked at that take too long to say something. */
+/** How often connections are checked for those timeouts. */
 const connectionsCheckMilliseconds = 1000
 
 const idleSweepMilliseconds = 50
 
-export function createNodeServers(tryFastPath: TryFastPath | undefined, lane?: Omit<PlainLane, 'takes'>): NodeServers {
+export function createNodeServers(fastPath?: FastPath): NodeServers {
   const unused = new Set<Socket>()
-  const plain: FastPathConnections[] = []
+  const connectionsOf: Connections[] = []
   const servers: Server[] = []
   let isClosing = false
 
@@ -64,80 +58,69 @@ export function createNodeServers(tryFastPath: TryFastPath | undefined, lane?: O
       }
       const server = createServer(limits, (request, response) => {
         unused.delete(request.socket)
-        response.on('timeout', hangUpOnUnread)
-        // Node hears nothing more on a connection that was to become something else and has not.
+        response.on('timeout', destroyUnread)
+        // Node reads nothing more on a connection whose upgrade was not accepted.
         if (isClosing || request.headers.upgrade !== undefined) response.shouldKeepAlive = false
-        if (!tryFastPath?.(request, response)) route(request, response)
+        route(request, response)
       })
       server.timeout = unreadTimeoutMilliseconds
-      // An expectation that nobody has heard of is no reason to refuse, and Node would do it without a word.
+      // An unknown expectation is no reason to refuse, and Node would do it without a body.
       server.on('checkExpectation', (request, response) => server.emit('request', request, response))
-      listenOnce(server)
       servers.push(server)
       const toHttp = takeConnections(server)
       const handOver = (socket: Socket) => {
         watch(socket)
         toHttp(socket)
       }
-      const connections = lane && createFastPathConnections({ ...lane, handOver, limits: server })
-      if (connections) plain.push(connections)
+      const connections: Connections = fastPath
+        ? createFastPathConnections({ fastPath, scheduler: createTickScheduler(), handOver, limits: server })
+        : { serve: handOver, beginClosing() {} }
+      connectionsOf.push(connections)
       return server.on('connection', (socket: Socket) => {
         if (isClosing) socket.destroy()
-        else if (connections) connections.serve(socket)
-        else handOver(socket)
+        else connections.serve(socket)
       })
     },
     beginClosing() {
       isClosing = true
       for (const socket of unused) socket.destroy()
-      for (const connections of plain) connections.beginClosing()
+      for (const connections of connectionsOf) connections.beginClosing()
       for (const server of servers) endIdleUntilClosed(server)
     },
   }
 }
 
-/** Resolves when the server listens. Raises what Node says when it cannot. */
+/** Resolves when the server listens. Rejects with Node's error when it cannot. */
 export const openPort = (server: Server, address: Address): Promise<void> =>
   new Promise((resolve, reject) => {
     server.once('error', reject)
-    server.listen(address.port, address.host, () => {
+    server.listen({ ...address, backlog: listenBacklog }, () => {
       server.off('error', reject)
       resolve()
     })
   })
 
-/** Resolves when nobody listens any more and the last connection has ended. */
+/** Resolves when the server no longer listens and its last connection has ended. */
 export const closePort = (server: Server): Promise<void> =>
   new Promise(resolve => {
     if (server.listening) server.close(() => resolve())
     else resolve()
   })
 
-/** Fastify listens once its routes are there. A server whose port was opened before then only says that it does. */
-function listenOnce(server: Server): void {
-  const listen = server.listen
-  const listenUnlessOpen = (...args: unknown[]): Server => {
-    if (!server.listening) return Reflect.apply(listen, server, args)
-    process.nextTick(() => server.emit('listening'))
-    return server
-  }
-  server.listen = listenUnlessOpen as typeof listen
-}
-
-/** Nothing has moved for a while. An answer that is still being made is no reason to hang up: nobody has to read yet. */
-function hangUpOnUnread(socket: Socket): void {
+/** Nothing was sent for a while. A response that is still being computed is no reason to disconnect. */
+function destroyUnread(socket: Socket): void {
   if (socket.writableLength > 0) socket.destroy()
 }
 
-/** Node looks for idle connections once; those on which an answer was under way then would be kept for the client's next request. */
+/** Node checks for idle connections once; those that were busy then would stay open for the client's next request. */
 function endIdleUntilClosed(server: Server): void {
-  // One that never listened is not closed either.
+  // A server that never listened is not closed either.
   if (!server.listening) return
   const sweep = setInterval(() => server.closeIdleConnections(), idleSweepMilliseconds)
   server.once('close', () => clearInterval(sweep))
 }
 
-/** Takes the place of Node's own listener, which can be given connections later. */
+/** Replaces Node's own listener, which can be given connections later. */
 function takeConnections(server: Server): (socket: Socket) => void {
   const [own] = server.listeners('connection')
   server.off('connection', own as (socket: Socket) => void)

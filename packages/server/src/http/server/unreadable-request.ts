@@ -1,41 +1,39 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { Problem } from '../../problem.ts'
+import { problemResponse } from './problem-response.ts'
+import { jsonContentType, responseHeaders } from './response-headers.ts'
 
-/** What could not even be read as HTTP, or did not come in time. Nothing more is read from such a connection. */
-export function answerUnreadable(error: Error & { code?: string }, socket: Socket): void {
+/** For a request that is not HTTP or arrived too slowly. Nothing more is read from such a connection. */
+export function respondUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
   const [status, detail] = unreadable[error.code ?? ''] ?? ['400 Bad Request', 'The request could not be read.']
-  const body = parseError(detail)
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-    () => socket.destroy(),
-  )
+  const body = JSON.stringify(problemResponse(new Problem('unparsable', detail)).body)
+  const headers = {
+    ...responseHeaders(randomUUID()),
+    'content-type': jsonContentType,
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.end(`HTTP/1.1 ${status}\r\n${lines.join('')}\r\n${body}`, () => socket.destroy())
 }
 
 const unreadable: Readonly<Record<string, readonly [string, string]>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not come in time.'],
+  ERR_HTTP_REQUEST_TIMEOUT: ['408 Request Timeout', 'The request did not arrive in time.'],
   HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'The headers are larger than this server accepts.'],
 }
 
-const parseError = (detail: string): string =>
-  JSON.stringify({ type: 'invalid_request', code: 'parse_error', detail, attr: null })
-
-/** What a proxy before this server might read otherwise than Node does. True when the request was answered 400. */
-export function refuseAmbiguous(request: IncomingMessage, response: ServerResponse): boolean {
-  // What does not end with chunked is refused by Node itself.
+/** What a proxy in front of this server might parse differently than Node does. Its connection must be closed. */
+export function ambiguityOf(request: IncomingMessage): Problem | undefined {
+  if (hasTwoHosts(request)) return new Problem('unparsable', 'Send one Host header, not two.')
+  // Node itself refuses an encoding that does not end with chunked.
   const hasOtherCoding = /,\s*chunked\s*$/i.test(request.headers['transfer-encoding'] ?? '')
-  const fault = hasTwoHosts(request)
-    ? 'The request names two hosts.'
-    : hasOtherCoding
-      ? 'The only Transfer-Encoding is chunked.'
-      : undefined
-  if (fault === undefined) return false
-  response.writeHead(400, { 'content-type': 'application/json; charset=utf-8', connection: 'close' })
-  response.end(parseError(fault))
-  return true
+  return hasOtherCoding ? new Problem('unparsable', 'Transfer-Encoding must be chunked alone.') : undefined
 }
 
 /** Node takes the first of them, a proxy perhaps the other. */

@@ -4,16 +4,16 @@ import type { PageFile, PageFiles } from './web-app-files.ts'
 
 const yearSeconds = 365 * 24 * 60 * 60
 
-/** The addresses of the page. Everything else belongs to the API, so that a wrong path there stays a JSON 404. */
+/** Routes of the web app. Everything else belongs to the API, so that an unknown path there stays a JSON 404. */
 const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organization/*']
 
-/** Serves the built page. Without one, `/` says how to get it, and the API is untouched. */
+/** Serves the built web app. Without a build, `/` explains how to get one, and the API is unaffected. */
 export function servePage(app: FastifyInstance, page: PageFiles | undefined): void {
   if (!page) {
     app.get('/', async (_request, reply) =>
       reply
         .type('text/plain; charset=utf-8')
-        .send('Halyard serves its API here. The page is built by `npm run build`.\n'),
+        .send('Halyard serves its API here. The dashboard is built by `npm run build`.\n'),
     )
     return
   }
@@ -24,7 +24,7 @@ export function servePage(app: FastifyInstance, page: PageFiles | undefined): vo
   app.get('/assets/*', fileAt)
   for (const path of page.files.keys()) if (!path.startsWith('/assets/')) app.get(path, fileAt)
   for (const path of pagePaths) app.get(path, async (_request, reply) => sendIndex(reply, page.index))
-  // Somebody who typed a wrong address is shown a page that says so; programs are told as everywhere.
+  // A browser with an unknown URL gets the web app, which shows a 404; other clients get JSON.
   app.get('/*', async (request, reply) =>
     wantsPage(request) ? sendIndex(reply.code(404), page.index) : reply.callNotFound(),
   )
@@ -33,7 +33,7 @@ export function servePage(app: FastifyInstance, page: PageFiles | undefined): vo
 const wantsPage = ({ url, headers }: FastifyRequest): boolean =>
   !url.startsWith('/api/') && String(headers.accept ?? '').includes('text/html')
 
-/** Styles that the page makes while it runs carry a nonce; script comes from files of ours alone. */
+/** Styles that are created at run time carry a nonce; scripts come only from our own files. */
 function sendIndex(reply: FastifyReply, index: string): FastifyReply {
   const nonce = randomBytes(16).toString('base64')
   return reply
@@ -56,7 +56,7 @@ const policy = (nonce: string): string =>
     "frame-ancestors 'none'",
   ].join('; ')
 
-/** What a script may do that runs by itself, as the worker does which all tabs share: talk to this server. */
+/** The policy of a script that is loaded on its own, such as the shared worker: it may only connect to this server. */
 const filePolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): Promise<FastifyReply> {

@@ -1,14 +1,22 @@
-import { setImmediate as endOfTurn } from 'node:timers/promises'
+import { setImmediate as endOfTick } from 'node:timers/promises'
+import { isDatabaseAway } from '../driver-error.ts'
 import type { Change, ChangeFeed, ChangeListener, ChangeLog } from './changes.ts'
 
 const batchMax = 500
+/** How long a request waits for the probe of a database that was unavailable a moment ago. */
+const probeMillisecondsMax = 250
+
+interface Outage {
+  readonly error: unknown
+  /** The read that finds out whether the database responds again. */
+  readonly probing: Promise<void> | undefined
+}
 
 /**
- * Reads the change log from this node's own position and hands it to the listeners. However it is woken (a commit in this
- * process, a notification, a timer), it reads the same log, so a lost wake-up is only a delay. Sequences have no gaps: one that is found
- * means that this node slept while the log was trimmed, and that its listeners must start anew. So does a log in which the change that was
- * read last is another one or none: the database went back in time, as when a copy takes over that had not heard of everything. Its numbers
- * are then given again, to other changes.
+ * Reads the change log from this node's own position and delivers it to the listeners. Whatever wakes it (a commit in this process, a
+ * notification, a timer), it reads the same log, so a lost wake-up is only a delay. Sequences have no gaps: a gap means that this node
+ * slept while the log was trimmed, and that its listeners must reset. So does a log in which the change that was read last is missing or
+ * another one: a replica took over that had not received everything, and assigns the same sequences to other changes.
  */
 export function createChangeFeed(
   log: Pick<ChangeLog, 'listAfter' | 'head'>,
@@ -18,8 +26,10 @@ export function createChangeFeed(
   const listeners = new Map<ChangeListener, () => void | Promise<void>>()
   let { position, last } = start
   let reading: Promise<void> = Promise.resolve()
-  /** A reading that has not begun, so that it will see whatever is committed by now. */
+  /** A read that has not begun, so that it will see everything that is committed by now. */
   let next: Promise<void> | undefined
+  /** Set while the database is known to be unavailable; cleared by the first read that succeeds. */
+  let outage: Outage | undefined
 
   async function reporting(work: () => void | Promise<void>): Promise<void> {
     try {
@@ -29,9 +39,9 @@ export function createChangeFeed(
     }
   }
 
-  async function tell(changes: readonly Change[], isMissing: boolean): Promise<void> {
-    for (const [listener, startAnew] of listeners) {
-      if (isMissing) await reporting(startAnew)
+  async function publish(changes: readonly Change[], isMissing: boolean): Promise<void> {
+    for (const [listener, reset] of listeners) {
+      if (isMissing) await reporting(reset)
       if (changes.length > 0) await reporting(() => listener(changes))
     }
   }
@@ -42,30 +52,67 @@ export function createChangeFeed(
       const isKnown = last !== undefined && isSame(found[0], last)
       const changes = isKnown ? found.slice(1) : found
       const isMissing = last ? !isKnown : found.length > 0 && found[0]?.sequence !== position + 1
-      // Before they are told: what is committed while they start anew is told afterwards.
+      // Before they are notified: what is committed while they reset is delivered afterwards.
       const next = isMissing && found.length === 0 ? await endOf(log) : { position, last, ...endingWith(changes) }
-      if (isMissing || changes.length > 0) await tell(changes, isMissing)
+      if (isMissing || changes.length > 0) await publish(changes, isMissing)
       ;({ position, last } = next)
       if (found.length < batchMax) return
     }
   }
 
+  /** A read that fails also fails the callers that wait for the next one: on a silent database each would wait for its timeout. */
   async function readNext(): Promise<void> {
-    await endOfTurn()
-    await reading.catch(() => {})
-    next = undefined
+    await endOfTick()
+    try {
+      await reading
+    } finally {
+      next = undefined
+    }
+    if (outage) throw outage.error
     reading = deliver()
+    reading.catch(error => {
+      reading = Promise.resolve()
+      if (isDatabaseAway(error)) probe(error)
+    })
     return reading
   }
 
+  /** Reads in the background, so that no caller waits for long for a database that is known to be unavailable. */
+  function probe(error: unknown): Promise<void> {
+    const probing = deliver().then(
+      () => {
+        outage = undefined
+      },
+      again => {
+        outage = isDatabaseAway(again) ? { error: again, probing: undefined } : undefined
+        throw again
+      },
+    )
+    probing.catch(() => {})
+    outage = { error, probing }
+    return probing
+  }
+
+  /** Resolves when the database responds to a probe within a moment, so that the first request after an outage succeeds. */
+  function recover({ error, probing }: Outage): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((_, reject) => {
+      timer = setTimeout(reject, probeMillisecondsMax, error)
+    })
+    return Promise.race([probing ?? probe(error), late])
+      .finally(() => clearTimeout(timer))
+      .then(() => (next ??= readNext()))
+  }
+
   return {
-    subscribe(listener, startAnew) {
-      listeners.set(listener, startAnew)
+    subscribe(listener, reset) {
+      listeners.set(listener, reset)
       return () => listeners.delete(listener)
     },
-    // Somebody asks at every request and after every commit. All who ask before a reading has begun share it, so that there is at
-    // most one in a turn of the event loop.
+    // Called at every request and after every commit. All calls before a read has begun share it, so that there is at most one read in
+    // an event-loop tick.
     catchUp() {
+      if (outage) return recover(outage)
       next ??= readNext()
       return next
     },

@@ -1,38 +1,65 @@
 import { type Kysely, type QueryCreator, sql } from 'kysely'
 import { isSqlite, pipelinedWrite, preparedQuery } from '../prepared-query.ts'
 import type { ChangeRow, Tables } from '../tables.ts'
-import type { Change, ChangeLog, ChangeTopic } from './changes.ts'
+import type { Change, ChangeLog, ChangeTopic, NewChange } from './changes.ts'
 
-// Taking the number locks its row until commit, so numbers are handed out in the order of commits: a reader that has seen n never
-// misses a smaller one that commits later.
-const nextNumber = (db: QueryCreator<Tables>) =>
+// Advancing the head locks its row until commit, so sequences are assigned in commit order: a reader that has seen n never misses a
+// smaller one that commits later. Every writer of the installation needs this lock, so it is taken last.
+const advanceHead = (db: QueryCreator<Tables>, count: number) =>
   db
     .updateTable('change_head')
-    .set(({ eb }) => ({ sequence: eb('sequence', '+', 1) }))
+    .set(({ eb }) => ({ sequence: eb('sequence', '+', count) }))
     .where('id', '=', 1)
     .returning('sequence')
 
-const takeNumber = preparedQuery(nextNumber)
+const takeSequences = preparedQuery((db, { count }: { count: number }) => advanceHead(db, count))
 
-/** Both at once, which SQLite cannot say; nobody has to wait for the number. */
-const appendNumbered = pipelinedWrite((db, row: Omit<ChangeRow, 'sequence'>) =>
+/** The columns of several changes, each as an array. */
+interface ChangeColumns {
+  readonly count: number
+  readonly topics: readonly string[]
+  readonly organizationIds: readonly (string | null)[]
+  readonly projectIds: readonly (number | null)[]
+  readonly entityIds: readonly string[]
+  readonly times: readonly string[]
+}
+
+/** One statement for any number of changes; PostgreSQL only. */
+const appendNumbered = pipelinedWrite((db, columns: ChangeColumns) =>
   db
-    .with('head', nextNumber)
+    .with('head', creator => advanceHead(creator, columns.count))
     .insertInto('changes')
     .columns(['sequence', 'topic', 'organization_id', 'project_id', 'entity_id', 'at'])
-    .expression(({ selectFrom }) =>
-      selectFrom('head').select([
-        'head.sequence',
-        sql<string>`${row.topic}`.as('topic'),
-        sql<string>`${row.organization_id}`.as('organization_id'),
-        sql<number>`${row.project_id}`.as('project_id'),
-        sql<string>`${row.entity_id}`.as('entity_id'),
-        sql<string>`${row.at}`.as('at'),
-      ]),
+    .expression(
+      sql`select head.sequence - cast(${columns.count} as integer) + change.position, change.topic,
+        change.organization_id, change.project_id, change.entity_id, change.at
+        from head, unnest(${columns.topics}::text[], ${columns.organizationIds}::text[],
+          ${columns.projectIds}::integer[], ${columns.entityIds}::text[], ${columns.times}::text[])
+          with ordinality as change(topic, organization_id, project_id, entity_id, at, position)`,
     ),
 )
 
 const insertChange = preparedQuery((db, row: ChangeRow) => db.insertInto('changes').values(row))
+
+/** Appends in order. Called once, directly before the commit. */
+export async function appendChanges(db: Kysely<Tables>, changes: readonly NewChange[]): Promise<void> {
+  const count = changes.length
+  if (count === 0) return
+  if (!isSqlite(db)) {
+    await appendNumbered(db, {
+      count,
+      topics: changes.map(change => change.topic),
+      organizationIds: changes.map(change => change.organizationId),
+      projectIds: changes.map(change => change.projectId),
+      entityIds: changes.map(change => change.entityId),
+      times: changes.map(change => change.at),
+    })
+    return
+  }
+  const { rows } = await takeSequences(db, { count })
+  const first = rows[0]!.sequence - count + 1
+  for (const [n, change] of changes.entries()) await insertChange(db, { ...fromChange(change), sequence: first + n })
+}
 
 const changesAfter = preparedQuery((db, { sequence, limit }: { sequence: number; limit: number }) =>
   db.selectFrom('changes').selectAll().where('sequence', '>', sequence).orderBy('sequence').limit(limit),
@@ -40,14 +67,12 @@ const changesAfter = preparedQuery((db, { sequence, limit }: { sequence: number;
 
 const newestChange = preparedQuery(db => db.selectFrom('change_head').select('sequence').where('id', '=', 1))
 
-export function sqlChangeLog(db: Kysely<Tables>, onAppend: () => void = () => {}): ChangeLog {
+/** `onAppend` retains what is appended until the transaction commits; see `appendChanges`. */
+export function sqlChangeLog(db: Kysely<Tables>, onAppend?: (change: NewChange) => void): ChangeLog {
   return {
     async append(change) {
-      if (isSqlite(db)) {
-        const { rows } = await takeNumber(db, {})
-        await insertChange(db, { ...fromChange(change), sequence: rows[0]!.sequence })
-      } else await appendNumbered(db, fromChange(change))
-      onAppend()
+      if (!onAppend) throw new Error('Changes are appended within a transaction.')
+      onAppend(change)
     },
     async listAfter(sequence, limit) {
       const { rows } = await changesAfter(db, { sequence, limit })

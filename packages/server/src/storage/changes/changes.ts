@@ -1,8 +1,8 @@
 import type { Instant } from '../../instant.ts'
 
 /**
- * What has changed, told after commit. Inside a transaction a use case appends to the change log (an outbox table with a
- * sequence); after commit every node reads the log from its own position. A lost announcement costs latency, never correctness.
+ * What has changed, published after commit. Inside a transaction a use case appends to the change log (an outbox table with a
+ * sequence); after commit every node reads the log from its own position. A lost notification costs latency, never correctness.
  */
 export type ChangeTopic = 'flag' | 'cohort' | 'project' | 'identity' | 'access' | 'schedule' | 'plugin'
 
@@ -18,15 +18,15 @@ export interface Change {
 export type NewChange = Omit<Change, 'sequence'>
 
 export interface ChangeLog {
-  /** Appends in commit order: the sequence of a change that commits later is always greater. */
+  /** Written directly before the commit, in commit order: the sequence of a change that commits later is always greater. */
   append(change: NewChange): Promise<void>
   /** Changes after a sequence, oldest first, at most `limit`. */
   listAfter(sequence: number, limit: number): Promise<readonly Change[]>
   /** The sequence of the newest committed change; 0 when there is none. */
   head(): Promise<number>
-  /** The oldest that are kept, at most `limit`. */
+  /** The oldest that are retained, at most `limit`. */
   listOldest(limit: number): Promise<readonly Pick<Change, 'sequence' | 'at'>[]>
-  /** Forgets the changes up to a sequence. A reader that has not seen them finds out, since sequences have no gaps otherwise. */
+  /** Deletes the changes up to a sequence. A reader that has not seen them finds the gap. */
   removeUpTo(sequence: number): Promise<void>
 }
 
@@ -35,9 +35,9 @@ export type ChangeListener = (changes: readonly Change[]) => void | Promise<void
 export interface ChangeFeed {
   /**
    * Listeners are called in order, one batch at a time; what they throw is logged and harms no other listener. When changes were missed,
-   * because the log no longer has them, `startAnew` is called first: anything may have changed.
+   * because the log no longer has them or the database failed over, `reset` is called first: anything may have changed.
    */
-  subscribe(listener: ChangeListener, startAnew: () => void | Promise<void>): () => void
-  /** Reads and delivers everything committed before the call. */
+  subscribe(listener: ChangeListener, reset: () => void | Promise<void>): () => void
+  /** Reads and delivers everything committed before the call. Rejects at once while the database is known to be unavailable. */
   catchUp(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** Which batches of edges have been recorded: an edge repeats a batch until it hears that it was. */
+/** Which batches of edges have been recorded: an edge repeats a batch until it is acknowledged. */
 export const receivedBatches: Migration = {
   version: 11,
   name: 'received-batches',

@@ -5,6 +5,9 @@ import { flagActions } from './0004-flag-actions.ts'
 import { plugins } from './0010-plugins.ts'
 import { receivedBatches } from './0011-received-batches.ts'
 import { signInFailures } from './0012-sign-in-failures.ts'
+import { access } from './0013-access.ts'
+import { foldCase } from './0014-fold-case.ts'
+import { pluginReleases } from './0015-plugin-releases.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -16,4 +19,7 @@ export const migrations: readonly Migration[] = [
   plugins,
   receivedBatches,
   signInFailures,
+  access,
+  foldCase,
+  pluginReleases,
 ]

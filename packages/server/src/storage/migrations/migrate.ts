@@ -3,7 +3,7 @@ import { instantOf } from '../../instant.ts'
 import { liftStatementLimit } from '../postgres/postgres-driver.ts'
 import type { Tables } from '../tables.ts'
 import { migrations } from './all-migrations.ts'
-import { type DialectName, type Migration, schemaKit } from './migration.ts'
+import { type DialectName, type Migration, schemaBuilder } from './migration.ts'
 
 /** Any number will do, as long as every Halyard uses the same. */
 const migrationLock = 7_245_918_033
@@ -20,7 +20,7 @@ export class NewerDatabaseError extends Error {
 
 /**
  * Brings the schema up to date in one transaction, under a lock: two nodes that start at once do it once.
- * Answers the names of the steps that were applied.
+ * Returns the names of the steps that were applied.
  */
 export async function migrate(
   db: Kysely<Tables>,
@@ -33,20 +33,20 @@ export async function migrate(
       await sql.raw(liftStatementLimit).execute(tx)
       await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx)
     }
-    const kit = schemaKit(tx as unknown as Kysely<never>, dialect)
+    const builder = schemaBuilder(tx as unknown as Kysely<never>, dialect)
     await tx.schema
       .createTable('schema_migrations')
       .ifNotExists()
-      .addColumn('version', kit.integer, column => column.primaryKey())
-      .addColumn('name', kit.text, column => column.notNull())
-      .addColumn('applied_at', kit.text, column => column.notNull())
+      .addColumn('version', builder.integer, column => column.primaryKey())
+      .addColumn('name', builder.text, column => column.notNull())
+      .addColumn('applied_at', builder.text, column => column.notNull())
       .execute()
     const current = await schemaVersion(tx)
     const known = steps.at(-1)?.version ?? 0
     if (current > known) throw new NewerDatabaseError(current, known)
     const pending = steps.filter(step => step.version > current)
     for (const step of pending) {
-      await step.up(kit)
+      await step.up(builder)
       await tx
         .insertInto('schema_migrations')
         .values({ version: step.version, name: step.name, applied_at: instantOf(new Date()) })

@@ -9,7 +9,7 @@ export interface Migration {
   up(schema: SchemaBuilder): Promise<void>
 }
 
-/** What a migration writes with: the few words in which the two databases differ. */
+/** What a migration builds with: the types and statements in which the two databases differ. */
 export interface SchemaBuilder {
   // biome-ignore lint/suspicious/noExplicitAny: a migration works on schemas that the types of today do not describe.
   readonly db: Kysely<any>
@@ -25,7 +25,7 @@ export interface SchemaBuilder {
   run(statement: string): Promise<void>
 }
 
-export function schemaKit(db: Kysely<never>, dialect: DialectName): SchemaBuilder {
+export function schemaBuilder(db: Kysely<never>, dialect: DialectName): SchemaBuilder {
   const run = async (statement: string) => {
     await sql.raw(statement).execute(db)
   }

@@ -62,7 +62,7 @@ describe('transactions on PostgreSQL', () => {
     await expect(reading).rejects.toMatchObject({ code: '25006' })
   })
 
-  it('say that the database is away when it goes between a write that nobody waits for and the commit', async () => {
+  it('report an unavailable database when the connection ends between a pipelined write and the commit', async () => {
     const failing = storage.kysely.transaction().execute(async tx => {
       const [{ pid }] = (await backend.execute(tx)).rows as [{ pid: number }]
       await note(tx, { name: 'lost', value: '' })
@@ -72,7 +72,7 @@ describe('transactions on PostgreSQL', () => {
     expect(await noted()).not.toContain('lost')
   })
 
-  it('leave nothing for whoever is lent the connection next', async () => {
+  it('leave nothing behind for the next user of the connection', async () => {
     const attempts = Array.from({ length: 40 }, (_, n) =>
       storage.kysely.transaction().execute(async tx => {
         await note(tx, { name: `note ${n}`, value: '' })

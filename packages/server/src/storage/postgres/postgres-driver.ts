@@ -14,10 +14,10 @@ import { isDatabaseAway, isNameLost } from '../driver-error.ts'
 import type { PreparedCompiledQuery } from '../prepared-query.ts'
 import { statementMillisecondsMaxDefault } from './postgres-pool.ts'
 
-/** The server ends a slow statement itself; the client waits a little longer before it takes the server for dead. */
+/** The server cancels a slow statement; the client waits a little longer before it considers the server dead. */
 const statementGraceMilliseconds = 2000
 
-/** Said at the start of a transaction whose statements may take as long as they need. */
+/** Run at the start of a transaction whose statements may take as long as they need. */
 export const liftStatementLimit = 'set local statement_timeout = 0'
 
 export const postgresDialect = (
@@ -30,11 +30,11 @@ export const postgresDialect = (
   createQueryCompiler: () => new PostgresQueryCompiler(),
 })
 
-/** Lends connections that notice a dead server, and throws broken ones away instead of lending them again. */
+/** Hands out connections that detect a dead server, and destroys broken ones instead of reusing them. */
 class PostgresDriver implements Driver {
   readonly #pool: pg.Pool
   readonly #millisecondsMax: number
-  readonly #names: Names = { areKept: true }
+  readonly #names: Names = { areUsable: true }
 
   constructor(pool: pg.Pool, millisecondsMax: number) {
     this.#pool = pool
@@ -49,7 +49,7 @@ class PostgresDriver implements Driver {
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
     const own = connection as PostgresConnection
-    own.begin(wordsOf(settings))
+    own.begin(beginStatement(settings))
   }
 
   commitTransaction(connection: DatabaseConnection): Promise<void> {
@@ -70,18 +70,18 @@ class PostgresDriver implements Driver {
   }
 }
 
-function wordsOf({ isolationLevel, accessMode }: TransactionSettings): string {
+function beginStatement({ isolationLevel, accessMode }: TransactionSettings): string {
   if (!isolationLevel && !accessMode) return 'begin'
   return `start transaction${isolationLevel ? ` isolation level ${isolationLevel}` : ''}${accessMode ? ` ${accessMode}` : ''}`
 }
 
-/** The transaction has failed already: PostgreSQL takes nothing more from it, and says so at each statement. */
+/** The transaction has failed already: PostgreSQL rejects each further statement with this code. */
 const transactionFailedCode = '25P02'
 
 /**
- * One connection, lent once. What nobody has to wait for travels with the next statement: the beginning of a transaction with its first
- * question, and writes of which nothing is to be learnt with whatever comes next, the commit at the latest. PostgreSQL runs them in the order
- * in which they were sent, and commits nothing after a failure.
+ * One checkout of a connection, in the driver's pipeline mode. Statements that need not be awaited are sent with the next one: `begin` with
+ * the first query, pipelined writes with whatever follows, the commit at the latest. PostgreSQL runs them in the order in which they were
+ * sent, and commits nothing after a failure.
  */
 class PostgresConnection implements DatabaseConnection {
   readonly #client: pg.PoolClient
@@ -89,8 +89,8 @@ class PostgresConnection implements DatabaseConnection {
   #millisecondsMax: number | undefined
   #isBroken = false
   #isInTransaction = false
-  /** The words of a transaction of which the server has not heard yet. */
-  #beginning: string | undefined
+  /** The `begin` that has not been sent yet. */
+  #unsentBegin: string | undefined
   /** Why the transaction failed first. */
   #fault: unknown
 
@@ -100,9 +100,9 @@ class PostgresConnection implements DatabaseConnection {
     this.#millisecondsMax = millisecondsMax
   }
 
-  begin(words: string): void {
+  begin(statement: string): void {
     this.#isInTransaction = true
-    this.#beginning = words
+    this.#unsentBegin = statement
     this.#fault = undefined
   }
 
@@ -110,41 +110,41 @@ class PostgresConnection implements DatabaseConnection {
     if (query.sql === liftStatementLimit) this.#millisecondsMax = undefined
     await this.#beginBefore(query)
     if (this.#isInTransaction && (query as PreparedCompiledQuery).isPipelined) {
-      // Whoever waits for the next statement, or for the commit, hears of its failure.
+      // Its failure surfaces with the next awaited statement, or with the commit.
       this.#send(query).catch(() => {})
       return { rows: [] }
     }
-    const { command, rowCount, rows } = await this.#hear(this.#send(query))
+    const { command, rowCount, rows } = await this.#await(this.#send(query))
     const isWrite = command === 'INSERT' || command === 'UPDATE' || command === 'DELETE'
     return { rows: (rows ?? []) as R[], ...(isWrite && { numAffectedRows: BigInt(rowCount ?? 0) }) }
   }
 
-  /** A question may travel behind the beginning of its transaction. A write must know that there is one. */
+  /** A query may be sent along with the `begin`. A write must know that the transaction has begun. */
   async #beginBefore({ sql }: CompiledQuery): Promise<void> {
-    if (this.#beginning === undefined) return
-    const begun = this.#send(CompiledQuery.raw(this.#beginning))
-    this.#beginning = undefined
-    if (isQuestion.test(sql)) begun.catch(() => {})
-    else await this.#hear(begun)
+    if (this.#unsentBegin === undefined) return
+    const begun = this.#send(CompiledQuery.raw(this.#unsentBegin))
+    this.#unsentBegin = undefined
+    if (isSelect.test(sql)) begun.catch(() => {})
+    else await this.#await(begun)
   }
 
   async commit(): Promise<void> {
     this.#isInTransaction = false
-    if (this.#beginning !== undefined) return
-    const { command } = await this.#hear(this.#send(CompiledQuery.raw('commit')))
+    if (this.#unsentBegin !== undefined) return
+    const { command } = await this.#await(this.#send(CompiledQuery.raw('commit')))
     // A transaction in which a statement has failed is rolled back by `commit`, without an error.
     if (command === 'ROLLBACK') throw this.#fault ?? new Error('The transaction had failed before its commit.')
   }
 
-  /** The server rolls back by itself when the connection goes; asking it would only hide the first error. */
+  /** The server rolls back when the connection ends; a statement would only hide the first error. */
   async rollBack(): Promise<void> {
     this.#isInTransaction = false
-    if (this.#beginning !== undefined || this.#isBroken) return
-    await this.#hear(this.#send(CompiledQuery.raw('rollback')))
+    if (this.#unsentBegin !== undefined || this.#isBroken) return
+    await this.#await(this.#send(CompiledQuery.raw('rollback')))
   }
 
   release(): void {
-    // While an answer is due, the client would wait for it before it hangs up: for ever, where nobody answers.
+    // While a response is due, the client would wait for it before it disconnects: forever, on a silent server.
     if (this.#isBroken) this.#stream.destroy()
     this.#client.release(this.#isBroken)
   }
@@ -158,10 +158,10 @@ class PostgresConnection implements DatabaseConnection {
     return (this.#client as unknown as { connection: { stream: Stream } }).connection.stream
   }
 
-  /** Everything that is sent in one turn of the event loop goes out together. */
+  /** Everything that is sent in one event-loop tick goes out together. */
   async #send(query: PreparedCompiledQuery): Promise<pg.QueryResult> {
     if (this.#isBroken) throw connectionLost('the connection broke earlier')
-    // By the time of the answer the transaction may have been ended.
+    // By the time of the response the transaction may have ended.
     const isAlone = !this.#isInTransaction
     const stream = this.#stream
     stream.cork()
@@ -170,7 +170,7 @@ class PostgresConnection implements DatabaseConnection {
       return await this.#client.query(this.#named(query))
     } catch (error) {
       if (isNameLost(error)) {
-        this.#names.areKept = false
+        this.#names.areUsable = false
         if (isAlone) return this.#send(query)
       }
       if (isDatabaseAway(error)) this.#isBroken = true
@@ -182,30 +182,30 @@ class PostgresConnection implements DatabaseConnection {
 
   #named({ sql, parameters, name }: PreparedCompiledQuery): pg.QueryConfig {
     const values = parameters as unknown[]
-    return name !== undefined && this.#names.areKept ? { name, text: sql, values } : { text: sql, values }
+    return name !== undefined && this.#names.areUsable ? { name, text: sql, values } : { text: sql, values }
   }
 
-  async #hear<T>(answer: Promise<T>): Promise<T> {
-    if (this.#millisecondsMax === undefined) return answer
+  async #await<T>(response: Promise<T>): Promise<T> {
+    if (this.#millisecondsMax === undefined) return response
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_resolve, reject) => {
       timer = setTimeout(() => {
         this.#isBroken = true
-        reject(connectionLost(`no answer within ${this.#millisecondsMax} ms`))
+        reject(connectionLost(`no response within ${this.#millisecondsMax} ms`))
       }, this.#millisecondsMax)
     })
-    return Promise.race([answer, late]).finally(() => clearTimeout(timer))
+    return Promise.race([response, late]).finally(() => clearTimeout(timer))
   }
 }
 
-/** Whether the server keeps statements by name, so that it plans them once for each connection. */
+/** Whether prepared statements work; behind some poolers they do not. */
 interface Names {
-  areKept: boolean
+  areUsable: boolean
 }
 
-const isQuestion = /^\s*select\b/i
+const isSelect = /^\s*select\b/i
 
-/** A socket, as far as it matters here. */
+/** The used part of a socket. */
 interface Stream {
   cork(): void
   uncork(): void
@@ -213,4 +213,4 @@ interface Stream {
 }
 
 const connectionLost = (why: string): Error =>
-  Object.assign(new Error(`Lost the database: ${why}.`), { code: 'ETIMEDOUT' })
+  Object.assign(new Error(`The database connection was lost: ${why}.`), { code: 'ETIMEDOUT' })

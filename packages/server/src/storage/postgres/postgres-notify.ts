@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { coalesce } from '../../concurrency/coalesce.ts'
+import { Mutex } from '../../concurrency/mutex.ts'
 import { loadPg } from './load-pg.ts'
 import { keepAliveMilliseconds } from './postgres-pool.ts'
 
@@ -14,10 +16,10 @@ export const notifyChanges = async (pool: pg.Pool): Promise<void> => {
 
 export interface ChangeChannel {
   /**
-   * Tells the other nodes of a commit on the connection that listens: in the pool it would wait behind other people's work. Answers false
+   * Notifies the other nodes of a commit on the connection that listens: in the pool it would wait behind other statements. Returns false
    * while there is no such connection.
    */
-  tell(): boolean
+  notify(): boolean
   close(): Promise<void>
 }
 
@@ -31,6 +33,12 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
   let listening: pg.Client | undefined
   let timer: NodeJS.Timeout | undefined
   let heartbeat: NodeJS.Timeout | undefined
+  /** One statement at a time: `pg` deprecates queries on a busy client. */
+  let statements = new Mutex()
+  const notifyOnce = coalesce(async () => {
+    const current = client
+    if (current && current === listening) await statements.run(() => current.query(`notify ${channel}`))
+  })
   let delay = reconnectMillisecondsMin
 
   async function connect(): Promise<void> {
@@ -44,12 +52,13 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
       application_name: 'halyard-changes',
     })
     client = next
+    statements = new Mutex()
     next.on('error', error => {
       onError(error)
       reconnect(next)
     })
     next.on('end', () => reconnect(next))
-    // This node reads its own changes without being told of them.
+    // This node reads its own changes without a notification.
     next.on('notification', ({ processId }) => {
       if (processId !== ownProcessId(next)) onChange()
     })
@@ -66,14 +75,16 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
     }
   }
 
-  /** A connection that was cut without a word looks alive; asking finds out. */
+  /** A connection that was cut silently looks alive until it is used. */
   function watch(watched: pg.Client): void {
     clearInterval(heartbeat)
     heartbeat = setInterval(() => {
-      watched.query('select 1').catch(error => {
-        onError(error as Error)
-        reconnect(watched)
-      })
+      statements
+        .run(() => watched.query('select 1'))
+        .catch(error => {
+          onError(error as Error)
+          reconnect(watched)
+        })
     }, heartbeatMilliseconds)
     heartbeat.unref()
   }
@@ -90,9 +101,9 @@ export function listenForChanges(url: string, onChange: () => void, onError: (er
 
   connect()
   return {
-    tell() {
+    notify() {
       if (!client || client !== listening) return false
-      client.query(`notify ${channel}`).catch(() => {})
+      notifyOnce()
       return true
     },
     async close() {

@@ -55,8 +55,8 @@ describe('writers that meet', () => {
   const texts = async (db: Kysely<Notes>) =>
     (await db.selectFrom('notes').select('text').orderBy('text').execute()).map(({ text }) => text)
 
-  it('share one commit, and are told when it is on disk', async () => {
-    // Nobody waits for others for long; here no time passes.
+  it('share one commit, and resolve when it is on disk', async () => {
+    // The wait for others is short; here no time passes.
     vi.spyOn(performance, 'now').mockReturnValue(0)
     const seen: string[][] = []
     const all = ['a', 'b', 'c', 'd'].map(async text => {
@@ -76,7 +76,7 @@ describe('writers that meet', () => {
     expect(await texts(reader)).toEqual(['a', 'c', 'e'])
   })
 
-  it('are not seen by anybody before they are on disk', async () => {
+  it('are not visible before they are on disk', async () => {
     let during: string[] | undefined
     await Promise.all([
       write('a'),
@@ -126,14 +126,14 @@ describe('writers that meet', () => {
     expect(await texts(reader)).toContain('first')
   })
 
-  it('are all told when the disk is full, and the next ones are served again', async () => {
+  it('all fail when the disk is full, and the next ones succeed', async () => {
     const [{ page_count: pages }] = handle.prepare('pragma page_count').all() as [{ page_count: number }]
     handle.exec(`pragma max_page_count = ${pages}`)
     const results = await Promise.allSettled([write('a'), write('b', 'x'.repeat(100_000)), write('c')])
-    const kept = await texts(reader)
-    // Whoever was told that it is there can read it; whoever was told otherwise cannot.
-    const told = ['a', 'b', 'c'].filter((_, index) => results[index]!.status === 'fulfilled')
-    expect(kept).toEqual(told)
+    const stored = await texts(reader)
+    // What was acknowledged can be read, and nothing else.
+    const acknowledged = ['a', 'b', 'c'].filter((_, index) => results[index]!.status === 'fulfilled')
+    expect(stored).toEqual(acknowledged)
     expect(results[1]!.status).toBe('rejected')
     handle.exec('pragma max_page_count = 1000000')
     await write('d')

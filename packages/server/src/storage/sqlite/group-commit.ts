@@ -7,26 +7,26 @@ import { SqliteConnection, type SqliteHandle } from './sqlite-connection.ts'
 const writeLockMillisecondsMax = 10_000
 const writeLockRetryMilliseconds = 10
 
-/** Nobody waits longer than this for others to come along, or for more of them. */
+/** The longest wait for further members, and the most members. */
 const groupMillisecondsMax = 50
 const groupMembersMax = 100
 
-/** A transaction that has done its work and waits to be on disk. */
+/** A transaction that has done its work and waits for the commit. */
 interface Member {
   resolve(): void
   reject(error: unknown): void
 }
 
 /**
- * Kysely over the connection that writes to a file. Making a commit durable takes as long as a hundred statements, so writers that
- * meet in one turn of the event loop share one: each is a savepoint inside a common transaction, runs alone, fails alone, and is told
- * that it has committed when all of them are on disk. Nobody else reads on this connection, so nobody sees what is not yet there.
+ * Group commit: Kysely over the connection that writes to a file. Making a commit durable takes as long as a hundred statements, so writers
+ * of one event-loop tick share one: each is a savepoint inside a common transaction, runs alone, fails alone, and resolves when all of them
+ * are on disk. No one reads on this connection, so nothing is visible before it is durable.
  */
 export class GroupCommitDriver implements Driver {
   readonly #handle: SqliteHandle
   readonly #connection: SqliteConnection
-  readonly #turns = new Mutex()
-  /** Those who share the transaction that is open; undefined while none is. */
+  readonly #mutex = new Mutex()
+  /** The members of the open transaction; undefined while none is open. */
   #members: Member[] | undefined
   #openSince = 0
   #isCommitPlanned = false
@@ -40,28 +40,28 @@ export class GroupCommitDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     const since = performance.now()
-    await this.#turns.take()
-    return new Loan(this.#connection, since, () => this.#commit())
+    await this.#mutex.acquire()
+    return new Checkout(this.#connection, since, () => this.#commit())
   }
 
-  async releaseConnection(loan: DatabaseConnection): Promise<void> {
-    this.#takeBack(loan as Loan)
+  async releaseConnection(checkout: DatabaseConnection): Promise<void> {
+    this.#returnCheckout(checkout as Checkout)
   }
 
   async beginTransaction(connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {
-    const loan = connection as Loan
+    const checkout = connection as Checkout
     if (settings.accessMode === 'read only') {
       this.#commit()
       this.#connection.run('begin')
-      loan.state = 'alone'
+      checkout.state = 'alone'
       return
     }
-    await this.#openTransaction(loan.since + writeLockMillisecondsMax)
+    await this.#openTransaction(checkout.since + writeLockMillisecondsMax)
     this.#connection.run('savepoint member')
-    loan.state = 'member'
+    checkout.state = 'member'
   }
 
-  /** Takes the write lock at once: a transaction that starts by reading could not upgrade while another process writes. */
+  /** Takes the write lock first: a transaction that starts with a read cannot upgrade while another process writes. */
   async #openTransaction(deadline: number): Promise<void> {
     if (this.#isFull()) this.#commit()
     while (!this.#members) {
@@ -76,47 +76,47 @@ export class GroupCommitDriver implements Driver {
     }
   }
 
-  /** Writers that follow one another without a pause would otherwise keep the first of them waiting for ever. */
+  /** Writers that arrive without a pause would otherwise delay the first commit forever. */
   #isFull(): boolean {
     const count = this.#members?.length ?? 0
     return count >= groupMembersMax || (count > 0 && performance.now() - this.#openSince > groupMillisecondsMax)
   }
 
   async commitTransaction(connection: DatabaseConnection): Promise<void> {
-    const loan = connection as Loan
-    if (loan.state === 'alone') {
+    const checkout = connection as Checkout
+    if (checkout.state === 'alone') {
       this.#connection.run('commit')
-      loan.state = 'free'
+      checkout.state = 'free'
       return
     }
     this.#connection.run('release member')
-    loan.state = 'done'
+    checkout.state = 'done'
     const onDisk = new Promise<void>((resolve, reject) => this.#members?.push({ resolve, reject }))
     this.#planCommit()
-    this.#takeBack(loan)
+    this.#returnCheckout(checkout)
     await onDisk
   }
 
   async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
-    const loan = connection as Loan
-    if (loan.state === 'alone') this.#connection.rollBack()
-    if (loan.state === 'member') this.#rollBackMember(loan)
-    // Otherwise it never began, or went down with all that shared its commit.
-    loan.state = 'free'
+    const checkout = connection as Checkout
+    if (checkout.state === 'alone') this.#connection.rollBack()
+    if (checkout.state === 'member') this.#rollBackMember(checkout)
+    // Otherwise it never began, or was rolled back with its group.
+    checkout.state = 'free'
   }
 
-  #rollBackMember(loan: Loan): void {
+  #rollBackMember(checkout: Checkout): void {
     try {
       this.#connection.run('rollback to member')
       this.#connection.run('release member')
       this.#planCommit()
     } catch (error) {
-      // After some failures (a full disk) SQLite has rolled back everything, and with it those who waited for their commit.
-      this.#abandon(loan.fault ?? error)
+      // After some failures (a full disk) SQLite has rolled back the whole group.
+      this.#abandon(checkout.fault ?? error)
     }
   }
 
-  /** Whoever is already on the way comes along: as long as a turn of the event loop brings somebody, the next one may as well. */
+  /** Commits after the first event-loop tick that brings no further member. */
   #planCommit(): void {
     if (this.#isCommitPlanned) return
     this.#isCommitPlanned = true
@@ -129,8 +129,8 @@ export class GroupCommitDriver implements Driver {
         return
       }
       this.#isCommitPlanned = false
-      // One that is still at work plans the commit itself when it is done.
-      if (!this.#turns.isTaken) this.#commit()
+      // A member that is still running plans the commit when it is done.
+      if (!this.#mutex.isLocked) this.#commit()
     }
     setImmediate(look)
   }
@@ -155,13 +155,13 @@ export class GroupCommitDriver implements Driver {
     for (const member of members) member.reject(error)
   }
 
-  #takeBack(loan: Loan): void {
-    if (loan.isBack) return
-    loan.isBack = true
-    this.#turns.give()
+  #returnCheckout(checkout: Checkout): void {
+    if (checkout.isReturned) return
+    checkout.isReturned = true
+    this.#mutex.release()
   }
 
-  /** Moves everything from the write-ahead log into the file first: people copy the one file of a stopped server. */
+  /** Checkpoints the write-ahead log first: people copy the one file of a stopped server. */
   async destroy(): Promise<void> {
     this.#commit()
     try {
@@ -175,15 +175,15 @@ export class GroupCommitDriver implements Driver {
 
 const isLocked = (error: unknown): boolean => error instanceof Error && /database is locked/.test(error.message)
 
-/** The connection while one user has it. */
-class Loan implements DatabaseConnection {
+/** One checkout of the connection. */
+class Checkout implements DatabaseConnection {
   readonly #connection: SqliteConnection
   readonly #beforeFreeStatement: () => void
-  /** When its user asked for it, in milliseconds. */
+  /** When it was requested, in milliseconds. */
   readonly since: number
   /** `free`: outside a transaction; `member`: in one that is shared; `done`: waiting for its commit; `alone`: in one of its own. */
   state: 'free' | 'member' | 'done' | 'alone' = 'free'
-  isBack = false
+  isReturned = false
   /** Why the last statement failed. */
   fault: unknown
 
@@ -194,7 +194,7 @@ class Loan implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    // A statement by itself is a transaction of its own.
+    // A statement outside a transaction is a transaction of its own.
     if (this.state === 'free') this.#beforeFreeStatement()
     try {
       return await this.#connection.executeQuery(query)

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import type { CompiledQuery, DatabaseConnection, QueryResult } from 'kysely'
 import { TimeSlice } from '../../concurrency/time-slice.ts'
+import { foldCase, foldFunction } from '../fold-case.ts'
 
 /** The part of `node:sqlite` that we use; `@photostructure/sqlite` offers the same on Node 20. */
 export interface SqliteHandle {
@@ -8,26 +9,27 @@ export interface SqliteHandle {
   prepare(sql: string): SqliteStatement
   close(): void
 }
+interface SqliteFunctions {
+  function(name: string, options: { deterministic: boolean }, compute: (value: unknown) => unknown): void
+}
 interface SqliteStatement {
   all(...parameters: unknown[]): unknown[]
   run(...parameters: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint }
 }
 
 const preparedStatementsMax = 400
-/** What a statement itself may wait for a lock: this does block, so it is short. */
+/** How long a statement waits for a lock: it blocks the event loop, so it is short. */
 const busyTimeoutMilliseconds = 5
 const openTimeoutMilliseconds = 5000
-/**
- * How long the log of writes grows before it is worked into the file. Whoever commits then waits for it, three syncs instead of one, so it
- * is to happen to fewer than one in a hundred; pages that are written again and again are also worked in less often.
- */
+/** How long the write-ahead log grows before a checkpoint. A commit that triggers one takes three syncs instead of one, so it is to be rare. */
 const logPagesMax = 4000
 
 /** Opens a SQLite file so that an acknowledged write survives `kill -9` and a power cut. */
 export function openSqlite(path: string, options: { readOnly?: boolean } = {}): SqliteHandle {
   const { DatabaseSync } = sqliteModule()
-  const handle = new DatabaseSync(path, { readOnly: options.readOnly ?? false }) as SqliteHandle
+  const handle = new DatabaseSync(path, { readOnly: options.readOnly ?? false }) as SqliteHandle & SqliteFunctions
   try {
+    handle.function(foldFunction, { deterministic: true }, text => (typeof text === 'string' ? foldCase(text) : text))
     handle.exec(`pragma busy_timeout = ${openTimeoutMilliseconds}`)
     if (!options.readOnly) handle.exec(`pragma journal_mode = wal; pragma wal_autocheckpoint = ${logPagesMax}`)
     handle.exec(
@@ -45,15 +47,26 @@ function sqliteModule(): { DatabaseSync: new (path: string, options: { readOnly:
   const require = createRequire(import.meta.url)
   const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
   const isBuiltIn = major > 22 || (major === 22 && minor >= 13)
-  return require(isBuiltIn ? 'node:sqlite' : '@photostructure/sqlite')
+  return isBuiltIn ? withoutWarning(() => require('node:sqlite')) : require('@photostructure/sqlite')
+}
+
+/** Node warns once that its SQLite module is experimental. We test every version that we support, so users need not see it. */
+function withoutWarning<T>(load: () => T): T {
+  const { emitWarning } = process
+  process.emitWarning = () => {}
+  try {
+    return load()
+  } finally {
+    process.emitWarning = emitWarning
+  }
 }
 
 const returnsRows = /^\s*(select|with|pragma|explain)\b|\breturning\b/i
 
-/** One connection, through Kysely. Statements are synchronous and prepared once; many in a row let others have their turn. */
+/** One connection, through Kysely. Statements are synchronous and prepared once; a long series yields to the event loop. */
 export class SqliteConnection implements DatabaseConnection {
   readonly #handle: SqliteHandle
-  readonly #breath = new TimeSlice()
+  readonly #timeSlice = new TimeSlice()
   readonly #statements = new Map<string, { statement: SqliteStatement; isReader: boolean }>()
 
   constructor(handle: SqliteHandle) {
@@ -61,7 +74,7 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
-    const pause = this.#breath.next()
+    const pause = this.#timeSlice.next()
     if (pause) await pause
     const { statement, isReader } = this.#prepare(query.sql)
     if (isReader) return { rows: statement.all(...query.parameters) as R[] }
@@ -69,7 +82,7 @@ export class SqliteConnection implements DatabaseConnection {
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
 
-  /** At once, for what has no parameters and no rows: the words that begin and end a transaction. */
+  /** Synchronously, for statements without parameters and rows: those that begin and end a transaction. */
   run(sql: string): void {
     this.#prepare(sql).statement.run()
   }

@@ -12,10 +12,10 @@ import { Mutex } from '../../concurrency/mutex.ts'
 import { GroupCommitDriver } from './group-commit.ts'
 import { SqliteConnection, type SqliteHandle } from './sqlite-connection.ts'
 
-/** A database in memory, or a connection that only reads: one transaction after the other, each by itself. */
+/** A database in memory, or a connection that only reads: one transaction after the other. */
 export const sqliteDialect = (handle: SqliteHandle): Dialect => dialectOf(() => new SingleConnectionDriver(handle))
 
-/** The connection that writes to a file: transactions that meet share a commit. */
+/** The connection that writes to a file: concurrent transactions share a commit. */
 export const sqliteWriterDialect = (handle: SqliteHandle): Dialect => dialectOf(() => new GroupCommitDriver(handle))
 
 const dialectOf = (createDriver: () => Driver): Dialect => ({
@@ -26,13 +26,13 @@ const dialectOf = (createDriver: () => Driver): Dialect => ({
 })
 
 /**
- * Kysely over one synchronous connection. A connection is lent to one user at a time, so a transaction is never
- * interleaved with another's statements; statements are synchronous, so nobody waits long.
+ * Kysely over one synchronous connection. It has one user at a time, so statements of two transactions are never interleaved; statements
+ * are synchronous, so the wait is short.
  */
 class SingleConnectionDriver implements Driver {
   readonly #handle: SqliteHandle
   readonly #connection: SqliteConnection
-  readonly #turns = new Mutex()
+  readonly #mutex = new Mutex()
 
   constructor(handle: SqliteHandle) {
     this.#handle = handle
@@ -42,12 +42,12 @@ class SingleConnectionDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#turns.take()
+    await this.#mutex.acquire()
     return this.#connection
   }
 
   async releaseConnection(): Promise<void> {
-    this.#turns.give()
+    this.#mutex.release()
   }
 
   async beginTransaction(_connection: DatabaseConnection, settings: TransactionSettings): Promise<void> {

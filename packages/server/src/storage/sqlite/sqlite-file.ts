@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
+import { closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { openSqlite, type SqliteHandle } from './sqlite-connection.ts'
 
 /** The database file cannot be used as it is; the message says what to do. */
@@ -10,15 +10,17 @@ export class DatabaseFileError extends Error {
   }
 }
 
-/** A larger file is not read through at every start: `halyard doctor` does that when asked. */
+/** A larger file is not read through at every start: `halyard doctor` does that. */
 const checkedAtStartBytesMax = 256 * 1024 * 1024
 
-/** Opens the file, which is created when it is not there, and refuses one that is damaged or cannot be written. Raises DatabaseFileError. */
+/** Opens the file, creating a missing one. Raises DatabaseFileError for one that is damaged, emptied or not writable. */
 export function openSqliteFile(path: string): SqliteHandle {
   if (path === ':memory:') return openSqlite(path)
   let handle: SqliteHandle | undefined
   try {
-    mkdirSync(dirname(path), { recursive: true })
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+    refuseEmptied(path)
+    createPrivate(path)
     const isWorthChecking = existsSync(path) && statSync(path).size <= checkedAtStartBytesMax
     handle = openSqlite(path)
     if (isWorthChecking) check(handle)
@@ -29,12 +31,33 @@ export function openSqliteFile(path: string): SqliteHandle {
   }
 }
 
+/** An empty file beside an encryption key was a database once, before a failed copy or a full disk emptied it. */
+function refuseEmptied(path: string): void {
+  const keyPath = join(dirname(path), 'halyard.key')
+  if (!existsSync(path) || statSync(path).size > 0 || !existsSync(keyPath)) return
+  throw new DatabaseFileError(
+    `The database file ${resolve(path)} is empty, but its encryption key ${resolve(keyPath)} exists. Restore a backup with ` +
+      '"halyard restore <backup>", or delete the empty file to start with a new database.',
+    undefined,
+  )
+}
+
+/** Creates the file readable only by its owner. SQLite gives its -wal and -shm files the same mode. */
+function createPrivate(path: string): void {
+  try {
+    closeSync(openSync(path, 'wx', 0o600))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+  }
+}
+
 function check(handle: SqliteHandle): void {
   const [row] = handle.prepare('pragma quick_check(1)').all() as { quick_check: string }[]
   if (row?.quick_check !== 'ok') throw new Error(`malformed: ${row?.quick_check}`)
 }
 
 function explained(path: string, error: Error): Error {
+  if (error instanceof DatabaseFileError) return error
   const { message } = error
   if (/malformed|not a database|disk image/.test(message)) {
     return new DatabaseFileError(
@@ -57,7 +80,7 @@ function explained(path: string, error: Error): Error {
   }
   if (/full|ENOSPC/.test(message)) {
     return new DatabaseFileError(
-      `There is no room left for the database file ${path} (${message}). Free some space and start again.`,
+      `The disk is too full for the database file ${path} (${message}). Free some space and start again.`,
       error,
     )
   }

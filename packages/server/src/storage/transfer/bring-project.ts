@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Instant } from '../../instant.ts'
-import { sqlChangeLog } from '../changes/change-log.sql.ts'
+import { appendChanges } from '../changes/change-log.sql.ts'
 import type { DialectName } from '../migrations/migration.ts'
 import type { Tables } from '../tables.ts'
 import { findOrganization, findPeople, findPlugins, findRoles, type Place } from './counterparts.ts'
@@ -22,12 +22,12 @@ export interface Newcomer {
   readonly findCredentials: () => Promise<Credentials>
 }
 
-/** Keys, and what is locked with them: made and opened by those whom they belong to. */
+/** Keys and sealed secrets: created and opened by the features that own them. */
 export interface Credentials {
   newUuid(): string
   newToken(): string
   newSecretKey(): { readonly id: string; readonly value: string; readonly hash: string; readonly mask: string }
-  /** Locks the secrets of a plugin's settings anew for another place; undefined when they cannot be opened here. */
+  /** Seals the secrets of a plugin's settings again for another place; undefined when they cannot be opened here. */
   moveSecrets(sealed: string, from: ConfigPlace, to: ConfigPlace): string | undefined
   canOpenPluginToken(sealed: string): boolean
 }
@@ -43,13 +43,13 @@ export interface BroughtProject {
   readonly token: string
   /** What a person has to know or do, in sentences. */
   readonly notes: readonly string[]
-  /** Secret keys that were given anew, by their label: nobody can find them out later. */
+  /** Secret keys that were issued again, by label: they are shown once. */
   readonly secretKeys: readonly { readonly label: string; readonly value: string }[]
 }
 
 /**
- * Brings an exported project as a new one. Its rows get numbers that nobody has, and everything that names them follows; people, roles and plugins are
- * found here by their names. Nothing that belongs to somebody else is changed. Raises ImportError.
+ * Brings an exported project as a new one. Its rows get new ids, and everything that names them follows; people, roles and plugins are
+ * found here by their names. Nothing that belongs to others is changed. Raises ImportError.
  */
 export async function bringProject(
   tx: Kysely<Tables>,
@@ -95,14 +95,9 @@ export async function bringProject(
   const rows = await batch.end()
 
   const { id, name, api_token } = arrivals.project()
-  // Last of all: whoever appends to the change log keeps the others from it until commit.
-  await sqlChangeLog(tx).append({
-    topic: 'project',
-    organizationId: organization.id,
-    projectId: id,
-    entityId: String(id),
-    at: newcomer.now,
-  })
+  // Last: appending locks the change log until commit.
+  const change = { topic: 'project', organizationId: organization.id, projectId: id, entityId: String(id) } as const
+  await appendChanges(tx, [{ ...change, at: newcomer.now }])
   const notes = [...arrivals.notes, ...people.notes, ...roles.notes, ...plugins.notes]
   return { rows, project: { id, name, organization, token: api_token, notes, secretKeys: arrivals.secretKeys } }
 }

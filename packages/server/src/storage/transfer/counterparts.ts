@@ -32,7 +32,7 @@ export async function findOrganization(tx: Kysely<Tables>, wanted: string | unde
 const only = <T>(items: readonly T[]): T | undefined => (items.length === 1 ? items[0] : undefined)
 
 /**
- * People are known by their e-mail address. Nobody is let in by an import: who has no account here gets one that cannot be used until they are
+ * People are known by their email address. An import grants no one access: a user without an account here gets one that cannot be used until they are
  * invited, so that what they did stays under their name.
  */
 export async function findPeople(

@@ -87,11 +87,13 @@ function partOfProject(
   projectId: number,
 ): RawBuilder<boolean> | undefined {
   if (shape.name === 'projects') return sql<boolean>`id = ${projectId}`
-  // Its own, and those of plugins for everybody that it uses.
+  // Its own, and those of global plugins that it uses.
   if (shape.name === 'organizations')
     return sql<boolean>`(id in (select organization_id from projects where id = ${projectId})
       or id in (select organization_id from plugins where ${usedPlugins(projectId)}))`
   if (shape.name === 'plugins') return usedPlugins(projectId)
+  // What other organizations have accepted is theirs.
+  if (shape.name === 'plugin_acceptances' || shape.name === 'plugin_releases') return undefined
   if (shape.name === 'users') return sql<boolean>`(${sql.join(whereUsersAreNamed(shapes, projectId), sql` or `)})`
   // Where the change log ends belongs to every database.
   if (shape.name === 'change_head') return sql<boolean>`1 = 1`
@@ -116,7 +118,7 @@ function partOfProject(
 const usedPlugins = (projectId: number): RawBuilder<boolean> =>
   sql<boolean>`id in (select plugin_id from plugin_configs where project_id = ${projectId})`
 
-/** Everybody whom a row of the project names. */
+/** Every user that a row of the project names. */
 const whereUsersAreNamed = (shapes: readonly TableShape[], projectId: number): RawBuilder<boolean>[] =>
   shapes.flatMap(shape => {
     if (shape.name === 'users') return []

@@ -22,7 +22,7 @@ export interface ImportReport {
 
 type Shapes = ReadonlyMap<string, TableShape>
 
-/** A new database has these by itself. */
+/** A new database has these already. */
 const filledByMigrations = new Set(['change_head'])
 
 /**
@@ -39,7 +39,7 @@ export async function importData(storage: Storage, open: OpenExport, options: Im
         'Into this one, bring the projects one by one: export each with --project.',
     )
   if (filled) {
-    // A long look at the file, before anybody has to wait for the transaction.
+    // The file is checked first, so that the transaction is short.
     const survey = await surveyExport(open, shapes)
     const credentials = await options.findCredentials()
     return inTransaction(storage, options.isDryRun, tx =>

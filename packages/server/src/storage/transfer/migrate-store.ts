@@ -34,7 +34,7 @@ export async function moveStore(
   await migrate(source.kysely, source.dialect)
   await migrate(target.kysely, target.dialect)
   const shapes = await tableShapes()
-  // Nobody writes to a SQLite file meanwhile; with PostgreSQL, stop the nodes first.
+  // The SQLite file has no other writer meanwhile; with PostgreSQL, stop the nodes first.
   source.sqlite?.handle.exec('begin immediate')
   try {
     const report = await copyAndCompare(source.kysely, target, shapes, onProgress)

@@ -10,7 +10,7 @@ export interface ExportedRow {
   readonly row: Row
 }
 
-/** Reads the file anew from its beginning, a line at a time. */
+/** Reads the file again from its beginning, a line at a time. */
 export type OpenExport = () => AsyncIterable<string>
 
 /** The first line. Raises ImportError when the export is none, or one of another schema. */

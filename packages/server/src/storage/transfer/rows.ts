@@ -51,7 +51,7 @@ export async function countRows(db: Database, shape: TableShape): Promise<number
   return Number(rows[0]?.count)
 }
 
-/** Numbers that count up go on after the highest that was brought in. SQLite sees to that by itself. */
+/** Generated ids continue after the highest imported one. SQLite does that automatically. */
 export async function continueNumbering(db: Database, dialect: DialectName, shape: TableShape): Promise<void> {
   if (dialect === 'sqlite' || shape.key.length !== 1 || shape.key[0] !== 'id') return
   const { rows } = await sql<{

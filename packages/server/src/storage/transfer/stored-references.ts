@@ -26,7 +26,7 @@ export const namedTables = (shape: TableShape): readonly NamedTable[] => [
   ...Object.entries(looseReferences[shape.name] ?? {}).map(([column, table]) => ({ column, table, isLoose: true })),
 ]
 
-/** The same row with everything that it names, and its own number, called anew. What is named inside of JSON follows. */
+/** The same row with everything that it names, and its own id, renamed. What is named inside of JSON follows. */
 export function renameRow(shape: TableShape, row: Row, rename: Rename): Row {
   const renamed: Record<string, unknown> = { ...row }
   if (shape.isNumbered) renamed.id = rename(shape.name, row.id)
@@ -43,7 +43,7 @@ export function renameRow(shape: TableShape, row: Row, rename: Rename): Row {
   return renamed
 }
 
-/** Text in which nothing is called anew stays letter by letter what it was. */
+/** Text in which nothing is renamed stays unchanged. */
 function renameText(text: unknown, rename: (value: unknown) => unknown): unknown {
   if (typeof text !== 'string') return text
   const value: unknown = JSON.parse(text)
@@ -131,7 +131,7 @@ const inDefinitions = fields({
   cohorts: each(fields({ id: idOf('cohorts'), filters: inFilters })),
 })
 
-/** What a plugin keeps for itself is its own affair; what Halyard tells it of a flag is not. */
+/** What a plugin stores is not rewritten; what Halyard delivers to it about a flag is. */
 const inJob: Inside = (value, rename, row) =>
   row.kind === 'flag_change'
     ? fields({
@@ -166,7 +166,7 @@ const specialColumns: Readonly<Record<string, (row: Row, rename: Rename) => Row>
     const table = itemTables[String(row.scope)]
     return table ? { item_id: String(rename(table, Number(row.item_id)) ?? row.item_id) } : {}
   },
-  // The last person that was looked at. When that one is gone, the work starts anew: nobody is put into a cohort twice.
+  // The last person that was looked at. When that one is gone, the work starts again: no one is put into a cohort twice.
   cohort_jobs: (row, rename) => {
     if (row.position === 0) return {}
     const position = rename('persons', row.position)

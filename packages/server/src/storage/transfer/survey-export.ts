@@ -10,11 +10,11 @@ const ownOfInstallation = new Set(['changes', 'change_head'])
 
 export const isOfProject = (table: string): boolean => !surroundings.has(table) && !ownOfInstallation.has(table)
 
-/** What has to be known of an exported project before its rows can be called anew. */
+/** What has to be known of an exported project before its rows can be renamed. */
 export interface Survey {
   readonly project: Row
   readonly organization: Row
-  /** The people whom the project's rows name. */
+  /** The users that the project's rows name. */
   readonly users: readonly Row[]
   /** The roles that its flags are open to. */
   readonly roles: readonly Row[]

@@ -8,7 +8,7 @@ export interface TableShape {
   readonly columns: readonly string[]
   /** The columns of the primary key, in their order. */
   readonly key: readonly string[]
-  /** Its `id` counts up by itself. */
+  /** Its `id` is generated. */
   readonly isNumbered: boolean
   readonly references: readonly { readonly column: string; readonly table: string; readonly to: string }[]
 }
@@ -18,7 +18,7 @@ const ownOfEachDatabase = new Set(['schema_migrations'])
 
 /**
  * Every table, each after those that it refers to. Read from an empty database that the migrations have just made, so that a new table
- * is moved without anybody thinking of it.
+ * is moved automatically.
  */
 export async function tableShapes(steps?: readonly Migration[]): Promise<readonly TableShape[]> {
   const storage = openStorage('sqlite::memory:')

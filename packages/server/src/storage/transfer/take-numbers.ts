@@ -5,8 +5,8 @@ import type { Tables } from '../tables.ts'
 const numbersAtOnceMax = 10_000
 
 /**
- * So many numbers that no row of the table has or ever had, ascending, and that nobody else will get. SQLite has one writer at a time, so there they
- * follow the highest; PostgreSQL hands them out one by one to whoever asks.
+ * Ids that no row of the table has or ever had, ascending, and reserved for the caller. SQLite has one writer at a time, so there they
+ * follow the highest; PostgreSQL assigns them one by one.
  */
 export async function takeNumbers(
   tx: Kysely<Tables>,

@@ -1,13 +1,13 @@
 import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
-import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
-import { WorkProgress } from '../../app/work-progress.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
+import { WorkProgress } from '../../ui/feedback/work-progress.tsx'
 import classes from './bulk-bar.module.css'
 import { useBulk } from './use-bulk.ts'
 
-// Fetched when somebody wants one: the first view of the list does without.
+// Loaded on demand: the first view of the list does not need them.
 const dialogs = () => import('./bulk-dialogs.tsx')
 const TagDialog = lazy(async () => ({ default: (await dialogs()).TagDialog }))
 const CopyDialog = lazy(async () => ({ default: (await dialogs()).CopyDialog }))
@@ -19,22 +19,22 @@ interface Props {
   onSelect: (ids: readonly number[]) => void
 }
 
-type Asking = 'tag' | 'untag' | 'delete' | 'copy'
+type BulkDialog = 'tag' | 'untag' | 'delete' | 'copy'
 
-/** What can be done with several flags at once. What did not work stays selected. */
+/** Bulk actions for the selected flags. Flags that failed stay selected. */
 export function BulkBar({ project, flags, onSelect }: Props) {
   const t = useMessages()
   const bulk = useBulk(String(project.id), onSelect)
-  const [asking, setAsking] = useState<Asking>()
-  const close = () => setAsking(undefined)
-  const ask = (what: Asking, label: string) => (
-    <Button size="xs" variant="default" onClick={() => setAsking(what)}>
+  const [dialog, setDialog] = useState<BulkDialog>()
+  const close = () => setDialog(undefined)
+  const dialogButton = (what: BulkDialog, label: string) => (
+    <Button size="xs" variant="default" onClick={() => setDialog(what)}>
       {label}
     </Button>
   )
   const tag = (name: string) => {
     close()
-    bulk.change(flags, { tags: [name], tags_action: asking === 'untag' ? 'remove' : 'add' })
+    bulk.change(flags, { tags: [name], tags_action: dialog === 'untag' ? 'remove' : 'add' })
   }
   return (
     <>
@@ -66,10 +66,10 @@ export function BulkBar({ project, flags, onSelect }: Props) {
                   <Button size="xs" variant="default" onClick={() => bulk.change(flags, { active: false })}>
                     {t.flags.bulkOff}
                   </Button>
-                  {ask('tag', t.flags.bulkTag)}
-                  {ask('untag', t.bulk.untag)}
-                  {ask('copy', t.bulk.copy)}
-                  <Button size="xs" variant="light" color="red" onClick={() => setAsking('delete')}>
+                  {dialogButton('tag', t.flags.bulkTag)}
+                  {dialogButton('untag', t.bulk.untag)}
+                  {dialogButton('copy', t.bulk.copy)}
+                  <Button size="xs" variant="light" color="red" onClick={() => setDialog('delete')}>
                     {t.flags.bulkDelete}
                   </Button>
                 </>
@@ -82,15 +82,15 @@ export function BulkBar({ project, flags, onSelect }: Props) {
         </Paper>
       )}
       <Suspense fallback={null}>
-        {(asking === 'tag' || asking === 'untag') && (
+        {(dialog === 'tag' || dialog === 'untag') && (
           <TagDialog
-            title={asking === 'tag' ? t.flags.bulkTag : t.bulk.untag}
+            title={dialog === 'tag' ? t.flags.bulkTag : t.bulk.untag}
             known={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
             onClose={close}
             onTag={tag}
           />
         )}
-        {asking === 'copy' && (
+        {dialog === 'copy' && (
           <CopyDialog
             project={project}
             count={flags.length}
@@ -104,7 +104,7 @@ export function BulkBar({ project, flags, onSelect }: Props) {
         {bulk.failures.length > 0 && <FailuresDialog failures={bulk.failures} onClose={bulk.dismissFailures} />}
       </Suspense>
       <ConfirmDialog
-        isOpen={asking === 'delete'}
+        isOpen={dialog === 'delete'}
         title={t.flags.bulkDelete}
         question={t.flags.bulkConfirmDelete(flags.length)}
         onClose={close}

@@ -1,7 +1,7 @@
 import { bulkFlagsMax, type Flag, routes } from '@halyard/contract'
 import type { Call } from '../../api/client.ts'
 
-/** What happened to several flags. `changed` are those that are different now, as they were before and as they are. */
+/** The result of a bulk operation: each changed flag before and after, and the failures. */
 export interface BulkOutcome {
   readonly changed: readonly { readonly before: Flag; readonly after: Flag }[]
   readonly failures: readonly BulkFailure[]
@@ -13,7 +13,7 @@ export interface BulkFailure {
   readonly reason: string
 }
 
-/** How far it is, and whether it is to stop before the next request. */
+/** Progress, and whether to stop before the next request. */
 export interface BulkRun {
   readonly signal: AbortSignal
   onProgress(done: number): void
@@ -26,17 +26,17 @@ export type BulkChange =
   | { readonly tags: string[]; readonly tags_action: 'add' | 'remove' }
   | { readonly deleted: true }
 
-/** As many flags a request as the server takes: usually one request, in which everything happens at once. */
+/** Sends as many flags per request as the server accepts; usually one request, applied atomically. */
 export function changing(call: Call, projectId: string, change: BulkChange): BulkJob {
   const params = { project_id: projectId }
   const send = async (flags: readonly Flag[]) => {
     const ids = flags.map(({ id }) => id)
     if ('deleted' in change) {
       const { deleted, errors } = await call(routes.flagBulk.remove, { params, body: { ids } })
-      return { answers: deleted.map(({ id }) => ({ id, deleted: true })), errors }
+      return { results: deleted.map(({ id }) => ({ id, deleted: true })), errors }
     }
     const { updated, errors } = await call(routes.flagBulk.update, { params, body: { ids, ...change } })
-    return { answers: updated, errors }
+    return { results: updated, errors }
   }
   return async (flags, { signal, onProgress }) => {
     const byId = new Map(flags.map(flag => [flag.id, flag]))
@@ -44,10 +44,10 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
     const failures: BulkFailure[] = []
     for (let done = 0; done < flags.length && !signal.aborted; done += bulkFlagsMax) {
       onProgress(done)
-      const { answers, errors } = await send(flags.slice(done, done + bulkFlagsMax))
-      for (const answer of answers) {
-        const before = byId.get(answer.id)
-        if (before) changed.push({ before, after: { ...before, ...answer } })
+      const { results, errors } = await send(flags.slice(done, done + bulkFlagsMax))
+      for (const result of results) {
+        const before = byId.get(result.id)
+        if (before) changed.push({ before, after: { ...before, ...result } })
       }
       for (const { id, reason } of errors) failures.push({ id, key: byId.get(id)?.key ?? `#${id}`, reason })
     }
@@ -57,7 +57,10 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
 
 const requestsAtOnceMax = 6
 
-/** For what has no request for many: one each, a few at a time, so one that fails does not hold up the others. */
+/**
+ * For actions without a bulk endpoint: one request per flag, a few in parallel, so that one failure does not stop the
+ * rest.
+ */
 export function eachOf(work: (flag: Flag) => Promise<Flag>, reasonOf: (error: unknown) => string): BulkJob {
   return async (flags, { signal, onProgress }) => {
     const waiting = [...flags]
@@ -78,7 +81,7 @@ export function eachOf(work: (flag: Flag) => Promise<Flag>, reasonOf: (error: un
   }
 }
 
-/** The change that takes another back, and the flags that it had really changed. */
+/** The inverse change, and the flags that the original one really changed. */
 export function opposite(
   change: BulkChange,
   { changed }: BulkOutcome,

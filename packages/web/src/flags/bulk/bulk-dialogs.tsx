@@ -1,10 +1,10 @@
 import type { Project } from '@halyard/contract'
 import { Autocomplete, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { useProjects } from '../../api/queries.ts'
-import { Dialog } from '../../app/dialog.tsx'
-import { PlainTable } from '../../app/plain-table.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { useProjects } from '../../services/session-queries.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
 import type { BulkFailure } from './bulk-change.ts'
 
 interface TagProps {
@@ -59,7 +59,7 @@ export function CopyDialog({ project, count, onClose, onCopy }: CopyProps) {
   return (
     <Dialog onClose={onClose} title={t.bulk.copy}>
       {others.length === 0 ? (
-        <Text>{t.copies.alone}</Text>
+        <Text>{t.copies.noOtherProjects}</Text>
       ) : (
         <Stack>
           <Text size="sm">{t.bulk.copyIntro(count)}</Text>
@@ -91,7 +91,7 @@ export function FailuresDialog({ failures, onClose }: { failures: readonly BulkF
     <Dialog onClose={onClose} title={t.bulk.failed(failures.length)} size="lg">
       <Stack>
         <Text size="sm">{t.bulk.failedIntro}</Text>
-        <PlainTable
+        <DataTable
           label={t.bulk.failed(failures.length)}
           head={[t.flags.columnFlag, t.bulk.reason]}
           rows={failures.map(({ id, key, reason }) => ({ key: id, cells: [key, reason] }))}

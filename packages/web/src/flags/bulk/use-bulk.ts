@@ -1,11 +1,11 @@
 import { type Flag, routes } from '@halyard/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
-import { useNotify } from '../../app/notify.ts'
-import { problemText } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useMessages } from '../../messages/language.tsx'
-import { rememberFlags } from '../flag-cache.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { problemText } from '../../ui/feedback/problems.tsx'
+import { cacheFlags } from '../flag-cache.ts'
 import {
   type BulkChange,
   type BulkFailure,
@@ -16,13 +16,13 @@ import {
   opposite,
 } from './bulk-change.ts'
 
-interface Told {
-  /** The sentence that tells of it. */
+interface BulkReport {
+  /** The success message. */
   readonly done: (count: number) => string
   readonly undo?: (outcome: BulkOutcome) => unknown
 }
 
-/** Does something with several flags: shows how far it is, can be stopped, offers one undo, and names what did not work. */
+/** Runs a bulk operation with progress, cancel, one undo and a list of failures. */
 export function useBulk(projectId: string, onDone: (failedIds: readonly number[]) => void) {
   const t = useMessages()
   const call = useCall()
@@ -32,7 +32,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
   const [failures, setFailures] = useState<readonly BulkFailure[]>([])
   const stop = useRef<AbortController>(undefined)
 
-  const run = async (flags: readonly Flag[], job: BulkJob, { done, undo }: Told) => {
+  const run = async (flags: readonly Flag[], job: BulkJob, { done, undo }: BulkReport) => {
     const controller = new AbortController()
     stop.current = controller
     setProgress({ done: 0, total: flags.length })
@@ -42,13 +42,13 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
         onProgress: count => setProgress({ done: count, total: flags.length }),
       })
       const { changed } = outcome
-      rememberFlags(
+      cacheFlags(
         queries,
         projectId,
         changed.map(({ after }) => after),
       )
       if (changed.length > 0) {
-        notify.tell({ id: 'bulk', message: done(changed.length), ...(undo && { onUndo: () => undo(outcome) }) })
+        notify.success({ id: 'bulk', message: done(changed.length), ...(undo && { onUndo: () => undo(outcome) }) })
       }
       setFailures(outcome.failures)
       onDone(outcome.failures.map(({ id }) => id))
@@ -69,7 +69,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
       },
     })
 
-  /** There is no request for many: restoring is rare. */
+  /** There is no bulk endpoint for restoring. */
   const restore = (flags: readonly Flag[]): Promise<void> =>
     run(
       flags,

@@ -3,24 +3,24 @@ import { Badge, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/co
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { useProjects } from '../../api/queries.ts'
-import { useNotify } from '../../app/notify.ts'
-import { PlainTable } from '../../app/plain-table.tsx'
-import { Loaded } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useFormats, useMessages } from '../../messages/language.tsx'
-import type { FieldChange } from '../change-list.tsx'
-import { describeState } from '../flag-state.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useProjects } from '../../services/session-queries.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { Loaded } from '../../ui/feedback/problems.tsx'
+import type { Wording } from '../flag-sentences.ts'
+import { describeState } from '../flag-summary.ts'
 import type { TabProps } from '../flag-tabs.ts'
+import type { FieldChange } from '../history/change-list.tsx'
 import { useWording } from '../use-wording.ts'
-import type { Wording } from '../words.ts'
-import { differencesOf, everythingOf } from './copy-differences.ts'
+import { copiedValues, differencesOf } from './copy-differences.ts'
 import { CopyPreview, type Target } from './copy-preview.tsx'
-import { elsewhereKey, type FlagElsewhere, useFlagElsewhere } from './flag-elsewhere.ts'
+import { type FlagInProject, flagInProjectsKey, useFlagInProjects } from './flag-in-projects.ts'
 
 const represented = { prefer: 'return=representation' }
 
-/** The flag in each project of the organization, what differs, and copying it there. */
+/** The flag in each project of the organization, the differences, and copying it there. */
 export function CopiesTab(props: TabProps) {
   const { flag, project } = props
   const t = useMessages()
@@ -36,19 +36,19 @@ export function CopiesTab(props: TabProps) {
   const [chosen, setChosen] = useState<readonly number[]>([])
   const [isOff, setIsOff] = useState(true)
   const [isAsking, setIsAsking] = useState(false)
-  const copies = useFlagElsewhere(flag.key, others)
+  const copies = useFlagInProjects(flag.key, others)
   const copied: Flag = { ...flag, active: flag.active && !isOff }
 
-  const targetOf = (other: Project, elsewhere: FlagElsewhere | undefined): Target => {
-    const theirs = elsewhere?.flag
+  const targetOf = (other: Project, found: FlagInProject | undefined): Target => {
+    const theirs = found?.flag
     const words: Wording = {
       ...wording,
       groupTypes: other.group_types,
-      cohortName: id => elsewhere?.cohortNames[id] ?? `#${id}`,
-      flagKey: id => elsewhere?.flagKeys[id] ?? `#${id}`,
+      cohortName: id => found?.cohortNames[id] ?? `#${id}`,
+      flagKey: id => found?.flagKeys[id] ?? `#${id}`,
     }
     const against = (mine: Flag) =>
-      theirs ? differencesOf({ flag: theirs, wording: words }, { flag: mine, wording }) : everythingOf(mine)
+      theirs ? differencesOf({ flag: theirs, wording: words }, { flag: mine, wording }) : copiedValues(mine)
     return { project: other, flag: theirs, wording: words, differences: against(flag), changes: against(copied) }
   }
   const copy = async () => {
@@ -62,13 +62,13 @@ export function CopiesTab(props: TabProps) {
       },
       headers: represented,
     })
-    notify.tell({ message: t.copies.copied(chosen.length) })
+    notify.success({ message: t.copies.copied(chosen.length) })
     setChosen([])
-    await queries.invalidateQueries({ queryKey: elsewhereKey })
+    await queries.invalidateQueries({ queryKey: flagInProjectsKey })
     for (const id of chosen) await queries.invalidateQueries({ queryKey: ['flags', String(id)] })
   }
   const toggle = (id: number) => setChosen(old => (old.includes(id) ? old.filter(each => each !== id) : [...old, id]))
-  if (others.length === 0) return <Text size="sm">{t.copies.alone}</Text>
+  if (others.length === 0) return <Text size="sm">{t.copies.noOtherProjects}</Text>
   return (
     <Loaded query={copies}>
       {found => {
@@ -117,7 +117,7 @@ function Matrix({ here, targets, chosen, onToggle }: MatrixProps) {
   const stateIn = ({ group_types }: Project, flag: Flag) =>
     describeState(flag, { t, percent, groupTypes: group_types }).text
   return (
-    <PlainTable
+    <DataTable
       label={t.copies.title}
       head={[t.shell.project, t.copies.state, t.copies.difference, t.copies.copyHere]}
       rows={[
@@ -157,13 +157,13 @@ function Matrix({ here, targets, chosen, onToggle }: MatrixProps) {
 function Difference({ isThere, differences }: { isThere: boolean; differences: readonly FieldChange[] }) {
   const t = useMessages()
   const names: Record<string, string> = t.fields
-  const [colour, text] = !isThere
+  const [color, text] = !isThere
     ? ['gray', t.copies.missing]
     : differences.length === 0
       ? ['green', t.copies.same]
       : ['yellow', differences.map(({ field }) => names[field] ?? field).join(', ')]
   return (
-    <Badge variant="light" color={colour}>
+    <Badge variant="light" color={color}>
       {text}
     </Badge>
   )

@@ -1,8 +1,8 @@
 import type { Flag } from '@halyard/contract'
-import type { FieldChange } from '../change-list.tsx'
-import { filterLines, type Wording } from '../words.ts'
+import { filterLines, type Wording } from '../flag-sentences.ts'
+import type { FieldChange } from '../history/change-list.tsx'
 
-/** What copying carries over. */
+/** The fields that copying carries over. */
 const copiedFields = [
   'active',
   'name',
@@ -19,8 +19,8 @@ interface Side {
 }
 
 /**
- * How two flags of the same key differ. Conditions are compared in words: cohorts and flags have other ids in another project,
- * and the same names.
+ * The differences between two flags with the same key. Conditions are compared as sentences, because cohort and flag
+ * ids differ between projects while names do not.
  */
 export function differencesOf(theirs: Side, mine: Side): FieldChange[] {
   const text = (field: (typeof copiedFields)[number], { flag, wording }: Side): string =>
@@ -30,10 +30,10 @@ export function differencesOf(theirs: Side, mine: Side): FieldChange[] {
     .map(field => ({ field, before: theirs.flag[field], after: mine.flag[field] }))
 }
 
-/** What a project that does not have the flag gets. */
-export const everythingOf = (mine: Flag): FieldChange[] =>
+/** The fields that a project without this flag receives. */
+export const copiedValues = (mine: Flag): FieldChange[] =>
   copiedFields.flatMap(field => {
     const after = mine[field]
-    const isPlain = after === null || after === '' || after === false || (Array.isArray(after) && after.length === 0)
-    return isPlain && field !== 'active' ? [] : [{ field, before: undefined, after }]
+    const isDefault = after === null || after === '' || after === false || (Array.isArray(after) && after.length === 0)
+    return isDefault && field !== 'active' ? [] : [{ field, before: undefined, after }]
   })

@@ -1,20 +1,20 @@
 import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { Dialog } from '../../app/dialog.tsx'
-import { ProblemAlert } from '../../app/problems.tsx'
-import { useMessages } from '../../messages/language.tsx'
-import { ChangeList, type FieldChange } from '../change-list.tsx'
-import type { Wording } from '../words.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import type { Wording } from '../flag-sentences.ts'
+import { ChangeList, type FieldChange } from '../history/change-list.tsx'
 
-/** The flag in one other project, and what copying it there would change. */
+/** The flag in another project, and what copying would change there. */
 export interface Target {
   readonly project: Project
   readonly flag: Flag | undefined
   readonly wording: Wording
-  /** Between the two as they are. */
+  /** The current differences. */
   readonly differences: readonly FieldChange[]
-  /** What copying would do: the copy may start switched off. */
+  /** What copying would change: the copy may start turned off. */
   readonly changes: readonly FieldChange[]
 }
 
@@ -25,7 +25,7 @@ interface Props {
   onClose: () => void
 }
 
-/** What will be different in each project, line by line, before anything is copied. */
+/** A diff per target project, shown before anything is copied. */
 export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)
@@ -50,7 +50,7 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
             <Title order={3}>{target.project.name}</Title>
             <Text size="sm" c="dimmed" mb="xs">
               {target.flag === undefined
-                ? t.copies.willAppear
+                ? t.copies.willCreate
                 : target.changes.length === 0
                   ? t.copies.same
                   : t.copies.willChange}

@@ -1,7 +1,7 @@
 import { Collapse, NativeSelect, Stack, Switch } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Disclose } from '../../app/disclose.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { DisclosureButton } from '../../ui/layout/disclosure-button.tsx'
 import type { Draft } from './draft.ts'
 import classes from './editor.module.css'
 
@@ -10,7 +10,7 @@ export function AdvancedSettings({ draft, onChange }: { draft: Draft; onChange: 
   const [isOpen, { toggle }] = useDisclosure(false)
   return (
     <section className={classes.section}>
-      <Disclose label={t.editor.advanced} isOpen={isOpen} onToggle={toggle} />
+      <DisclosureButton label={t.editor.advanced} isOpen={isOpen} onToggle={toggle} />
       <Collapse expanded={isOpen}>
         <Stack mt="sm" gap="sm">
           <Switch

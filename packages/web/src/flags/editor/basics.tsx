@@ -1,19 +1,19 @@
 import { Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
-import { fieldProblem } from '../../app/problems.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { fieldProblem } from '../../ui/feedback/problems.tsx'
 import type { Draft } from './draft.ts'
 
 interface Props {
   draft: Draft
   isNew: boolean
-  /** As it is saved; programs ask for it. */
+  /** The stored key, which code still uses. */
   savedKey: string
   error: unknown
   keyProblem: string | undefined
   onChange: (change: Partial<Draft>) => void
 }
 
-/** What the flag is called and what it is for. */
+/** Key, description and tags. */
 export function Basics({ draft, isNew, savedKey, error, keyProblem, onChange }: Props) {
   const t = useMessages()
   return (

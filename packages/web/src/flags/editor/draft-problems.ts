@@ -1,35 +1,35 @@
 import type { Definitions, FlagDefinition, Issue } from '@halyard/engine'
 import { isProblem } from '../../api/problem.ts'
-import type { Messages } from '../../messages/en.ts'
+import type { Messages } from '../../i18n/en.ts'
 import type { Filters, Property } from '../filters.ts'
-import { issuesOf } from './definitions.ts'
-import { valueKind } from './operator-kind.ts'
+import { valueKind } from './conditions/operator-kind.ts'
+import { issuesOf } from './draft-definitions.ts'
 
 export interface DraftProblem {
   readonly path: string
   readonly message: string
 }
 
-/** The engine speaks English. */
-export const inWords = (t: Messages, { code, path, message }: Issue): DraftProblem => ({
+/** Translates an issue of the engine, which reports in English. */
+export const translateIssue = (t: Messages, { code, path, message }: Issue): DraftProblem => ({
   path,
   message: t.issues[code] ?? message,
 })
 
-/** What the engine finds here, and what the server said of the filters: `path: sentence`. */
+/** The issues that the engine finds, plus the server's rejection of the filters (`path: sentence`). */
 export function problemsOf(
   t: Messages,
   definition: FlagDefinition,
   definitions: Definitions,
   error: unknown,
 ): DraftProblem[] {
-  const found: DraftProblem[] = issuesOf(definition, definitions).map(issue => inWords(t, issue))
+  const found: DraftProblem[] = issuesOf(definition, definitions).map(issue => translateIssue(t, issue))
   if (!isProblem(error) || error.field !== 'filters') return found
   const [, path = 'filters', message = error.message] = /^(filters[^\s:]*): (.*)$/s.exec(error.message) ?? []
   return found.some(issue => issue.path === path) ? found : [...found, { path, message }]
 }
 
-/** Filters that were begun and not filled in. They can be evaluated, and let nobody in: hardly what is wanted. */
+/** Filters that were added and left empty. They evaluate to no match, which is rarely intended. */
 export const unfilledOf = (t: Messages, { groups }: Filters): DraftProblem[] =>
   groups.flatMap(({ properties }, group) => unfilledAt(t, properties, `filters.groups[${group}].properties`))
 
@@ -46,7 +46,7 @@ function missingIn(t: Messages, { type, key, operator, value }: Property) {
   return isUnfilled(operator, value) ? { field: 'value', message: t.editor.valueMissing } : undefined
 }
 
-/** Limits, dates and versions that are missing the engine finds itself. */
+/** The engine itself reports missing limits, dates and versions. */
 const isUnfilled = (operator: string, value: unknown): boolean =>
   ['list', 'text', 'pattern', 'number'].includes(valueKind(operator)) &&
   (Array.isArray(value) ? value.length === 0 : value === '' || value === null || value === undefined)

@@ -1,7 +1,7 @@
 import type { Flag, FlagWrite } from '@halyard/contract'
 import { type Filters, readFilters, writeFilters } from '../filters.ts'
 
-/** A flag while it is being edited: the fields that the page can change. */
+/** A flag while it is being edited: the fields that the editor can change. */
 export interface Draft {
   readonly key: string
   readonly name: string
@@ -42,7 +42,7 @@ export const draftToWire = (draft: Draft): FlagWrite & { key: string } => ({
   filters: writeFilters(draft.filters),
 })
 
-/** Only what differs, so that a save does not undo what somebody else changed in another field. */
+/** Only the changed fields, so that saving does not overwrite another user's change to a different field. */
 export function changesOf(draft: Draft, original: Draft): FlagWrite {
   const before = draftToWire(original) as Record<string, unknown>
   const after = draftToWire(draft) as Record<string, unknown>

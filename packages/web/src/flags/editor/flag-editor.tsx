@@ -3,29 +3,29 @@ import { Alert, Stack } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useMemo, useRef, useState } from 'react'
-import type { Cohort } from '../../api/cohorts.ts'
 import { isProblem } from '../../api/problem.ts'
-import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
-import { ProblemAlert } from '../../app/problems.tsx'
-import { showFault } from '../../app/show-fault.ts'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import type { Cohort } from '../../services/cohort-queries.ts'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { focusInvalidField } from '../../ui/layout/focus-invalid-field.ts'
 import type { Filters } from '../filters.ts'
 import { AdvancedSettings } from './advanced-settings.tsx'
 import { Basics } from './basics.tsx'
-import { BlastRadius } from './blast-radius.tsx'
-import { Conditions } from './conditions.tsx'
-import { definitionsFor, draftDefinition, issuesOf } from './definitions.ts'
+import { Conditions } from './conditions/conditions.tsx'
+import { propertyNames } from './conditions/property-names.ts'
+import { usePersonPropertyNames } from './conditions/use-person-properties.ts'
 import { changesOf, type Draft } from './draft.ts'
+import { definitionsFor, draftDefinition, issuesOf } from './draft-definitions.ts'
 import { problemsOf, unfilledOf } from './draft-problems.ts'
-import { type Editing, EditingContext } from './editing.ts'
 import classes from './editor.module.css'
+import { type Editing, EditingContext } from './editor-context.ts'
 import { EditorSection } from './editor-section.tsx'
-import { knownProperties } from './known-properties.ts'
-import { type BrokenPayloads, hasBrokenPayload, PayloadEditor } from './payload-editor.tsx'
+import { Impact } from './impact.tsx'
 import { Preview } from './preview.tsx'
 import { SaveBar } from './save-bar.tsx'
-import { useSeenProperties } from './seen-properties.ts'
-import { VariantsEditor } from './variants-editor.tsx'
+import { type BrokenPayloads, hasBrokenPayload, PayloadEditor } from './variants/payload-editor.tsx'
+import { VariantsEditor } from './variants/variants-editor.tsx'
 
 interface Props {
   original: Draft
@@ -37,7 +37,7 @@ interface Props {
   isReadOnly: boolean
   error: unknown
   isSaving: boolean
-  /** Asked to save: for a new flag at once, for an old one after a review. */
+  /** Called on save: immediately for a new flag, before the review for an existing one. */
   onSave: (draft: Draft) => void
 }
 
@@ -68,11 +68,11 @@ export function FlagEditor(props: Props) {
   )
   const unsound = useMemo(() => problemsOf(t, definition, definitions, error), [t, definition, definitions, error])
   const unfilled = useMemo(() => {
-    const notJson = isBroken ? [{ path: 'filters.payloads', message: t.editor.payloadNotJson }] : []
+    const notJson = isBroken ? [{ path: 'filters.payloads', message: t.editor.invalidPayload }] : []
     return [...unfilledOf(t, draft.filters), ...notJson]
   }, [t, draft.filters, isBroken])
   const problems = useMemo(
-    // The page says what is missing in plainer words than the engine, which finds it as well.
+    // Missing input has clearer messages here than in the engine, which reports it too.
     () => [...unfilled, ...unsound.filter(({ path }) => unfilled.every(other => other.path !== path))],
     [unsound, unfilled],
   )
@@ -80,7 +80,7 @@ export function FlagEditor(props: Props) {
   const hasTried = attempts > 0
   const form = useRef<HTMLFieldSetElement>(null)
   useEffect(() => {
-    if (attempts > 0 || error !== null) showFault(form.current)
+    if (attempts > 0 || error !== null) focusInvalidField(form.current)
   }, [attempts, error])
   const leaving = useBlocker({
     shouldBlockFn: () => isChanged && !props.isSaving,
@@ -90,15 +90,15 @@ export function FlagEditor(props: Props) {
 
   const save = () => {
     setAttempts(count => count + 1)
-    // What the server refused last time may have been mended since; what the engine finds here has not.
+    // A rejection by the server may be fixed by now; the engine's issues are current.
     const isFaulty = issuesOf(definition, definitions).length + unfilled.length > 0
     if (draft.key.trim() === '' || isFaulty || props.isReadOnly) return
     props.onSave(draft)
   }
   useHotkeys([['mod+S', save]], [])
 
-  const seen = useSeenProperties(String(project.id))
-  const known = useMemo(() => [...new Set([...knownProperties(flags), ...seen])].sort(), [flags, seen])
+  const seen = usePersonPropertyNames(String(project.id))
+  const known = useMemo(() => [...new Set([...propertyNames(flags), ...seen])].sort(), [flags, seen])
   const editing = useMemo(
     (): Editing => ({
       isCohort: false,
@@ -108,7 +108,7 @@ export function FlagEditor(props: Props) {
       groupTypes: project.group_types,
       variantKeys: draft.filters.variants.map(({ key }) => key),
       groupTypeIndex: draft.filters.groupTypeIndex,
-      knownProperties: known,
+      propertyNames: known,
       problemsAt: path =>
         hasTried || error !== null
           ? problems.filter(problem => problem.path.startsWith(path)).map(({ message }) => message)
@@ -122,7 +122,7 @@ export function FlagEditor(props: Props) {
 
   const status =
     hasTried && problems.length > 0
-      ? t.editor.problems(problems.length)
+      ? t.editor.issues(problems.length)
       : isChanged && !props.isNew
         ? t.editor.unsaved
         : ''
@@ -134,7 +134,7 @@ export function FlagEditor(props: Props) {
           {!isAtField && error !== null && !(isProblem(error) && error.field === 'filters') && (
             <ProblemAlert error={error} />
           )}
-          {props.isReadOnly && <Alert color="gray">{t.flags.mayNotEdit}</Alert>}
+          {props.isReadOnly && <Alert color="gray">{t.flags.readOnly}</Alert>}
           <Basics
             draft={draft}
             isNew={props.isNew}
@@ -143,7 +143,7 @@ export function FlagEditor(props: Props) {
             keyProblem={keyMissing}
             onChange={set}
           />
-          <EditorSection title={t.editor.serves}>
+          <EditorSection title={t.editor.flagType}>
             <VariantsEditor filters={draft.filters} onChange={setFilters} />
           </EditorSection>
           <EditorSection title={t.editor.conditions} intro={t.editor.conditionsIntro}>
@@ -160,7 +160,7 @@ export function FlagEditor(props: Props) {
           )}
         </fieldset>
         <Stack className={classes.aside as string}>
-          <BlastRadius
+          <Impact
             projectId={String(project.id)}
             flagId={props.isNew ? undefined : flagId}
             draft={draft}

@@ -1,10 +1,10 @@
 import { compile, type Definitions, type FlagDefinition } from '@halyard/engine'
 import { Badge, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import { useMessages } from '../../messages/language.tsx'
-import { reasonSentence } from '../../why/reason.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { reasonSentence } from '../explain/reason.ts'
 import type { Filters } from '../filters.ts'
-import { regex } from './definitions.ts'
+import { regex } from './draft-definitions.ts'
 
 interface Props {
   draft: FlagDefinition
@@ -12,27 +12,27 @@ interface Props {
   definitions: Definitions
 }
 
-/** What one person would get from the flag as it stands in the form: the engine that serves runs here as well. */
+/** Evaluates the draft for one person with the engine that the server uses. */
 export function Preview({ draft, filters, definitions }: Props) {
   const t = useMessages()
   const [distinctId, setDistinctId] = useState('user-1')
   const [groupKey, setGroupKey] = useState('acme')
   const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const asked = useMemo(() => propertiesOf(filters), [filters])
+  const inputs = useMemo(() => propertiesOf(filters), [filters])
   const outcome = useMemo(() => {
     const { groupTypes } = definitions
     const named = Object.entries(groupTypes)
     const subject = {
       distinctId,
-      personProperties: valuesOf(asked, values, 'person'),
+      personProperties: valuesOf(inputs, values, 'person'),
       groups: Object.fromEntries(named.map(([, name]) => [name, groupKey])),
-      groupProperties: Object.fromEntries(named.map(([index, name]) => [name, valuesOf(asked, values, index)])),
+      groupProperties: Object.fromEntries(named.map(([index, name]) => [name, valuesOf(inputs, values, index)])),
     }
     return compile(definitions, { regex })
       .evaluate(subject, { keys: [draft.key], now: Date.now() })
       .get(draft.key)
-  }, [draft, definitions, distinctId, groupKey, values, asked])
-  const needsGroup = filters.groupTypeIndex !== null || asked.some(({ of }) => of !== 'person')
+  }, [draft, definitions, distinctId, groupKey, values, inputs])
+  const needsGroup = filters.groupTypeIndex !== null || inputs.some(({ of }) => of !== 'person')
 
   return (
     <Paper withBorder p="md" radius="lg" component="section" aria-label={t.preview.title}>
@@ -57,7 +57,7 @@ export function Preview({ draft, filters, definitions }: Props) {
             onChange={event => setGroupKey(event.currentTarget.value)}
           />
         )}
-        {asked.map(({ id, label }) => (
+        {inputs.map(({ id, label }) => (
           <TextInput
             key={id}
             size="xs"
@@ -75,7 +75,7 @@ export function Preview({ draft, filters, definitions }: Props) {
         {outcome && (
           <Stack gap={4} mt="md">
             <Group gap="xs">
-              <Text size="sm">{t.preview.gets}</Text>
+              <Text size="sm">{t.preview.result}</Text>
               <Badge color={outcome.enabled ? 'green' : 'gray'} variant="light" size="lg" radius="sm">
                 {outcome.value === true ? t.preview.on : outcome.value === false ? t.preview.off : outcome.value}
               </Badge>
@@ -95,7 +95,7 @@ export function Preview({ draft, filters, definitions }: Props) {
   )
 }
 
-interface AskedProperty {
+interface InputProperty {
   readonly id: string
   readonly label: string
   readonly key: string
@@ -103,21 +103,21 @@ interface AskedProperty {
   readonly of: string
 }
 
-/** The properties that the conditions look at; others would change nothing. */
-function propertiesOf(filters: Filters): AskedProperty[] {
+/** The properties that the conditions read; others have no effect. */
+function propertiesOf(filters: Filters): InputProperty[] {
   const found = filters.groups
     .flatMap(group => group.properties)
     .filter(({ type, key }) => (type === 'person' || type === 'group') && key !== '')
-    .map(({ type, key, group_type_index }): AskedProperty => {
+    .map(({ type, key, group_type_index }): InputProperty => {
       const of = type === 'person' ? 'person' : String(group_type_index ?? 0)
       return { id: `${of} ${key}`, label: key, key, of }
     })
   return [...new Map(found.map(property => [property.id, property])).values()]
 }
 
-const valuesOf = (asked: readonly AskedProperty[], values: Readonly<Record<string, string>>, of: string) =>
+const valuesOf = (inputs: readonly InputProperty[], values: Readonly<Record<string, string>>, of: string) =>
   Object.fromEntries(
-    asked.flatMap(property => {
+    inputs.flatMap(property => {
       const text = values[property.id]
       return property.of !== of || text === undefined || text === '' ? [] : [[property.key, text]]
     }),

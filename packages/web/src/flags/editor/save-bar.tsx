@@ -1,5 +1,5 @@
 import { Button, Group, Text } from '@mantine/core'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
 import classes from './editor.module.css'
 
 interface Props {
@@ -10,7 +10,7 @@ interface Props {
   onSave: () => void
 }
 
-/** In sight as long as something is not saved. */
+/** Visible while there are unsaved changes. */
 export function SaveBar({ isNew, isSaving, status, onDiscard, onSave }: Props) {
   const t = useMessages()
   return (

@@ -1,18 +1,18 @@
 import { Stack, Text, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { ProblemAlert } from '../../app/problems.tsx'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 
 interface Props {
   title: string
   intro: string
   error: unknown
-  /** What is set already. */
+  /** The existing entries. */
   children: ReactNode
-  /** To set something more. */
+  /** The form that adds one. */
   form: ReactNode
 }
 
-/** One kind of thing that the flag does by itself. */
+/** A section of the schedule tab: a list of automatic changes and the form that adds one. */
 export function AutomationSection({ title, intro, error, children, form }: Props) {
   return (
     <Stack gap="sm" role="group" aria-label={title}>

@@ -1,20 +1,20 @@
 import { Button, Stack } from '@mantine/core'
 import { useMemo, useState } from 'react'
-import { PlusIcon } from '../../app/icons.tsx'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { PlusIcon } from '../../ui/icons.tsx'
+import { PropertyRow } from '../editor/conditions/property-row.tsx'
 import type { DraftProblem } from '../editor/draft-problems.ts'
-import { type Editing, EditingContext } from '../editor/editing.ts'
-import { PropertyRow } from '../editor/property-row.tsx'
+import { type Editing, EditingContext } from '../editor/editor-context.ts'
 import type { Property } from '../filters.ts'
 
 interface Props {
   properties: readonly Property[]
-  /** What is wrong, at `[0].key` and the like. */
+  /** Validation messages by path, such as `[0].key`. */
   problems: readonly DraftProblem[]
   onChange: (properties: readonly Property[]) => void
 }
 
-/** Filters of an event need nothing of what is around a flag. */
+/** Event filters need no flag context. */
 const nothingAround = {
   isCohort: false,
   flagId: 0,
@@ -23,10 +23,10 @@ const nothingAround = {
   groupTypes: {},
   variantKeys: [],
   groupTypeIndex: null,
-  knownProperties: [],
+  propertyNames: [],
 }
 
-/** Which events count: those whose properties fit. */
+/** Restricts which events count by their properties. */
 export function EventFilters({ properties, problems, onChange }: Props) {
   const t = useMessages()
   const editing = useMemo(

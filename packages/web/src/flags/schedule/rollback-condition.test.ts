@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { en } from '../../messages/en.ts'
-import type { Wording } from '../words.ts'
+import { en } from '../../i18n/en.ts'
+import type { Wording } from '../flag-sentences.ts'
 import {
+  defaultCondition,
   readRollbackCondition,
   rollbackSentence,
-  usualCondition,
   writeRollbackCondition,
 } from './rollback-condition.ts'
 
@@ -35,24 +35,24 @@ describe('a rollback condition', () => {
       },
     ],
     [{ metric: { name: 'latency', math: 'maximum' }, operator: 'lt', threshold: 3, window_minutes: 60 }],
-  ])('is read and written as it was: %j', condition => {
+  ])('round-trips: %j', condition => {
     expect(writeRollbackCondition(readRollbackCondition(condition)!)).toEqual(condition)
   })
 
-  it('is said in a sentence', () => {
+  it('is described in a sentence', () => {
     const condition = {
-      ...usualCondition,
+      ...defaultCondition,
       name: 'error',
       eventMath: 'per' as const,
       per: '$pageview',
       minimumSamples: 100,
     }
     expect(rollbackSentence({ ...condition, threshold: 0.02, isOnlyFlagged: true }, wording)).toBe(
-      'when the count of error for each $pageview is greater than 0.02 within 60 minutes; counting only people who had the flag on; from 100 samples on',
+      'ratio of error to $pageview is greater than 0.02 within 60 minutes; only people with the flag on; at least 100 samples',
     )
   })
 
-  it('of another form is left alone', () => {
+  it('of an unknown shape is not read', () => {
     expect(readRollbackCondition({ metric: 5 })).toBeUndefined()
     expect(readRollbackCondition('x')).toBeUndefined()
   })

@@ -1,12 +1,12 @@
 import type { Property } from '../filters.ts'
-import { propertySentence, type Wording } from '../words.ts'
+import { propertySentence, type Wording } from '../flag-sentences.ts'
 
-/** When a flag is to go off by itself, as the form holds it: everything that the server understands. */
+/** An automatic rollback condition as the form holds it, with everything that the server supports. */
 export interface RollbackCondition {
   readonly source: 'events' | 'samples'
-  /** The name of the event, or of the metric whose samples are pushed. */
+  /** The event's name, or the name of the metric whose samples are pushed. */
   readonly name: string
-  /** How many, how many a minute, or how many for each event of another name. */
+  /** Count, count per minute, or ratio to another event. */
   readonly eventMath: 'count' | 'rate' | 'per'
   readonly per: string
   readonly properties: readonly Property[]
@@ -23,7 +23,7 @@ export type SampleMath = (typeof sampleMaths)[number]
 export const comparisons = ['gt', 'gte', 'lt', 'lte'] as const
 export const windowMinutesMax = 7 * 24 * 60
 
-export const usualCondition: RollbackCondition = {
+export const defaultCondition: RollbackCondition = {
   source: 'events',
   name: '',
   eventMath: 'count',
@@ -37,22 +37,23 @@ export const usualCondition: RollbackCondition = {
   minimumSamples: 1,
 }
 
-type Bag = Readonly<Record<string, unknown>>
-const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value)
+type JsonObject = Readonly<Record<string, unknown>>
+const isRecord = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 const signs: Record<string, string> = { '>': 'gt', '>=': 'gte', '<': 'lt', '<=': 'lte' }
 
-/** Lenient, like the server: what is left out has its usual value. Undefined for what is no condition at all. */
+/** Lenient, like the server: omitted fields get their defaults. Undefined when the shape is unknown. */
 export function readRollbackCondition(given: unknown): RollbackCondition | undefined {
-  if (!isBag(given)) return undefined
+  if (!isRecord(given)) return undefined
   const metric = typeof given.metric === 'string' ? { name: given.metric } : given.metric
-  if (!isBag(metric)) return undefined
+  if (!isRecord(metric)) return undefined
   const operator = String(given.operator)
   const shared = {
-    ...usualCondition,
+    ...defaultCondition,
     operator: signs[operator] ?? operator,
     threshold: Number(given.threshold),
-    windowMinutes: Number(given.window_minutes ?? usualCondition.windowMinutes),
-    minimumSamples: Number(given.minimum_samples ?? usualCondition.minimumSamples),
+    windowMinutes: Number(given.window_minutes ?? defaultCondition.windowMinutes),
+    minimumSamples: Number(given.minimum_samples ?? defaultCondition.minimumSamples),
   }
   if (typeof metric.event !== 'string') {
     const sampleMath = sampleMaths.find(math => math === metric.math) ?? 'average'
@@ -68,7 +69,7 @@ export function readRollbackCondition(given: unknown): RollbackCondition | undef
   }
 }
 
-/** What has its usual value is left out. */
+/** Omits defaults. */
 export function writeRollbackCondition(condition: RollbackCondition): Record<string, unknown> {
   const { operator, threshold, windowMinutes, minimumSamples } = condition
   return {
@@ -76,7 +77,7 @@ export function writeRollbackCondition(condition: RollbackCondition): Record<str
     operator,
     threshold,
     window_minutes: windowMinutes,
-    ...(minimumSamples !== usualCondition.minimumSamples && { minimum_samples: minimumSamples }),
+    ...(minimumSamples !== defaultCondition.minimumSamples && { minimum_samples: minimumSamples }),
   }
 }
 
@@ -92,9 +93,9 @@ function writeMetric(condition: RollbackCondition): Record<string, unknown> {
   }
 }
 
-/** All conditions of a flag as lines that a person can compare. */
+/** All rollback conditions as lines of text, for diffs. */
 export function rollbackLines(given: unknown, wording: Wording): string[] {
-  const conditions = isBag(given) && Array.isArray(given.conditions) ? given.conditions : []
+  const conditions = isRecord(given) && Array.isArray(given.conditions) ? given.conditions : []
   return conditions.map(each => {
     const condition = readRollbackCondition(each)
     return condition ? rollbackSentence(condition, wording) : JSON.stringify(each)

@@ -1,21 +1,22 @@
 import { type Flag, type RollbackReport, routes } from '@halyard/contract'
 import { ActionIcon, Badge, Group, List, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { TrashIcon } from '../../app/icons.tsx'
-import { useNotify } from '../../app/notify.ts'
-import { Loading } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useIsOpening } from '../../app/shown.ts'
-import type { Messages } from '../../messages/en.ts'
-import { useFormats, useMessages } from '../../messages/language.tsx'
+import type { Messages } from '../../i18n/en.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { pollMilliseconds } from '../../services/polling.ts'
+import { useCall } from '../../services/services.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { Loading } from '../../ui/feedback/problems.tsx'
+import { TrashIcon } from '../../ui/icons.tsx'
+import { useIsOpening } from '../../ui/layout/visibility-context.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { usePatchFlag } from '../use-flags.ts'
 import { useWording } from '../use-wording.ts'
 import { AutomationSection } from './automation-section.tsx'
-import { NewRollbackCondition } from './new-rollback-condition.tsx'
 import { readRollbackCondition, rollbackSentence, writeRollbackCondition } from './rollback-condition.ts'
+import { NewRollbackCondition } from './rollback-form.tsx'
 
-/** When the flag is to be switched off by itself, and what its conditions measure now. */
+/** The automatic rollback conditions with their current measurements. */
 export function RollbackConditions(props: TabProps) {
   const { flag, project } = props
   const t = useMessages()
@@ -30,14 +31,14 @@ export function RollbackConditions(props: TabProps) {
     queryKey: ['rollback', params.project_id, params.id, flag.version],
     queryFn: ({ signal }) => call(routes.rollback.report, { params, signal }),
     enabled: known.length > 0,
-    refetchInterval: 5000,
+    refetchInterval: pollMilliseconds,
   })
-  // The first report comes with the conditions, so that it pushes nothing away.
+  // Waits for the first report, so that it does not shift the list.
   const isOpening = useIsOpening(known.length > 0 && report.isPending)
   const save = async (next: readonly unknown[], done: string) => {
     const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }
     await patch.mutateAsync({ flag, patch: { rollback_conditions } })
-    notify.tell({ message: done })
+    notify.success({ message: done })
   }
   const sentenceOf = (given: unknown) => {
     const condition = readRollbackCondition(given)
@@ -92,7 +93,7 @@ export function RollbackConditions(props: TabProps) {
   )
 }
 
-const colours: Record<string, string> = { watching: 'green', holds: 'red', inactive: 'gray' }
+const colors: Record<string, string> = { watching: 'green', holds: 'red', inactive: 'gray' }
 
 interface StandingProps {
   flag: Flag
@@ -106,11 +107,11 @@ function Standing({ flag, report }: StandingProps) {
   const states: Record<string, string> = t.rollback.states
   return (
     <>
-      <Badge variant="light" color={colours[report.status] ?? 'gray'}>
+      <Badge variant="light" color={colors[report.status] ?? 'gray'}>
         {states[report.status] ?? report.status}
       </Badge>
       <Text size="xs" c="dimmed" span>
-        {report.value === null ? t.rollback.nothingMeasured : t.rollback.now(count(report.value))}
+        {report.value === null ? t.rollback.noData : t.rollback.now(count(report.value))}
         {report.status === 'inactive' && ` · ${whyAsleep(t, flag) ?? report.reason}`}
       </Text>
     </>

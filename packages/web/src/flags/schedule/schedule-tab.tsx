@@ -1,10 +1,10 @@
 import { Divider } from '@mantine/core'
-import { Loaded } from '../../app/problems.tsx'
+import { Loaded } from '../../ui/feedback/problems.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { RollbackConditions } from './rollback-conditions.tsx'
 import { ScheduledChanges, useScheduledChanges } from './scheduled-changes.tsx'
 
-/** What the flag does by itself: change at a time, reach more people step by step, go off when something goes wrong. */
+/** Automatic changes: scheduled changes, rollout ramps and automatic rollback. */
 export function ScheduleTab(props: TabProps) {
   return (
     <Loaded query={useScheduledChanges(props)}>

@@ -1,25 +1,25 @@
 import { routes, type ScheduledChange } from '@halyard/contract'
 import { Badge, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ConfirmButton } from '../../app/confirm-button.tsx'
-import { useNotify } from '../../app/notify.ts'
-import { PlainTable } from '../../app/plain-table.tsx'
-import { fieldProblem } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useFormats, useMessages } from '../../messages/language.tsx'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { fieldProblem } from '../../ui/feedback/problems.tsx'
 import { readFilters } from '../filters.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { AutomationSection } from './automation-section.tsx'
-import { NewSchedule } from './new-schedule.tsx'
-import { changeSentence, type PlannedChange, plannedToWire } from './planned-change.ts'
+import { ScheduleForm } from './schedule-form.tsx'
+import { changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
 
-const colours: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
+const colors: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
-/** When it will be tried, or was done. */
+/** The due time, or the time of execution. */
 const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
   next_attempt_at ?? executed_at ?? scheduled_at
 
-/** All changes of a flag that have a time, past ones included. */
+/** All scheduled changes of a flag, including past ones. */
 export function useScheduledChanges({ flag, project }: TabProps) {
   const call = useCall()
   const params = { project_id: String(project.id) }
@@ -48,11 +48,11 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
       return call(routes.scheduledChanges.create, { params, body: { record_id: String(flag.id), ...body } })
     },
     onSuccess: change => {
-      notify.tell({ message: t.schedule.created(sentenceOf(change), moment(timeOf(change))) })
+      notify.success({ message: t.schedule.created(sentenceOf(change), moment(timeOf(change))) })
       return refresh()
     },
   })
-  const callOff = async (id: number) => {
+  const cancel = async (id: number) => {
     await call(routes.scheduledChanges.remove, { params: { ...params, id: String(id) } })
     await refresh()
   }
@@ -65,9 +65,9 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
       error={atTime ? null : create.error}
       form={
         flag.can_edit && (
-          <NewSchedule
+          <ScheduleForm
             isOn={flag.active}
-            shares={conditions.map(condition => condition.rollout_percentage ?? 100)}
+            rollouts={conditions.map(condition => condition.rollout_percentage ?? 100)}
             isSaving={create.isPending}
             timeProblem={atTime}
             onCreate={planned => create.mutate(planned)}
@@ -78,7 +78,7 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
       {changes.length === 0 ? (
         <Text size="sm">{t.schedule.none}</Text>
       ) : (
-        <PlainTable
+        <DataTable
           label={t.schedule.title}
           head={[t.schedule.what, t.schedule.when, t.schedule.state, '']}
           rows={changes.map(change => ({
@@ -87,7 +87,7 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
               sentenceOf(change),
               moment(timeOf(change)),
               <span key="state">
-                <Badge variant="light" color={colours[change.status] ?? 'gray'}>
+                <Badge variant="light" color={colors[change.status] ?? 'gray'}>
                   {states[change.status] ?? change.status}
                 </Badge>
                 {change.failure_reason && (
@@ -98,12 +98,13 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
               </span>,
               flag.can_edit && change.status === 'pending' ? (
                 <ConfirmButton
-                  key="off"
-                  label={t.schedule.callOff}
+                  key="cancel"
+                  label={t.schedule.cancel}
+                  cancelLabel={t.schedule.keep}
                   of={`${sentenceOf(change)}, ${moment(timeOf(change))}`}
-                  question={t.schedule.callOffQuestion}
-                  done={t.schedule.calledOff(sentenceOf(change))}
-                  onConfirm={() => callOff(change.id)}
+                  question={t.schedule.cancelQuestion}
+                  done={t.schedule.canceled(sentenceOf(change))}
+                  onConfirm={() => cancel(change.id)}
                 />
               ) : (
                 ''

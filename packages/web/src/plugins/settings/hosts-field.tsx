@@ -1,15 +1,15 @@
 import { Checkbox, Stack, Text } from '@mantine/core'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
 
 interface Props {
-  /** What plugin.json asks for. */
+  /** The hosts that plugin.json requests. */
   wanted: readonly string[]
   granted: readonly string[]
   error: string | undefined
   onChange: (hosts: string[]) => void
 }
 
-/** A plugin reaches nobody by itself: an admin grants the hosts that it asks for, one by one. */
+/** Network access is denied by default: an admin grants the requested hosts one by one. */
 export function HostsField({ wanted, granted, error, onChange }: Props) {
   const t = useMessages()
   if (wanted.length === 0) {
@@ -37,7 +37,7 @@ export function HostsField({ wanted, granted, error, onChange }: Props) {
   )
 }
 
-/** The hosts that a plugin.json asks for, written as the server compares them. */
+/** The hosts that plugin.json requests, normalized like on the server. */
 export function wantedHosts(manifest: string | undefined): string[] {
   try {
     const { allowedHosts } = JSON.parse(manifest ?? '{}') as { allowedHosts?: unknown }

@@ -1,15 +1,15 @@
 import { Button, Group, Input, PasswordInput, Text } from '@mantine/core'
-import { useMessages } from '../../messages/language.tsx'
-import { InlineMarkdown } from '../inline-markdown.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import type { Setting } from './setting-rules.ts'
 
-/** A secret that the server has is only told to be there. */
-export type SecretValue = { readonly kind: 'kept' } | { readonly kind: 'new'; readonly text: string }
+/** A stored secret is never sent to the browser, only that it exists. */
+export type SecretValue = { readonly kind: 'stored' } | { readonly kind: 'new'; readonly text: string }
 
 interface Props {
   setting: Setting
   isNeeded: boolean
-  /** Whether the server has one. */
+  /** Whether the server has a value. */
   isStored: boolean
   value: SecretValue
   error: string | undefined
@@ -19,11 +19,11 @@ interface Props {
 export function SecretField({ setting, isNeeded, isStored, value, error, onChange }: Props) {
   const t = useMessages()
   const described = { label: setting.label, required: isNeeded, withAsterisk: isNeeded, error }
-  if (value.kind === 'kept') {
+  if (value.kind === 'stored') {
     return (
       <Input.Wrapper {...described} labelElement="div" description={<InlineMarkdown text={setting.hint} />}>
         <Group gap="xs" mt={4}>
-          <Text size="sm">{t.plugins.secretKept}</Text>
+          <Text size="sm">{t.plugins.secretStored}</Text>
           <Button variant="default" size="xs" onClick={() => onChange({ kind: 'new', text: '' })}>
             {t.plugins.replaceSecret(setting.label)}
           </Button>
@@ -47,7 +47,7 @@ export function SecretField({ setting, isNeeded, isStored, value, error, onChang
         onChange={event => onChange({ kind: 'new', text: event.currentTarget.value })}
       />
       {isStored && (
-        <Button variant="subtle" color="gray" size="compact-xs" mt={4} onClick={() => onChange({ kind: 'kept' })}>
+        <Button variant="subtle" color="gray" size="compact-xs" mt={4} onClick={() => onChange({ kind: 'stored' })}>
           {t.plugins.keepSecret(setting.label)}
         </Button>
       )}

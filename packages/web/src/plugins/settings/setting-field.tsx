@@ -1,6 +1,6 @@
 import { NativeSelect, Textarea, TextInput } from '@mantine/core'
-import { useMessages } from '../../messages/language.tsx'
-import { InlineMarkdown } from '../inline-markdown.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import type { Setting } from './setting-rules.ts'
 
 interface Props {
@@ -29,7 +29,7 @@ export function SettingField({ setting, isNeeded, value, error, onChange }: Prop
         {...field}
         onChange={event => onChange(event.currentTarget.value)}
         data={[
-          { value: '', label: t.plugins.nothingChosen },
+          { value: '', label: t.plugins.noChoice },
           ...setting.choices,
           ...(isForeign ? [{ value, label: value, disabled: true }] : []),
         ]}

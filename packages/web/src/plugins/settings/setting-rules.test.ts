@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { findFaults, isNeeded, isSetting, isVisible, readSchema, type Setting } from './setting-rules.ts'
+import { isNeeded, isSetting, isVisible, readSchema, type Setting, validateSettings } from './setting-rules.ts'
 
 const settingsOf = (schema: Record<string, unknown>): Setting[] => readSchema(schema).filter(isSetting)
 
 describe('a schema', () => {
-  it('is shown in its order, texts between the fields', () => {
+  it('is shown in its order, with text between the fields', () => {
     const schema = {
       last: { type: 'string' },
       second: { type: 'choice', choices: ['a', 1], order: 2, name: 'Second', hint: 'which', default: 'a' },
@@ -19,7 +19,7 @@ describe('a schema', () => {
     expect(read[2]).toMatchObject({ label: 'last', hint: '', choices: [], isRequired: false })
   })
 
-  it('shows and needs fields as other fields say', () => {
+  it('applies visible_if and required_if', () => {
     const [mode, token, note] = settingsOf({
       mode: { type: 'choice', choices: ['on', 'off'] },
       token: { type: 'string', visible_if: [['mode', 'on']], required: true },
@@ -32,15 +32,15 @@ describe('a schema', () => {
     expect(isNeeded(note, { mode: 'on', token: 'x' })).toBe(true)
   })
 
-  it('finds what is missing and what is no JSON', () => {
+  it('reports missing values and invalid JSON', () => {
     const settings = settingsOf({
       a: { type: 'string', required: true },
       b: { type: 'json' },
       c: { type: 'json' },
       d: { type: 'json' },
     })
-    const faults = findFaults(settings, { a: '', b: '{', c: '[1]', d: { an: 'object' } })
-    expect([...faults]).toEqual([
+    const errors = validateSettings(settings, { a: '', b: '{', c: '[1]', d: { an: 'object' } })
+    expect([...errors]).toEqual([
       ['a', 'required'],
       ['b', 'json'],
     ])

@@ -1,4 +1,4 @@
-/** What a plugin's `config_schema` says, read leniently: a client may have written anything into it. */
+/** Reads a plugin's `config_schema` leniently: a client may have stored anything in it. */
 
 export type SettingType = 'string' | 'json' | 'choice' | 'attachment'
 
@@ -21,14 +21,14 @@ export interface TextBlock {
   readonly markdown: string
 }
 
-/** Another setting and the value that it must have; without a value, any that is not empty. */
+/** Another setting and its required value; without a value, any that is not empty. */
 export type Condition = readonly [key: string, value?: unknown]
 
 type Schema = Readonly<Record<string, unknown>>
 
 const types: readonly SettingType[] = ['string', 'json', 'choice', 'attachment']
 
-/** In the order in which they are to be shown. */
+/** In display order. */
 export function readSchema(schema: Schema): (Setting | TextBlock)[] {
   const entries = Object.entries(schema).filter((entry): entry is [string, Schema] => isObject(entry[1]))
   const placed = entries.map(([key, field], index) => ({ key, field, place: placeOf(field), index }))
@@ -71,7 +71,7 @@ function readConditions(conditions: unknown): Condition[] {
   return conditions.filter(condition => Array.isArray(condition) && typeof condition[0] === 'string')
 }
 
-/** Values by setting; of a secret that is kept and of a file only that there is one. */
+/** Values by setting; for stored secrets and files only that they exist. */
 export type Values = Readonly<Record<string, unknown>>
 
 const isEmpty = (value: unknown): boolean => value === undefined || value === null || value === ''
@@ -85,18 +85,18 @@ export const isNeeded = (setting: Setting, values: Values): boolean =>
   isVisible(setting, values) &&
   (setting.isRequired || (setting.requiredIf.length > 0 && allHold(setting.requiredIf, values)))
 
-export type SettingFault = 'required' | 'json'
+export type SettingError = 'required' | 'json'
 
-/** The settings that cannot be saved like this, as the server would find them. */
-export function findFaults(settings: readonly Setting[], values: Values): ReadonlyMap<string, SettingFault> {
-  const faults = new Map<string, SettingFault>()
+/** Validates the settings like the server. */
+export function validateSettings(settings: readonly Setting[], values: Values): ReadonlyMap<string, SettingError> {
+  const errors = new Map<string, SettingError>()
   for (const setting of settings) {
     const value = values[setting.key]
     if (isEmpty(value)) {
-      if (isNeeded(setting, values)) faults.set(setting.key, 'required')
-    } else if (setting.type === 'json' && typeof value === 'string' && !isJson(value)) faults.set(setting.key, 'json')
+      if (isNeeded(setting, values)) errors.set(setting.key, 'required')
+    } else if (setting.type === 'json' && typeof value === 'string' && !isJson(value)) errors.set(setting.key, 'json')
   }
-  return faults
+  return errors
 }
 
 export function isJson(text: string): boolean {

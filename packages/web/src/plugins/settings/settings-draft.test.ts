@@ -24,19 +24,19 @@ it('starts with defaults', () => {
   })
 })
 
-it('keeps what it never saw, and shows what was stored as text', () => {
+it('keeps stored secrets and shows stored values as text', () => {
   const stored = config({ data: { a: 1 }, token: '••••••••', file: { name: 'f', size: 3 } })
   const draft = draftOf(settings, stored)
   expect(draft.texts).toEqual({ word: '', data: '{\n  "a": 1\n}', extra: '' })
-  expect(draft.secrets.token).toEqual({ kind: 'kept' })
-  expect(valuesOf(draft)).toMatchObject({ token: '(there)', file: '(there)' })
+  expect(draft.secrets.token).toEqual({ kind: 'stored' })
+  expect(valuesOf(draft)).toMatchObject({ token: '(stored)', file: '(stored)' })
   const body = bodyOf(settings, draft, stored)
   expect(body.config).not.toHaveProperty('token')
   expect(body).not.toHaveProperty('attachments')
   expect(body.allowed_hosts).toEqual(['a.test'])
 })
 
-it('sends new secrets and files, clears and removes, and leaves out what is hidden', () => {
+it('sends new secrets and files, clears removed ones and omits hidden settings', () => {
   const stored = config({ token: '••••••••', file: { name: 'f', size: 3 } })
   const draft = draftOf(settings, stored)
   const replaced = bodyOf(

@@ -4,10 +4,10 @@ import type { Attachment } from './attachment-field.tsx'
 import type { SecretValue } from './secret-field.tsx'
 import { isVisible, type Setting, type Values } from './setting-rules.ts'
 
-/** A configuration while it is being edited. */
+/** A plugin configuration while it is being edited. */
 export interface SettingsDraft {
   readonly isOn: boolean
-  /** Texts of the settings that are neither secret nor files. */
+  /** The settings that are neither secret nor files. */
   readonly texts: Readonly<Record<string, string>>
   readonly secrets: Readonly<Record<string, SecretValue>>
   readonly files: Readonly<Record<string, Attachment | undefined>>
@@ -16,7 +16,7 @@ export interface SettingsDraft {
 
 export const isFile = ({ type }: Setting): boolean => type === 'attachment'
 export const isSecretText = (setting: Setting): boolean => setting.isSecret && !isFile(setting)
-const isPlain = (setting: Setting): boolean => !setting.isSecret && !isFile(setting)
+const isText = (setting: Setting): boolean => !setting.isSecret && !isFile(setting)
 
 export const isStored = (config: PluginConfig | undefined, key: string): boolean => {
   const value = config?.config[key]
@@ -27,9 +27,9 @@ export function draftOf(settings: readonly Setting[], config: PluginConfig | und
   const stored = config?.config
   return {
     isOn: config?.enabled ?? false,
-    texts: fromEntries(settings.filter(isPlain), setting => textOf(stored ? stored[setting.key] : setting.fallback)),
+    texts: fromEntries(settings.filter(isText), setting => textOf(stored ? stored[setting.key] : setting.fallback)),
     secrets: fromEntries(settings.filter(isSecretText), ({ key }) =>
-      isStored(config, key) ? { kind: 'kept' } : { kind: 'new', text: '' },
+      isStored(config, key) ? { kind: 'stored' } : { kind: 'new', text: '' },
     ),
     files: fromEntries(settings.filter(isFile), ({ key }) => stored?.[key] as Attachment | undefined),
     hosts: config?.allowed_hosts ?? [],
@@ -39,24 +39,24 @@ export function draftOf(settings: readonly Setting[], config: PluginConfig | und
 const fromEntries = <T>(settings: readonly Setting[], make: (setting: Setting) => T): Record<string, T> =>
   Object.fromEntries(settings.map(setting => [setting.key, make(setting)]))
 
-/** A JSON setting may have been stored as a value; people see and edit its text. */
+/** A JSON setting may be stored as a value; the form edits its text. */
 const textOf = (value: unknown): string =>
   value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value, null, 2)
 
-/** What conditions and checks look at: texts as they are, of everything else whether it is there. */
+/** What conditions and validation read: text as it is, for everything else whether it exists. */
 export function valuesOf({ texts, secrets, files }: SettingsDraft): Values {
-  const there = '(there)'
+  const storedMark = '(stored)'
   return {
     ...texts,
-    ...mapValues(secrets, secret => (secret?.kind === 'kept' ? there : secret?.text)),
-    ...mapValues(files, file => (file ? there : undefined)),
+    ...mapValues(secrets, secret => (secret?.kind === 'stored' ? storedMark : secret?.text)),
+    ...mapValues(files, file => (file ? storedMark : undefined)),
   }
 }
 
 const mapValues = <T, U>(object: Readonly<Record<string, T>>, map: (value: T) => U): Record<string, U> =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value)]))
 
-/** What is sent: a secret that is kept is left out, a file only when it is another one. */
+/** The request body: a stored secret is omitted, a file is sent only when it changed. */
 export function bodyOf(
   settings: readonly Setting[],
   draft: SettingsDraft,
@@ -64,7 +64,7 @@ export function bodyOf(
 ): PluginConfigWrite {
   const values = valuesOf(draft)
   const shown = settings.filter(setting => isVisible(setting, values))
-  const texts = shown.filter(isPlain).map(({ key }) => [key, draft.texts[key] ?? ''])
+  const texts = shown.filter(isText).map(({ key }) => [key, draft.texts[key] ?? ''])
   const secrets = settings.filter(isSecretText).flatMap(({ key }) => {
     const secret = draft.secrets[key]
     return secret?.kind === 'new' && (secret.text !== '' || isStored(config, key)) ? [[key, secret.text]] : []

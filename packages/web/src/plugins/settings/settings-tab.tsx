@@ -3,29 +3,29 @@ import { Alert, Button, Group, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
-import { useProject } from '../../api/queries.ts'
-import { useNotify } from '../../app/notify.ts'
-import { fieldProblem, Loaded, ProblemAlert, together } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import type { Messages } from '../../messages/en.ts'
-import { useFormats, useMessages } from '../../messages/language.tsx'
-import { InlineMarkdown } from '../inline-markdown.tsx'
+import type { Messages } from '../../i18n/en.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useProject } from '../../services/session-queries.ts'
+import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { combineQueries, fieldProblem, Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { type PluginConfig, sourceQuery, useConfigs } from '../plugin-queries.ts'
 import type { ProjectPluginProps } from '../plugin-tabs.ts'
 import { AttachmentField } from './attachment-field.tsx'
 import { HostsField, wantedHosts } from './hosts-field.tsx'
 import { SecretField } from './secret-field.tsx'
 import { SettingField } from './setting-field.tsx'
-import { findFaults, isNeeded, isSetting, isVisible, readSchema, type Setting } from './setting-rules.ts'
+import { isNeeded, isSetting, isVisible, readSchema, type Setting, validateSettings } from './setting-rules.ts'
 import { bodyOf, draftOf, isFile, isSecretText, isStored, type SettingsDraft, valuesOf } from './settings-draft.ts'
 
-/** The plugin in this project: whether it runs, its settings from its own schema, and whom it may reach. */
+/** The plugin in this project: enabled, settings from its schema, and allowed hosts. */
 export function SettingsTab(props: ProjectPluginProps) {
   const call = useCall()
   const source = useQuery(sourceQuery(call, props.organizationId, props.plugin))
-  const asked = together({ configs: useConfigs(props.projectId), source })
+  const query = combineQueries({ configs: useConfigs(props.projectId), source })
   return (
-    <Loaded query={asked}>
+    <Loaded query={query}>
       {({ configs, source: files }) => (
         <SettingsForm
           key={props.plugin.tag}
@@ -49,7 +49,9 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
   const items = readSchema(plugin.config_schema)
   const settings = items.filter(isSetting)
   const [hasTried, setHasTried] = useState(false)
-  /** What the draft began from; a newer one takes its place at once only where nothing has been typed. */
+  /**
+   * The configuration the draft started from; a newer one replaces it immediately only while nothing has been typed.
+   */
   const [config, setConfig] = useState(newest)
   const [draft, setDraft] = useState(() => draftOf(settings, newest))
   const begin = (from: PluginConfig | undefined) => {
@@ -63,14 +65,14 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
   const set = (change: Partial<SettingsDraft>) => setDraft(old => ({ ...old, ...change }))
   const save = useSave(plugin, projectId, config, begin)
   const values = valuesOf(draft)
-  const faults = findFaults(settings, values)
+  const errors = validateSettings(settings, values)
   const errorAt = (key: string): string | undefined => {
-    const fault = hasTried ? faults.get(key) : undefined
-    return fault ? t.plugins.settingFaults[fault] : fieldProblem(t, save.error, `config__${key}`)
+    const error = hasTried ? errors.get(key) : undefined
+    return error ? t.plugins.settingErrors[error] : fieldProblem(t, save.error, `config__${key}`)
   }
   const submit = () => {
     setHasTried(true)
-    if (faults.size === 0) save.mutate(bodyOf(settings, draft, config))
+    if (errors.size === 0) save.mutate(bodyOf(settings, draft, config))
   }
   return (
     <fieldset disabled={!isAdmin} style={{ border: 0, padding: 0, margin: 0, minWidth: 0 }}>
@@ -130,9 +132,9 @@ function SettingsForm({ plugin, projectId, isAdmin, config: newest, wanted }: Fo
             {t.plugins.noHostGranted}
           </Text>
         )}
-        {hasTried && faults.size > 0 && (
+        {hasTried && errors.size > 0 && (
           <Text size="sm" c="red" role="alert">
-            {t.plugins.settingsWrong(faults.size)}
+            {t.plugins.settingsInvalid(errors.size)}
           </Text>
         )}
         <Group>
@@ -150,7 +152,7 @@ function stateHint({ plugins: t }: Messages, isOn: boolean, isRunning: boolean):
   return isRunning ? t.willStopHint : t.offHint
 }
 
-/** A problem that one of the shown fields tells by itself. */
+/** Whether a visible field shows this problem itself. */
 function isAtField(error: unknown, settings: readonly Setting[]): boolean {
   if (!isProblem(error) || error.field === null) return false
   return error.field === 'allowed_hosts' || settings.some(({ key }) => error.field === `config__${key}`)
@@ -162,7 +164,7 @@ function SwitchedOff({ config }: { config: PluginConfig | undefined }) {
   if (!config?.error) return null
   const { message, time } = config.error as { message?: string; time?: string }
   return (
-    <Alert color="red" title={t.plugins.switchedOff}>
+    <Alert color="red" title={t.plugins.disabledTitle}>
       {message ?? t.common.somethingWrong}
       {time && ` (${moment(time)})`}
     </Alert>
@@ -232,7 +234,7 @@ function useSave(
           : [...old, saved],
       )
       onSaved(saved)
-      notify.tell({ message: saved.enabled ? t.plugins.savedOn(plugin.name) : t.plugins.savedOff(plugin.name) })
+      notify.success({ message: saved.enabled ? t.plugins.savedOn(plugin.name) : t.plugins.savedOff(plugin.name) })
       await queries.invalidateQueries({ queryKey: ['plugin-configs', projectId] })
     },
   })

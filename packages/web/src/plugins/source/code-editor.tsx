@@ -4,27 +4,27 @@ import { EditorView } from '@codemirror/view'
 import { getNonce } from 'get-nonce'
 import { useEffect, useLayoutEffect, useRef } from 'react'
 import classes from './code-editor.module.css'
-import type { CompileFault } from './compile-fault.ts'
+import type { CompileError } from './compile-error.ts'
 import { editorExtensions } from './editor-extensions.ts'
 
 interface Props {
   fileName: string
   text: string
   label: string
-  /** The element that says how to leave the editor by keyboard. */
+  /** The element that explains how to leave the editor by keyboard. */
   describedBy: string
   isReadOnly: boolean
-  /** What is wrong in this file. */
-  fault: CompileFault | undefined
-  /** Puts the cursor at the fault when it becomes another one. */
-  faultVisit: number
+  /** The compile error in this file. */
+  compileError: CompileError | undefined
+  /** Moves the cursor to a new compile error. */
+  errorVisit: number
   onChange: (text: string) => void
   onSave: () => void
 }
 
-/** One file with its highlighting. Another file is another element: give it the name as its key. */
+/** An editor for one file. Use the file name as the React key. */
 export default function CodeEditor(props: Props) {
-  const { fileName, label, describedBy, isReadOnly, fault, faultVisit } = props
+  const { fileName, label, describedBy, isReadOnly, compileError, errorVisit } = props
   const box = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const latest = useRef(props)
@@ -55,22 +55,23 @@ export default function CodeEditor(props: Props) {
 
   useEffect(() => {
     const { current } = view
-    if (current) current.dispatch(setDiagnostics(current.state, fault ? [diagnosticOf(current.state, fault)] : []))
-  }, [fault])
+    if (current)
+      current.dispatch(setDiagnostics(current.state, compileError ? [diagnosticOf(current.state, compileError)] : []))
+  }, [compileError])
 
   useEffect(() => {
     const { current } = view
-    if (!current || !latest.current.fault || faultVisit === 0) return
-    const { from } = diagnosticOf(current.state, latest.current.fault)
+    if (!current || !latest.current.compileError || errorVisit === 0) return
+    const { from } = diagnosticOf(current.state, latest.current.compileError)
     current.dispatch({ selection: { anchor: from }, effects: EditorView.scrollIntoView(from, { y: 'center' }) })
     current.focus()
-  }, [faultVisit])
+  }, [errorVisit])
 
   return <div ref={box} className={classes.editor} />
 }
 
-/** From the column to the end of the line, or to the end of the one before when there is nothing behind it. */
-function diagnosticOf({ doc }: EditorState, { line, column, message }: CompileFault) {
+/** From the column to the end of the line, or the end of the previous line when nothing follows. */
+function diagnosticOf({ doc }: EditorState, { line, column, message }: CompileError) {
   const { from: start, to } = doc.line(Math.min(Math.max(line, 1), doc.lines))
   const from = Math.min(start + column - 1, to)
   return { from, to: Math.max(from, Math.min(to, from + 1)), severity: 'error' as const, message }

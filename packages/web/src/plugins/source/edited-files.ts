@@ -6,7 +6,7 @@ export type FileState = 'same' | 'changed' | 'added'
 export const stateOf = (name: string, stored: Files, edited: Files): FileState =>
   stored[name] === undefined ? 'added' : stored[name] === edited[name] ? 'same' : 'changed'
 
-/** What has to be sent so that the stored files become the edited ones: texts, and null for those that are gone. */
+/** The patch from the stored to the edited files: text, and null for removed ones. */
 export function changesOf(stored: Files, edited: Files): Record<string, string | null> {
   const names = [...new Set([...Object.keys(stored), ...Object.keys(edited)])].sort()
   return Object.fromEntries(
@@ -16,11 +16,11 @@ export function changesOf(stored: Files, edited: Files): Record<string, string |
 
 export type NameFault = 'shape' | 'taken'
 
-/** A file has an extension, by which the server tells files from other fields. */
-export function nameFault(name: string, files: Files): NameFault | undefined {
-  const isPlain =
+/** A file name needs an extension, by which the server distinguishes files from other fields. */
+export function fileNameError(name: string, files: Files): NameFault | undefined {
+  const hasValidShape =
     /^[\w.@-]+(\/[\w.@-]+)*\.[A-Za-z0-9]+$/.test(name) && !name.split('/').some(part => /^\.\.?$/.test(part))
-  if (!isPlain || name.length > 200) return 'shape'
+  if (!hasValidShape || name.length > 200) return 'shape'
   return files[name] === undefined ? undefined : 'taken'
 }
 
@@ -31,15 +31,15 @@ export function renamed(files: Files, from: string, to: string): Files {
 export const without = (files: Files, name: string): Files =>
   Object.fromEntries(Object.entries(files).filter(([other]) => other !== name))
 
-/** What a plugin that has no files yet starts with. */
+/** The template for a plugin without files. */
 export const starter = (name: string): Files => ({
-  'index.ts': `// Called for every event of the project. What it returns goes on; returning nothing drops the event.
+  'index.ts': `// Called for every event of the project. Return the event to pass it on, or nothing to drop it.
 export function processEvent(event, { config }) {
-  event.properties.greeting = config.word
+  event.properties.greeting = config.greeting
   return event
 }
 
-// Called after a flag was changed.
+// Called after a flag has changed.
 export function onFlagChange(change) {
   console.log(change.action, change.key)
 }
@@ -48,7 +48,7 @@ export function onFlagChange(change) {
     {
       name,
       description: '',
-      config: [{ key: 'word', name: 'What to say', type: 'string', default: 'hello', required: true }],
+      config: [{ key: 'greeting', name: 'Greeting', type: 'string', default: 'hello', required: true }],
     },
     null,
     2,

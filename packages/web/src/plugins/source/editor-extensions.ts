@@ -26,14 +26,14 @@ interface Options {
   readonly label: string
   readonly describedBy: string
   readonly isReadOnly: boolean
-  /** The Content-Security-Policy lets in styles that carry it. */
+  /** The nonce that the Content-Security-Policy requires. */
   readonly nonce: string
   readonly onChange: (text: string) => void
-  /** Answers true: the key has been dealt with. */
+  /** Returns true: the key has been handled. */
   readonly onSave: () => true
 }
 
-/** Everything that makes a text field an editor for one file. */
+/** The CodeMirror extensions for one file. */
 export const editorExtensions = (options: Options): Extension[] => [
   EditorView.cspNonce.of(options.nonce),
   lineNumbers(),
@@ -50,7 +50,7 @@ export const editorExtensions = (options: Options): Extension[] => [
   EditorView.contentAttributes.of({
     'aria-label': options.label,
     'aria-describedby': options.describedBy,
-    // It takes the focus anyway; this tells those who look for what does.
+    // It is focusable anyway; this exposes it to code that looks for focusable elements.
     tabindex: '0',
     spellcheck: 'false',
     autocorrect: 'off',
@@ -66,7 +66,7 @@ export const editorExtensions = (options: Options): Extension[] => [
     if (update.docChanged) options.onChange(update.state.doc.toString())
   }),
   languageOf(options.fileName),
-  syntaxHighlighting(colours),
+  syntaxHighlighting(colors),
   syntaxHighlighting(defaultHighlightStyle, { fallback: true }),
   theme,
 ]
@@ -77,8 +77,8 @@ function languageOf(fileName: string): Extension {
   return kind === undefined ? [] : javascript({ typescript: kind === 't', jsx: kind === 'j' || withJsx === 'x' })
 }
 
-/** Colours are variables of the page, so that they follow its scheme without the editor being made anew. */
-const colours = HighlightStyle.define([
+/** Colors are CSS variables, so that they follow the color scheme without recreating the editor. */
+const colors = HighlightStyle.define([
   { tag: [tags.keyword, tags.modifier, tags.operatorKeyword], color: 'var(--code-keyword)' },
   { tag: [tags.string, tags.special(tags.string), tags.regexp], color: 'var(--code-string)' },
   { tag: [tags.number, tags.bool, tags.null, tags.atom], color: 'var(--code-number)' },

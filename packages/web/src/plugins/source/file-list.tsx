@@ -1,18 +1,18 @@
 import { ActionIcon, Button, Group, Menu, Stack, Text, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
-import { Dialog } from '../../app/dialog.tsx'
-import { DotsIcon, PlusIcon } from '../../app/icons.tsx'
-import { useMessages } from '../../messages/language.tsx'
-import { type Files, nameFault, stateOf } from './edited-files.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { DotsIcon, PlusIcon } from '../../ui/icons.tsx'
+import { type Files, fileNameError, stateOf } from './edited-files.ts'
 import classes from './file-list.module.css'
 
 interface Props {
   stored: Files
   edited: Files
   shown: string
-  /** The file with an error in it. */
-  faulty: string | undefined
+  /** The file with a compile error. */
+  fileWithError: string | undefined
   isEditable: boolean
   onShow: (name: string) => void
   onAdd: (name: string) => void
@@ -20,13 +20,13 @@ interface Props {
   onRemove: (name: string) => void
 }
 
-type Asked = { readonly kind: 'add' } | { readonly kind: 'rename' | 'remove'; readonly name: string }
+type FileDialog = { readonly kind: 'add' } | { readonly kind: 'rename' | 'remove'; readonly name: string }
 
-/** The files of a plugin, with what has become of them since they were stored. */
+/** The files of a plugin with their state relative to the stored version. */
 export function FileList(props: Props) {
   const t = useMessages()
-  const [asked, setAsked] = useState<Asked>()
-  const close = () => setAsked(undefined)
+  const [dialog, setDialog] = useState<FileDialog>()
+  const close = () => setDialog(undefined)
   return (
     <nav aria-label={t.plugins.files} className={classes.files}>
       <ul className={classes.list}>
@@ -35,7 +35,7 @@ export function FileList(props: Props) {
           .map(name => (
             <li key={name} className={classes.item}>
               <FileButton {...props} name={name} />
-              {props.isEditable && <FileMenu name={name} onChoose={kind => setAsked({ kind, name })} />}
+              {props.isEditable && <FileMenu name={name} onChoose={kind => setDialog({ kind, name })} />}
             </li>
           ))}
       </ul>
@@ -44,28 +44,28 @@ export function FileList(props: Props) {
           variant="subtle"
           size="compact-sm"
           leftSection={<PlusIcon size={14} />}
-          onClick={() => setAsked({ kind: 'add' })}
+          onClick={() => setDialog({ kind: 'add' })}
         >
           {t.plugins.addFile}
         </Button>
       )}
-      {asked?.kind === 'add' && (
+      {dialog?.kind === 'add' && (
         <NameDialog title={t.plugins.addFile} initial="" files={props.edited} onName={props.onAdd} onClose={close} />
       )}
-      {asked?.kind === 'rename' && (
+      {dialog?.kind === 'rename' && (
         <NameDialog
-          title={t.plugins.renameFile(asked.name)}
-          initial={asked.name}
+          title={t.plugins.renameFile(dialog.name)}
+          initial={dialog.name}
           files={props.edited}
-          onName={name => props.onRename(asked.name, name)}
+          onName={name => props.onRename(dialog.name, name)}
           onClose={close}
         />
       )}
-      {asked?.kind === 'remove' && (
+      {dialog?.kind === 'remove' && (
         <ConfirmDialog
           title={t.plugins.removeFile}
-          question={t.plugins.removeFileQuestion(asked.name)}
-          onConfirm={() => props.onRemove(asked.name)}
+          question={t.plugins.removeFileQuestion(dialog.name)}
+          onConfirm={() => props.onRemove(dialog.name)}
           onClose={close}
         />
       )}
@@ -73,11 +73,11 @@ export function FileList(props: Props) {
   )
 }
 
-function FileButton({ name, shown, stored, edited, faulty, onShow }: Props & { name: string }) {
+function FileButton({ name, shown, stored, edited, fileWithError, onShow }: Props & { name: string }) {
   const t = useMessages()
   const state = stateOf(name, stored, edited)
   const marks = [
-    ...(name === faulty ? [t.plugins.fileStates.faulty] : []),
+    ...(name === fileWithError ? [t.plugins.fileStates.error] : []),
     ...(state === 'same' ? [] : [t.plugins.fileStates[state]]),
   ]
   return (
@@ -89,7 +89,7 @@ function FileButton({ name, shown, stored, edited, faulty, onShow }: Props & { n
     >
       <span className={classes.name}>{name}</span>
       {marks.length > 0 && (
-        <Text span size="xs" c={name === faulty ? 'red' : 'dimmed'}>
+        <Text span size="xs" c={name === fileWithError ? 'red' : 'dimmed'}>
           {marks.join(', ')}
         </Text>
       )}
@@ -128,11 +128,11 @@ function NameDialog({ title, initial, files, onName, onClose }: NameProps) {
   const t = useMessages()
   const [name, setName] = useState(initial)
   const [hasTried, setHasTried] = useState(false)
-  const fault = name === initial && initial !== '' ? undefined : nameFault(name, files)
+  const nameError = name === initial && initial !== '' ? undefined : fileNameError(name, files)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setHasTried(true)
-    if (fault) return
+    if (nameError) return
     if (name !== initial) onName(name)
     onClose()
   }
@@ -145,14 +145,14 @@ function NameDialog({ title, initial, files, onName, onClose }: NameProps) {
             description={t.plugins.fileNameHint}
             data-autofocus
             value={name}
-            error={hasTried && fault ? t.plugins.fileNameFaults[fault] : undefined}
+            error={hasTried && nameError ? t.plugins.fileNameErrors[nameError] : undefined}
             onChange={event => setName(event.currentTarget.value)}
           />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
               {t.common.cancel}
             </Button>
-            <Button type="submit">{t.plugins.takeName}</Button>
+            <Button type="submit">{t.plugins.applyName}</Button>
           </Group>
         </Stack>
       </form>

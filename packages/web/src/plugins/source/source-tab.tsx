@@ -4,22 +4,22 @@ import { useHotkeys } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useBlocker } from '@tanstack/react-router'
 import { type CSSProperties, lazy, Suspense, useId, useMemo, useState } from 'react'
-import { ConfirmDialog } from '../../app/confirm-dialog.tsx'
-import { useNotify } from '../../app/notify.ts'
-import { Loaded, ProblemAlert } from '../../app/problems.tsx'
-import { useCall } from '../../app/services.ts'
-import { useMessages } from '../../messages/language.tsx'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { scope, sourceQuery } from '../plugin-queries.ts'
 import type { PluginProps } from '../plugin-tabs.ts'
 import { TextDiff } from '../text-diff.tsx'
-import { readFault } from './compile-fault.ts'
+import { readCompileError } from './compile-error.ts'
 import { changesOf, type Files, renamed, starter, without } from './edited-files.ts'
 import { FileList } from './file-list.tsx'
 import classes from './source-tab.module.css'
 
 const CodeEditor = lazy(() => import('./code-editor.tsx'))
 
-/** The files of a plugin. The server compiles what is changed before it keeps it. */
+/** The source files of a plugin. The server compiles changes before it stores them. */
 export function SourceTab(props: PluginProps) {
   const call = useCall()
   const source = useQuery(sourceQuery(call, props.organizationId, props.plugin))
@@ -44,9 +44,9 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
   const [stored, setStored] = useState<Files>(initial)
   const [edited, setEdited] = useState<Files>(() => (isStarting ? starter(plugin.name) : initial))
   const [shown, setShown] = useState(() => firstOf(edited))
-  /** Raised to make the editor anew, with what is stored. */
+  /** Incremented to recreate the editor with the stored files. */
   const [revision, setRevision] = useState(0)
-  const [faultVisit, setFaultVisit] = useState(0)
+  const [errorVisit, setErrorVisit] = useState(0)
   const [isComparing, setIsComparing] = useState(false)
   const changes = useMemo(() => changesOf(stored, edited), [stored, edited])
   const changedCount = Object.keys(changes).length
@@ -58,16 +58,16 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
     if (isWritable && changedCount > 0 && !save.isPending) save.mutate(changes)
   }
   useHotkeys([['mod+S', saveNow]], [])
-  // What was only offered as a start is no loss.
+  // An untouched template is no unsaved change.
   const isOwnWork = changedCount > 0 && !(isStarting && sameFiles(edited, starter(plugin.name)))
   const leaving = useBlocker({
-    // The tabs of a plugin are one address with another search.
+    // The tabs of a plugin share a path and differ in the search parameter.
     shouldBlockFn: ({ current, next }) =>
       isOwnWork && (current.pathname !== next.pathname || tabOf(current.search) !== tabOf(next.search)),
     enableBeforeUnload: () => isOwnWork,
     withResolver: true,
   })
-  const fault = useMemo(() => readFault(save.error, Object.keys(edited)), [save.error, edited])
+  const compileError = useMemo(() => readCompileError(save.error, Object.keys(edited)), [save.error, edited])
   const change = (files: Files, show = shown) => {
     setEdited(files)
     setShown(files[show] === undefined ? firstOf(files) : show)
@@ -78,8 +78,8 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
     save.reset()
   }
   const visitFault = () => {
-    if (fault) setShown(fault.file)
-    setFaultVisit(old => old + 1)
+    if (compileError) setShown(compileError.file)
+    setErrorVisit(old => old + 1)
   }
 
   if (Object.keys(edited).length === 0 && !isWritable) return <Text size="sm">{t.plugins.noSource}</Text>
@@ -91,12 +91,12 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
           {t.plugins.editsEnd}
         </Text>
       )}
-      {fault ? (
-        <Alert color="red" role="alert" title={t.plugins.doesNotCompile}>
+      {compileError ? (
+        <Alert color="red" role="alert" title={t.plugins.compileFailed}>
           <Anchor component="button" type="button" size="sm" underline="always" onClick={visitFault}>
-            {t.plugins.faultAt(fault.file, fault.line, fault.column)}
+            {t.plugins.errorAt(compileError.file, compileError.line, compileError.column)}
           </Anchor>
-          <Text size="sm">{fault.message}</Text>
+          <Text size="sm">{compileError.message}</Text>
         </Alert>
       ) : (
         <ProblemAlert error={save.error} />
@@ -106,7 +106,7 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
           stored={stored}
           edited={edited}
           shown={shown}
-          faulty={fault?.file}
+          fileWithError={compileError?.file}
           isEditable={isWritable}
           onShow={setShown}
           onAdd={name => change({ ...edited, [name]: '' }, name)}
@@ -124,8 +124,8 @@ function SourceEditor({ plugin, organizationId, isWritable, initial, isNew }: Ed
                   label={t.plugins.sourceOf(shown)}
                   describedBy={help}
                   isReadOnly={!isWritable}
-                  fault={fault?.file === shown ? fault : undefined}
-                  faultVisit={faultVisit}
+                  compileError={compileError?.file === shown ? compileError : undefined}
+                  errorVisit={errorVisit}
                   onChange={text => setEdited(old => ({ ...old, [shown]: text }))}
                   onSave={saveNow}
                 />
@@ -202,12 +202,12 @@ function useSave(organizationId: string, plugin: Plugin, onSaved: (source: Files
     mutationFn: (changes: Readonly<Record<string, string | null>>) =>
       call(routes.plugins.updateSource, {
         params: { ...scope(organizationId), id: String(plugin.id) },
-        // File names are keys beside the fields of a plugin.
+        // File names are keys next to the fields of a plugin.
         body: changes as PluginWrite,
       }),
     onSuccess: async ({ source }) => {
       onSaved(source)
-      notify.tell({ message: t.plugins.compiled })
+      notify.success({ message: t.plugins.compiled })
       queries.setQueryData(sourceQuery(call, organizationId, plugin).queryKey, source)
       await queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
     },

@@ -1,46 +1,46 @@
 import type { Definitions } from '@halyard/engine'
 import type { Instant } from '../../../instant.ts'
 
-/** Work on a cohort that outlives the request that asked for it. */
+/** Background work on a cohort. */
 export type CohortTask =
-  /** How many people does a dynamic cohort hold? */
+  /** Count the members of a dynamic cohort. */
   | { readonly kind: 'count' }
-  /** Put everybody into a static cohort for whom a flag is on, as the flag and all that it uses were when this was asked for. */
+  /** Add every person who has a flag on to a static cohort. Uses the definitions as of the request. */
   | { readonly kind: 'fill'; readonly flagKey: string; readonly definitions: Definitions; readonly now: number }
-  /** Look up the distinct ids that were sent, and put those who exist into a static cohort. */
+  /** Look up the submitted distinct ids and add the persons found to a static cohort. */
   | { readonly kind: 'import' }
 
 export interface CohortJob {
   readonly cohortId: number
   readonly projectId: number
   readonly task: CohortTask
-  /** The last person that was looked at. */
+  /** Id of the last person evaluated. */
   readonly position: number
-  /** How many persons or distinct ids have been looked at, and how many of them belong in. */
+  /** Number of persons or distinct ids processed, and how many of them match. */
   readonly processed: number
   readonly matched: number
   readonly total: number | null
   readonly attempts: number
-  /** Another one whenever the work is asked for anew, so that what was under way before is found out. */
+  /** Changes with every new request, so that a superseded run can be detected. */
   readonly revision: string
 }
 
 export interface CohortJobStore {
-  /** Replaces what the cohort had to do before. */
+  /** Replaces the cohort's queued job, if any. */
   put(job: Pick<CohortJob, 'cohortId' | 'task' | 'total' | 'revision'> & { readonly dueAt: Instant }): Promise<void>
-  /** The one that has been due the longest. */
+  /** The job that has been due the longest. */
   findDue(now: Instant): Promise<CohortJob | undefined>
   find(cohortId: number): Promise<CohortJob | undefined>
-  /** False when the work has been asked for anew or is gone. */
+  /** False when the job was superseded or removed. */
   advance(job: CohortJob): Promise<boolean>
-  /** To be tried again later. */
+  /** Schedules a retry. */
   postpone(job: CohortJob, dueAt: Instant): Promise<void>
-  /** False when the work has been asked for anew or is gone. */
+  /** False when the job was superseded or removed. */
   finish(job: CohortJob): Promise<boolean>
   remove(cohortId: number): Promise<void>
 
   addImport(cohortId: number, distinctIds: readonly string[]): Promise<void>
-  /** The oldest piece of what is still to be looked up. */
+  /** The oldest chunk of distinct ids that is still to be imported. */
   nextImport(cohortId: number): Promise<{ readonly id: number; readonly distinctIds: readonly string[] } | undefined>
   removeImport(id: number): Promise<void>
 }

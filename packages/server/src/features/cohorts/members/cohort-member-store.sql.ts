@@ -1,14 +1,17 @@
 import { type Kysely, sql } from 'kysely'
-import { containing } from '../../../storage/containing.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.ts'
+import { contains } from '../../../storage/text-search.ts'
 import { unindexed } from '../../../storage/unindexed.ts'
 import type { CohortMemberStore } from './cohort-member-store.ts'
 
 const parametersMax = 5000
 
+/** Rows are locked in one order, so that two writers of the same people cannot deadlock. */
+const ascending = (ids: readonly number[]): readonly number[] => ids.toSorted((a, b) => a - b)
+
 export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
-  /** The count stands in the cohort's own row, so that a list of cohorts need not count a million members. */
+  /** The count is stored in the cohort row, so that listing cohorts does not count their members. */
   const changeCount = async (cohortId: number, by: number): Promise<void> => {
     if (by === 0) return
     await db
@@ -31,7 +34,7 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
     },
     async add(projectId, cohortId, personIds) {
       let added = 0
-      for (const part of inParts(personIds, parametersMax)) {
+      for (const part of inParts(ascending(personIds), parametersMax)) {
         const result = await db
           .insertInto('cohort_people')
           .columns(['cohort_id', 'person_id'])
@@ -40,7 +43,8 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
               .selectFrom('persons')
               .select(eb => [eb.lit(cohortId).as('cohort_id'), 'id'])
               .where('project_id', '=', projectId)
-              .where('id', 'in', part),
+              .where('id', 'in', part)
+              .orderBy('id'),
           )
           .onConflict(conflict => conflict.doNothing())
           .executeTakeFirst()
@@ -51,7 +55,7 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
     },
     async remove(cohortId, personIds) {
       let removed = 0
-      for (const part of inParts(personIds, parametersMax)) {
+      for (const part of inParts(ascending(personIds), parametersMax)) {
         const result = await db
           .deleteFrom('cohort_people')
           .where('cohort_id', '=', cohortId)
@@ -77,7 +81,7 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
       await db.deleteFrom('cohort_people').where('person_id', '=', fromPersonId).execute()
       for (const cohortId of cohortIds) if (inBoth.has(cohortId)) await changeCount(cohortId, -1)
     },
-    async forget(projectId, personId) {
+    async removePerson(projectId, personId) {
       const cohortIds = await cohortsOf(personId)
       const isOurs =
         cohortIds.length > 0 &&
@@ -97,10 +101,9 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
         .innerJoin('persons', 'persons.id', 'cohort_people.person_id')
         .where('cohort_people.cohort_id', '=', cohortId)
       if (search) {
-        const part = containing(search)
         members = members.where(
-          sql<boolean>`(lower(persons.properties) like ${part} escape '\\' or exists (
-            select 1 from person_distinct_ids d where d.person_id = persons.id and lower(d.distinct_id) like ${part} escape '\\'
+          sql<boolean>`(${contains('persons.properties', search)} or exists (
+            select 1 from person_distinct_ids d where d.person_id = persons.id and ${contains('d.distinct_id', search)}
           ))`,
         )
       }
@@ -141,7 +144,8 @@ export function sqlCohortMemberStore(db: Kysely<Tables>): CohortMemberStore {
   }
 
   async function cohortsOf(personId: number): Promise<number[]> {
-    const rows = await db.selectFrom('cohort_people').select('cohort_id').where('person_id', '=', personId).execute()
+    const memberships = db.selectFrom('cohort_people').select('cohort_id').where('person_id', '=', personId)
+    const rows = await memberships.orderBy('cohort_id').execute()
     return rows.map(row => row.cohort_id)
   }
 }

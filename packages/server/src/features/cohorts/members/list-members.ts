@@ -3,13 +3,13 @@ import type { Database, Stores } from '../../../stores.ts'
 import type { Scanner } from '../../impact/scan/scanner.ts'
 import type { Person } from '../../persons/person.ts'
 import type { Cohort } from '../cohort.ts'
-import { cohortQuestion } from '../cohort-query.ts'
+import { cohortQuery } from '../cohort-query.ts'
 
-interface Asked {
+interface MemberQuery {
   readonly cohort: Cohort
   readonly search: string | undefined
   readonly window: Window
-  /** Milliseconds since 1970. */
+  /** Unix time in milliseconds. */
   readonly now: number
 }
 
@@ -20,18 +20,18 @@ export interface Member {
 
 const distinctIdsShownMax = 100
 
-/** The people in a cohort, newest first: the list of a static one; for a dynamic one everybody is asked until the page is full. */
+/** The members of a cohort, newest first. For a dynamic cohort, persons are evaluated until the page is full. */
 export async function listMembers(
   database: Database,
   scanner: Scanner,
-  asked: Asked,
+  query: MemberQuery,
   signal: AbortSignal,
 ): Promise<{ readonly members: readonly Member[]; readonly hasMore: boolean }> {
-  const { cohort, search, window } = asked
+  const { cohort, search, window } = query
   const oneMore = { ...window, limit: window.limit + 1 }
   const ids = cohort.isStatic
     ? await database.read(tx => tx.cohortMembers.list(cohort.id, search, oneMore))
-    : await findDynamic(database, scanner, { ...asked, window: oneMore }, signal)
+    : await findDynamic(database, scanner, { ...query, window: oneMore }, signal)
   const shown = ids.slice(0, window.limit)
   return {
     members: await database.read(tx => readMembers(tx, cohort.projectId, shown)),
@@ -42,11 +42,11 @@ export async function listMembers(
 async function findDynamic(
   database: Database,
   scanner: Scanner,
-  { cohort, search, window, now }: Asked,
+  { cohort, search, window, now }: MemberQuery,
   signal: AbortSignal,
 ): Promise<readonly number[]> {
-  const question = await database.read(tx => cohortQuestion(tx, cohort.projectId, cohort.id))
-  if (!question) return []
+  const flagQuery = await database.read(tx => cohortQuery(tx, cohort.projectId, cohort.id))
+  if (!flagQuery) return []
   const found: number[] = []
   let passed = 0
   await scanner.walk(
@@ -54,7 +54,7 @@ async function findDynamic(
       kind: 'walk',
       projectId: cohort.projectId,
       target: { kind: 'persons' },
-      questions: [question],
+      queries: [flagQuery],
       now,
       descending: true,
       ...(search && { search }),
@@ -70,7 +70,7 @@ async function findDynamic(
   return found
 }
 
-/** Whoever has gone since is left out. */
+/** Skips persons that were removed in the meantime. */
 async function readMembers(tx: Stores, projectId: number, ids: readonly number[]): Promise<Member[]> {
   const distinctIds = await tx.persons.listDistinctIds(ids, distinctIdsShownMax)
   const members: Member[] = []

@@ -7,13 +7,13 @@ import type { Project } from '../../../tenancy.ts'
 import { readDistinctId } from '../../persons/distinct-id.ts'
 import type { Cohort } from '../cohort.ts'
 
-/** People, as somebody outside names them. */
+/** Persons by their external ids. */
 export interface NamedPeople {
   readonly distinctIds: readonly string[]
   readonly uuids: readonly string[]
 }
 
-export const nobody: NamedPeople = { distinctIds: [], uuids: [] }
+export const noPeople: NamedPeople = { distinctIds: [], uuids: [] }
 
 export function namedPeople(distinctIds: readonly string[] = [], uuids: readonly string[] = []): NamedPeople {
   return {
@@ -22,20 +22,23 @@ export function namedPeople(distinctIds: readonly string[] = [], uuids: readonly
   }
 }
 
-export const isNobody = ({ distinctIds, uuids }: NamedPeople): boolean => distinctIds.length + uuids.length === 0
+export const isEmpty = ({ distinctIds, uuids }: NamedPeople): boolean => distinctIds.length + uuids.length === 0
 
-/** More than this is looked up in the background. */
-const lookedUpAtOnceMax = 2000
+/** Longer lists are imported in the background. */
+const synchronousLookupsMax = 2000
 const idsPerImport = 5000
 
-/** Raises `invalid` for a dynamic cohort: its members come by themselves. */
+/** Throws `invalid` for a dynamic cohort, whose members follow from its filters. */
 export function requireStatic(cohort: Pick<Cohort, 'isStatic'>): void {
   if (!cohort.isStatic) {
-    throw invalid(null, 'invalid_input', 'Only a static cohort takes members; a dynamic one goes by its filters.')
+    throw invalid(null, 'invalid_input', 'Members can only be added to or removed from a static cohort.')
   }
 }
 
-/** Few are in at once and counted; many are looked up in the background. Raises `conflict` while the cohort is still being filled from a flag. */
+/**
+ * Adds a short list immediately and returns the counts; queues a long one as a background import. Throws `conflict` while the cohort is
+ * being filled from a flag.
+ */
 export async function addMembers(
   tx: Stores,
   project: Pick<Project, 'id'>,
@@ -43,7 +46,7 @@ export async function addMembers(
   people: NamedPeople,
   now: Instant,
 ): Promise<{ added: number; unknown: number } | undefined> {
-  if (people.distinctIds.length + people.uuids.length > lookedUpAtOnceMax) {
+  if (people.distinctIds.length + people.uuids.length > synchronousLookupsMax) {
     await queueImport(tx, project, cohort, people, now)
     return undefined
   }
@@ -81,16 +84,16 @@ async function queueImport(
 ): Promise<void> {
   const pending = await tx.cohortJobs.find(cohort.id)
   if (pending && pending.task.kind !== 'import') {
-    throw new Problem('conflict', 'The cohort is still being filled. Add people when that is done.')
+    throw new Problem('conflict', 'The cohort is still being filled. Add members when that is done.')
   }
   const { personIds } = await lookUp(tx, project.id, { distinctIds: [], uuids: people.uuids })
   await tx.cohortMembers.add(project.id, cohort.id, personIds)
   for (const part of inParts(people.distinctIds, idsPerImport)) await tx.cohortJobs.addImport(cohort.id, part)
-  const waiting = pending ? (pending.total ?? 0) - pending.processed : 0
+  const queued = pending ? (pending.total ?? 0) - pending.processed : 0
   await tx.cohortJobs.put({
     cohortId: cohort.id,
     task: { kind: 'import' },
-    total: waiting + people.distinctIds.length,
+    total: queued + people.distinctIds.length,
     revision: randomUUID(),
     dueAt: now,
   })

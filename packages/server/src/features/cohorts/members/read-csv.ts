@@ -1,32 +1,52 @@
-import { invalid } from '../../../problem.ts'
+import { Readable } from 'node:stream'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
+import type { CsvError } from 'csv-parse'
+import { invalid, type Problem } from '../../../problem.ts'
 import { type NamedPeople, namedPeople } from './members.ts'
 
 const distinctIdHeaders = new Set(['distinct_id', 'distinct-id', 'distinctid', 'distinct id'])
 const uuidHeaders = new Set(['person_id', 'person-id', 'personid', 'person id', 'uuid', 'person_uuid'])
+const recordCharactersMax = 128 * 1024
+/** How much is parsed before other requests get the event loop. */
+const sliceBytes = 64 * 1024
 
 /**
- * People from a CSV file: the column that a header calls `distinct_id` or `person_id`, or the first one when no header does.
- * Raises `invalid` for what is not text and for a file without anybody.
+ * Persons from a CSV file: the column whose header is `distinct_id` or `person_id`, or the first column when there is
+ * no such header. Raises `invalid` for a file that is not UTF-8 text, not CSV, or without any person.
  */
-export function readPeople(file: Buffer): NamedPeople {
-  const rows = parseCsv(textOf(file))
-  const header = (rows[0] ?? []).map(cell => cell.trim().toLowerCase())
-  const byDistinctId = header.findIndex(cell => distinctIdHeaders.has(cell))
-  const byUuid = header.findIndex(cell => uuidHeaders.has(cell))
-  const column = (index: number, from: number) => rows.slice(from).flatMap(row => row[index]?.trim() || [])
-  const people =
-    byDistinctId >= 0
-      ? namedPeople(column(byDistinctId, 1))
-      : byUuid >= 0
-        ? namedPeople([], column(byUuid, 1))
-        : namedPeople(column(0, 0))
-  if (people.distinctIds.length + people.uuids.length === 0) {
-    throw invalid('csv', 'empty', 'The file names nobody: put one distinct id on each line.')
+export async function readPeople(file: Buffer): Promise<NamedPeople> {
+  const delimiter = delimiterOf(decode(file))
+  let column: Column | undefined
+  const ids: string[] = []
+  for await (const record of parseRecords(file, delimiter)) {
+    if (!column) {
+      column = chooseColumn(record)
+      if (column.isNamed) continue
+    }
+    const id = record[column.index]?.trim()
+    if (id) ids.push(id)
   }
-  return people
+  if (ids.length === 0) {
+    throw invalid('csv', 'empty', 'The file has no persons: put one distinct id on each line.')
+  }
+  return column?.isUuid ? namedPeople([], ids) : namedPeople(ids)
 }
 
-function textOf(file: Buffer): string {
+interface Column {
+  readonly index: number
+  readonly isNamed: boolean
+  readonly isUuid: boolean
+}
+
+function chooseColumn(firstRecord: readonly string[]): Column {
+  const header = firstRecord.map(cell => cell.trim().toLowerCase())
+  const byDistinctId = header.findIndex(cell => distinctIdHeaders.has(cell))
+  if (byDistinctId >= 0) return { index: byDistinctId, isNamed: true, isUuid: false }
+  const byUuid = header.findIndex(cell => uuidHeaders.has(cell))
+  return { index: Math.max(0, byUuid), isNamed: byUuid >= 0, isUuid: byUuid >= 0 }
+}
+
+function decode(file: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(file)
   } catch {
@@ -34,55 +54,41 @@ function textOf(file: Buffer): string {
   }
 }
 
-/** RFC 4180, with the separators that spreadsheets use. Only as much of a row as was found; blank lines are rows without cells. */
-export function parseCsv(text: string): string[][] {
-  const separator = separatorOf(text)
-  const rows: string[][] = []
-  let row: string[] = []
-  let position = 0
-  while (position < text.length) {
-    const cell = readCell(text, position, separator)
-    row.push(cell.value)
-    position = cell.end
-    if (text[position] === separator) {
-      position += 1
-      if (position === text.length) row.push('')
-      continue
-    }
-    rows.push(row)
-    row = []
-    position += text.startsWith('\r\n', position) ? 2 : 1
+/** Records one by one, so that memory holds only the wanted column. Raises `invalid`. */
+async function* parseRecords(file: Buffer, delimiter: string): AsyncGenerator<readonly string[]> {
+  const { CsvError, parse } = await import('csv-parse')
+  const parser = parse({
+    bom: true,
+    delimiter,
+    record_delimiter: ['\r\n', '\n', '\r'],
+    relax_column_count: true,
+    relax_quotes: true,
+    skip_empty_lines: true,
+    max_record_size: recordCharactersMax,
+  })
+  try {
+    yield* Readable.from(slices(file)).pipe(parser)
+  } catch (error) {
+    throw error instanceof CsvError ? explain(error) : error
   }
-  if (row.length > 0) rows.push(row)
-  return rows
 }
 
-/** The first line decides: a comma wins, then what else separates. */
-function separatorOf(text: string): string {
+async function* slices(file: Buffer): AsyncGenerator<Buffer> {
+  for (let start = 0; start < file.length; start += sliceBytes) {
+    yield file.subarray(start, start + sliceBytes)
+    await yieldToEventLoop()
+  }
+}
+
+/** The first line decides. A comma has precedence over the other separators that spreadsheets write. */
+function delimiterOf(text: string): string {
   const [line = ''] = text.split(/\r?\n|\r/, 1)
-  return [',', ';', '\t'].find(separator => line.includes(separator)) ?? ','
+  return [',', ';', '\t'].find(delimiter => line.includes(delimiter)) ?? ','
 }
 
-function readCell(text: string, start: number, separator: string): { value: string; end: number } {
-  if (text[start] !== '"') {
-    let end = start
-    while (end < text.length && text[end] !== separator && text[end] !== '\n' && text[end] !== '\r') end += 1
-    return { value: text.slice(start, end), end }
+function explain(error: CsvError): Problem {
+  if (error.code === 'CSV_MAX_RECORD_SIZE') {
+    return invalid('csv', 'max_length', `A line of the file is longer than ${recordCharactersMax} characters.`)
   }
-  let value = ''
-  let position = start + 1
-  for (;;) {
-    const quote = text.indexOf('"', position)
-    if (quote === -1) return { value: value + text.slice(position), end: text.length }
-    value += text.slice(position, quote)
-    position = quote + 1
-    if (text[position] !== '"') break
-    value += '"'
-    position += 1
-  }
-  // What follows the closing quote up to the separator belongs to nobody.
-  while (position < text.length && text[position] !== separator && text[position] !== '\n' && text[position] !== '\r') {
-    position += 1
-  }
-  return { value, end: position }
+  return invalid('csv', 'invalid_input', `The file is not valid CSV: ${error.message}.`)
 }

@@ -7,7 +7,7 @@ interface Log {
 
 const reportMilliseconds = 10_000
 
-/** What happens to events as `/metrics` shows it; what is dropped is in the log as well, at most every ten seconds. */
+/** Exports ingest metrics; dropped events are logged as well, at most every ten seconds. */
 export function createIngestMetrics(registry: Registry, log: Log, waiting: () => number): IngestObserver {
   const registers = [registry]
   const received = new Counter({ name: 'halyard_events_received_total', help: 'Events received.', registers })
@@ -19,24 +19,24 @@ export function createIngestMetrics(registry: Registry, log: Log, waiting: () =>
   })
   const stored = new Counter({
     name: 'halyard_events_recorded_total',
-    help: 'Events learnt from and counted, durably.',
+    help: 'Events recorded durably.',
     registers,
   })
   const uncounted = new Counter({
     name: 'halyard_events_uncounted_total',
-    help: 'Events learnt from but not counted under their flag or name, by reason.',
+    help: 'Events recorded but not counted under their flag or name, by reason.',
     labelNames: ['reason'],
     registers,
   })
   const merges = new Counter({
     name: 'halyard_person_merges_total',
-    help: 'Merges of persons that events asked for, by outcome.',
+    help: 'Person merges requested by events, by outcome.',
     labelNames: ['outcome'],
     registers,
   })
   const refused = new Counter({
     name: 'halyard_event_facts_refused_total',
-    help: 'Facts in events that exceed a limit: properties too large, or a sixth group type.',
+    help: 'Updates in events that exceed a limit: properties too large, or a sixth group type.',
     labelNames: ['reason'],
     registers,
   })
@@ -60,7 +60,7 @@ export function createIngestMetrics(registry: Registry, log: Log, waiting: () =>
   function report(events: number): void {
     unreported += events
     if (Date.now() - reportedAt < reportMilliseconds) return
-    log.warn({ events: unreported }, 'events dropped because storing cannot keep up')
+    log.warn({ events: unreported }, 'events dropped: ingest overloaded')
     reportedAt = Date.now()
     unreported = 0
   }

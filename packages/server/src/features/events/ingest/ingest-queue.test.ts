@@ -24,7 +24,7 @@ describe('ingest queue', () => {
     return { queue, groups }
   }
 
-  it('writes together what arrives while it is writing', async () => {
+  it('groups batches that arrive during a write into the next write', async () => {
     let finish = () => {}
     const { queue, groups } = queueOf(() => new Promise(resolve => (finish = resolve)))
     const first = queue.submit(batch('a'))
@@ -40,13 +40,13 @@ describe('ingest queue', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  it('keeps order and the size of a group, and still writes what is larger than a group', async () => {
+  it('preserves order, limits the group size, and still writes a batch larger than a group', async () => {
     const { queue, groups } = queueOf(async () => {})
     await Promise.all([queue.submit(batch('a', 6)), queue.submit(batch('b', 6)), queue.submit(batch('c', 50))])
     expect(groups).toEqual([['a'], ['b'], ['c']])
   })
 
-  it('does not let one batch that cannot be written take the others with it', async () => {
+  it('rejects only the batch that cannot be written, not the rest of its group', async () => {
     const { queue } = queueOf(async names => {
       if (names.includes('bad')) throw new Error('bad')
     })
@@ -54,9 +54,9 @@ describe('ingest queue', () => {
     expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
   })
 
-  it('fails everybody at once when the database is away, without asking it for each', async () => {
+  it('rejects the whole group after one attempt when the database is unavailable', async () => {
     const { queue, groups } = queueOf(async () => {
-      throw new Problem('unavailable', 'Away.')
+      throw new Problem('unavailable', 'Unreachable.')
     })
     const results = await Promise.allSettled(['a', 'b', 'c'].map(name => queue.submit(batch(name))))
     expect(results.map(result => result.status)).toEqual(['rejected', 'rejected', 'rejected'])
@@ -64,7 +64,7 @@ describe('ingest queue', () => {
     expect(queue.waiting).toBe(0)
   })
 
-  it('refuses what is beyond its bound, but never a first batch', async () => {
+  it('rejects batches beyond its limit, but never the first one', async () => {
     let finish = () => {}
     const { queue, groups } = queueOf(() => new Promise(resolve => (finish = resolve)), 10, 10)
     const large = queue.submit(batch('large', 50))

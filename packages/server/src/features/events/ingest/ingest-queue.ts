@@ -1,20 +1,20 @@
-import { setImmediate as nextRound } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { Problem } from '../../../problem.ts'
 
-/** Some work to be made durable together with that of others. */
+/** Events that one transaction stores, possibly together with other batches. */
 export interface QueuedBatch {
   readonly size: number
 }
 
 export interface IngestQueue<B extends QueuedBatch> {
   /**
-   * Resolves when the batch is durable. Raises what writing raised (nothing of it is stored then), or `unavailable` when too much is
-   * waiting already.
+   * Resolves when the batch is durable. Rejects with the write's error (then nothing of the batch is stored), or with `unavailable` when
+   * the queue is full.
    */
   submit(batch: B): Promise<void>
-  /** How much is waiting or being written. */
+  /** Number of events queued or being written. */
   readonly waiting: number
-  /** Resolves when nothing is waiting any more. */
+  /** Resolves when the queue is empty. */
   drained(): Promise<void>
 }
 
@@ -22,18 +22,18 @@ export interface IngestQueueOptions<B extends QueuedBatch> {
   /** Makes the batches durable: all of them or, when it throws, none. */
   readonly write: (batches: readonly B[]) => Promise<void>
   readonly waitingMax: number
-  /** As much as this is written at once, or a single larger batch. */
+  /** Maximum number of events per write; a single larger batch is still written. */
   readonly writtenAtOnceMax: number
 }
 
 /**
- * SQLite works on this very thread: while it writes, requests pile up unread. Reading them all takes a few rounds of the event loop, and
- * only then can they share a transaction.
+ * SQLite runs on this thread: while it writes, requests accumulate unread. Reading them takes a few event-loop ticks, and only then can
+ * they share a transaction.
  */
-const roundsBeforeWriting = 3
+const ticksBeforeWriting = 3
 
-async function letOthersIn(): Promise<void> {
-  for (let round = 0; round < roundsBeforeWriting; round++) await nextRound()
+async function yieldToEventLoop(): Promise<void> {
+  for (let tick = 0; tick < ticksBeforeWriting; tick++) await nextTick()
 }
 
 interface Waiting<B> {
@@ -43,8 +43,8 @@ interface Waiting<B> {
 }
 
 /**
- * Group commit: whatever arrives while one transaction is under way shares the next. Under load that makes few large transactions of many
- * small requests, without load nobody waits, and an acknowledged event is always durable.
+ * Group commit: batches that arrive during one transaction share the next. Under load, many small requests become few large transactions;
+ * without load, requests do not wait. An acknowledged event is always durable.
  */
 export function createIngestQueue<B extends QueuedBatch>(options: IngestQueueOptions<B>): IngestQueue<B> {
   const { write, waitingMax, writtenAtOnceMax } = options
@@ -71,14 +71,14 @@ export function createIngestQueue<B extends QueuedBatch>(options: IngestQueueOpt
         for (const one of group) one.reject(error)
         return
       }
-      // Something in the group cannot be written. It must not take the others with it.
+      // One batch of the group cannot be written; write them one by one so that the others succeed.
       for (const one of group) await writeGroup([one])
     }
   }
 
   async function work(): Promise<void> {
     while (queue.length > 0) {
-      await letOthersIn()
+      await yieldToEventLoop()
       const group = takeGroup()
       await writeGroup(group)
       for (const { batch } of group) waiting -= batch.size
@@ -90,7 +90,7 @@ export function createIngestQueue<B extends QueuedBatch>(options: IngestQueueOpt
     submit(batch) {
       if (waiting > 0 && waiting + batch.size > waitingMax) {
         return Promise.reject(
-          new Problem('unavailable', 'More events are waiting than can be stored now; nothing of this was kept.', {
+          new Problem('unavailable', 'The event queue is full; nothing of this request was stored. Retry later.', {
             retryAfterSeconds: 1,
           }),
         )

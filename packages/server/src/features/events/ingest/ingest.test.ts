@@ -28,7 +28,7 @@ onEachDatabase('ingest', dialect => {
     const event = (distinct_id: string) => ({ event: 'seen', properties: { distinct_id, token: s.projectToken } })
 
     it.each(['/e/', '/i/v0/e/', '/batch/', '/capture/', '/track/', '/engage/', '/e'])(
-      'takes events at %s',
+      'accepts events at %s',
       async path => {
         const id = `path-${path}`
         const reply = await client().post(path, {
@@ -41,7 +41,7 @@ onEachDatabase('ingest', dialect => {
       },
     )
 
-    it('takes one event, a list, and `data` in a form, with the token where libraries put it', async () => {
+    it('accepts one event, a list, and `data` in a form, with the token where libraries put it', async () => {
       const bodies: [unknown, string][] = [
         [{ api_key: s.projectToken, event: 'seen', distinct_id: 'one-event' }, 'one-event'],
         [{ token: s.projectToken, event: 'seen', properties: { distinct_id: 'in-properties' } }, 'in-properties'],
@@ -63,7 +63,7 @@ onEachDatabase('ingest', dialect => {
       expect(await person('in-form')).toBeDefined()
     })
 
-    it('takes gzip that says nothing about itself, as browsers send it', async () => {
+    it('accepts gzip without a content-encoding header, as browsers send it', async () => {
       const reply = await client().send('/i/v0/e/?ip=0&_=1&ver=1.434.18', {
         method: 'POST',
         headers: { 'content-type': 'text/plain' },
@@ -73,7 +73,7 @@ onEachDatabase('ingest', dialect => {
       expect(await person('gzip-js')).toBeDefined()
     })
 
-    it('answers a preflight', async () => {
+    it('responds to a preflight request', async () => {
       const reply = await client().send('/e/', { method: 'OPTIONS', headers: { origin: 'https://example.com' } })
       expect(reply.status).toBe(204)
       expect(reply.headers.get('access-control-allow-origin')).toBe('*')
@@ -82,11 +82,11 @@ onEachDatabase('ingest', dialect => {
 
     it.each<[string, unknown, number]>([
       ['no token', { event: 'x', distinct_id: 'a' }, 401],
-      ['an unknown token', { api_key: 'phc_nobody', event: 'x', distinct_id: 'a' }, 401],
+      ['an unknown token', { api_key: 'phc_unknown', event: 'x', distinct_id: 'a' }, 401],
       ['a number', 5, 400],
       ['null', null, 400],
       ['too many events', { api_key: 'x', batch: Array.from({ length: 20_001 }, () => 0) }, 413],
-    ])('refuses %s', async (_name, body, status) => {
+    ])('rejects %s', async (_name, body, status) => {
       const reply = await client().post('/batch/', body)
       expect(reply.status).toBe(status)
       expect(reply.body).toHaveProperty('detail')
@@ -97,19 +97,19 @@ onEachDatabase('ingest', dialect => {
       ['an event without a name', { distinct_id: 'a' }],
       ['an event without an id', { event: 'x' }],
       ['an event whose id is blank', { event: 'x', distinct_id: '  ' }],
-      ['no event', 'hello'],
-    ])('refuses a body with nothing but %s', async (_name, entry) => {
+      ['a string', 'hello'],
+    ])('rejects a body that holds only %s', async (_name, entry) => {
       expect((await capture(entry as object)).status).toBe(400)
     })
 
-    it('refuses a bomb and bytes that are nothing', async () => {
+    it('rejects a decompression bomb and bytes in no known format', async () => {
       const send = (body: Buffer) => client().send('/e/', { method: 'POST', body })
       expect((await send(gzipSync(Buffer.alloc(30_000_000)))).status).toBe(413)
       expect((await send(Buffer.from([1, 2, 3]))).status).toBe(400)
       expect((await send(Buffer.alloc(0))).status).toBe(400)
     })
 
-    it('keeps the good events of a batch and counts the bad ones', async () => {
+    it('records the valid events of a batch and counts the malformed ones', async () => {
       const before = await metric('halyard_events_dropped_total{reason="malformed"}')
       expect((await capture({ event: 'x', distinct_id: 'good' }, { event: 'x' }, 5 as unknown as object)).status).toBe(
         200,
@@ -118,13 +118,13 @@ onEachDatabase('ingest', dialect => {
       expect(await metric('halyard_events_dropped_total{reason="malformed"}')).toBe(before + 2)
     })
 
-    it('takes an empty batch', async () => {
+    it('accepts an empty batch', async () => {
       expect((await capture()).body).toEqual({ status: 1 })
     })
   })
 
   describe('persons', () => {
-    it('learns from $set, $set_once and $unset, beside and inside the properties', async () => {
+    it('applies $set, $set_once and $unset, beside and inside the properties', async () => {
       await capture(
         { event: '$set', distinct_id: 'p', $set: { a: 1, b: 1 }, properties: { $set: { b: 0, c: 1 } } },
         { event: 'bought', distinct_id: 'p', properties: { $set_once: { a: 2, first: 'x' }, $set: { c: 2 } } },
@@ -133,7 +133,7 @@ onEachDatabase('ingest', dialect => {
       expect((await person('p'))?.properties).toEqual({ a: 1, c: 2, first: 'x' })
     })
 
-    it('makes one person of an anonymous and an identified id', async () => {
+    it('merges an anonymous and an identified id into one person', async () => {
       await capture({ event: 'seen', distinct_id: 'anon', properties: { $set: { plan: 'free', from: 'ad' } } })
       await capture({ event: '$set', distinct_id: 'user', properties: { $set: { plan: 'pro' } } })
       await capture({
@@ -151,7 +151,7 @@ onEachDatabase('ingest', dialect => {
       })
     })
 
-    it('keeps two people on one computer apart', async () => {
+    it('does not merge two users who share a device', async () => {
       await capture({ event: '$identify', distinct_id: 'first', properties: { $anon_distinct_id: 'device' } })
       await capture({ event: '$identify', distinct_id: 'second', properties: { $anon_distinct_id: 'device' } })
       expect((await person('device'))?.id).toBe((await person('first'))?.id)
@@ -161,7 +161,7 @@ onEachDatabase('ingest', dialect => {
       expect((await person('second'))?.id).toBe((await person('first'))?.id)
     })
 
-    it('understands $create_alias and never merges meaningless ids', async () => {
+    it('supports $create_alias and never merges placeholder ids', async () => {
       await capture(
         { event: '$create_alias', distinct_id: 'main', properties: { alias: 'nickname' } },
         { event: '$create_alias', distinct_id: 'main', properties: { alias: 'null' } },
@@ -170,7 +170,7 @@ onEachDatabase('ingest', dialect => {
       expect(await person('null')).toBeUndefined()
     })
 
-    it('learns an enrollment', async () => {
+    it('stores a feature enrollment', async () => {
       await capture({
         event: '$feature_enrollment_update',
         distinct_id: 'early',
@@ -179,7 +179,7 @@ onEachDatabase('ingest', dialect => {
       expect((await person('early'))?.properties).toEqual({ '$feature_enrollment/beta': true })
     })
 
-    it('leaves those alone who ask to stay unknown, and learns nothing from errors', async () => {
+    it('creates no person without profile processing, and ignores properties of exceptions', async () => {
       await capture(
         { event: 'seen', distinct_id: 'ghost', properties: { $process_person_profile: false, $set: { a: 1 } } },
         { event: '$exception', distinct_id: 'unlucky', properties: { $set: { a: 1 } } },
@@ -188,7 +188,7 @@ onEachDatabase('ingest', dialect => {
       expect((await person('unlucky'))?.properties).toEqual({})
     })
 
-    it('stores odd ids and properties as they are, or as near as a database can', async () => {
+    it('stores ids and properties with NUL and lone surrogates as closely as the database can', async () => {
       const id = `nul\u0000 lone \ud83d ${'x'.repeat(300)}`
       expect(
         (await capture({ event: 'x\u0000', distinct_id: id, $set: { 'k\u0000': '\ud83d', __proto__: 1 } })).status,
@@ -199,7 +199,7 @@ onEachDatabase('ingest', dialect => {
   })
 
   describe('groups', () => {
-    it('learns groups and gives out their types', async () => {
+    it('stores groups and assigns their type indexes', async () => {
       await capture({
         event: '$groupidentify',
         distinct_id: '$company_acme',
@@ -220,7 +220,7 @@ onEachDatabase('ingest', dialect => {
       expect((await s.halyard.serving.snapshots.forProject(s.projectId))?.project.groupTypes).toEqual(body.group_types)
     })
 
-    it('ignores a sixth type', async () => {
+    it('ignores a sixth group type', async () => {
       const groups = { c: 1, d: 1, e: 1, f: 1 }
       expect((await capture({ event: 'seen', distinct_id: 'g', properties: { $groups: groups } })).status).toBe(200)
       expect(Object.keys((await s.get(`${s.project}/`)).body.group_types)).toHaveLength(5)
@@ -284,7 +284,7 @@ onEachDatabase('ingest', dialect => {
       expect(await usage('counted', 'interacted')).toMatchObject([{ calls: 2, users: 1 }])
     })
 
-    it('corrects a wrong clock by when the events were sent', async () => {
+    it('corrects a skewed client clock by `sent_at`', async () => {
       const batch = [called('skewed', 'counted', 'test', { timestamp: '2010-01-01T00:00:00Z' })]
       const before = (await usage('counted')).find(point => point.variant === 'test' && point.day === today())?.calls
       await client().post('/batch/', { api_key: s.projectToken, batch, sent_at: '2010-01-01T00:00:01Z' })
@@ -292,7 +292,7 @@ onEachDatabase('ingest', dialect => {
       expect(after.reduce((sum, point) => sum + point.calls, 0)).toBe((before ?? 0) + 2)
     })
 
-    it('counts events by name, and by value for flags that may be rolled back', async () => {
+    it('counts events by name, and by flag value for flags with rollback conditions', async () => {
       await s.post(`${s.project}/feature_flags/`, { key: 'watched', rollback_conditions: { any: 'thing' } })
       await s.post(`${s.project}/feature_flags/`, { key: 'unwatched' })
       const properties = (value: unknown) => ({ '$feature/watched': value, '$feature/unwatched': true })
@@ -318,7 +318,7 @@ onEachDatabase('ingest', dialect => {
     })
   })
 
-  it('shows what it did on /metrics', async () => {
+  it('exports its counters on /metrics', async () => {
     expect(await metric('halyard_events_waiting')).toBe(0)
     const received = await metric('halyard_events_received_total')
     const dropped = await metric('halyard_events_dropped_total{reason="malformed"}')

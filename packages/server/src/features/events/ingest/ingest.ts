@@ -13,7 +13,7 @@ import { type CountedFlags, countedFlags } from '../usage/counted-flags.ts'
 import { type Tally, tally } from '../usage/tally.ts'
 import { createIngestQueue, type QueuedBatch } from './ingest-queue.ts'
 
-/** A project as far as its events are concerned. */
+/** What ingest needs of a project. */
 export interface IngestProject {
   readonly project: Project
   readonly flags: ReadonlyMap<number, Flag>
@@ -21,7 +21,7 @@ export interface IngestProject {
 
 export type DropReason = 'malformed' | 'plugin' | 'overload'
 
-/** Told of everything that happens to events, for metrics and the log. */
+/** Observes what happens to events, for metrics and the log. */
 export interface IngestObserver {
   received(events: number): void
   dropped(reason: DropReason, events: number): void
@@ -34,28 +34,28 @@ export interface IngestOptions {
   readonly pipeline: EventPipeline
   readonly observer: IngestObserver
   readonly now: () => Instant
-  /** Further names under which an event is counted, for metrics that look at more than the name. */
+  /** Further names under which an event is counted, for metrics that depend on more than the event name. */
   readonly labelsOf?: (project: Project, event: IncomingEvent) => readonly string[]
   readonly eventsWaitingMax?: number
 }
 
-/** Where client libraries' events go. */
+/** Receives the events of client libraries. */
 export interface EventReceiver {
   /**
-   * Resolves when everything in the body is durable, or counted as dropped. Raises `unauthenticated`, `invalid`, `too_large`, or
-   * `unavailable`: then nothing is acknowledged and the client should send it again.
+   * Resolves when every event of the body is durable or counted as dropped. Throws `unauthenticated`, `invalid`, `too_large` or
+   * `unavailable`: then nothing is acknowledged and the client should retry.
    */
   receive(body: unknown, path: string, ip: string | null): Promise<void>
 }
 
 export interface Ingest extends EventReceiver {
   /**
-   * The same for events that edges have taken, under ids: what was recorded under an id before is not recorded again. Nothing is dropped for
-   * lack of room, since an edge keeps what is not acknowledged. Raises `unavailable`.
+   * Receives batches that edges forward. Idempotent: a batch id that was recorded before is not recorded again. Never drops events under
+   * overload, since an edge retains what is not acknowledged. Throws `unavailable`.
    */
   receiveBatches(batches: readonly IdentifiedBatch[]): Promise<void>
   readonly waiting: number
-  /** Resolves when everything received is written. */
+  /** Resolves when every received event is written. */
   drained(): Promise<void>
 }
 
@@ -68,22 +68,22 @@ export interface IdentifiedBatch {
 interface Batch extends QueuedBatch {
   readonly found: IngestProject
   readonly events: readonly IncomingEvent[]
-  /** Under which it is recorded once. */
+  /** Idempotency key. */
   readonly id?: string
 }
 
 const eventsWaitingMaxDefault = 20_000
 const projectShareMax = 0.9
 const eventsWrittenAtOnceMax = 1000
-const namesForgottenMilliseconds = 60 * 60 * 1000
+const nameCacheMilliseconds = 60 * 60 * 1000
 
 export function createIngest(options: IngestOptions): Ingest {
   const { database, findProject, pipeline, observer, now, labelsOf = () => [] } = options
   const eventsWaitingMax = options.eventsWaitingMax ?? eventsWaitingMaxDefault
   const projectWaitingMax = Math.floor(eventsWaitingMax * projectShareMax)
   const waitingOf = new Map<number, number>()
-  const namesOf = createNameMemory()
-  const flagsOf = createFlagMemory()
+  const namesOf = createNameCache()
+  const flagsOf = createFlagCache()
   const queue = createIngestQueue<Batch>({
     write,
     waitingMax: eventsWaitingMax,
@@ -92,21 +92,21 @@ export function createIngest(options: IngestOptions): Ingest {
 
   async function write(batches: readonly Batch[]): Promise<void> {
     const time = now()
-    const begun = performance.now()
+    const startedAt = performance.now()
     const whole = workOf(batches, time)
     const recorded = await database.transaction(async tx => {
-      const fresh = await notRecordedYet(tx, batches, time)
-      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded; readonly tell: () => void }[] = []
+      const fresh = await claimNewBatches(tx, batches, time)
+      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded; readonly deliver: () => void }[] = []
       for (const one of fresh === batches ? whole : workOf(fresh, time)) {
         const outcome = await recordEvents(tx, one, time)
-        outcomes.push({ one, outcome, tell: await pipeline.keep(tx, one.project, one.events, time) })
+        outcomes.push({ one, outcome, deliver: await pipeline.keep(tx, one.project, one.events, time) })
       }
       return outcomes
     })
-    const seconds = (performance.now() - begun) / 1000
-    for (const { one, outcome, tell } of recorded) {
+    const seconds = (performance.now() - startedAt) / 1000
+    for (const { one, outcome, deliver } of recorded) {
       observer.committed(one.events.length, seconds, outcome, one.tally.uncounted)
-      tell()
+      deliver()
     }
   }
 
@@ -128,16 +128,16 @@ export function createIngest(options: IngestOptions): Ingest {
     return kept
   }
 
-  /** When storing cannot keep up, what is only counted goes first; what updatesProfiles about people and groups is kept or refused. */
-  function affordable(events: readonly IncomingEvent[]): readonly IncomingEvent[] {
+  /** Under overload, drops events that are only counted; those that update profiles are stored or rejected, never dropped. */
+  function shedCountedEvents(events: readonly IncomingEvent[]): readonly IncomingEvent[] {
     if (queue.waiting + events.length <= eventsWaitingMax / 2) return events
     const kept = events.filter(updatesProfiles)
     if (kept.length < events.length) observer.dropped('overload', events.length - kept.length)
     return kept
   }
 
-  /** One project may not have all of what may wait, so that it cannot shut the others out. */
-  async function waitingFor(projectId: number, events: number, work: () => Promise<void>): Promise<void> {
+  /** One project cannot fill the whole queue, so that it cannot block the others. */
+  async function withinProjectLimit(projectId: number, events: number, work: () => Promise<void>): Promise<void> {
     const before = waitingOf.get(projectId) ?? 0
     if (before > 0 && before + events > projectWaitingMax) throw tooManyWaiting(projectWaitingMax)
     waitingOf.set(projectId, before + events)
@@ -157,18 +157,18 @@ export function createIngest(options: IngestOptions): Ingest {
       if (!found) throw new Problem('unauthenticated', 'No project has this token.')
       observer.received(events.length + malformed)
       if (malformed > 0) observer.dropped('malformed', malformed)
-      const kept = affordable(await transformed(found.project, events))
+      const kept = shedCountedEvents(await transformed(found.project, events))
       const batches = [...inParts(kept, eventsWrittenAtOnceMax)].map(part => ({
         found,
         events: part,
         size: part.length,
       }))
-      await waitingFor(found.project.id, kept.length, () =>
+      await withinProjectLimit(found.project.id, kept.length, () =>
         allSettledOrThrow(batches.map(batch => queue.submit(batch))),
       )
     },
     async receiveBatches(batches) {
-      // Plugins need not see again what has been recorded; what comes twice at the same time is told apart when it is written.
+      // Plugins do not see recorded batches again. Concurrent duplicates are detected in the write transaction.
       const known = await database.read(tx => tx.receivedBatches.known(batches.map(({ id }) => id)))
       const submitted: Promise<void>[] = []
       for (const { id, found, events } of batches.filter(({ id }) => !known.has(id))) {
@@ -185,8 +185,8 @@ export function createIngest(options: IngestOptions): Ingest {
   }
 }
 
-/** Notes the ids of the batches, and leaves out those that were noted before. */
-async function notRecordedYet(tx: Stores, batches: readonly Batch[], time: Instant): Promise<readonly Batch[]> {
+/** Stores the ids of the batches and returns only those that were not stored before. */
+async function claimNewBatches(tx: Stores, batches: readonly Batch[], time: Instant): Promise<readonly Batch[]> {
   if (batches.every(({ id }) => id === undefined)) return batches
   const fresh: Batch[] = []
   for (const batch of batches) {
@@ -198,48 +198,47 @@ async function notRecordedYet(tx: Stores, batches: readonly Batch[], time: Insta
 const tooManyWaiting = (max: number): Problem =>
   new Problem(
     'unavailable',
-    `More than ${max} events of this project are waiting to be stored (nine tenths of HALYARD_EVENTS_WAITING_MAX); nothing of this was kept.`,
+    `This project has ${max} events queued, its limit (90 % of HALYARD_EVENTS_WAITING_MAX); nothing was stored. Retry later.`,
     { retryAfterSeconds: 1 },
   )
 
-/** Waits for all of them before it fails, so that nothing of a request is still being written when it is answered. */
+/** Waits for all of them before it throws, so that no write of a request is still in progress when it is responded to. */
 async function allSettledOrThrow(work: readonly Promise<void>[]): Promise<void> {
   const failed = (await Promise.allSettled(work)).find(result => result.status === 'rejected')
   if (failed) throw failed.reason
 }
 
-/** By project in the order of ids, so that two nodes wait for each other instead of locking each other out. */
+/** Sorted by project id, so that two nodes take locks in the same order and cannot deadlock. */
 function byProject(batches: readonly Batch[]): readonly { found: IngestProject; events: readonly IncomingEvent[] }[] {
   const projects = new Map<number, { found: IngestProject; events: IncomingEvent[] }>()
   for (const { found, events } of batches) {
     const known = projects.get(found.project.id)
-    // The newest batch knows the project best.
+    // The newest batch has the most recent project.
     projects.set(found.project.id, { found, events: known ? [...known.events, ...events] : [...events] })
   }
   return [...projects].sort(([a], [b]) => a - b).map(([, one]) => one)
 }
 
-/** What is prepared for a project's flags lasts as long as the flags do. */
-function createFlagMemory(): (found: IngestProject) => CountedFlags {
-  const known = new WeakMap<IngestProject['flags'], CountedFlags>()
+function createFlagCache(): (found: IngestProject) => CountedFlags {
+  const cached = new WeakMap<IngestProject['flags'], CountedFlags>()
   return ({ flags }) => {
-    const counted = known.get(flags) ?? countedFlags(flags.values())
-    known.set(flags, counted)
+    const counted = cached.get(flags) ?? countedFlags(flags.values())
+    cached.set(flags, counted)
     return counted
   }
 }
 
-/** The event names of each project, forgotten now and then so that names out of use make room. */
-function createNameMemory(): (projectId: number) => Set<string> {
-  const known = new Map<number, Set<string>>()
-  let forgottenAt = Date.now()
+/** The event names of each project. Cleared every hour so that unused names do not count toward the limit. */
+function createNameCache(): (projectId: number) => Set<string> {
+  const cached = new Map<number, Set<string>>()
+  let clearedAt = Date.now()
   return projectId => {
-    if (Date.now() - forgottenAt > namesForgottenMilliseconds) {
-      known.clear()
-      forgottenAt = Date.now()
+    if (Date.now() - clearedAt > nameCacheMilliseconds) {
+      cached.clear()
+      clearedAt = Date.now()
     }
-    const names = known.get(projectId) ?? new Set<string>()
-    known.set(projectId, names)
+    const names = cached.get(projectId) ?? new Set<string>()
+    cached.set(projectId, names)
     return names
   }
 }

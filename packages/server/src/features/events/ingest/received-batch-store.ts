@@ -1,14 +1,14 @@
 import type { Instant } from '../../../instant.ts'
 
-/** Which batches have been recorded, so that one that is sent again is not counted again. */
+/** Ids of recorded batches, so that a batch that is sent twice is recorded once. */
 export interface ReceivedBatchStore {
-  /** Which of these are there. */
+  /** The subset of these ids that is stored. */
   known(ids: readonly string[]): Promise<ReadonlySet<string>>
-  /** False when it was there already. Whoever adds the same one at the same time waits. */
+  /** False when the id was stored already. Concurrent transactions that add the same id block. */
   add(id: string, at: Instant): Promise<boolean>
-  /** Answers how many were forgotten. */
+  /** Returns the number of removed ids. */
   removeBefore(at: Instant): Promise<number>
 }
 
-/** Older events are not counted at all, so that a batch that comes again later than this does no harm. */
+/** Older events are never counted, so a batch that is resent later than this has no effect. */
 export const receivedBatchDaysMax = 31

@@ -1,18 +1,18 @@
 import type { Flag } from '../../flags/flag.ts'
 
 /**
- * Which flags and which of their values are counted. Tokens are public: whoever has one could send any number of made-up keys and
- * values, so only what the project really has gets a series of its own.
+ * The flags and values that are counted. Tokens are public, so a client could send any number of invented keys and values: only keys and
+ * values that exist in the project get their own series.
  */
 export interface CountedFlags {
-  /** The value as it is counted; undefined when the project has no such flag. */
+  /** The label under which the value is counted; undefined when the project has no such flag. */
   valueOf(flagKey: string, value: unknown): string | undefined
-  /** Flags whose values are counted with every event: those that could be rolled back. */
+  /** Flags whose values are counted with every event: those with rollback conditions. */
   readonly watched: readonly string[]
 }
 
 const otherValue = '(other)'
-/** Longer keys would not fit into the index over the counts. */
+/** Longer keys do not fit into the index of `event_counts`. */
 const watchedKeyCharactersMax = 200
 
 export function countedFlags(flags: Iterable<Flag>): CountedFlags {

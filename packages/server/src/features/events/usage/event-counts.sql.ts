@@ -76,7 +76,7 @@ export function sqlEventCounts(db: Kysely<Tables>): EventCountStore {
   }
 }
 
-/** Always the same order, so that two nodes wait for each other instead of locking each other out. */
+/** A fixed lock order, so that two nodes cannot deadlock. */
 const inOrder = (counts: readonly EventCount[]): readonly EventCount[] =>
   counts
     .map(count => ({ count, order: [count.event, count.flagKey, count.flagValue, count.minute].join('\u0001') }))

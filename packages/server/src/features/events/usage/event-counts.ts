@@ -1,15 +1,15 @@
 import type { Instant } from '../../../instant.ts'
 
-/** Minutes since 1970. */
+/** Minutes since the Unix epoch. */
 export type Minute = number
 export const minuteOf = (instant: Instant): Minute => Math.floor(Date.parse(instant) / 60_000)
 
-/** For how long counts by minute are kept: a week to look at, and a day to spare. */
+/** Retention of the counts by minute: a week, and one day of margin. */
 export const eventCountDaysMax = 8
 
 export interface EventCount {
   readonly event: string
-  /** Empty: all events of the name. Else only those whose sender had this value of the flag. */
+  /** Empty: all events of the name. Otherwise only events that carried this value of the flag. */
   readonly flagKey: string
   readonly flagValue: string
   readonly minute: Minute
@@ -19,26 +19,26 @@ export interface EventCount {
 export interface EventCountQuery {
   readonly event: string
   /**
-   * Only events whose sender had the flag on (any value but `false`), or exactly this value. Counted for flags that have rollback
+   * Only events that carried the flag as on (any value but `false`), or with exactly this value. Counted for flags that have rollback
    * conditions, from events that carry `$feature/<key>`.
    */
   readonly flag?: { readonly key: string; readonly value?: string }
   readonly from: Instant
-  /** Not included. */
+  /** Exclusive. */
   readonly to: Instant
 }
 
-/** How often events happened, by minute: what automatic rollback looks at. */
+/** Event counts by minute, the input of automatic rollback. */
 export interface EventCountStore {
   add(projectId: number, counts: readonly EventCount[]): Promise<void>
   sum(projectId: number, query: EventCountQuery): Promise<number>
-  /** By minute; minutes without any are left out. */
+  /** Ordered by minute; minutes without events are omitted. */
   series(
     projectId: number,
     query: EventCountQuery,
   ): Promise<readonly { readonly minute: Minute; readonly count: number }[]>
-  /** Event names counted since a moment, sorted. */
+  /** Sorted names of the events counted since an instant. */
   listNames(projectId: number, since: Instant): Promise<readonly string[]>
-  /** Forgets minutes before this one; answers how many counts. */
+  /** Deletes the counts before this minute and returns their number. */
   removeBefore(minute: Minute): Promise<number>
 }

@@ -6,7 +6,7 @@ import { dayOf, type UsageIncrement, type UsageKind } from './usage-store.ts'
 import { userHash } from './user-sample.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
-/** Events of clients that were offline still count for their day, this long. */
+/** Late events of offline clients still count for their day, up to this age. */
 export const usageDaysLateMax = 30
 const eventNamesMax = 1000
 const otherName = '(other)'
@@ -25,12 +25,12 @@ export interface TallyInput {
   readonly events: readonly IncomingEvent[]
   /** Further names under which an event is counted. */
   readonly labelsOf: (event: IncomingEvent) => readonly string[]
-  /** Names already counted of late; grows, up to its limit. */
+  /** Event names counted recently. `tally` adds to it, up to a limit. */
   readonly names: Set<string>
   readonly now: Instant
 }
 
-/** Adds up what a run of events has to say about flags and events, so that writing costs by the series and not by the event. */
+/** Aggregates events in memory, so that the cost of a write depends on the number of series, not of events. */
 export function tally({ projectId, flags, events, labelsOf, names, now }: TallyInput): Tally {
   const usage = new Map<string, { increment: UsageIncrement; calls: number; users: Set<number>; lastAt: Instant }>()
   const counts = new Map<string, { count: EventCount; n: number }>()

@@ -39,7 +39,7 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
         .groupBy('variant')
         .execute()
       const found = new Map<string, number>()
-      // Samples of several days are united at the highest of their levels, where all of them qualify alike.
+      // Samples of several days are merged at the highest of their levels, at which all use the same threshold.
       for (const { variant, level } of levels) {
         const { n } = await inRange(projectId, range)
           .where('variant', '=', variant)
@@ -60,7 +60,7 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
         .execute()
       return new Map(rows.map(row => [row.flag_key, row.at]))
     },
-    async forgetUsersBefore(day, limit) {
+    async removeUsersBefore(day, limit) {
       const ids = await oldSeries(day, limit)
         .where(({ exists, selectFrom }) =>
           exists(selectFrom('flag_usage_users').select('usage_id').whereRef('usage_id', '=', 'flag_usage.id')),

@@ -3,7 +3,7 @@ import { onEachDatabase } from '../../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../../testing/scenario.ts'
 import { type EventCount, minuteOf } from './event-counts.ts'
 import type { UsageIncrement } from './usage-store.ts'
-import { keptUsersMax, userHash } from './user-sample.ts'
+import { sampledUsersMax, userHash } from './user-sample.ts'
 
 const at = '2026-01-01T10:00:00.000000Z'
 const hashes = (from: number, to: number) =>
@@ -33,7 +33,7 @@ onEachDatabase('usage and event counts', dialect => {
   const unique = (flagKey: string) =>
     s.halyard.database.read(tx => tx.usage.uniqueUsers(s.projectId, { flagKey, ...range }))
 
-  it('counts calls and distinct users by variant and day, whatever is said twice', async () => {
+  it('counts calls and distinct users by variant and day, without counting a user twice', async () => {
     await add(
       increment({ calls: 3, userHashes: hashes(0, 2) }),
       increment({ variant: 'control', calls: 1, userHashes: hashes(5, 6) }),
@@ -56,24 +56,24 @@ onEachDatabase('usage and event counts', dialect => {
     expect(last).toEqual(new Map([['flag', at]]))
   })
 
-  it('is exact up to its bound and near the truth beyond, in bounded space', async () => {
-    await add(increment({ flagKey: 'big', userHashes: hashes(0, keptUsersMax) }))
-    expect((await series('big'))[0]?.users).toBe(keptUsersMax)
-    const truth = 30_000
-    for (let from = 5000; from < truth; from += 5000) {
+  it('counts users exactly up to the sample limit and estimates beyond it, in bounded space', async () => {
+    await add(increment({ flagKey: 'big', userHashes: hashes(0, sampledUsersMax) }))
+    expect((await series('big'))[0]?.users).toBe(sampledUsersMax)
+    const exact = 30_000
+    for (let from = 5000; from < exact; from += 5000) {
       await add(increment({ flagKey: 'big', userHashes: hashes(from, from + 5000) }))
     }
     const users = (await series('big'))[0]?.users ?? 0
-    expect(Math.abs(users - truth) / truth).toBeLessThan(0.05)
+    expect(Math.abs(users - exact) / exact).toBeLessThan(0.05)
     expect((await unique('big')).get('true')).toBe(users)
     const { n } = await s.halyard.storage.kysely
       .selectFrom('flag_usage_users')
       .select(({ fn }) => fn.countAll<number>().as('n'))
       .executeTakeFirstOrThrow()
-    expect(Number(n)).toBeLessThanOrEqual(keptUsersMax + 100)
+    expect(Number(n)).toBeLessThanOrEqual(sampledUsersMax + 100)
   })
 
-  it('counts everything when nodes add to the same series at once', async () => {
+  it('loses no count when nodes add to the same series concurrently', async () => {
     await Promise.all(
       Array.from({ length: 10 }, (_, n) =>
         add(
@@ -88,11 +88,11 @@ onEachDatabase('usage and event counts', dialect => {
     ])
   })
 
-  it('forgets users first and whole days later', async () => {
+  it('removes user hashes first and whole days later', async () => {
     await add(increment({ flagKey: 'old', day: '2025-01-01', userHashes: hashes(0, 3) }))
     const { database } = s.halyard
-    expect(await database.transaction(tx => tx.usage.forgetUsersBefore('2025-01-02', 10))).toBe(1)
-    expect(await database.transaction(tx => tx.usage.forgetUsersBefore('2025-01-02', 10))).toBe(0)
+    expect(await database.transaction(tx => tx.usage.removeUsersBefore('2025-01-02', 10))).toBe(1)
+    expect(await database.transaction(tx => tx.usage.removeUsersBefore('2025-01-02', 10))).toBe(0)
     const old = { flagKey: 'old', kind: 'called', from: '2025-01-01', to: '2025-01-01' } as const
     expect(await database.read(tx => tx.usage.series(s.projectId, old))).toMatchObject([{ users: 3 }])
     expect(await database.read(tx => tx.usage.uniqueUsers(s.projectId, old))).toEqual(new Map())
@@ -100,7 +100,7 @@ onEachDatabase('usage and event counts', dialect => {
     expect(await database.read(tx => tx.usage.series(s.projectId, old))).toEqual([])
   })
 
-  it('sums events by name, window and value of a flag', async () => {
+  it('sums events by name, time window and flag value', async () => {
     const minute = minuteOf(at)
     const count = (more: Partial<EventCount>): EventCount => ({
       event: '$exception',

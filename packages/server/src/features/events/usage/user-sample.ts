@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto'
 
 /**
- * Counting distinct users in bounded space (adaptive sampling). A user is a number spread evenly over 53 bits. A series keeps the
- * numbers of its users until there are more than `keptUsersMax`; then it goes up a level, at which only every second number qualifies,
- * and so on. Kept × 2^level is exact at level 0 and unbiased above, with a standard error of about 1 to 1.4 percent. The result
- * depends neither on order nor on repetition, and samples of several days can be united.
+ * Counts distinct users in bounded space (adaptive sampling). Each user is hashed to 53 bits. A series stores the hashes of its users
+ * until there are more than `sampledUsersMax`; then it moves up a level, at which only every second hash qualifies, and so on.
+ * Stored × 2^level is exact at level 0 and unbiased above, with a standard error of about 1 to 1.4 percent. The result depends neither
+ * on order nor on duplicates, and samples of several days can be merged.
  */
-export const keptUsersMax = 10_000
+export const sampledUsersMax = 10_000
 
 const hashBits = 53
 
@@ -15,7 +15,7 @@ export function userHash(projectId: number, distinctId: string): number {
   return Number(digest.readBigUInt64BE(0) >> BigInt(64 - hashBits))
 }
 
-/** Numbers below this qualify at a level. */
+/** Hashes below this qualify at a level. */
 export const thresholdAt = (level: number): number => 2 ** (hashBits - level)
 
-export const estimate = (kept: number, level: number): number => kept * 2 ** level
+export const estimate = (stored: number, level: number): number => stored * 2 ** level

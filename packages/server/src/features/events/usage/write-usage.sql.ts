@@ -2,11 +2,11 @@ import type { Kysely } from 'kysely'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import type { UsageIncrement } from './usage-store.ts'
-import { keptUsersMax, thresholdAt } from './user-sample.ts'
+import { sampledUsersMax, thresholdAt } from './user-sample.ts'
 
 const rowsPerInsertMax = 2000
 
-/** A series with what it has to take in. */
+/** A stored series and the increment to add to it. */
 interface Series {
   readonly id: number
   readonly increment: UsageIncrement
@@ -15,8 +15,8 @@ interface Series {
 }
 
 /**
- * A handful of statements, however many series there are. The first locks the series' rows, so that nodes that count the same series do so
- * one after the other.
+ * Uses a fixed number of statements, independent of the number of series. The first locks the rows of the series, which serializes nodes
+ * that count the same series.
  */
 export async function addUsage(
   db: Kysely<Tables>,
@@ -71,7 +71,7 @@ async function addCalls(
   }))
 }
 
-/** Answers the series that have got users they did not have. */
+/** Returns the series that gained users. */
 async function addUsers(db: Kysely<Tables>, series: readonly Series[]): Promise<readonly Series[]> {
   const byId = new Map(series.map(one => [one.id, one]))
   const grown = new Set<Series>()
@@ -97,7 +97,7 @@ async function addUsers(db: Kysely<Tables>, series: readonly Series[]): Promise<
 }
 
 async function thinOut(db: Kysely<Tables>, series: Series): Promise<void> {
-  while (series.kept > keptUsersMax) {
+  while (series.kept > sampledUsersMax) {
     series.level += 1
     const result = await db
       .deleteFrom('flag_usage_users')
@@ -148,7 +148,7 @@ async function markUsed(db: Kysely<Tables>, projectId: number, increments: reado
     .execute()
 }
 
-/** Always the same order, so that two nodes wait for each other instead of locking each other out. */
+/** A fixed lock order, so that two nodes cannot deadlock. */
 const inOrder = (increments: readonly UsageIncrement[]): readonly UsageIncrement[] =>
   increments
     .map(increment => ({ increment, name: nameOf(rowOf(0, increment)) }))

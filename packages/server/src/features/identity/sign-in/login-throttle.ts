@@ -4,106 +4,139 @@ import type { Job } from '../../../jobs/job-runner.ts'
 import { Problem } from '../../../problem.ts'
 import type { Database } from '../../../stores.ts'
 import { hashSecret } from '../secret.ts'
+import { createKeyedSemaphore } from './keyed-semaphore.ts'
 import type { SignInFailures, SignInWindow } from './sign-in-failure-store.ts'
-import { createSignInPlaces } from './sign-in-places.ts'
 
-const wrongMax = 5
+const wrongForAccountFromAddressMax = 5
+const wrongForAccountMax = 50
 const wrongFromAddressMax = 50
 const windowMilliseconds = 5 * 60 * 1000
 const blocksMax = 50_000
 
+const dayMilliseconds = 24 * 60 * 60 * 1000
+const knownPlaceMilliseconds = 30 * dayMilliseconds
+
 /**
- * Repeated wrong passwords for one account, or from one address, have to wait. They are counted in the database, by all nodes together; guesses
- * that are being looked at hold a place each, no more than may still be wrong, and the others wait for them: many at once gain nothing, and who
- * is right is never refused because others are.
+ * Limits wrong passwords: few for one account from one address, more for the account from everywhere, more from the address for all
+ * accounts. An address where the account signed in lately is a known place: failures elsewhere do not block it.
+ *
+ * Failures are counted in the database, by all nodes together. At most as many guesses are checked at once as may still be wrong, and
+ * the others wait: parallel guesses gain nothing, and right passwords never block each other.
  */
 export interface LoginThrottle {
-  /** What `look` answers: undefined means that the password was wrong. Raises `throttled`, `unavailable`, and what `look` raises. */
-  guess<T>(email: string, address: string, look: () => Promise<T | undefined>): Promise<T | undefined>
+  /** Returns what `check` returns; undefined means a wrong password. Raises `throttled`, `unavailable`, and what `check` raises. */
+  guess<T>(email: string, address: string, check: () => Promise<T | undefined>): Promise<T | undefined>
 }
 
-interface ThrottleParts {
+interface Deps {
   readonly database: Database
   readonly now: () => Instant
-  /** A clock that nobody sets, in milliseconds. */
-  readonly steady?: () => number
+  /** Milliseconds. */
+  readonly monotonic?: () => number
 }
 
-export function createLoginThrottle({ database, now, steady = monotonicNow }: ThrottleParts): LoginThrottle {
-  const places = createSignInPlaces()
-  /** Until when a key is known to be refused: that needs no database. */
+interface Limit {
+  readonly key: string
+  readonly max: number
+}
+
+export function createLoginThrottle({ database, now, monotonic = monotonicNow }: Deps): LoginThrottle {
+  const slots = createKeyedSemaphore()
+  /** Until when a key is known to be blocked, so that refusing it needs no query. */
   const blocked = new Map<string, number>()
 
-  function refuseBlocked(keys: readonly Limited[]): void {
-    for (const { key } of keys) {
-      const left = (blocked.get(key) ?? 0) - steady()
+  function block(key: string, milliseconds: number): void {
+    if (blocked.size > blocksMax) blocked.clear()
+    blocked.set(key, monotonic() + milliseconds)
+  }
+
+  function blockedFor(key: string): number {
+    const left = (blocked.get(key) ?? 0) - monotonic()
+    if (left <= 0) blocked.delete(key)
+    return Math.max(0, left)
+  }
+
+  function refuseBlocked(limits: readonly Limit[]): void {
+    for (const { key } of limits) {
+      const left = blockedFor(key)
       if (left > 0) throw tooMany(left)
-      blocked.delete(key)
     }
   }
 
-  /** Refused from now on are those of which enough were wrong; raises for those of which more were. */
-  function judge(keys: readonly Limited[], failures: readonly SignInFailures[], allowance: 0 | 1): void {
-    let worst = 0
-    for (const { key, max } of keys) {
+  /** Blocks the keys that reached their limit; raises for those that exceed it by the allowance. */
+  function enforce(limits: readonly Limit[], failures: readonly SignInFailures[], allowance: 0 | 1): void {
+    let longest = 0
+    for (const { key, max } of limits) {
       const found = failures.find(failure => failure.key === key)
-      places.allow(key, max - (found?.count ?? 0))
+      slots.resize(key, max - (found?.count ?? 0))
       if (!found || found.count < max) continue
       const left = dateOf(found.since).getTime() + windowMilliseconds - dateOf(now()).getTime()
-      if (blocked.size > blocksMax) blocked.clear()
-      blocked.set(key, steady() + left)
-      if (found.count >= max + allowance) worst = Math.max(worst, left)
+      block(key, left)
+      if (found.count >= max + allowance) longest = Math.max(longest, left)
     }
-    if (worst > 0) throw tooMany(worst)
+    if (longest > 0) throw tooMany(longest)
   }
 
-  async function lookInTurn<T>(keys: readonly Limited[], look: () => Promise<T | undefined>): Promise<T | undefined> {
-    refuseBlocked(keys)
-    const names = keys.map(({ key }) => key)
-    const before = await database.read(tx => tx.signInFailures.find(names, windowAt(now())))
-    judge(keys, before, 0)
-    const found = await look()
-    if (found === undefined) {
-      judge(keys, await database.transaction(tx => tx.signInFailures.add(names, windowAt(now()))), 1)
-      return undefined
-    }
-    // Who knows the password starts anew; the address keeps what it got wrong with other accounts.
-    const account = names[0] as string
-    if (before.some(({ key }) => key === account)) await database.transaction(tx => tx.signInFailures.forget(account))
-    return found
+  async function checkWithin<T>(limits: readonly Limit[], check: () => Promise<T | undefined>): Promise<T | undefined> {
+    refuseBlocked(limits)
+    const keys = limits.map(({ key }) => key)
+    enforce(limits, await database.read(tx => tx.signInFailures.find(keys, windowAt(now()))), 0)
+    const found = await check()
+    if (found !== undefined) return found
+    enforce(limits, await database.transaction(tx => tx.signInFailures.add(keys, windowAt(now()))), 1)
+    return undefined
+  }
+
+  /** The counts of the account and of the address stay: the user who signed in may not be the one who guessed. */
+  async function recordSuccess(place: string, lastSuccess: Instant | undefined): Promise<void> {
+    const time = now()
+    const isRecent = lastSuccess !== undefined && lastSuccess > plusMilliseconds(time, -dayMilliseconds)
+    const failures = await database.read(tx => tx.signInFailures.find([place], windowAt(time)))
+    if (isRecent && failures.length === 0) return
+    await database.transaction(async tx => {
+      await tx.signInFailures.remove(place)
+      if (!isRecent) await tx.signInFailures.recordSuccess(place, time)
+    })
   }
 
   return {
-    async guess(email, address, look) {
-      const keys: readonly Limited[] = [
-        { key: hashSecret(`email ${email.toLowerCase()}`), max: wrongMax },
-        { key: hashSecret(`address ${address}`), max: wrongFromAddressMax },
-      ]
-      refuseBlocked(keys)
-      const leave = await places.take(keys)
-      return lookInTurn(keys, look).finally(leave)
+    async guess(email, address, check) {
+      const account = email.trim().toLowerCase()
+      const here = { key: hashSecret(`account ${account} address ${address}`), max: wrongForAccountFromAddressMax }
+      const everywhere = { key: hashSecret(`account ${account}`), max: wrongForAccountMax }
+      const anyAccount = { key: hashSecret(`address ${address}`), max: wrongFromAddressMax }
+      refuseBlocked([here, anyAccount])
+      const lastSuccess = await database.read(tx => tx.signInFailures.findSuccess(here.key))
+      const isKnownPlace = lastSuccess !== undefined && lastSuccess > plusMilliseconds(now(), -knownPlaceMilliseconds)
+      const accountBlockedFor = isKnownPlace ? 0 : blockedFor(everywhere.key)
+      // The next guess from here is then refused without a query.
+      if (accountBlockedFor > 0) block(here.key, accountBlockedFor)
+      const limits = isKnownPlace ? [here, anyAccount] : [here, everywhere, anyAccount]
+      refuseBlocked(limits)
+      const release = await slots.acquire(limits)
+      const found = await checkWithin(limits, check).finally(release)
+      if (found !== undefined) await recordSuccess(here.key, lastSuccess)
+      return found
     },
   }
 }
 
-/** Forgets wrong passwords that no longer count. */
+/** Removes failures that no longer count, and places that are no longer known. */
 export const trimSignInFailures: Job = {
   name: 'trim-sign-in-failures',
   async run({ now, transaction }) {
-    await transaction(tx => tx.signInFailures.removeOutside(windowAt(now)))
+    await transaction(async tx => {
+      await tx.signInFailures.removeOutside(windowAt(now))
+      await tx.signInFailures.removeSuccessesBefore(plusMilliseconds(now, -knownPlaceMilliseconds))
+    })
   },
-}
-
-interface Limited {
-  readonly key: string
-  readonly max: number
 }
 
 const windowAt = (now: Instant): SignInWindow => ({ from: plusMilliseconds(now, -windowMilliseconds), to: now })
 
 function tooMany(leftMilliseconds: number): Problem {
   const retryAfterSeconds = Math.max(1, Math.ceil(leftMilliseconds / 1000))
-  return new Problem('throttled', `Too many failed sign-ins. Try again in ${retryAfterSeconds} seconds.`, {
+  return new Problem('throttled', `Too many wrong passwords. Try again in ${retryAfterSeconds} seconds.`, {
     retryAfterSeconds,
   })
 }

@@ -2,6 +2,7 @@ import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
 import type { User } from '../../../tenancy.ts'
 import { sessionHours } from '../api-key.ts'
+import { forgetFirstCredentials } from '../first-start/first-credentials.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../secret.ts'
 
 export interface Session {
@@ -10,11 +11,12 @@ export interface Session {
   readonly expiresAt: Instant
 }
 
-/** A sign-in is a key with every scope that ends by itself. */
+/** A sign-in is a key with every scope that expires. */
 export async function openSession(tx: Stores, user: User, now: Instant): Promise<Session> {
   const key = newSecret('phx_')
   const expiresAt = plusMilliseconds(now, sessionHours * 60 * 60 * 1000)
   await tx.identity.removeKeysExpiredBefore(now)
+  await forgetFirstCredentials(tx)
   await tx.identity.createKey({
     id: newId(),
     userId: user.id,

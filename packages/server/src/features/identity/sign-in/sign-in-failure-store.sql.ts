@@ -13,7 +13,7 @@ export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
         .where('since', '<=', to)
         .execute(),
     async add(keys, { from, to }) {
-      // In one order, so that two nodes wait for each other instead of locking each other out.
+      // In one order, so that two nodes cannot deadlock.
       const rows = keys.toSorted().map(key => sql`(${key}, 1, ${to})`)
       const counted = sql`sign_in_failures.since > ${from} and sign_in_failures.since <= ${to}`
       const result = await sql<SignInFailures>`
@@ -24,7 +24,7 @@ export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
         returning key, count, since`.execute(db)
       return result.rows
     },
-    async forget(key) {
+    async remove(key) {
       await db.deleteFrom('sign_in_failures').where('key', '=', key).execute()
     },
     async removeOutside({ from, to }) {
@@ -32,6 +32,21 @@ export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
         .deleteFrom('sign_in_failures')
         .where(({ or, eb }) => or([eb('since', '<=', from), eb('since', '>', to)]))
         .execute()
+    },
+
+    async findSuccess(key) {
+      const row = await db.selectFrom('known_sign_ins').select('last_at').where('key', '=', key).executeTakeFirst()
+      return row?.last_at
+    },
+    async recordSuccess(key, at) {
+      await db
+        .insertInto('known_sign_ins')
+        .values({ key, last_at: at })
+        .onConflict(conflict => conflict.column('key').doUpdateSet({ last_at: at }))
+        .execute()
+    },
+    async removeSuccessesBefore(at) {
+      await db.deleteFrom('known_sign_ins').where('last_at', '<', at).execute()
     },
   }
 }

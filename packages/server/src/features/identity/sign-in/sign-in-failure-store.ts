@@ -7,15 +7,19 @@ export interface SignInFailures {
   readonly since: Instant
 }
 
-/** Wrong passwords of all nodes. What is not within the window does not count, nor what a wrong clock has dated ahead. */
+/** Wrong passwords on all nodes. Failures outside the window do not count, nor those that a wrong clock dated ahead. */
 export interface SignInFailureStore {
-  /** Those of the keys that count. */
+  /** The keys that have failures in the window. */
   find(keys: readonly string[], window: SignInWindow): Promise<readonly SignInFailures[]>
-  /** Counts one more for each key; answers what is counted then. */
+  /** Adds one failure to each key; returns the new counts. */
   add(keys: readonly string[], window: SignInWindow): Promise<readonly SignInFailures[]>
-  forget(key: string): Promise<void>
-  /** Forgets what no longer counts. */
+  remove(key: string): Promise<void>
   removeOutside(window: SignInWindow): Promise<void>
+
+  /** When the last sign-in with this key (an account and an address) succeeded. */
+  findSuccess(key: string): Promise<Instant | undefined>
+  recordSuccess(key: string, at: Instant): Promise<void>
+  removeSuccessesBefore(at: Instant): Promise<void>
 }
 
 export interface SignInWindow {

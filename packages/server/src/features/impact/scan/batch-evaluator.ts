@@ -3,52 +3,52 @@ import { linearRegex } from '../../../evaluation/linear-regex.ts'
 import { needsIdentity } from '../needs-identity.ts'
 import type { Batch, Needs } from './batch.ts'
 import { PropertyLines } from './property-lines.ts'
-import type { Question, ScanRequest, Target } from './scan-request.ts'
+import type { FlagQuery, ScanRequest, Target } from './scan-request.ts'
 
-/** The outcomes of all flags in question for somebody, and how many got them. Shared, so it can be compared by identity. */
-export interface Joint {
+/** A combination of outcomes of all queried flags, and how many subjects have it. Interned, so it can be compared by identity. */
+export interface OutcomeCombination {
   readonly outcomes: readonly Outcome[]
   count: number
 }
 
-type Branch = Map<string | undefined, Branch | Joint>
+/** A trie over the values of the properties that are read. */
+type CacheNode = Map<string | undefined, CacheNode | OutcomeCombination>
 
-const rememberedMax = 50_000
+const cacheNodesMax = 50_000
 
-interface Asked {
+interface CompiledQuery {
   readonly snapshot: Snapshot
   readonly flagIndex: number
   readonly options: EvaluateOptions
 }
 
 /**
- * Answers questions for one batch after another. Whom nothing tells apart but the values of the properties that are read gets the answer that
- * was worked out for the first one like them.
+ * Evaluates flags for one batch after another. When the outcome depends only on the properties that are read, subjects with equal values
+ * share the memoized outcome of the first one.
  */
 export class BatchEvaluator {
   readonly needs: Needs
-  readonly joints: Joint[] = []
+  readonly combinations: OutcomeCombination[] = []
   readonly #target: Target
-  readonly #asked: readonly Asked[]
+  readonly #queries: readonly CompiledQuery[]
   readonly #names: readonly string[]
   readonly #lines: PropertyLines
-  /** Whether properties alone decide, so that one answer serves all who are alike. */
-  readonly #isAlike: boolean
+  /** Whether the outcome depends on properties only, so that it can be memoized by their values. */
+  readonly #isMemoizable: boolean
   readonly #values: (string | undefined)[]
-  readonly #remembered: Branch = new Map()
-  #rememberedCount = 0
-  /** How often memoizeByKey has paid off. */
-  #recalled = 0
-  readonly #byOutcomes = new Map<string, Joint>()
+  readonly #cache: CacheNode = new Map()
+  #cacheNodes = 0
+  #cacheHits = 0
+  readonly #byOutcomes = new Map<string, OutcomeCombination>()
 
-  constructor({ questions, target, now }: ScanRequest, wantsIds: boolean) {
+  constructor({ queries, target, now }: ScanRequest, wantsIds: boolean) {
     this.#target = target
-    this.#asked = questions.map(question => ask(question, now))
-    const requirements = this.#asked.map(({ snapshot }) => snapshot.requirements)
+    this.#queries = queries.map(query => compileQuery(query, now))
+    const requirements = this.#queries.map(({ snapshot }) => snapshot.requirements)
     const isPersons = target.kind === 'persons'
-    // What everybody has without its being stored; yet a property of this name may be stored as well, and then it counts.
+    // An implicit property; a stored property of the same name takes precedence.
     const ownName = isPersons ? 'distinct_id' : '$group_key'
-    const readsOwnName = questions.some(question => mentions(question, ownName))
+    const readsOwnName = queries.some(query => mentions(query, ownName))
     const names = requirements.flatMap(required => [
       ...(isPersons ? required.personProperties : (required.groupProperties.get(target.type) ?? [])),
     ])
@@ -61,8 +61,8 @@ export class BatchEvaluator {
     const isPersonal =
       continuityFlags.length > 0 ||
       readsOwnName ||
-      questions.some(({ definitions }) => definitions.flags.some(flag => needsIdentity(flag.filters)))
-    this.#isAlike = !isPersonal && staticCohorts.length === 0
+      queries.some(({ definitions }) => definitions.flags.some(flag => needsIdentity(flag.filters)))
+    this.#isMemoizable = !isPersonal && staticCohorts.length === 0
     this.needs = {
       ids: wantsIds || staticCohorts.length > 0 || continuityFlags.length > 0,
       identities: isPersonal || !isPersons,
@@ -72,63 +72,65 @@ export class BatchEvaluator {
   }
 
   /** Calls back for each row of the batch, in order. */
-  evaluate(batch: Batch, each: (joint: Joint, row: number) => void): void {
+  evaluate(batch: Batch, each: (combination: OutcomeCombination, row: number) => void): void {
     this.#lines.open(batch.properties)
     for (let row = 0; row < batch.size; row++) {
       this.#lines.read(this.#values)
-      const joint =
-        this.#isAlike && this.#isWorthRemembering() ? this.#recall(batch, row) : this.#work(this.#subject(batch, row))
-      joint.count += 1
-      each(joint, row)
+      const combination =
+        this.#isMemoizable && this.#isCacheWorthwhile()
+          ? this.#evaluateCached(batch, row)
+          : this.#evaluateSubject(this.#subject(batch, row))
+      combination.count += 1
+      each(combination, row)
     }
   }
 
-  #isWorthRemembering(): boolean {
-    return this.#rememberedCount < rememberedMax || this.#recalled > rememberedMax
+  #isCacheWorthwhile(): boolean {
+    return this.#cacheNodes < cacheNodesMax || this.#cacheHits > cacheNodesMax
   }
 
-  #recall(batch: Batch, row: number): Joint {
+  #evaluateCached(batch: Batch, row: number): OutcomeCombination {
     const values = this.#values
-    let branch = this.#remembered
+    let node = this.#cache
     const last = values.length - 1
     for (let field = 0; field < last; field++) {
-      let next = branch.get(values[field]) as Branch | undefined
+      let next = node.get(values[field]) as CacheNode | undefined
       if (next === undefined) {
         next = new Map()
-        if (this.#rememberedCount < rememberedMax) {
-          branch.set(values[field], next)
-          this.#rememberedCount += 1
+        if (this.#cacheNodes < cacheNodesMax) {
+          node.set(values[field], next)
+          this.#cacheNodes += 1
         }
       }
-      branch = next
+      node = next
     }
-    const known = branch.get(values[last]) as Joint | undefined
-    if (known !== undefined) {
-      this.#recalled += 1
-      return known
+    const cached = node.get(values[last]) as OutcomeCombination | undefined
+    if (cached !== undefined) {
+      this.#cacheHits += 1
+      return cached
     }
-    const joint = this.#work(this.#subject(batch, row))
-    if (this.#rememberedCount < rememberedMax) {
-      branch.set(values[last], joint)
-      this.#rememberedCount += 1
+    const combination = this.#evaluateSubject(this.#subject(batch, row))
+    if (this.#cacheNodes < cacheNodesMax) {
+      node.set(values[last], combination)
+      this.#cacheNodes += 1
     }
-    return joint
+    return combination
   }
 
-  #work(subject: Subject): Joint {
-    const results = this.#asked.map(({ snapshot, options }) => snapshot.evaluate(subject, options))
-    let name = ''
+  #evaluateSubject(subject: Subject): OutcomeCombination {
+    const results = this.#queries.map(({ snapshot, options }) => snapshot.evaluate(subject, options))
+    let key = ''
     for (let index = 0; index < results.length; index++) {
-      name += `${results[index]!.outcomeIndex(this.#asked[index]!.flagIndex)} `
+      key += `${results[index]!.outcomeIndex(this.#queries[index]!.flagIndex)} `
     }
-    let joint = this.#byOutcomes.get(name)
-    if (joint === undefined) {
-      const outcomes = results.map((result, index) => result.outcome(this.#asked[index]!.flagIndex)!)
-      joint = { outcomes, count: 0 }
-      this.#byOutcomes.set(name, joint)
-      this.joints.push(joint)
+    let combination = this.#byOutcomes.get(key)
+    if (combination === undefined) {
+      const outcomes = results.map((result, index) => result.outcome(this.#queries[index]!.flagIndex)!)
+      combination = { outcomes, count: 0 }
+      this.#byOutcomes.set(key, combination)
+      this.combinations.push(combination)
     }
-    return joint
+    return combination
   }
 
   #subject(batch: Batch, row: number): Subject {
@@ -154,15 +156,15 @@ export class BatchEvaluator {
   }
 }
 
-/** In doubt yes, which costs time and never a right answer. */
-const mentions = ({ definitions }: Question, name: string): boolean =>
+/** Conservative: a false positive costs time, never correctness. */
+const mentions = ({ definitions }: FlagQuery, name: string): boolean =>
   [...definitions.flags, ...definitions.cohorts].some(({ filters }) =>
     JSON.stringify(filters).includes(JSON.stringify(name)),
   )
 
-function ask({ definitions, key }: Question, now: number): Asked {
+function compileQuery({ definitions, key }: FlagQuery, now: number): CompiledQuery {
   const snapshot = compile(definitions, { regex: linearRegex })
   const flagIndex = snapshot.indexOf(key)
-  if (flagIndex === undefined) throw new Error(`There is no flag "${key}" in the question.`)
+  if (flagIndex === undefined) throw new Error(`The definitions contain no flag "${key}".`)
   return { snapshot, flagIndex, options: definitions.flags.length === 1 ? { now } : { keys: [key], now } }
 }

@@ -1,27 +1,27 @@
-/** What has to be read about each person or group. Where nothing is asked for, nothing is read. */
+/** The columns to read for each person or group. */
 export interface Needs {
   readonly ids: boolean
   /** Distinct ids, or the keys of groups. */
   readonly identities: boolean
   readonly staticCohorts: readonly number[]
-  /** Keys of flags whose stored hash keys are wanted. */
+  /** Keys of the flags whose stored hash keys are needed. */
   readonly continuityFlags: readonly string[]
 }
 
-/** Some persons or groups in the order of their ids, column by column. */
+/** Persons or groups ordered by id, in columns. */
 export interface Batch {
   readonly size: number
-  /** Whether there may be more behind it. */
+  /** Whether more rows may follow. */
   readonly hasMore: boolean
-  /** The id of the last one; undefined in an empty batch. */
+  /** The id of the last row; undefined in an empty batch. */
   readonly last: number | undefined
-  /** The properties, a JSON object on each line. */
+  /** The properties as JSON Lines. */
   readonly properties: string
   readonly ids: readonly number[]
   readonly identities: readonly string[]
-  /** The static cohorts of each person that is in one. */
+  /** Static cohorts by person. */
   readonly cohorts: ReadonlyMap<number, ReadonlySet<number>>
-  /** The stored hash keys by flag of each person that has some. */
+  /** Stored hash keys by person and flag. */
   readonly hashKeys: ReadonlyMap<number, Readonly<Record<string, string>>>
 }
 
@@ -30,47 +30,47 @@ export interface BatchOrder {
   readonly search?: string | undefined
 }
 
-/** A thread that runs out of memory takes the process along, so a batch is no longer than this, whatever people have written about themselves. */
+/** Bounds the memory of a batch, because a worker thread that runs out of memory crashes the process. */
 export const batchBytesMax = 16_000_000
 
-/** Where batches come from. */
+/** Reads batches. */
 export interface Source {
-  /** At most `rows` behind an id, fewer when they are long; undefined means from the very beginning. */
+  /** At most `rows` after an id, fewer when they are long; undefined starts at the beginning. */
   next(after: number | undefined, rows: number): Promise<Batch>
-  /** From now on until `close` everything is seen as of one moment. */
+  /** Reads from one snapshot of the database until `close`. */
   freeze(): Promise<void>
   close(): Promise<void>
 }
 
-/** What a source has read at once: nothing but lengths of those who were too long. */
+/** The result of one read. Rows that exceed the size limit have a length but no properties. */
 export interface Read {
   readonly size: Id
-  /** How many of them came with their properties. */
+  /** Number of rows with properties. */
   readonly complete: Id
-  /** How long the properties of all of them are together; null when there is nobody. */
+  /** Total length of the properties of all rows; null without rows. */
   readonly bytes: Id | null
 }
 
 /**
- * Reads so many rows, or as many as may be read at once, and answers how many it tried. In one go as long as nobody is longer than their
- * share: then all of them together cannot be too long. To add up lengths row by row takes longer than to read what is usual.
+ * Reads at most `rows` rows within `batchBytesMax` and returns how many rows it requested. One query suffices while no row exceeds its
+ * proportional share of the limit; summing up lengths row by row is slower than reading typical rows.
  */
 export async function readWithinBounds<R extends Read>(
   rows: number,
-  /** Leaves out the properties of those who are longer than `bytesMax`. */
+  /** Omits the properties of rows longer than `bytesMax`. */
   read: (rows: number, bytesMax: number) => R | Promise<R>,
-  /** How many of so many rows are together no longer than a batch may be. */
+  /** How many of the next `rows` rows fit into `batchBytesMax`. */
   countFitting: (rows: number) => Id | Promise<Id>,
 ): Promise<{ readonly read: R; readonly rows: number }> {
   const found = await read(rows, Math.floor(batchBytesMax / rows))
   if (Number(found.complete) === Number(found.size)) return { read: found, rows }
   const isFitting = Number(found.bytes) <= batchBytesMax
-  // One that is longer than all of them may be comes alone.
+  // A row larger than the limit forms a batch of its own.
   const fitting = isFitting ? rows : Math.max(Number(await countFitting(rows)), 1)
   return { read: await read(fitting, Number.MAX_SAFE_INTEGER), rows: fitting }
 }
 
-/** A driver may answer 64-bit numbers as text. */
+/** Drivers may return 64-bit integers as strings. */
 type Id = number | string
 
 export function hashKeysByPerson(

@@ -8,7 +8,7 @@ import { sqliteSource } from './sqlite-source.sql.ts'
 
 const connectTimeoutMilliseconds = 5000
 
-/** A connection of its own, for reading only, that is closed with the source. */
+/** Opens a separate read-only connection, which is closed with the source. */
 export function openSourceOf(database: ScanJob['database'], { projectId, target }: ScanRequest): OpenSource {
   return async (needs, order) => {
     if (database.kind === 'sqlite') {
@@ -28,7 +28,7 @@ export function openSourceOf(database: ScanJob['database'], { projectId, target 
   }
 }
 
-/** On a connection that is used for other things as well: a database in memory has no other. */
+/** Uses a shared connection, because an in-memory database has only one. */
 export const sourceOn =
   (handle: SqliteHandle, { projectId, target }: ScanRequest): OpenSource =>
   async (needs, order) => {

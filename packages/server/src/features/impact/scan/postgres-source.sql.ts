@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import { containing } from '../../../storage/containing.ts'
+import { containsParameter, likePattern } from '../../../storage/text-search.ts'
 import {
   type BatchOrder,
   batchBytesMax,
@@ -12,7 +12,7 @@ import {
 } from './batch.ts'
 import type { Target } from './scan-request.ts'
 
-/** As the source for SQLite: a few long texts a batch instead of a row for everybody. */
+/** Like the SQLite source: aggregates a batch into a few long strings instead of one row per subject. */
 export function postgresSource(
   client: Pick<pg.ClientBase, 'query'>,
   projectId: number,
@@ -26,8 +26,8 @@ export function postgresSource(
     : 't.key'
   const direction = descending ? 'desc' : 'asc'
   const searched = search
-    ? `and (lower(t.properties) like $6 escape '\\' or exists (
-        select 1 from person_distinct_ids d where d.person_id = t.id and lower(d.distinct_id) like $6 escape '\\'))`
+    ? `and (${containsParameter('t.properties', '$6')} or exists (
+        select 1 from person_distinct_ids d where d.person_id = t.id and ${containsParameter('d.distinct_id', '$6')}))`
     : ''
   const wanted = `
       from ${isPersons ? 'persons' : '"groups"'} t
@@ -63,7 +63,7 @@ export function postgresSource(
         from,
         limit,
         bytesMax,
-        ...(search ? [containing(search)] : []),
+        ...(search ? [likePattern(search)] : []),
       ]
       const { read: row, rows: taken } = await readWithinBounds(
         rows,

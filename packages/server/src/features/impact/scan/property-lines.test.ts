@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { PropertyLines } from './property-lines.ts'
 
-/** Names and texts that could be mistaken for each other, for keys, or for the end of something. */
+/** Names and strings that resemble each other, keys, or closing characters. */
 const oddText = fc.oneof(
   fc.constantFrom(
     'plan',
@@ -35,7 +35,7 @@ const value = fc.oneof(
 const lines = fc.array(fc.dictionary(oddText, value, { maxKeys: 6 }), { maxLength: 20 })
 
 describe('PropertyLines', () => {
-  it('reads what parsing would read', () => {
+  it('extracts the same values as JSON.parse', () => {
     fc.assert(
       fc.property(lines, fc.uniqueArray(oddText, { maxLength: 4 }), (objects, names) => {
         const reader = new PropertyLines(names)
@@ -53,7 +53,7 @@ describe('PropertyLines', () => {
     )
   })
 
-  it('can be opened again', () => {
+  it('can be reopened', () => {
     const reader = new PropertyLines(['a'])
     const values: (string | undefined)[] = [undefined]
     reader.open('{"b":1}\n{"a":{"a":2}}')

@@ -1,12 +1,12 @@
 /**
- * Reads a few properties out of many JSON objects, one a line, without parsing what nobody asks for. It goes by what `JSON.stringify`
- * writes: no blanks, quotes inside texts always escaped. So `"name":` after a brace or a comma is a key and nothing else, and a line with no
- * second opening brace has only keys of its own. Any other line is parsed whole.
+ * Extracts a few properties from many JSON objects, one per line, without parsing the rest. Relies on the output of `JSON.stringify`: no
+ * whitespace, and quotes inside strings are always escaped. So `"name":` after a brace or a comma is a key, and a line without a second
+ * opening brace has only top-level keys. Any other line is parsed completely.
  */
 export class PropertyLines {
   readonly #names: readonly string[]
   readonly #patterns: readonly string[]
-  /** Where each pattern occurs next, so that a rare property is not looked for again on each line. */
+  /** The next occurrence of each pattern, so that a rare property is not searched again on each line. */
   readonly #next: number[]
   #text = ''
   #start = 0
@@ -27,7 +27,7 @@ export class PropertyLines {
     this.#next.fill(-1)
   }
 
-  /** Puts the JSON text of each property of the next line into `values`, undefined for one that is not there. */
+  /** Writes the JSON text of each property of the next line into `values`, undefined for a missing one. */
   read(values: (string | undefined)[]): void {
     const text = this.#text
     const start = this.#start
@@ -35,10 +35,10 @@ export class PropertyLines {
     const end = newline === -1 ? text.length : newline
     this.#start = end + 1
     if (this.#brace <= start) this.#brace = indexOrEnd(text, '{', start + 1)
-    if (this.#brace < end || !this.#readPlain(values, start, end)) this.#readWhole(values, start, end)
+    if (this.#brace < end || !this.#readFlat(values, start, end)) this.#readParsed(values, start, end)
   }
 
-  #readPlain(values: (string | undefined)[], start: number, end: number): boolean {
+  #readFlat(values: (string | undefined)[], start: number, end: number): boolean {
     const text = this.#text
     if (this.#backslash < start) this.#backslash = indexOrEnd(text, '\\', start)
     const hasEscapes = this.#backslash < end
@@ -55,14 +55,14 @@ export class PropertyLines {
       }
       const before = text.charCodeAt(found - 1)
       if (hasEscapes || (before !== COMMA && before !== OPENING_BRACE)) return false
-      const value = plainValue(text, found + pattern.length)
+      const value = scalarValue(text, found + pattern.length)
       if (value === undefined) return false
       values[field] = value
     }
     return true
   }
 
-  #readWhole(values: (string | undefined)[], start: number, end: number): void {
+  #readParsed(values: (string | undefined)[], start: number, end: number): void {
     const properties = JSON.parse(this.#text.slice(start, end))
     for (let field = 0; field < this.#names.length; field++) {
       const name = this.#names[field]!
@@ -82,8 +82,8 @@ function indexOrEnd(text: string, part: string, from: number): number {
   return index === -1 ? Number.POSITIVE_INFINITY : index
 }
 
-/** A text without escapes, a number, or a word. */
-function plainValue(text: string, start: number): string | undefined {
+/** A string without escapes, a number, or a literal. */
+function scalarValue(text: string, start: number): string | undefined {
   const first = text.charCodeAt(start)
   if (first === QUOTE) return text.slice(start, text.indexOf('"', start + 1) + 1)
   if (first === OPENING_BRACKET) return undefined

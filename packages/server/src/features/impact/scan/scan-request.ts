@@ -1,33 +1,33 @@
 import type { Definitions, Outcome } from '@halyard/engine'
 
-/** Whom to go through: the persons of a project, or its groups of one type. */
+/** What to scan: the persons of a project, or its groups of one type. */
 export type Target =
   | { readonly kind: 'persons' }
   | { readonly kind: 'groups'; readonly typeIndex: number; readonly type: string }
 
-/** One flag in its surroundings: those that it uses. Two versions of a flag are two questions. */
-export interface Question {
+/** A flag to evaluate, with the definitions it depends on. Two versions of a flag are two queries. */
+export interface FlagQuery {
   readonly definitions: Definitions
   readonly key: string
 }
 
-/** Questions that are answered for everybody. */
+/** Evaluates flags for every subject of the target. */
 export interface ScanRequest {
   readonly projectId: number
   readonly target: Target
-  readonly questions: readonly Question[]
-  /** Milliseconds since 1970. */
+  readonly queries: readonly FlagQuery[]
+  /** Unix time in milliseconds. */
   readonly now: number
 }
 
-/** Counts everybody, as of one moment. */
+/** Counts all subjects in one snapshot of the database. */
 export interface TallyRequest extends ScanRequest {
   readonly kind: 'tally'
-  /** The positions of two questions: name a few for whom the one is off and the other on, and the other way round. */
+  /** Positions of two queries: samples subjects for which one flag is off and the other on, and vice versa. */
   readonly samples?: { readonly before: number; readonly after: number; readonly max: number }
 }
 
-/** How many got these outcomes together, in the order of the questions. */
+/** Number of subjects with this combination of outcomes, in the order of the queries. */
 export interface TallyLine {
   readonly outcomes: readonly Outcome[]
   readonly count: number
@@ -40,7 +40,7 @@ export interface Tally {
   readonly lost: readonly Sampled[]
 }
 
-/** Somebody in a sample: the id of the row, the key of a group, and what the flag is before and after. */
+/** A sampled subject: row id, group key, and the flag's value before and after. */
 export interface Sampled {
   readonly id: number
   readonly identity: string | undefined
@@ -48,20 +48,20 @@ export interface Sampled {
   readonly after: boolean | string
 }
 
-/** Goes through everybody in short reads, each as of its own moment, and tells for whom the first question's flag is on. */
+/** Iterates over all subjects in short reads, without a common snapshot, and reports for which the first query's flag is on. */
 export interface WalkRequest extends ScanRequest {
   readonly kind: 'walk'
-  /** Begins behind this id; undefined means at the very beginning. */
+  /** Starts after this id; undefined starts at the beginning. */
   readonly after?: number
   readonly descending: boolean
-  /** Only those with this text in an id or a property. */
+  /** Only subjects with this text in an id or a property. */
   readonly search?: string
 }
 
 export interface WalkStep {
-  /** The last row that was looked at. */
+  /** Id of the last row evaluated. */
   readonly last: number
-  readonly looked: number
-  /** Ids of those for whom the flag is on. */
+  readonly scanned: number
+  /** Ids of the subjects for which the flag is on. */
   readonly on: readonly number[]
 }

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 
-/** What the worker is started with: the file of the built server, or text that was built from the sources. */
+/** The worker's code: a file of the built server, or a bundle built from the sources. */
 export type WorkerCode = { readonly file: URL } | { readonly text: string }
 
-/** The built server has the worker's code beside it. When the sources run directly, as under a test runner, it is built on the spot. */
+/** The built server ships the worker as a file. When the sources run directly, as under a test runner, it is bundled on demand. */
 export async function findScanWorker(): Promise<WorkerCode> {
-  // This very code may have ended up in the folder of chunks.
+  // This module may have been bundled into the folder of chunks.
   const file = ['./scan-worker.js', '../scan-worker.js']
     .map(path => new URL(path, import.meta.url))
     .find(candidate => existsSync(candidate))
@@ -24,7 +24,7 @@ async function buildFromSources(): Promise<string> {
     target: 'node20',
     conditions: ['halyard-source'],
     external: ['@photostructure/sqlite', 'pg-native'],
-    // Code that is started from text has no address of its own, and native packages are looked for beside the sources.
+    // Evaluated code has no URL of its own; native packages are resolved relative to the sources.
     define: { 'import.meta.url': JSON.stringify(pathToFileURL(entry).href) },
     write: false,
     logLevel: 'silent',

@@ -1,15 +1,15 @@
 import type { Batch, BatchOrder, Needs, Source } from './batch.ts'
-import { BatchEvaluator, type Joint } from './batch-evaluator.ts'
+import { BatchEvaluator, type OutcomeCombination } from './batch-evaluator.ts'
 import type { Sampled, Tally, TallyRequest, WalkRequest, WalkStep } from './scan-request.ts'
 
 export type OpenSource = (needs: Needs, order: BatchOrder) => Promise<Source>
 
 const rowsFirst = 500
 const rowsMax = 5000
-/** A batch is one text in memory; this is about how long it should be. */
+/** Target length of the properties of a batch. */
 const batchCharacters = 2_000_000
 
-/** As many rows as give a batch of a good size, judging by the last one. */
+/** Estimates the number of rows for a batch of the target length from the previous batch. */
 const nextRows = (batch: Batch, rows: number): number => {
   const perRow = batch.properties.length / Math.max(batch.size, 1)
   return Math.max(1, Math.min(rowsMax, rows * 4, Math.floor(batchCharacters / Math.max(perRow, 1))))
@@ -27,7 +27,7 @@ async function* batches(source: Source, start: number | undefined): AsyncGenerat
   }
 }
 
-/** Evaluates for everybody, as of one moment, and counts who gets what. */
+/** Evaluates all subjects in one snapshot of the database and counts the outcomes. */
 export async function tally(
   openSource: OpenSource,
   request: TallyRequest,
@@ -41,7 +41,7 @@ export async function tally(
   try {
     await source.freeze()
     for await (const batch of batches(source, undefined)) {
-      evaluator.evaluate(batch, sampler ? (joint, row) => sampler.see(joint, batch, row) : () => {})
+      evaluator.evaluate(batch, sampler ? (combination, row) => sampler.add(combination, batch, row) : () => {})
       total += batch.size
       await onProgress(total)
     }
@@ -50,7 +50,7 @@ export async function tally(
   }
   return {
     total,
-    lines: evaluator.joints.map(({ outcomes, count }) => ({ outcomes, count })),
+    lines: evaluator.combinations.map(({ outcomes, count }) => ({ outcomes, count })),
     gained: sampler?.gained ?? [],
     lost: sampler?.lost ?? [],
   }
@@ -65,7 +65,7 @@ class Sampler {
     this.#samples = samples
   }
 
-  see({ outcomes }: Joint, batch: Batch, row: number): void {
+  add({ outcomes }: OutcomeCombination, batch: Batch, row: number): void {
     const before = outcomes[this.#samples.before]!
     const after = outcomes[this.#samples.after]!
     if (before.enabled === after.enabled) return
@@ -75,7 +75,7 @@ class Sampler {
   }
 }
 
-/** Goes on until the end, or until `onStep` answers false. */
+/** Runs until the end, or until `onStep` returns false. */
 export async function walk(
   openSource: OpenSource,
   request: WalkRequest,
@@ -86,10 +86,10 @@ export async function walk(
   try {
     for await (const batch of batches(source, request.after)) {
       const on: number[] = []
-      evaluator.evaluate(batch, (joint, row) => {
-        if (joint.outcomes[0]!.enabled) on.push(batch.ids[row]!)
+      evaluator.evaluate(batch, (combination, row) => {
+        if (combination.outcomes[0]!.enabled) on.push(batch.ids[row]!)
       })
-      if (!(await onStep({ last: batch.last!, looked: batch.size, on }))) return
+      if (!(await onStep({ last: batch.last!, scanned: batch.size, on }))) return
     }
   } finally {
     await source.close()

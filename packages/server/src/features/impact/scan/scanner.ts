@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import { invalid, Problem } from '../../../problem.ts'
 import { databaseProblem } from '../../../storage/driver-error.ts'
@@ -9,44 +9,45 @@ import type { FromScan, ScanJob, ToScan } from './scan-messages.ts'
 import type { Tally, TallyRequest, WalkRequest, WalkStep } from './scan-request.ts'
 import { findScanWorker, type WorkerCode } from './scan-worker-code.ts'
 
-/** Evaluates flags for everybody in a project, off the event loop, a few scans at a time. */
+/** Evaluates flags for all persons or groups of a project in worker threads, with limited concurrency. */
 export interface Scanner {
-  /** Raises `throttled` when too many are waiting, `unavailable` when the database is away, `invalid` when the signal was aborted. */
+  /** Throws `throttled` when the queue is full, `unavailable` when the database is, and `invalid` when the signal was aborted. */
   tally(request: TallyRequest, signal: AbortSignal, onProgress?: (processed: number) => void): Promise<Tally>
-  /** Goes on until the end or until `onStep` answers false. Raises as `tally`, and what `onStep` throws. */
+  /** Runs until the end or until `onStep` returns false. Throws like `tally`, and what `onStep` throws. */
   walk(request: WalkRequest, signal: AbortSignal, onStep: (step: WalkStep) => Promise<boolean>): Promise<void>
-  /** Ends what is under way. */
+  /** Aborts running scans. */
   close(): Promise<void>
 }
 
 interface ScannerOptions {
   readonly database: ScanJob['database']
-  /** Given when the database is in memory, where no other thread can reach it. */
+  /** Set for an in-memory database, which other threads cannot open. */
   readonly handle?: SqliteHandle | undefined
   readonly concurrencyMax?: number
 }
 
 const concurrencyMaxDefault = 2
-const waitingMax = 20
+const queuedMax = 20
 const heapMegabytesMax = 512
 
 export function createScanner({ database, handle, concurrencyMax = concurrencyMaxDefault }: ScannerOptions): Scanner {
   const ending = new AbortController()
-  const authenticator = createAuthenticator(concurrencyMax, waitingMax)
+  const limiter = createConcurrencyLimiter(concurrencyMax, queuedMax)
   let code: Promise<WorkerCode> | undefined
 
-  async function inTurn<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async function withinLimit<T>(signal: AbortSignal, run: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const either = AbortSignal.any([signal, ending.signal])
-    let leave = () => {}
+    let release = () => {}
     try {
-      leave = await authenticator.enter(either)
+      release = await limiter.acquire(either)
       either.throwIfAborted()
       return await run(either)
     } catch (error) {
-      if (signal.aborted) throw invalid(null, 'cancelled', 'The client went away before the count was done.')
+      if (signal.aborted)
+        throw invalid(null, 'cancelled', 'The client closed the connection before the count was done.')
       throw databaseProblem(error)
     } finally {
-      leave()
+      release()
     }
   }
 
@@ -68,33 +69,33 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
     }
     const worker =
       'file' in found ? new Worker(found.file, options) : new Worker(found.text, { ...options, eval: true })
-    const gone = new Promise<void>(resolve => worker.once('exit', () => resolve()))
+    const exited = new Promise<void>(resolve => worker.once('exit', () => resolve()))
     try {
       await new Promise<void>((resolve, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason), { once: true })
         worker.on('error', reject)
-        gone.then(resolve)
+        exited.then(resolve)
         worker.on('message', (message: FromScan) => {
           if (Atomics.load(ending, 0) !== 0) return
           if (message.kind === 'failure') return reject(failureOf(message))
-          onMessage(message).then(answer => answer && worker.postMessage(answer), reject)
+          onMessage(message).then(reply => reply && worker.postMessage(reply), reject)
         })
       })
     } finally {
-      // A thread that is ended within a call of the SQLite library takes the whole process along, so it ends by itself.
+      // Terminating a thread inside a call of the SQLite library crashes the process, so it exits on its own.
       Atomics.store(ending, 0, 1)
-      worker.postMessage({ goOn: false } satisfies ToScan)
-      await (database.kind === 'sqlite' ? gone : worker.terminate())
+      worker.postMessage({ shouldContinue: false } satisfies ToScan)
+      await (database.kind === 'sqlite' ? exited : worker.terminate())
     }
   }
 
   return {
     tally: (request, signal, onProgress = () => {}) =>
-      inTurn(signal, async either => {
+      withinLimit(signal, async either => {
         if (handle) {
           return tally(sourceOn(handle, request), request, async processed => {
             onProgress(processed)
-            await turn()
+            await yieldToEventLoop()
             either.throwIfAborted()
           })
         }
@@ -104,14 +105,14 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
           if (message.kind === 'tally') result = message.tally
           return undefined
         })
-        if (!result) throw new Error('The scan ended without an answer.')
+        if (!result) throw new Error('The scan ended without a result.')
         return result
       }),
     walk: (request, signal, onStep) =>
-      inTurn(signal, async either => {
+      withinLimit(signal, async either => {
         if (handle) {
           return walk(sourceOn(handle, request), request, async step => {
-            await turn()
+            await yieldToEventLoop()
             either.throwIfAborted()
             return onStep(step)
           })
@@ -119,13 +120,13 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
         let isComplete = false
         await inWorker(request, either, async message => {
           if (message.kind === 'end') isComplete = true
-          return message.kind === 'step' ? { goOn: await onStep(message.step) } : undefined
+          return message.kind === 'step' ? { shouldContinue: await onStep(message.step) } : undefined
         })
-        if (!isComplete) throw new Error('The scan ended before it was through.')
+        if (!isComplete) throw new Error('The scan ended before it was complete.')
       }),
     async close() {
-      ending.abort(new Problem('unavailable', 'Halyard is shutting down. Try again.', { retryAfterSeconds: 1 }))
-      await authenticator.empty()
+      ending.abort(new Problem('unavailable', 'The server is shutting down. Retry later.', { retryAfterSeconds: 1 }))
+      await limiter.drained()
     },
   }
 }
@@ -133,42 +134,43 @@ export function createScanner({ database, handle, concurrencyMax = concurrencyMa
 const failureOf = ({ message, code }: { message: string; code: string | undefined }): Error =>
   Object.assign(new Error(message), code === undefined ? {} : { code })
 
-/** Lets a few in at a time; others wait in line, and when the line is too long they are sent away. */
-function createAuthenticator(insideMax: number, waitingMax: number) {
-  const waiting: (() => void)[] = []
-  const emptied: (() => void)[] = []
-  let inside = 0
+/** A semaphore with a bounded FIFO queue. */
+function createConcurrencyLimiter(activeMax: number, queuedMax: number) {
+  const queue: (() => void)[] = []
+  const drainListeners: (() => void)[] = []
+  let active = 0
 
-  function leave(): void {
-    const next = waiting.shift()
-    // Whoever waited longest takes the place over, so that nobody slips in between.
+  function release(): void {
+    const next = queue.shift()
+    // The slot is handed over to the first in the queue, so that no later caller can take it.
     if (next) next()
-    else inside -= 1
-    if (inside === 0) for (const resolve of emptied.splice(0)) resolve()
+    else active -= 1
+    if (active === 0) for (const resolve of drainListeners.splice(0)) resolve()
   }
 
   return {
-    async enter(signal: AbortSignal): Promise<() => void> {
+    async acquire(signal: AbortSignal): Promise<() => void> {
       signal.throwIfAborted()
-      if (inside < insideMax) inside += 1
+      if (active < activeMax) active += 1
       else {
-        if (waiting.length >= waitingMax) {
-          throw new Problem('throttled', 'Too many counts are under way. Try again in a moment.', {
+        if (queue.length >= queuedMax) {
+          throw new Problem('throttled', 'Too many counts are in progress. Retry later.', {
             retryAfterSeconds: 5,
           })
         }
         await new Promise<void>((resolve, reject) => {
-          waiting.push(resolve)
+          queue.push(resolve)
           signal.addEventListener('abort', () => {
-            const place = waiting.indexOf(resolve)
-            if (place === -1) return
-            waiting.splice(place, 1)
+            const position = queue.indexOf(resolve)
+            if (position === -1) return
+            queue.splice(position, 1)
             reject(signal.reason)
           })
         })
       }
-      return leave
+      return release
     },
-    empty: (): Promise<void> => (inside === 0 ? Promise.resolve() : new Promise(resolve => emptied.push(resolve))),
+    drained: (): Promise<void> =>
+      active === 0 ? Promise.resolve() : new Promise(resolve => drainListeners.push(resolve)),
   }
 }

@@ -1,5 +1,5 @@
-import { containing } from '../../../storage/containing.ts'
 import type { SqliteHandle } from '../../../storage/sqlite/sqlite-connection.ts'
+import { containsParameter, likePattern } from '../../../storage/text-search.ts'
 import {
   type Batch,
   type BatchOrder,
@@ -14,8 +14,8 @@ import {
 import type { Target } from './scan-request.ts'
 
 /**
- * A whole batch comes as a few long texts: making an object of each row would cost more than all the rest. Properties never hold a raw line
- * break, so one can stand between them.
+ * Aggregates a batch into a few long strings, because creating an object per row would dominate the cost. JSON never contains a raw line
+ * break, so line breaks separate the properties.
  */
 export function sqliteSource(
   handle: SqliteHandle,
@@ -29,9 +29,9 @@ export function sqliteSource(
   const identity = isPersons
     ? "coalesce((select min(d.distinct_id) from person_distinct_ids d where d.person_id = t.id), '')"
     : 't.key'
-  const part = search ? containing(search) : undefined
-  const matches = `(lower(t.properties) like ? escape '\\' or exists (
-    select 1 from person_distinct_ids d where d.person_id = t.id and lower(d.distinct_id) like ? escape '\\'))`
+  const part = search ? likePattern(search) : undefined
+  const matches = `(${containsParameter('t.properties', '?')} or exists (
+    select 1 from person_distinct_ids d where d.person_id = t.id and ${containsParameter('d.distinct_id', '?')}))`
   const direction = descending ? 'desc' : 'asc'
   const wanted = `
       from ${table} t
@@ -50,7 +50,7 @@ export function sqliteSource(
         ${needs.identities ? `, ${identity} as identity` : ''}
       ${wanted}
     )`)
-  // The length alone is read from where the row begins.
+  // SQLite reads the length from the row header, without the value.
   const fitting = handle.prepare(`
     select count(*) as rows
     from (
@@ -102,11 +102,11 @@ interface Row extends Read {
   readonly identities?: string
 }
 
-const marks = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
+const placeholders = (items: readonly unknown[]): string => items.map(() => '?').join(', ')
 
 function prepareCohorts(handle: SqliteHandle, ids: readonly number[]): (low: number, high: number) => Batch['cohorts'] {
   const statement = handle.prepare(
-    `select cohort_id, person_id from cohort_people where cohort_id in (${marks(ids)}) and person_id between ? and ?`,
+    `select cohort_id, person_id from cohort_people where cohort_id in (${placeholders(ids)}) and person_id between ? and ?`,
   )
   return (low, high) => cohortsByPerson(statement.all(...ids, low, high) as Parameters<typeof cohortsByPerson>[0])
 }
@@ -116,7 +116,7 @@ function prepareHashKeys(
   keys: readonly string[],
 ): (low: number, high: number) => Batch['hashKeys'] {
   const statement = handle.prepare(
-    `select person_id, flag_key, hash_key from hash_key_overrides where person_id between ? and ? and flag_key in (${marks(keys)})`,
+    `select person_id, flag_key, hash_key from hash_key_overrides where person_id between ? and ? and flag_key in (${placeholders(keys)})`,
   )
   return (low, high) => hashKeysByPerson(statement.all(low, high, ...keys) as Parameters<typeof hashKeysByPerson>[0])
 }

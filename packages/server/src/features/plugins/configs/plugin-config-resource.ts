@@ -18,13 +18,14 @@ import type { ConfigInput } from './save-config.ts'
 export interface ConfigView {
   readonly config: PluginConfig
   readonly plugin: Plugin
+  readonly updateAvailable: boolean
   readonly attachments: readonly AttachmentInfo[]
   /** The share of calls that went well in the last day; null when there were none. */
   readonly deliveryRate: number | null
 }
 
 export function configToWire(
-  { config, plugin, attachments, deliveryRate }: ConfigView,
+  { config, plugin, updateAvailable, attachments, deliveryRate }: ConfigView,
   withPlugin: boolean,
 ): ConfigWire {
   const fields = readConfigFields(plugin.configSchema)
@@ -45,6 +46,7 @@ export function configToWire(
     description: config.description,
     deleted: config.deleted,
     allowed_hosts: [...config.allowedHosts],
+    update_available: updateAvailable,
   }
 }
 

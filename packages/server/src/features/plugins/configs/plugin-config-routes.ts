@@ -8,6 +8,7 @@ import { type Actor, adminLevel, type Project, requireLevel } from '../../../ten
 import type { Plugin } from '../plugin.ts'
 import { requireCanRead } from '../plugin-access.ts'
 import { metricsToWire } from '../plugin-resource.ts'
+import { acceptFirstRelease } from '../releases/accept-release.ts'
 import { type LogType, logTypes, noMetrics, type PluginMetricsTotal } from '../runtime/plugin-work-store.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import type { PluginConfig } from './plugin-config.ts'
@@ -34,7 +35,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
       await requireProjectCanRead(tx, project)
       const window = readWindow(query)
       const page = await tx.pluginConfigs.list(project.id, window)
-      const views = await viewsOf(tx, page.items)
+      const views = await viewsOf(tx, project, page.items)
       return pageBody({ count: page.count, items: views }, window, url, view => configToWire(view, false))
     }),
   )
@@ -47,15 +48,18 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     // The answer is put together inside: nothing may fail after the commit.
     return database.transaction(async tx => {
       const plugin = await findPlugin(tx, project, pluginId)
-      const config = await saveConfig(tx, actor, project, plugin, input, secretBox, now())
-      return configToWire(await viewOf(tx, config), false)
+      await acceptFirstRelease(tx, actor, project.organizationId, plugin, now())
+      const used = await tx.pluginReleases.use(project.organizationId, plugin)
+      const config = await saveConfig(tx, actor, project, used.plugin, input, secretBox, now())
+      return configToWire(await viewOf(tx, project, config), false)
     })
   })
 
   serve(r.rearrange, async request => {
     const { actor, project } = request
     await requireCanConfigure(actor, project)
-    const orders = Object.entries(request.body.orders)
+    // In ascending order, so that two requests lock the configurations alike.
+    const orders = Object.entries(request.body.orders).sort(([a], [b]) => Number(a) - Number(b))
     return database.transaction(async tx => {
       const changed: PluginConfig[] = []
       for (const [pluginId, position] of orders) {
@@ -64,16 +68,16 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
           /^\d{1,15}$/.test(pluginId) ? Number(pluginId) : -1,
         )
         if (!found) throw invalid('orders', 'does_not_exist', `The project has no configuration of plugin ${pluginId}.`)
-        const plugin = (await tx.plugins.find(found.pluginId))!
+        const plugin = await getUsed(tx, project, found)
         changed.push(await saveConfig(tx, actor, project, plugin, { position }, secretBox, now()))
       }
-      const views = await viewsOf(tx, changed)
+      const views = await viewsOf(tx, project, changed)
       return views.map(view => configToWire(view, false))
     })
   })
 
   serve(r.get, ({ project, params }) =>
-    database.read(async tx => configToWire(await viewOf(tx, await getConfig(tx, project, params.id)), true)),
+    database.read(async tx => configToWire(await viewOf(tx, project, await getConfig(tx, project, params.id)), true)),
   )
 
   serve(r.update, async request => {
@@ -97,7 +101,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     const { type, payload = {} } = request.body.job
     await database.transaction(async tx => {
       const config = await getConfig(tx, project, params.id)
-      const plugin = (await tx.plugins.find(config.pluginId))!
+      const plugin = await getUsed(tx, project, config)
       await triggerJob(tx, actor, project, plugin, config, { type, payload }, now())
     })
     wake()
@@ -136,9 +140,11 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
   function change(actor: Actor, project: Project, id: string, input: Parameters<typeof saveConfig>[4]) {
     return database.transaction(async tx => {
       const config = await getConfig(tx, project, id)
-      const plugin = (await tx.plugins.find(config.pluginId))!
+      const owned = (await tx.plugins.find(config.pluginId))!
+      if (input.enabled) await acceptFirstRelease(tx, actor, project.organizationId, owned, now())
+      const plugin = await getUsed(tx, project, config)
       const saved = await saveConfig(tx, actor, project, plugin, input, secretBox, now())
-      return configToWire(await viewOf(tx, saved), false)
+      return configToWire(await viewOf(tx, project, saved), false)
     })
   }
 
@@ -155,20 +161,23 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
       aDayAgo(),
     )
 
-  async function viewsOf(tx: Stores, configs: readonly PluginConfig[]): Promise<ConfigView[]> {
+  async function viewsOf(tx: Stores, project: Project, configs: readonly PluginConfig[]): Promise<ConfigView[]> {
     const attachments = await tx.pluginConfigs.listAttachments(configs.map(config => config.id))
     const metrics = await lastDay(tx, configs)
     const views: ConfigView[] = []
     for (const config of configs) {
-      const plugin = await tx.plugins.find(config.pluginId)
+      const found = await tx.plugins.find(config.pluginId)
+      if (!found) continue
+      const { plugin, updateAvailable } = await tx.pluginReleases.use(project.organizationId, found)
       const deliveryRate = rateOf(metrics.get(config.id))
-      if (plugin) views.push({ config, plugin, attachments: attachments.get(config.id) ?? [], deliveryRate })
+      const shown = attachments.get(config.id) ?? []
+      views.push({ config, plugin, updateAvailable, attachments: shown, deliveryRate })
     }
     return views
   }
 
-  async function viewOf(tx: Stores, config: PluginConfig): Promise<ConfigView> {
-    const [view] = await viewsOf(tx, [config])
+  async function viewOf(tx: Stores, project: Project, config: PluginConfig): Promise<ConfigView> {
+    const [view] = await viewsOf(tx, project, [config])
     if (!view) throw missing('Plugin configuration')
     return view
   }
@@ -188,6 +197,12 @@ async function getConfig(tx: Stores, project: Project, id: string): Promise<Plug
   const config = await tx.pluginConfigs.find(project.id, Number(id))
   if (!config) throw missing('Plugin configuration')
   return config
+}
+
+/** The plugin as the project's organization has accepted it. */
+async function getUsed(tx: Stores, project: Project, config: PluginConfig): Promise<Plugin> {
+  const plugin = (await tx.plugins.find(config.pluginId))!
+  return (await tx.pluginReleases.use(project.organizationId, plugin)).plugin
 }
 
 /** The plugin must be one that the organization can see. */

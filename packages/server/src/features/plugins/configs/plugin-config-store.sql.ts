@@ -2,14 +2,17 @@ import type { Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../../storage/driver-error.ts'
 import type { PluginAttachmentRow, PluginConfigRow } from '../../../storage/plugin-tables.ts'
 import { readPage } from '../../../storage/read-page.ts'
+import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import { StaleWrite } from '../../../stores.ts'
 import { sqlPluginStore } from '../plugin-store.sql.ts'
+import { sqlPluginReleaseStore } from '../releases/plugin-release-store.sql.ts'
 import type { AttachmentInfo, EnabledConfig, PluginConfig } from './plugin-config.ts'
 import type { PluginConfigStore } from './plugin-config-store.ts'
 
 export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
   const plugins = sqlPluginStore(db)
+  const releases = sqlPluginReleaseStore(db)
   return {
     async create(config) {
       const { id } = await db
@@ -23,13 +26,7 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
       return { ...config, id }
     },
     async save(config) {
-      const result = await db
-        .updateTable('plugin_configs')
-        .set(fromConfig(config))
-        .where('id', '=', config.id)
-        .where('version', '=', config.version - 1)
-        .executeTakeFirst()
-      if (result.numUpdatedRows === 0n) throw new StaleWrite()
+      await saveVersioned(db, 'plugin_configs', config.id, fromConfig(config))
     },
     async find(projectId, configId) {
       const row = await db
@@ -87,10 +84,15 @@ export function sqlPluginConfigStore(db: Kysely<Tables>): PluginConfigStore {
         .execute()
       const ids = [...new Set(rows.map(row => row.plugin_id))]
       const found = new Map((await Promise.all(ids.map(id => plugins.find(id)))).map(plugin => [plugin?.id, plugin]))
-      return rows.flatMap((row): EnabledConfig[] => {
+      const enabled: EnabledConfig[] = []
+      for (const row of rows) {
         const plugin = found.get(row.plugin_id)
-        return plugin ? [{ config: toConfig(row), plugin, organizationId: row.organization_id }] : []
-      })
+        const used = plugin && (await releases.use(row.organization_id, plugin))
+        if (!used?.isAccepted) continue
+        const { plugin: accepted, pinnedDigest } = used
+        enabled.push({ config: toConfig(row), plugin: accepted, pinnedDigest, organizationId: row.organization_id })
+      }
+      return enabled
     },
 
     async listAttachments(configIds) {

@@ -50,6 +50,9 @@ export type StoredAttachment = AttachmentInfo & Pick<NewAttachment, 'contentsBas
 /** A configuration that runs, with what it runs. */
 export interface EnabledConfig {
   readonly config: PluginConfig
+  /** As the project's organization has accepted it. */
   readonly plugin: Plugin
+  /** Of the accepted release, when the owner has changed the plugin since. */
+  readonly pinnedDigest: string | undefined
   readonly organizationId: string
 }

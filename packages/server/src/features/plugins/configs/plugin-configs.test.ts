@@ -62,6 +62,7 @@ onEachDatabase('plugin configurations', dialect => {
       description: null,
       deleted: false,
       allowed_hosts: [],
+      update_available: false,
     })
     const one = await s.get(`${configs}${reply.body.id}/`)
     expect(one.body).toMatchObject({ ...reply.body, plugin_info: { id: pluginId, name: 'Configurable' } })
@@ -74,7 +75,7 @@ onEachDatabase('plugin configurations', dialect => {
     expect(again.body).toMatchObject({ id: first.id, enabled: true, name: 'mine', config: { host: 'h', mode: 'a' } })
   })
 
-  it('never shows a secret, and keeps one that nobody touched', async () => {
+  it('never shows a secret, and keeps one that was not sent', async () => {
     const made = await make({ config: { host: 'h', token: 's3cret' } })
     expect(made.config).toEqual({ host: 'h', token: secretMask, mode: 'a' })
     const kept = await s.patch(`${configs}${made.id}/`, { config: { host: 'i', token: secretMask } })

@@ -41,7 +41,7 @@ export const recordConfig = (
     createdAt: now,
   })
 
-/** Tells the nodes that what they run has changed. */
+/** Notifies the nodes that what they run has changed. */
 export const announceConfig = (
   tx: Stores,
   project: Place,

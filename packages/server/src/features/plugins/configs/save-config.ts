@@ -4,11 +4,18 @@ import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { type Author, diffFields, type FieldChange } from '../../activity/activity.ts'
 import { type ConfigField, readConfigFields } from '../package/config-field.ts'
-import { type ConfigValues, checkValues, defaultValues, maskSecrets, replaceValues } from '../package/config-values.ts'
+import {
+  type ConfigValues,
+  checkValues,
+  defaultValues,
+  maskSecrets,
+  replaceValues,
+  type SealedKeys,
+} from '../package/config-values.ts'
 import { offersMethod, type Plugin } from '../plugin.ts'
 import { subscribe } from '../runtime/delivery/flag-delivery.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
-import { openSecrets, sealSecrets } from './config-secrets.ts'
+import { openSealed, openSecrets, sealSecrets } from './config-secrets.ts'
 import type { AttachmentInfo, NewAttachment, PluginConfig } from './plugin-config.ts'
 import { announceConfig, type ConfigRecord, recordConfig } from './record-config.ts'
 
@@ -45,13 +52,14 @@ export async function saveConfig(
   const attachments = stored ? ((await tx.pluginConfigs.listAttachments([stored.id])).get(stored.id) ?? []) : []
   const fields = readConfigFields(plugin.configSchema)
   const before = stored ? openSecrets(box, stored) : {}
-  const after = nextValues(fields, stored ? before : undefined, input.values)
+  const sealed: SealedKeys = new Set(stored ? Object.keys(openSealed(box, stored)) : [])
+  const after = nextValues(fields, stored ? before : undefined, input.values, sealed)
   const attached = attachedAfter(fields, attachments, input.attachments ?? {})
   const enabled = input.deleted === true ? false : (input.enabled ?? stored?.enabled ?? false)
   if (enabled || input.values !== undefined) checkValues(fields, after, attached)
   checkHosts(plugin, input.allowedHosts ?? [])
 
-  const valueChanges = diffFields(maskChanged(fields, before, after, before), maskChanged(fields, before, after, after))
+  const valueChanges = diffMasked(fields, sealed, before, after)
   const position = input.position ?? stored?.position ?? (await tx.pluginConfigs.nextPosition(project.id))
   const next: Omit<PluginConfig, 'id'> = {
     projectId: project.id,
@@ -60,7 +68,7 @@ export async function saveConfig(
     position,
     ...(stored && valueChanges.length === 0
       ? { values: stored.values, sealedSecrets: stored.sealedSecrets }
-      : sealSecrets(box, { projectId: project.id, pluginId: plugin.id }, fields, after)),
+      : sealSecrets(box, { projectId: project.id, pluginId: plugin.id }, fields, after, sealed)),
     error: enabled ? null : (stored?.error ?? null),
     name: input.name === undefined ? (stored?.name ?? null) : input.name,
     description: input.description === undefined ? (stored?.description ?? null) : input.description,
@@ -96,10 +104,11 @@ function nextValues(
   fields: readonly ConfigField[],
   before: ConfigValues | undefined,
   sent: ConfigValues | undefined,
+  sealed: SealedKeys,
 ): ConfigValues {
   if (sent === undefined) return before ?? defaultValues(fields)
   const values = before
-    ? replaceValues(fields, before, sent)
+    ? replaceValues(fields, before, sent, sealed)
     : { ...defaultValues(fields), ...replaceValues(fields, {}, sent) }
   const isAttachment = new Set(fields.filter(field => field.type === 'attachment').map(field => field.key))
   const plain = Object.fromEntries(Object.entries(values).filter(([key]) => !isAttachment.has(key)))
@@ -148,15 +157,22 @@ function checkHosts(plugin: Plugin, hosts: readonly string[]): void {
   )
 }
 
-/** Secrets are masked, but a changed one still shows as a change. */
-function maskChanged(fields: readonly ConfigField[], before: ConfigValues, after: ConfigValues, shown: ConfigValues) {
+/** Secrets are masked, and a changed one is still listed as a change. */
+function diffMasked(
+  fields: readonly ConfigField[],
+  sealed: SealedKeys,
+  before: ConfigValues,
+  after: ConfigValues,
+): readonly FieldChange[] {
+  const [old, next] = [maskSecrets(fields, before, sealed), maskSecrets(fields, after, sealed)]
   const keys = [...new Set([...Object.keys(before), ...Object.keys(after)])]
-  const masked = maskSecrets(fields, shown)
-  return Object.fromEntries(
-    keys.map(key => {
-      const isChangedSecret = masked[key] !== shown[key] && before[key] !== after[key]
-      return [key, isChangedSecret && shown === after ? `${masked[key]} (new)` : (masked[key] ?? null)]
-    }),
+  const shownAfter = (key: string): unknown => {
+    const isChangedSecret = next[key] !== after[key] && before[key] !== after[key]
+    return isChangedSecret ? `${next[key]} (new)` : (next[key] ?? null)
+  }
+  return diffFields(
+    Object.fromEntries(keys.map(key => [key, old[key] ?? null])),
+    Object.fromEntries(keys.map(key => [key, shownAfter(key)])),
   )
 }
 

@@ -5,7 +5,7 @@ import { npmPageUrl } from '../package/plugin-address.ts'
  * Plugins that are known to work here. The first eight are the ones that PostHog published to npm and that still can
  * be installed; the others are our own examples, which come with Halyard as folders of the plugin directory.
  */
-export const catalogue: readonly CatalogueEntry[] = [
+export const catalog: readonly CatalogueEntry[] = [
   npm(
     'GeoIP',
     '@posthog/geoip-plugin',
@@ -67,9 +67,9 @@ export const catalogue: readonly CatalogueEntry[] = [
 ]
 
 /** By the plugin's name or by the name of its package. */
-export function findInCatalogue(name: string): CatalogueEntry | undefined {
+export function findInCatalog(name: string): CatalogueEntry | undefined {
   const wanted = name.trim().toLowerCase()
-  return catalogue.find(
+  return catalog.find(
     entry => entry.name.toLowerCase() === wanted || entry.url === npmPageUrl(wanted) || entry.url === `file:${wanted}`,
   )
 }

@@ -23,7 +23,7 @@ export interface PluginBuilder {
     plugin: Pick<Plugin, 'url' | 'privateToken'>,
     tag: string | undefined,
     onStep?: OnStep,
-    /** Ends the download when nobody wants it any more. */
+    /** Cancels the download. */
     signal?: AbortSignal,
   ): Promise<ReadyPackage>
   compile(name: string, files: ReadonlyMap<string, string>): Promise<ReadyPackage>

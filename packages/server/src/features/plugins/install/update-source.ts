@@ -69,8 +69,8 @@ export interface SourceUpdate {
 
 /**
  * Stores compiled files together with the plugin fields of the same request. A changed plugin.json decides name,
- * description, icon, settings and jobs; what the request itself says goes before it. Returns undefined when somebody
- * else saved the plugin since the files were compiled: then they have to be compiled again. Raises as `updatePlugin`.
+ * description, icon, settings and jobs; fields of the request have precedence. Returns undefined when another
+ * request saved the plugin since the files were compiled: then they have to be compiled again. Raises as `updatePlugin`.
  */
 export async function updateSource(
   tx: Stores,
@@ -129,7 +129,7 @@ export function diffFiles(before: Files, after: Files): FieldChange[] {
     }))
 }
 
-/** Activity is read by people; whole bundles in it would help nobody. */
+/** Activity is read by people; whole bundles in it would not help. */
 function shorten(text: string | undefined): string | null {
   if (text === undefined) return null
   return text.length > changeTextCharactersMax ? `${text.slice(0, changeTextCharactersMax)}…` : text

@@ -35,6 +35,7 @@ export async function upgradePlugin(
   const changes = upgradeChanges(stored, plugin, await tx.plugins.listFiles(plugin.id), ready)
   if (stored.pluginType === 'source' && changes.length === 0) return stored
   await tx.plugins.save(plugin)
+  if (latestTag !== undefined) await tx.plugins.setLatestTag(plugin.id, latestTag)
   await subscribeIfCapabilityAdded(tx, stored, plugin, now)
   await tx.plugins.replaceFiles(plugin.id, ready.files, ready.code)
   await recordPlugin(tx, actor, plugin, { activity: 'upgraded', changes }, now)

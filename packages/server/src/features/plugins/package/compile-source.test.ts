@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { Problem } from '../../../problem.ts'
 import { checkSyntax, compileSource } from './compile-source.ts'
+import { withCompiler } from './compiler-service.ts'
 
 const available = new Set(['crypto'])
 const compile = (files: Record<string, string>, main = Object.keys(files)[0]!) =>
@@ -61,7 +62,7 @@ describe('compiling', () => {
     ])
   })
 
-  test('keeps functions that nobody exports', async () => {
+  test('keeps functions that are not exported', async () => {
     expect((await compile({ 'index.js': 'function processEvent(e) { return e }' })).code).toContain('processEvent')
   })
 
@@ -95,5 +96,48 @@ describe('compiling', () => {
     ])
     await checkSyntax('readme.md', 'not code <')
     await checkSyntax('frontend.tsx', 'export const a = <b/>')
+  })
+})
+
+describe('code that is too much for the compiler', () => {
+  const million = 1024 * 1024 - 10
+  const normal = { 'index.ts': 'export const a: number = 1' }
+
+  test.each(['[', '(', '{', '!', '- ', '`${'])('is rejected when %s is nested a million times', async unit => {
+    const code = `x = ${unit.repeat(million / unit.length)}`
+    const expected = ['index.js', 'index.js: the code is nested deeper than 2000 levels.']
+    expect(await faultOf(compile({ 'index.js': code }))).toEqual(expected)
+    expect(await faultOf(checkSyntax('index.js', code))).toEqual(expected)
+    expect(await load(normal)).toEqual({ a: 1 })
+  })
+
+  test('is rejected by the name of the imported file', async () => {
+    const files = { 'index.js': "import './deep.js'", 'deep.js': '['.repeat(million) }
+    expect(await faultOf(compile(files))).toEqual(['deep.js', 'deep.js: the code is nested deeper than 2000 levels.'])
+  })
+
+  test('crashes only itself when its nesting has no brackets', async () => {
+    const crashing = compile({ 'index.js': `x = ${'a=>'.repeat(million / 3)}1` })
+    const beside = load(normal)
+    expect((await faultOf(crashing))[1]).toMatch(/crashes the compiler|takes longer than/)
+    expect(await beside).toEqual({ a: 1 })
+    expect(await load(normal)).toEqual({ a: 1 })
+  }, 60_000)
+
+  test('is stopped when it takes too long, and the next source compiles', async () => {
+    const compiling = withCompiler('slow.js', () => new Promise<never>(() => {}), 20)
+    expect(await faultOf(compiling)).toEqual(['slow.js', 'slow.js: compiling takes longer than 0.02 seconds.'])
+    expect(await load(normal)).toEqual({ a: 1 })
+  })
+
+  test('compiles after the compiler was stopped', async () => {
+    await load(normal)
+    await (await import('esbuild')).stop()
+    expect(await load(normal)).toEqual({ a: 1 })
+  })
+
+  test('accepts code that is nested as deeply as the limit', async () => {
+    const code = `export const a = ${'['.repeat(2_000)}${']'.repeat(2_000)}.length`
+    expect((await compile({ 'index.js': code })).fileNames).toEqual(['index.js'])
   })
 })

@@ -1,8 +1,10 @@
 import { posix } from 'node:path'
 import type { BuildFailure, Loader, Message, Plugin } from 'esbuild'
-import { invalid, type Problem } from '../../../problem.ts'
+import { invalid, Problem } from '../../../problem.ts'
+import { withCompiler } from './compiler-service.ts'
+import { checkNesting } from './source-nesting.ts'
 
-/** A plugin's code as one script in the manner of CommonJS, and which of its files went into it. */
+/** A plugin's code bundled as one CommonJS script, and which of its files are in it. */
 export interface CompiledSource {
   readonly code: string
   readonly fileNames: readonly string[]
@@ -22,7 +24,7 @@ const loaders: Readonly<Record<string, Loader>> = {
   '.json': 'json',
 }
 const extensions = ['', ...Object.keys(loaders)]
-/** What the engine of the sandbox understands. */
+/** What the sandbox's JavaScript engine supports. */
 const target = 'es2022'
 const fileNamespace = 'plugin'
 
@@ -38,22 +40,23 @@ export async function compileSource(
   available: ReadonlySet<string>,
 ): Promise<CompiledSource> {
   try {
-    const { build } = await import('esbuild')
-    const result = await build({
-      entryPoints: [main],
-      plugins: [filesOnly(files, available)],
-      bundle: true,
-      treeShaking: false,
-      write: false,
-      metafile: true,
-      format: 'cjs',
-      platform: 'neutral',
-      target,
-      charset: 'utf8',
-      jsx: 'transform',
-      tsconfigRaw: {},
-      logLevel: 'silent',
-    })
+    const result = await withCompiler(main, ({ build }) =>
+      build({
+        entryPoints: [main],
+        plugins: [filesOnly(files, available)],
+        bundle: true,
+        treeShaking: false,
+        write: false,
+        metafile: true,
+        format: 'cjs',
+        platform: 'neutral',
+        target,
+        charset: 'utf8',
+        jsx: 'transform',
+        tsconfigRaw: {},
+        logLevel: 'silent',
+      }),
+    )
     const inputs = Object.keys(result.metafile.inputs)
     return { code: result.outputFiles[0]!.text, fileNames: inputs.map(name => name.slice(fileNamespace.length + 1)) }
   } catch (error) {
@@ -61,13 +64,15 @@ export async function compileSource(
   }
 }
 
-/** Raises `invalid`, in the same way, for a file by itself: JSON, or code that nothing imports. */
+/** Raises `invalid`, in the same way, for a single file: JSON, or code that nothing imports. */
 export async function checkSyntax(name: string, text: string): Promise<void> {
   const loader = loaders[posix.extname(name)]
   if (!loader) return
   try {
-    const { transform } = await import('esbuild')
-    await transform(text, { loader, sourcefile: name, target, jsx: 'transform', tsconfigRaw: {}, logLevel: 'silent' })
+    checkNesting(name, text)
+    await withCompiler(name, ({ transform }) =>
+      transform(text, { loader, sourcefile: name, target, jsx: 'transform', tsconfigRaw: {}, logLevel: 'silent' }),
+    )
   } catch (error) {
     throw explain(error, name)
   }
@@ -89,7 +94,10 @@ function filesOnly(files: Files, available: ReadonlySet<string>): Plugin {
       })
       steps.onLoad({ filter: /.*/ }, ({ path }) => {
         const loader = loaders[posix.extname(path)]
-        return loader ? { contents: files.get(path)!, loader } : { errors: [{ text: 'This is not a code file' }] }
+        if (!loader) return { errors: [{ text: 'This is not a code file' }] }
+        const contents = files.get(path)!
+        checkNesting(path, contents)
+        return { contents, loader }
       })
     },
   }
@@ -104,7 +112,8 @@ function findFile(files: Files, path: string): string | undefined {
 
 function explain(error: unknown, file: string): unknown {
   const first = (error as Partial<BuildFailure>).errors?.[0]
-  return first ? fault(first, file) : error
+  if (!first) return error
+  return first.detail instanceof Problem ? first.detail : fault(first, file)
 }
 
 function fault({ text, location }: Message, file: string): Problem {

@@ -56,7 +56,7 @@ describe('the values of a configuration', () => {
     expect(maskSecrets(fields, {})).toEqual({})
   })
 
-  test('are replaced whole, except for secrets that nobody touched', () => {
+  test('are replaced whole, except for secrets that were not sent', () => {
     const old = { text: 'x', data: '1', token: 't' }
     expect(replaceValues(fields, old, { text: 'y' })).toEqual({ text: 'y', token: 't' })
     expect(replaceValues(fields, old, { text: 'y', token: null })).toEqual({ text: 'y', token: 't' })

@@ -1,13 +1,13 @@
 import { invalid, type Problem } from '../../../problem.ts'
 import { type ConfigField, type FieldCondition, isObject } from './config-field.ts'
 
-/** The values of one configuration, by field key. Attachments are kept apart and appear here only by their key. */
+/** The values of one configuration, by field key. Attachments are stored separately. */
 export type ConfigValues = Readonly<Record<string, unknown>>
 
-/** What a secret looks like to everybody but the plugin. */
+/** What everyone but the plugin sees in place of a secret. */
 export const secretMask = '••••••••'
 
-/** What a plugin starts with when nobody has configured it. */
+/** What a plugin starts with before it is configured. */
 export function defaultValues(fields: readonly ConfigField[]): ConfigValues {
   return Object.fromEntries(
     fields.filter(field => field.default !== undefined).map(field => [field.key, field.default]),
@@ -63,29 +63,48 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }
 
+/** Keys of values that were encrypted once: they stay secret whatever the fields declare later. */
+export type SealedKeys = ReadonlySet<string>
+
+const noneSealed: SealedKeys = new Set()
+
+const isSecretKey = (fields: readonly ConfigField[], sealed: SealedKeys) => {
+  const declared = new Set(fields.filter(field => field.secret).map(field => field.key))
+  return (key: string): boolean => declared.has(key) || sealed.has(key)
+}
+
 /**
- * New values in place of old ones, whole, except for secrets: one that is left out, null or still masked keeps its old
- * value, because its reader never had it to send back. The empty text clears it.
+ * Replaces all values, except for secrets: one that is left out, null or still masked keeps its old value, because the
+ * client never had it to send back. The empty text clears it.
  */
-export function replaceValues(fields: readonly ConfigField[], old: ConfigValues, next: ConfigValues): ConfigValues {
-  const kept: Record<string, unknown> = {}
-  for (const { key, secret } of fields) {
-    const isUntouched = secret && (next[key] === undefined || next[key] === null || next[key] === secretMask)
-    if (isUntouched && old[key] !== undefined) kept[key] = old[key]
+export function replaceValues(
+  fields: readonly ConfigField[],
+  old: ConfigValues,
+  next: ConfigValues,
+  sealed: SealedKeys = noneSealed,
+): ConfigValues {
+  const isSecret = isSecretKey(fields, sealed)
+  const unchanged: Record<string, unknown> = {}
+  for (const { key } of fields) {
+    const isUntouched = isSecret(key) && (next[key] === undefined || next[key] === null || next[key] === secretMask)
+    if (isUntouched && old[key] !== undefined) unchanged[key] = old[key]
   }
-  return { ...withoutMasks(fields, next), ...kept }
+  const sent = Object.entries(next).filter(([key, value]) => !isSecret(key) || value !== secretMask)
+  return { ...Object.fromEntries(sent), ...unchanged }
 }
 
-function withoutMasks(fields: readonly ConfigField[], values: ConfigValues): ConfigValues {
-  const secrets = new Set(fields.filter(field => field.secret).map(field => field.key))
-  return Object.fromEntries(Object.entries(values).filter(([key, value]) => !secrets.has(key) || value !== secretMask))
-}
-
-export function maskSecrets(fields: readonly ConfigField[], values: ConfigValues): ConfigValues {
-  const masked: Record<string, unknown> = { ...values }
-  for (const { key, secret } of fields)
-    if (secret && key in masked) masked[key] = isEmpty(masked[key]) ? '' : secretMask
-  return masked
+export function maskSecrets(
+  fields: readonly ConfigField[],
+  values: ConfigValues,
+  sealed: SealedKeys = noneSealed,
+): ConfigValues {
+  const isSecret = isSecretKey(fields, sealed)
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => [
+      key,
+      isSecret(key) && value !== undefined ? (isEmpty(value) ? '' : secretMask) : value,
+    ]),
+  )
 }
 
 export function checkIsValues(values: unknown): ConfigValues {

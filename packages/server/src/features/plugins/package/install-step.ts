@@ -1,5 +1,5 @@
-/** What is done, in this order, to get a plugin from an address; a folder of this server has no first two. */
+/** The steps of installing a plugin from an address, in order; a local folder skips the first two. */
 export type InstallStep = 'look_up' | 'download' | 'unpack' | 'compile' | 'load' | 'store'
 
-/** Told when a step is begun. What it throws ends the work. */
+/** Called when a step begins. Throwing ends the work. */
 export type OnStep = (step: InstallStep) => void

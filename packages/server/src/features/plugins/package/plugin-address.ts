@@ -34,7 +34,7 @@ export interface LocalAddress {
 
 export interface ParsedAddress {
   readonly address: PluginAddress
-  /** The address without its query, which is what anybody gets to see. */
+  /** The address without its query, which is what the API shows. */
   readonly url: string
   /** From the query `private_token`; it never leaves the server. */
   readonly token: string | undefined

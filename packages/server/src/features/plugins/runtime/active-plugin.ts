@@ -4,6 +4,7 @@ import type { EnabledConfig } from '../configs/plugin-config.ts'
 import type { GuestSetup } from '../guest/guest-scope.ts'
 import type { PluginMeter } from './plugin-meter.ts'
 import { openPluginRealm, type PluginRealm } from './plugin-realm.ts'
+import type { PooledPlugin, RealmPool } from './realm-pool.ts'
 import type { PluginLogWriter } from './services/plugin-log.ts'
 import type { PluginFetchAnswer, PluginFetchOptions, PluginServices } from './services/plugin-services.ts'
 
@@ -19,6 +20,8 @@ export interface ActivePlugin {
   runJob(name: string, payload: unknown, limits?: Partial<CallLimits>): Promise<unknown>
   /** A request in the plugin's name, to hosts that it may ask. What goes wrong is in its log, and raised. */
   fetch(url: string, options: PluginFetchOptions): Promise<PluginFetchAnswer>
+  /** The text without the plugin's secrets. */
+  redact(text: string): string
   noteDropped(): void
   /** Opens the realm now instead of at the first call. */
   prepare(): Promise<void>
@@ -27,9 +30,11 @@ export interface ActivePlugin {
 
 export interface ActivePluginParts {
   readonly sandbox: Sandbox
+  readonly pool: RealmPool
   readonly services: PluginServices
   readonly log: PluginLogWriter
   readonly meter: PluginMeter
+  readonly redact: (text: string) => string
   /** The compiled code and the settings in the clear. */
   readonly load: () => Promise<{ code: string; setup: GuestSetup }>
   /** The plugin has failed too often; it is not called again. */
@@ -44,7 +49,7 @@ const setupDelayMs = 5_000
 const teardownLimits = { cpuMsMax: 500, wallMsMax: 2_000 }
 
 export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginParts): ActivePlugin {
-  const { sandbox, services, log, meter, load, giveUp } = parts
+  const { sandbox, pool, services, log, meter, redact, load, giveUp } = parts
   const { config, plugin } = enabled
   const measured = { configId: config.id, pluginId: plugin.id, pluginName: plugin.name }
   const { methods, scheduled_tasks: tasks } = plugin.capabilities as { methods?: unknown; scheduled_tasks?: unknown }
@@ -54,7 +59,19 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
   let limitBreaks = 0
   let setupAttempts = 0
   let setupAgainAt = 0
+  let memoryBytes = 0
   let ended = false
+
+  const pooled: PooledPlugin = {
+    organizationId: enabled.organizationId,
+    memoryBytes: () => memoryBytes,
+    async evict() {
+      const evicted = realm
+      realm = undefined
+      memoryBytes = 0
+      await closeRealm(evicted)
+    },
+  }
 
   async function open(): Promise<PluginRealm> {
     if (monotonicNow() < setupAgainAt) throw new SandboxFailure('threw', 'The plugin waits before it is set up again.')
@@ -72,7 +89,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
 
   /** A RetryError asks for another chance later; anything else that setupPlugin throws is final. */
   function afterSetup(error: unknown): unknown {
-    if (!(error instanceof SandboxFailure) || error.kind === 'neighbour' || error.kind === 'closed') return error
+    if (!(error instanceof SandboxFailure) || error.kind === 'neighbor' || error.kind === 'closed') return error
     setupAttempts += 1
     const mayRetry = error.guest?.name === 'RetryError' && setupAttempts < setupAttemptsMax
     if (mayRetry) setupAgainAt = monotonicNow() + setupDelayMs * 2 ** (setupAttempts - 1)
@@ -81,11 +98,41 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
   }
 
   async function getRealm(): Promise<PluginRealm> {
-    if (ended) throw new SandboxFailure('closed', 'The plugin is switched off.')
+    if (ended) throw pluginIsOff()
     const current = await realm?.catch(() => undefined)
     if (!current || current.lost) realm = undefined
     realm ??= open()
     return realm
+  }
+
+  async function runInSlot(work: (realm: PluginRealm) => Promise<SandboxAnswer>): Promise<SandboxAnswer> {
+    if (ended) throw pluginIsOff()
+    const release = await pool.acquire(pooled)
+    try {
+      const answer = await work(await getRealm())
+      memoryBytes = answer.memoryBytes
+      return answer
+    } finally {
+      if (ended) pool.forget(pooled)
+      release()
+    }
+  }
+
+  async function openInSlot(): Promise<void> {
+    const release = await pool.acquire(pooled)
+    try {
+      await getRealm()
+    } finally {
+      release()
+    }
+  }
+
+  async function closeRealm(closing: Promise<PluginRealm> | undefined): Promise<void> {
+    const opened = await closing?.catch(() => undefined)
+    if (opened && !opened.lost && !ended && offered.has('teardownPlugin')) {
+      await opened.call('teardownPlugin', [], teardownLimits).catch(ignore)
+    }
+    opened?.close()
   }
 
   async function run(
@@ -94,7 +141,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     isFailure: (error: SandboxFailure) => boolean = error => error.kind !== 'closed',
   ): Promise<unknown> {
     try {
-      const answer = await retryForNeighbour(async () => work(await getRealm()))
+      const answer = await retryForNeighbor(() => runInSlot(work))
       throws = 0
       limitBreaks = 0
       meter.called(measured, method, 'ok', answer.cpuMs, answer.memoryBytes)
@@ -111,7 +158,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     meter.called(measured, method, 'failed', 0, 0)
     log.write(config.id, 'PLUGIN', 'ERROR', `${method} failed: ${describe(error)}`)
     if (error.kind === 'threw' || error.kind === 'size') throws += 1
-    else if (error.kind !== 'neighbour') limitBreaks += 1
+    else if (error.kind !== 'neighbor') limitBreaks += 1
     if (throws >= throwsMax || limitBreaks >= limitBreaksMax) {
       finish(`${method} failed ${Math.max(throws, limitBreaks)} times in a row, last: ${describe(error)}`)
     }
@@ -123,6 +170,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     log.write(config.id, 'SYSTEM', 'ERROR', `The plugin was switched off: ${reason}`)
     giveUp(reason)
     realm?.then(opened => opened.close(), ignore)
+    pool.forget(pooled)
   }
 
   return {
@@ -145,29 +193,34 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
       }
     },
     runJob: (name, payload, limits) => run(`job ${name}`, opened => opened.runJob(name, payload, limits)),
+    redact,
     noteDropped: () => meter.dropped(measured),
     async prepare() {
-      await getRealm().catch(error => {
+      if (!pool.hasCapacity(pooled)) return
+      await openInSlot().catch(error => {
         log.write(config.id, 'PLUGIN', 'ERROR', `The plugin could not start: ${describe(error)}`)
       })
     },
     async close() {
-      const opened = await realm?.catch(() => undefined)
-      if (opened && !opened.lost && !ended && offered.has('teardownPlugin')) {
-        await opened.call('teardownPlugin', [], teardownLimits).catch(ignore)
-      }
+      await closeRealm(realm)
       ended = true
-      opened?.close()
+      // A call that waited for the teardown may have opened it again.
+      await realm?.then(opened => opened.close(), ignore)
+      pool.forget(pooled)
     },
   }
 }
 
-/** Losing the worker to another plugin is nobody's fault here, so the call is made once more in a new realm. */
-async function retryForNeighbour<T>(work: () => Promise<T>): Promise<T> {
+function pluginIsOff(): SandboxFailure {
+  return new SandboxFailure('closed', 'The plugin is switched off.')
+}
+
+/** The worker was lost because of another plugin, so the call is retried once in a new realm. */
+async function retryForNeighbor<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    if (error instanceof SandboxFailure && error.kind === 'neighbour') return work()
+    if (error instanceof SandboxFailure && error.kind === 'neighbor') return work()
     throw error
   }
 }
@@ -184,5 +237,5 @@ export function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 
-/** What happens to a realm that is being thrown away matters to nobody. */
+/** The outcome of a realm that is being closed has no meaning. */
 function ignore(): void {}

@@ -1,9 +1,9 @@
-import { invalid } from '../../../problem.ts'
+import { invalid, Problem } from '../../../problem.ts'
 import { type Sandbox, SandboxFailure } from '../../../sandbox/sandbox.ts'
 import { openPluginRealm, type PluginCapabilities } from './plugin-realm.ts'
 import type { PluginServices } from './services/plugin-services.ts'
 
-/** Loads the code and asks what it offers. Raises `invalid` with the plugin's own words when it does not load. */
+/** Loads the code and lists what it exports. Raises `invalid` with the plugin's own error when it does not load. */
 export async function inferCapabilities(sandbox: Sandbox, name: string, code: string): Promise<PluginCapabilities> {
   try {
     const realm = await openPluginRealm(sandbox, { name, code }, noServices)
@@ -14,17 +14,18 @@ export async function inferCapabilities(sandbox: Sandbox, name: string, code: st
     }
   } catch (error) {
     if (!(error instanceof SandboxFailure)) throw error
+    if (error.kind === 'neighbor') throw new Problem('unavailable', `The plugin could not be loaded: ${error.message}`)
     const reason = error.guest ? `${error.guest.name}: ${error.guest.message}` : error.message
     throw invalid(null, 'load_error', `The plugin does not load: ${reason}`)
   }
 }
 
 const refuse = async (): Promise<never> => {
-  throw new Error('Nothing can be reached while a plugin loads.')
+  throw new Error('Services are not available while a plugin loads.')
 }
 
 const refuseNow = (): never => {
-  throw new Error('Nothing can be reached while a plugin loads.')
+  throw new Error('Services are not available while a plugin loads.')
 }
 
 const noServices: PluginServices = {

@@ -2,7 +2,7 @@ import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import { SandboxFailure } from '../../../sandbox/sandbox.ts'
 import type { Database } from '../../../stores.ts'
 import { type ActivePlugin, describe } from './active-plugin.ts'
-import { type PluginEvent, tellEvent } from './delivery/deliver-event.ts'
+import { deliverEvent, type PluginEvent } from './delivery/deliver-event.ts'
 import type { PluginJob } from './plugin-work-store.ts'
 import type { PluginLogWriter } from './services/plugin-log.ts'
 
@@ -30,7 +30,7 @@ const jobsAtOnceMax = 20
 const attemptsMax = 5
 const firstRetryMs = 5_000
 
-/** How long nobody else takes a job that is taken now: longer than any job may run. */
+/** Until when a lease that begins now lasts: longer than any job may run. */
 export const takenUntil = (now: Instant): Instant => plusMilliseconds(now, leaseMs)
 
 export function createJobWorker({ database, findPlugin, log, now: clock, onError }: JobWorkerParts): JobWorker {
@@ -57,7 +57,7 @@ export function createJobWorker({ database, findPlugin, log, now: clock, onError
 
   /** Answers what is left to be done another time, if anything is. */
   async function attempt(plugin: ActivePlugin, job: PluginJob): Promise<{ readonly payload: unknown } | undefined> {
-    if (job.kind === 'events') return tellEvents(plugin, job)
+    if (job.kind === 'events') return deliverEvents(plugin, job)
     try {
       await call(plugin, job)
     } catch (error) {
@@ -76,11 +76,11 @@ export function createJobWorker({ database, findPlugin, log, now: clock, onError
     return plugin.runJob(name, payload, jobLimits)
   }
 
-  async function tellEvents(plugin: ActivePlugin, job: PluginJob) {
+  async function deliverEvents(plugin: ActivePlugin, job: PluginJob) {
     const events = job.payload as readonly PluginEvent[]
-    const told = await Promise.allSettled(events.map(event => tellEvent(plugin, event)))
+    const outcomes = await Promise.allSettled(events.map(event => deliverEvent(plugin, event)))
     const left = events.filter((_event, index) => {
-      const outcome = told[index]
+      const outcome = outcomes[index]
       return outcome?.status === 'rejected' && mayRetry(outcome.reason, job)
     })
     return left.length > 0 ? { payload: left } : undefined
@@ -112,6 +112,6 @@ export function createJobWorker({ database, findPlugin, log, now: clock, onError
 function mayRetry(error: unknown, { kind, attempts }: PluginJob): boolean {
   if (attempts >= attemptsMax) return false
   if (!(error instanceof SandboxFailure)) return true
-  const isInterrupted = error.kind === 'neighbour' || error.kind === 'closed'
+  const isInterrupted = error.kind === 'neighbor' || error.kind === 'closed'
   return isInterrupted || (kind !== 'task' && error.guest?.name === 'RetryError') || kind === 'flag_change'
 }

@@ -7,31 +7,71 @@ type HostFunction = (...args: unknown[]) => unknown
 const jobDelayMsMax = 366 * 24 * 60 * 60 * 1_000
 
 /**
- * Answers the host calls of a plugin's realm with its services. The arguments come from code that nobody has read, so
- * each is brought into the type that the service expects before it is passed on.
+ * Work on the main thread that one call of a plugin may cause, in units that are counted, not timed: an operation has
+ * a fixed cost, and a list costs its items too.
+ */
+export const hostWorkMax = 500_000
+const costs = { cache: 50, storage: 200, capture: 1_000, job: 1_000, api: 1_000, fetch: 500, lookup: 100 } as const
+
+/**
+ * Serves the host calls of a plugin's realm with its services. The arguments come from untrusted code, so each is
+ * checked for the type that the service expects.
  */
 export function createPluginHost(services: PluginServices): SandboxHost {
   const { storage, cache } = services
+  let work = 0
+
+  function spend(units: number): void {
+    work += units
+    if (work > hostWorkMax) throw new Error('This call has used up its work on the host.')
+  }
+
+  const priced = (cost: keyof typeof costs, fn: HostFunction): HostFunction => {
+    return (...args) => {
+      spend(costs[cost])
+      return fn(...args)
+    }
+  }
+
+  /** The list's length is spent before the list is touched. */
+  const listed = (fn: (key: string, ...args: unknown[]) => unknown): HostFunction =>
+    priced('cache', (key, ...args) => {
+      spend(cache.llen(text(key)))
+      return fn(text(key), ...args)
+    })
+
   const functions = new Map<string, HostFunction>([
-    ['storage.get', key => storage.get(text(key))],
-    ['storage.set', (key, value) => storage.set(text(key), value)],
-    ['storage.del', key => storage.del(text(key))],
-    ['cache.get', key => cache.get(text(key))],
-    ['cache.set', (key, value, seconds) => cache.set(text(key), value, seconds === null ? null : number(seconds))],
-    ['cache.incr', key => cache.incr(text(key))],
-    ['cache.expire', (key, seconds) => cache.expire(text(key), number(seconds))],
-    ['cache.lpush', (key, values) => cache.lpush(text(key), list(values))],
-    ['cache.lrange', (key, start, end) => cache.lrange(text(key), number(start), number(end))],
-    ['cache.llen', key => cache.llen(text(key))],
-    ['cache.lrem', (key, count, value) => cache.lrem(text(key), number(count), value)],
-    ['cache.lpop', (key, count) => cache.lpop(text(key), number(count))],
-    ['jobs.enqueue', (name, payload, at) => services.enqueueJob(text(name), payload, jobDate(at))],
-    ['posthog.capture', (event, properties) => services.capture(text(event), isObject(properties) ? properties : {})],
-    ['posthog.api', (path, options) => services.callApi(text(path), fetchOptions(options), keyOf(options))],
-    ['fetch', (url, options) => services.fetch(text(url), fetchOptions(options))],
-    ['geoip.locate', address => services.locate(text(address))],
+    ['storage.get', priced('storage', key => storage.get(text(key)))],
+    ['storage.set', priced('storage', (key, value) => storage.set(text(key), value))],
+    ['storage.del', priced('storage', key => storage.del(text(key)))],
+    ['cache.get', priced('cache', key => cache.get(text(key)))],
+    [
+      'cache.set',
+      priced('cache', (key, value, seconds) => cache.set(text(key), value, seconds === null ? null : number(seconds))),
+    ],
+    ['cache.incr', priced('cache', key => cache.incr(text(key)))],
+    ['cache.expire', priced('cache', (key, seconds) => cache.expire(text(key), number(seconds)))],
+    ['cache.lpush', listed((key, values) => cache.lpush(key, list(values)))],
+    ['cache.lrange', listed((key, start, end) => cache.lrange(key, number(start), number(end)))],
+    ['cache.llen', priced('cache', key => cache.llen(text(key)))],
+    ['cache.lrem', listed((key, count, value) => cache.lrem(key, number(count), value))],
+    ['cache.lpop', listed((key, count) => cache.lpop(key, number(count)))],
+    ['jobs.enqueue', priced('job', (name, payload, at) => services.enqueueJob(text(name), payload, jobDate(at)))],
+    [
+      'posthog.capture',
+      priced('capture', (event, properties) => services.capture(text(event), isObject(properties) ? properties : {})),
+    ],
+    [
+      'posthog.api',
+      priced('api', (path, options) => services.callApi(text(path), fetchOptions(options), keyOf(options))),
+    ],
+    ['fetch', priced('fetch', (url, options) => services.fetch(text(url), fetchOptions(options)))],
+    ['geoip.locate', priced('lookup', address => services.locate(text(address)))],
   ])
   return {
+    callStarted() {
+      work = 0
+    },
     async call(name, args) {
       const fn = functions.get(name)
       if (!fn) throw new Error(`There is no host function ${name}.`)

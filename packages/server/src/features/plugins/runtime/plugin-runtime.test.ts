@@ -349,14 +349,14 @@ onEachDatabase('running plugins', dialect => {
   describe('flags', () => {
     const flags = () => `${s.project}/feature_flags/`
 
-    it('tells every committed change once, with before and after', async () => {
+    it('deliver every committed change once, with before and after', async () => {
       await s.post(flags(), { key: `old-${dialect}` })
       const other = await startScenario(dialect, { databaseUrl: shared.url })
       const plugin = await enable(
         `export const onFlagChange = c => console.log(c.action, c.key, c.version, c.changes.map(x => x.field).join(), c.before?.name ?? '-', c.after.name, c.user?.email)`,
       )
       await other.halyard.changes.catchUp()
-      const { body } = await s.post(flags(), { key: 'told', name: 'one' })
+      const { body } = await s.post(flags(), { key: 'changed', name: 'one' })
       await s.patch(`${flags()}${body.id}/`, { name: 'two', tags: ['x'] })
       await s.patch(`${flags()}${body.id}/`, { deleted: true })
       await Promise.all([s, other].map(one => one.halyard.plugins.runtime.tick(now())))
@@ -364,9 +364,9 @@ onEachDatabase('running plugins', dialect => {
       await expect
         .poll(async () => (await plugin.messages()).toSorted())
         .toEqual([
-          'created told 1  - one owner@halyard.local',
-          'deleted told 3 deleted two two owner@halyard.local',
-          'updated told 2 name,tags one two owner@halyard.local',
+          'created changed 1  - one owner@halyard.local',
+          'deleted changed 3 deleted two two owner@halyard.local',
+          'updated changed 2 name,tags one two owner@halyard.local',
         ])
       await other.close()
       await plugin.off()

@@ -5,15 +5,17 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts'
 import type { ChangeFeed } from '../../../storage/changes/changes.ts'
 import type { Database } from '../../../stores.ts'
 import type { EventPipeline } from '../../events/event-pipeline.ts'
-import { openSecrets } from '../configs/config-secrets.ts'
+import { openSealed, openSecrets } from '../configs/config-secrets.ts'
 import type { EnabledConfig } from '../configs/plugin-config.ts'
 import { switchOff } from '../configs/switch-off.ts'
+import { createSecretRedactor, type SecretRedactor } from '../secrets/redact-secrets.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 import { type ActivePlugin, createActivePlugin } from './active-plugin.ts'
 import { createEventChain } from './delivery/event-chain.ts'
 import { enqueueFlagChanges } from './delivery/flag-delivery.ts'
 import { createJobWorker } from './job-worker.ts'
 import type { PluginMeter } from './plugin-meter.ts'
+import type { RealmPool } from './realm-pool.ts'
 import { createSchedule } from './schedule.ts'
 import { createServices, type ServiceParts } from './services/create-services.ts'
 import type { PluginLogWriter } from './services/plugin-log.ts'
@@ -23,6 +25,8 @@ export interface PluginRuntime {
   /** For ingestion. */
   readonly events: EventPipeline
   pluginsOf(projectId: number): readonly ActivePlugin[]
+  /** How many realms are open now. */
+  readonly openRealms: number
   /** Reads what is enabled and follows changes from then on. */
   start(): Promise<void>
   /** Schedules, jobs and flag changes that are due. */
@@ -36,6 +40,7 @@ export interface RuntimeParts extends Omit<ServiceParts, 'mark' | 'wake'> {
   readonly database: Database
   readonly changes: ChangeFeed
   readonly sandbox: Sandbox
+  readonly pool: RealmPool
   readonly secretBox: SecretBox
   readonly log: PluginLogWriter
   readonly meter: PluginMeter
@@ -50,7 +55,7 @@ const pruneEveryMs = 60 * 60 * 1_000
 const flushEveryMs = 500
 
 export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
-  const { database, changes, sandbox, secretBox, log, meter, now, everyMs, onError } = parts
+  const { database, changes, sandbox, pool, secretBox, log, meter, now, everyMs, onError } = parts
   let active = new Map<number, ActivePlugin>()
   let byProject = new Map<number, readonly ActivePlugin[]>()
   let reloading: Promise<void> = Promise.resolve()
@@ -66,22 +71,32 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
 
   function activate(enabled: EnabledConfig): ActivePlugin {
     const { config, plugin, organizationId } = enabled
+    const redactor = createSecretRedactor()
+    const redactingLog: PluginLogWriter = {
+      ...log,
+      write: (id, source, type, message) => log.write(id, source, type, redactor.redact(message)),
+    }
     const place = { projectId: config.projectId, organizationId, pluginName: plugin.name }
     return createActivePlugin(enabled, {
       sandbox,
-      log,
+      pool,
+      log: redactingLog,
       meter,
-      services: createServices(enabled, { ...parts, mark, wake }),
-      load: () => load(enabled),
+      redact: redactor.redact,
+      services: createServices(enabled, { ...parts, log: redactingLog, mark, wake }),
+      load: () => load(enabled, redactor),
       giveUp: reason => {
-        database.transaction(tx => switchOff(tx, place, config, reason, now())).catch(onError)
+        database.transaction(tx => switchOff(tx, place, config, redactor.redact(reason), now())).catch(onError)
       },
     })
   }
 
-  async function load({ config, plugin }: EnabledConfig) {
+  async function load({ config, plugin, pinnedDigest }: EnabledConfig, redactor: SecretRedactor) {
+    redactor.learn(openSealed(secretBox, config))
     const [code, attachments] = await database.read(async tx => [
-      await tx.plugins.findCode(plugin.id),
+      pinnedDigest === undefined
+        ? await tx.plugins.findCode(plugin.id)
+        : await tx.pluginReleases.findCode(plugin.id, pinnedDigest),
       await tx.pluginConfigs.readAttachments(config.id),
     ])
     const files = attachments.map(({ key, contentType, fileName, contentsBase64 }) => [
@@ -94,7 +109,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     }
   }
 
-  /** What has not changed goes on as it is; the rest is closed and, if it is still enabled, made anew. */
+  /** What has not changed continues; the rest is closed and, if it is still enabled, created again. */
   async function reload(): Promise<void> {
     if (closed) return
     const enabled = await database.read(tx => tx.pluginConfigs.listEnabled())
@@ -124,7 +139,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   }
 
   async function tick(at: Instant): Promise<void> {
-    await tellFlagChanges(at)
+    await deliverFlagChanges(at)
     await Promise.all([schedule.runDue(active.values(), at), jobs.runDue(at)])
     if (monotonicNow() - prunedAt > pruneEveryMs) {
       prunedAt = monotonicNow()
@@ -133,10 +148,10 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     }
   }
 
-  async function tellFlagChanges(at: Instant): Promise<void> {
+  async function deliverFlagChanges(at: Instant): Promise<void> {
     for (const [projectId, plugins] of byProject) {
-      const isHeard = plugins.some(plugin => plugin.offers('onFlagChange'))
-      if (isHeard) while (await enqueueFlagChanges(database, projectId, at)) {}
+      const isSubscribed = plugins.some(plugin => plugin.offers('onFlagChange'))
+      if (isSubscribed) while (await enqueueFlagChanges(database, projectId, at)) {}
     }
   }
 
@@ -145,21 +160,24 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   return {
     events: createEventChain(pluginsOf, mark, jobs),
     pluginsOf,
+    get openRealms() {
+      return pool.openRealms
+    },
     async start() {
       await reload()
-      const reloadInTurn = () => {
+      const reloadInOrder = () => {
         reloading = reloading.then(reload, reload)
         return reloading
       }
-      const startAnew = async () => {
-        await reloadInTurn()
+      const restart = async () => {
+        await reloadInOrder()
         wake()
       }
       changes.subscribe(async batch => {
-        if (batch.some(change => change.topic === 'plugin' || change.topic === 'project')) await reloadInTurn()
+        if (batch.some(change => change.topic === 'plugin' || change.topic === 'project')) await reloadInOrder()
         // Not awaited: the work needs transactions of its own, and those wait for the listeners.
         if (batch.some(change => change.topic === 'flag' && pluginsOf(change.projectId ?? 0).length > 0)) wake()
-      }, startAnew)
+      }, restart)
       if (everyMs > 0) timers.push(setInterval(wake, everyMs).unref())
       timers.push(setInterval(() => void flush().catch(onError), flushEveryMs).unref())
     },
@@ -176,7 +194,8 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
   }
 }
 
-const versionOf = ({ config, plugin }: EnabledConfig): string => `${config.version} ${plugin.version}`
+const versionOf = ({ config, plugin, pinnedDigest }: EnabledConfig): string =>
+  `${config.version} ${pinnedDigest ?? plugin.version}`
 
 /** As PostHog: a plugin with schedules or jobs is set up at once, any other at its first call. */
 function needsSetupNow(plugin: ActivePlugin): boolean {

@@ -3,6 +3,7 @@ import { type Instant, plusMilliseconds } from '../../../instant.ts'
 import type { PluginJobRow, PluginLogRow } from '../../../storage/plugin-tables.ts'
 import { readPage } from '../../../storage/read-page.ts'
 import type { Tables } from '../../../storage/tables.ts'
+import { contains } from '../../../storage/text-search.ts'
 import { StaleWrite } from '../../../stores.ts'
 import {
   type LogFilter,
@@ -22,7 +23,7 @@ import {
 
 const implausibleMilliseconds = 60 * 60_000
 
-/** Nobody has the job, or whoever took it had a clock that was far ahead. */
+/** The job has no lease, or one from a node whose clock was far ahead. */
 const isFree = (now: Instant) => sql<boolean>`(plugin_jobs.leased_until is null or plugin_jobs.leased_until < ${now}
   or plugin_jobs.leased_until > ${plusMilliseconds(now, implausibleMilliseconds)})`
 
@@ -262,25 +263,25 @@ export function sqlPluginWorkStore(db: Kysely<Tables>): PluginWorkStore {
         select id, version from flags where project_id = ${projectId}
         on conflict (flag_id) do update set version = excluded.version`.execute(db)
     },
-    async listUntold(projectId, limit) {
+    async listUndelivered(projectId, limit) {
       const rows = await db
         .selectFrom('flags')
         .leftJoin('plugin_flag_cursors', 'plugin_flag_cursors.flag_id', 'flags.id')
-        .select(['flags.id', 'flags.version', 'plugin_flag_cursors.version as told'])
+        .select(['flags.id', 'flags.version', 'plugin_flag_cursors.version as delivered'])
         .where('flags.project_id', '=', projectId)
         .where(sql<boolean>`flags.version > coalesce(plugin_flag_cursors.version, 0)`)
         .orderBy('flags.updated_at')
         .orderBy('flags.id')
         .limit(limit)
         .execute()
-      return rows.map(row => ({ flagId: row.id, version: row.version, toldVersion: row.told ?? 0 }))
+      return rows.map(row => ({ flagId: row.id, version: row.version, deliveredVersion: row.delivered ?? 0 }))
     },
-    async markTold({ flagId, toldVersion }, version) {
+    async markDelivered({ flagId, deliveredVersion }, version) {
       const moved = await db
         .updateTable('plugin_flag_cursors')
         .set({ version })
         .where('flag_id', '=', flagId)
-        .where('version', '=', toldVersion)
+        .where('version', '=', deliveredVersion)
         .executeTakeFirst()
       if (moved.numUpdatedRows > 0n) return
       const added = await db
@@ -299,8 +300,7 @@ const matchingLogs = (configId: number, filter: LogFilter) => () => {
   if (filter.after !== undefined) conditions.push(sql`logged_at > ${filter.after}`)
   if (filter.types) conditions.push(sql`type in (${sql.join(filter.types)})`)
   if (filter.search) {
-    const part = `%${filter.search.toLowerCase().replace(/[\\%_]/g, found => `\\${found}`)}%`
-    conditions.push(sql`lower(message) like ${part} escape '\\'`)
+    conditions.push(contains('message', filter.search))
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }

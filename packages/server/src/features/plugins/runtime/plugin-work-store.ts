@@ -17,12 +17,12 @@ export interface PluginWorkStore {
 
   enqueue(job: NewPluginJob, now: Instant): Promise<number>
   /**
-   * Plans jobs that nobody else takes until then, so that this node can run them at once, and another one if it does not live to. With null
-   * whoever comes first takes them. Those of configurations that are gone are passed over.
+   * Enqueues jobs under a lease of this node, so that it runs them at once, and another node after the lease. With null
+   * there is no lease. Those of configurations that are gone are passed over.
    */
   enqueueTaken(jobs: readonly NewPluginJob[], now: Instant, until: Instant | null): Promise<readonly PluginJob[]>
   countJobs(configId: number, kind: PluginJobKind): Promise<number>
-  /** What a configuration has planned, and flag changes that it has not been told of, the next one first. */
+  /** Queued jobs of a configuration and flag changes that wait for delivery, the next one first. */
   listJobs(configId: number, window: Window): Promise<PageOf<PlannedJob>>
   /** Jobs of enabled configurations that are due and that no node holds. */
   listDue(now: Instant, limit: number): Promise<readonly PluginJob[]>
@@ -44,17 +44,17 @@ export interface PluginWorkStore {
   listMetrics(configId: number, since: Instant): Promise<readonly PluginMetricsRow[]>
   sumPluginMetrics(pluginIds: readonly number[], since: Instant): Promise<ReadonlyMap<number, PluginMetricsTotal>>
 
-  /** From now on, changes of the project's flags are told; what happened before is not. */
+  /** From now on, changes of the project's flags are delivered; earlier ones are not. */
   startFlagCursors(projectId: number): Promise<void>
-  /** Flags with versions that have not been told yet. */
-  listUntold(projectId: number, limit: number): Promise<readonly UntoldFlag[]>
-  /** That versions up to this one have been told. Raises StaleWrite when another node has told them meanwhile. */
-  markTold(flag: UntoldFlag, version: number): Promise<void>
+  /** Flags with versions that are not delivered yet. */
+  listUndelivered(projectId: number, limit: number): Promise<readonly UndeliveredFlag[]>
+  /** Marks versions up to this one as delivered. Raises StaleWrite when another node has done so meanwhile. */
+  markDelivered(flag: UndeliveredFlag, version: number): Promise<void>
 }
 
-export interface UntoldFlag {
+export interface UndeliveredFlag {
   readonly flagId: number
-  readonly toldVersion: number
+  readonly deliveredVersion: number
   readonly version: number
 }
 
@@ -80,7 +80,7 @@ export interface LogFilter {
 }
 
 /**
- * `job`: one of the plugin's own; `flag_change`: a committed change to be told to `onFlagChange`; `events`: some that are to be told to `onEvent` and
+ * `job`: one of the plugin's own; `flag_change`: a committed change for `onFlagChange`; `events`: some for `onEvent` and
  * `composeWebhook`; `task`: a period of `runEveryMinute` or the like that has begun.
  */
 export type PluginJobKind = 'job' | 'flag_change' | 'events' | 'task'

@@ -7,7 +7,7 @@ const read = (files: Record<string, string>) => (file: string) => files[file] ??
 const user = join(homedir(), '.npmrc')
 const project = join('/app', '.npmrc')
 
-test('npm itself is asked, once and only when it is needed, when nobody says otherwise', () => {
+test('without a setting npm is queried, once and only when it is needed', () => {
   let asked = 0
   const askNpm = () => {
     asked += 1

@@ -63,7 +63,7 @@ describe('npm', () => {
     expect(await fetchTag(npmAddress, '1.0.0')).toMatchObject({ tag: '1.0.0', manifest: { name: 'one' } })
   })
 
-  test('asks nobody about a pinned version', async () => {
+  test('sends no request for a pinned version', async () => {
     expect(await findLatestTag(origins, { ...npmAddress, version: '1.0.0' }, undefined)).toBe('1.0.0')
     expect(registry.requests).toEqual([])
   })
@@ -132,7 +132,7 @@ describe('npm', () => {
     registry.answerJson('/odd/latest', { version: 1 })
     expect((await faultOf(fetchTag({ ...npmAddress, name: 'odd' }, 'latest')))[1]).toContain('no such release')
     registry.answer('/slow/latest', () => {})
-    expect((await faultOf(fetchTag({ ...npmAddress, name: 'slow' }, 'latest')))[1]).toContain('did not answer within')
+    expect((await faultOf(fetchTag({ ...npmAddress, name: 'slow' }, 'latest')))[1]).toContain('did not respond within')
     registry.answer('/cut/latest', request => request.socket.destroy())
     expect((await faultOf(fetchTag({ ...npmAddress, name: 'cut' }, 'latest')))[1]).toContain('could not be reached')
   })

@@ -13,8 +13,8 @@ export interface PluginEvent {
   readonly [other: string]: unknown
 }
 
-/** Tells one plugin of one event that is kept. Raises what went wrong, after it was logged. */
-export async function tellEvent(plugin: ActivePlugin, event: PluginEvent): Promise<void> {
+/** Delivers one stored event to one plugin. Raises the failure, after it was logged. */
+export async function deliverEvent(plugin: ActivePlugin, event: PluginEvent): Promise<void> {
   if (plugin.offers('onEvent')) await plugin.call('onEvent', [event], deliverLimits)
   if (plugin.offers('composeWebhook')) await sendWebhook(plugin, event)
 }
@@ -28,6 +28,6 @@ async function sendWebhook(plugin: ActivePlugin, event: PluginEvent): Promise<vo
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
     body: typeof webhook.body === 'string' ? webhook.body : JSON.stringify(webhook.body ?? null),
   }
-  // Whoever was to get it may never be there; the plugin's log has it.
+  // A webhook that fails is in the plugin's log; the event counts as delivered.
   await plugin.fetch(webhook.url, request).catch(() => {})
 }

@@ -27,7 +27,7 @@ export function createEventChain(
   const isFromPlugin = (event: IncomingEvent): boolean => event.properties[markProperty] === mark
   let waiting = 0
 
-  /** What is waiting in memory is bounded; beyond that, jobs are left to whoever comes first. */
+  /** What waits in memory is bounded; beyond that, jobs have no lease and any node takes them. */
   async function plan(tx: Stores, plugin: ActivePlugin, events: readonly PluginEvent[], now: Instant): Promise<Plan> {
     const configId = plugin.enabled.config.id
     const isCrowded = waiting + events.length > eventsWaitingMax
@@ -41,7 +41,7 @@ export function createEventChain(
     return { plugin, taken: isCrowded ? [] : planned, dropped: 0 }
   }
 
-  function tell({ plugin, taken, dropped }: Plan): void {
+  function deliver({ plugin, taken, dropped }: Plan): void {
     for (let n = 0; n < dropped; n += 1) plugin.noteDropped()
     for (const job of taken) {
       const { length } = job.payload as readonly PluginEvent[]
@@ -79,17 +79,17 @@ export function createEventChain(
       const listening = pluginsOf(project.id).filter(
         plugin => plugin.offers('onEvent') || plugin.offers('composeWebhook'),
       )
-      const told = listening.length === 0 ? [] : events.filter(event => !isFromPlugin(event))
-      if (told.length === 0) return () => {}
-      const shown = told.map(event => toPluginEvent(project, event))
+      const deliverable = listening.length === 0 ? [] : events.filter(event => !isFromPlugin(event))
+      if (deliverable.length === 0) return () => {}
+      const shown = deliverable.map(event => toPluginEvent(project, event))
       const plans: Plan[] = []
       for (const plugin of listening) plans.push(await plan(tx, plugin, shown, now))
-      return () => plans.forEach(tell)
+      return () => plans.forEach(deliver)
     },
   }
 }
 
-/** What one plugin is to be told of some events. */
+/** What is delivered of some events to one plugin. */
 interface Plan {
   readonly plugin: ActivePlugin
   /** By this node, at once. */

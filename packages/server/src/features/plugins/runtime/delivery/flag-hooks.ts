@@ -13,7 +13,8 @@ export async function askBeforeSave(plugins: readonly ActivePlugin[], flag: unkn
   for (const plugin of plugins) {
     if (!plugin.offers('beforeFlagSave')) continue
     const reason = await verdict(plugin, flag)
-    if (reason !== undefined) throw invalid(null, 'rejected_by_plugin', `${plugin.enabled.plugin.name}: ${reason}`)
+    if (reason !== undefined)
+      throw invalid(null, 'rejected_by_plugin', `${plugin.enabled.plugin.name}: ${plugin.redact(reason)}`)
   }
 }
 

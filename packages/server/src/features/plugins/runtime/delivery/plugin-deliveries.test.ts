@@ -7,12 +7,12 @@ import { createFaultInjector } from '../../../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../../../testing/scenario.ts'
 import { takenUntil } from '../job-worker.ts'
 
-/** What plugins are told of what was acknowledged, counted where they send it: by nodes that die, lag behind or lose their database. */
+/** At-least-once delivery to plugins, counted where they send it: by nodes that die, lag behind or lose their database. */
 
 /** By then a lease has ended whose holder is gone. */
 const muchLater = (): Instant => plusMilliseconds(instantOf(new Date()), 2 * 60_000)
 
-onEachDatabase('what plugins are told', dialect => {
+onEachDatabase('deliveries to plugins', dialect => {
   const injector = createFaultInjector()
   let shared: TestDatabase
   let s: Scenario
@@ -61,7 +61,7 @@ onEachDatabase('what plugins are told', dialect => {
     return `${s.project}/plugin_configs/${reply.body.id}/`
   }
   const send = (text: string) => `await fetch('http://${host}/', { method: 'POST', body: ${text} })`
-  const toldOfChanges = (name: string) =>
+  const sendsChanges = (name: string) =>
     `export const onFlagChange = async c => { ${send(`'${name} ' + c.key + ' ' + c.version`)} }`
   const tick = (at: Instant, node = s) => node.halyard.plugins.runtime.tick(at)
   const waitingJobs = async () =>
@@ -81,10 +81,10 @@ onEachDatabase('what plugins are told', dialect => {
     const now = instantOf(new Date())
     await s.halyard.database.transaction(async tx => {
       const project = await tx.projects.find(s.projectId)
-      // What is answered here begins to tell them. This node dies before.
+      // The returned function would start the delivery. This node dies before.
       await s.halyard.plugins.runtime.events.keep(tx, project!, ['a', 'b'].map(event), now)
     })
-    // As long as that node may be at it, nobody else is.
+    // No other node delivers before the lease ends.
     await tick(now, other)
     expect(received).toEqual([])
     await tick(muchLater(), other)
@@ -94,7 +94,7 @@ onEachDatabase('what plugins are told', dialect => {
 
   it('of events: again when the plugin was ended in the middle, or asks for it', async () => {
     const config = await enable(
-      `export const onEvent = async e => { try { ${send('e.event')} } catch { throw new RetryError('nobody answers') } }`,
+      `export const onEvent = async e => { try { ${send('e.event')} } catch { throw new RetryError('no response') } }`,
     )
     isHolding = true
     const body = { token: s.projectToken, event: 'interrupted', distinct_id: 'x', properties: {} }
@@ -128,19 +128,19 @@ onEachDatabase('what plugins are told', dialect => {
   })
 
   it('of changes: those who listen, also to changes that were waiting when another plugin joined them', async () => {
-    await enable(toldOfChanges('first'))
-    await s.post(`${s.project}/feature_flags/`, { key: 'told' })
-    await enable(toldOfChanges('second'))
+    await enable(sendsChanges('first'))
+    await s.post(`${s.project}/feature_flags/`, { key: 'waiting' })
+    await enable(sendsChanges('second'))
     await s.post(`${s.project}/feature_flags/`, { key: 'to-both' })
     await tick(muchLater())
-    expect(received.toSorted()).toEqual(['first to-both 1', 'first told 1', 'second to-both 1'])
+    expect(received.toSorted()).toEqual(['first to-both 1', 'first waiting 1', 'second to-both 1'])
   })
 
-  it('of changes: also by a node that has not heard of the plugin that was there before them', async () => {
-    await enable(toldOfChanges('old'))
+  it('of changes: also by a node that does not know yet a plugin which was enabled before them', async () => {
+    await enable(sendsChanges('old'))
     await other.halyard.changes.catchUp()
-    // What the other node does not know is not told to it before it does its work.
-    await enable(toldOfChanges('new'))
+    // The other node does its work before it learns of the change.
+    await enable(sendsChanges('new'))
     await s.post(`${s.project}/feature_flags/`, { key: 'fresh' })
     await tick(muchLater(), other)
     await other.halyard.changes.catchUp()
@@ -150,7 +150,7 @@ onEachDatabase('what plugins are told', dialect => {
 
   it('of changes: every one, however many there are', async () => {
     const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'busy' })
-    await enable(toldOfChanges('x'))
+    await enable(sendsChanges('x'))
     const changes = 25
     for (let n = 0; n < changes; n++) {
       expect((await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: `n${n}` })).status).toBe(200)
@@ -165,17 +165,17 @@ onEachDatabase('what plugins are told', dialect => {
     await enable('export const onEvent = () => {}')
     const { body } = await s.get(`${s.project}/plugin_configs/?limit=1000`)
     const plugin = body.results.find(({ enabled }: { enabled: boolean }) => enabled).plugin
-    await s.patch(`${s.organization}/plugins/${plugin}/update_source/`, { 'index.ts': toldOfChanges('new') })
+    await s.patch(`${s.organization}/plugins/${plugin}/update_source/`, { 'index.ts': sendsChanges('new') })
     await s.post(`${s.project}/feature_flags/`, { key: 'future' })
     await tick(muchLater())
     expect(received).toEqual(['new future 1'])
   })
 
   it('of changes: whatever statement fails on the way', async () => {
-    const config = await enable(toldOfChanges('x'))
+    const config = await enable(sendsChanges('x'))
     const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'failing' })
     for (let n = 1, isReached = true; isReached; n++) {
-      // A changed configuration is opened anew, which needs the database.
+      // A changed configuration is opened again, which needs the database.
       await s.patch(config, { order: n })
       const { body: changed } = await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: `n${n}` })
       injector.failAt(n)

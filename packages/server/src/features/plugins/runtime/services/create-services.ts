@@ -36,7 +36,7 @@ export interface ServiceParts {
   readonly capture: CaptureEvent
   readonly callApi: CallApi
   readonly locate: Locate
-  /** Known to nobody outside, so that no client can pass its events off as a plugin's. */
+  /** Secret to this process, so that no client can pass its events off as a plugin's. */
   readonly mark: string
   /** Called when a job was planned. */
   readonly wake: () => void

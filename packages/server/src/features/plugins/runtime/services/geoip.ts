@@ -4,7 +4,7 @@ import { type CityResponse, Reader } from 'mmdb-lib'
 import { ConfigError } from '../../../../config.ts'
 
 /**
- * Where an IP address is, or null when nobody knows. It is the database's record with its keys in camel case
+ * Where an IP address is, or null when it is unknown. It is the database's record with its keys in camel case
  * (`country.isoCode`, `location.timeZone`), which is how plugins written for PostHog read it.
  */
 export type Locate = (address: string) => Readonly<Record<string, unknown>> | null

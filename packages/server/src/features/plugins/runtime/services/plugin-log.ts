@@ -31,7 +31,7 @@ export function createPluginLogWriter(database: Database, instanceId: string): P
 
   return {
     write(configId, source, type, message) {
-      // When the database is away the oldest lines are kept: they tell how the trouble began.
+      // While the database is unavailable the oldest lines are retained: they show how the trouble began.
       if (waiting.length >= linesWaitingMax) return
       const loggedAt: Instant = instantOf(new Date())
       waiting.push({ configId, loggedAt, source, type, message: storable(message), instanceId })

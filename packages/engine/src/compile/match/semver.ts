@@ -1,0 +1,101 @@
+import { memoizeLast } from './memoize-last.ts'
+
+/**
+ * Versions as PostHog SDKs parse them: three numbers, missing ones are 0; pre-release, build metadata, whitespace and a
+ * leading v are ignored. SDKs decline leading zeros; the engine accepts them with `certain` false.
+ */
+export interface Version {
+  readonly numbers: readonly [number, number, number]
+  readonly certain: boolean
+}
+
+export interface VersionRange {
+  readonly lower: readonly [number, number, number]
+  readonly upper: readonly [number, number, number]
+  readonly certain: boolean
+}
+
+const digits = /^\d+$/
+const withLeadingZero = /^0\d/
+
+export const parseVersion = memoizeLast((text: string) => readNumericVersion(text) ?? readVersion(text))
+
+/** Fast path: up to three numbers separated by dots. Undefined for all other forms. */
+function readNumericVersion(text: string): Version | undefined {
+  const numbers: [number, number, number] = [0, 0, 0]
+  let part = 0
+  let digitCount = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code >= 48 && code <= 57) {
+      // Leading zeros, and numbers that may not be exact, take the slow path.
+      if (digitCount === 15 || (digitCount === 1 && numbers[part] === 0)) return undefined
+      numbers[part] = numbers[part]! * 10 + (code - 48)
+      digitCount++
+    } else {
+      if (code !== 46 || digitCount === 0 || part === 2) return undefined
+      part++
+      digitCount = 0
+    }
+  }
+  return digitCount === 0 ? undefined : { numbers, certain: true }
+}
+
+function readVersion(text: string): Version | undefined {
+  const numbered = bare(text).split('-', 1)[0]!.split('+', 1)[0]!
+  if (numbered === '' || numbered.startsWith('.')) return undefined
+  const parts = numbered.split('.', 3)
+  const numbers: [number, number, number] = [0, 0, 0]
+  let certain = true
+  for (const [index, part] of parts.entries()) {
+    if (part === '') continue
+    if (!digits.test(part)) return undefined
+    if (withLeadingZero.test(part)) certain = false
+    numbers[index] = Number.parseInt(part, 10)
+  }
+  return { numbers, certain }
+}
+
+export function compareVersions(left: readonly number[], right: readonly number[]): number {
+  for (let index = 0; index < 3; index++) {
+    if (left[index]! < right[index]!) return -1
+    if (left[index]! > right[index]!) return 1
+  }
+  return 0
+}
+
+/** `~1.2.3`: at least this version, same minor version. */
+export function tildeRange(text: string): VersionRange | undefined {
+  const version = parseVersion(text)
+  if (version === undefined) return undefined
+  const [major, minor] = version.numbers
+  return { lower: version.numbers, upper: [major, minor + 1, 0], certain: version.certain }
+}
+
+/** `^1.2.3`: at least this version, same leftmost nonzero part. */
+export function caretRange(text: string): VersionRange | undefined {
+  const version = parseVersion(text)
+  if (version === undefined) return undefined
+  const [major, minor, patch] = version.numbers
+  const upper: [number, number, number] =
+    major > 0 ? [major + 1, 0, 0] : minor > 0 ? [0, minor + 1, 0] : [0, 0, patch + 1]
+  return { lower: version.numbers, upper, certain: version.certain }
+}
+
+/** `1.*`, `1.2.*`; also `*` and `1.*.*`, which PostHog SDKs decline. */
+export function wildcardRange(text: string): VersionRange | undefined {
+  const once = bare(text).replace(/\.\*$/, '').replace(/\*$/, '')
+  const prefix = bare(text).replace(/(\.?\*)+$/, '')
+  if (prefix === '') return { lower: [0, 0, 0], upper: [Number.POSITIVE_INFINITY, 0, 0], certain: false }
+  const [first, second] = prefix.split('.')
+  if (!digits.test(first!) || (second !== undefined && !digits.test(second))) return undefined
+  const certain = prefix === once && !withLeadingZero.test(first!) && !withLeadingZero.test(second ?? '')
+  const major = Number.parseInt(first!, 10)
+  if (second === undefined) return { lower: [major, 0, 0], upper: [major + 1, 0, 0], certain }
+  const minor = Number.parseInt(second, 10)
+  return { lower: [major, minor, 0], upper: [major, minor + 1, 0], certain }
+}
+
+function bare(text: string): string {
+  return text.trim().replace(/^[vV]/, '')
+}

@@ -1,0 +1,161 @@
+import type { FlagDefinition } from '../definition/definition.ts'
+import type { Report } from '../definition/issue.ts'
+import type { ParsedCondition, ParsedFilters } from '../definition/parse-filters.ts'
+import type { ParsedProperty } from '../definition/parse-property.ts'
+import { PERSON } from '../evaluate/run.ts'
+import { flagPrefix } from '../hash/bucket.ts'
+import type { PackedPrefix } from '../hash/message.ts'
+import type { PredicatePool } from './predicate-pool.ts'
+
+/** How a flag is evaluated. A flag with only one outcome has no plan. */
+export interface Plan {
+  readonly conditions: readonly PlannedCondition[]
+  readonly variants: readonly VariantSpan[]
+  /** What precedes the identifier in a hashed message. */
+  readonly prefix: PackedPrefix
+  /** What the flag is about: `PERSON`, the entity of a group type, or `NO_ENTITY`. */
+  readonly entity: number
+  readonly earlyExit: boolean
+  /** It has early access or a holdout. */
+  readonly isSpecial: boolean
+  readonly holdout: number | null
+  readonly enrollmentKey: string | null
+  readonly superCondition: PlannedCondition | null
+  /** The super condition applies only to persons with one of these properties. */
+  readonly superKeys: readonly string[]
+  readonly byDevice: boolean
+  readonly continuity: boolean
+  /** It is hashed with the entity's own identifier, not with a device id or an earlier id of the person. */
+  readonly hasOwnIdentifier: boolean
+}
+
+export interface PlannedCondition {
+  readonly predicates: readonly number[]
+  /** The rollout as a fraction, from 0 to 1. `FULL_ROLLOUT` needs no hash. */
+  readonly rollout: number
+  /** The index of the variant override, or `NO_VARIANT`. */
+  readonly override: number
+  readonly entity: number
+}
+
+export interface VariantSpan {
+  readonly key: string
+  readonly from: number
+  readonly to: number
+}
+
+/** A group type that does not exist in the project. */
+export const NO_ENTITY = -1
+export const NO_VARIANT = -1
+export const FULL_ROLLOUT = Number.POSITIVE_INFINITY
+
+/**
+ * Interns equal conditions and variants, which flags often repeat. An evaluation of a thousand flags is bound by cache
+ * misses.
+ */
+export class PlanPool {
+  readonly #conditions = new Map<string, readonly PlannedCondition[]>()
+  readonly #variants = new Map<string, readonly VariantSpan[]>()
+
+  get size(): number {
+    return this.#conditions.size + this.#variants.size
+  }
+
+  conditions(conditions: readonly PlannedCondition[]): readonly PlannedCondition[] {
+    let name = ''
+    for (const { entity, override, predicates, rollout } of conditions) {
+      name += `${entity} ${override} ${rollout} ${predicates.join(' ')};`
+    }
+    return intern(this.#conditions, name, conditions)
+  }
+
+  variants(variants: readonly VariantSpan[]): readonly VariantSpan[] {
+    if (variants.length === 0) return noVariants
+    return intern(this.#variants, JSON.stringify(variants), variants)
+  }
+}
+
+const noVariants: readonly VariantSpan[] = []
+
+function intern<T>(pool: Map<string, T>, name: string, made: T): T {
+  const known = pool.get(name)
+  if (known !== undefined) return known
+  pool.set(name, made)
+  return made
+}
+
+export interface PlanOptions {
+  readonly pool: PredicatePool
+  readonly plans: PlanPool
+  readonly entityOf: (groupIndex: string) => number | undefined
+  readonly report: Report
+}
+
+export function planFlag(definition: FlagDefinition, filters: ParsedFilters, options: PlanOptions): Plan {
+  const entity = filters.aggregation === null ? PERSON : (options.entityOf(filters.aggregation) ?? NO_ENTITY)
+  const plan = (condition: ParsedCondition) => planCondition(condition, entity, filters, options)
+  const byDevice = definition.bucketingIdentifier === 'device_id'
+  const continuity = definition.ensureExperienceContinuity === true
+  return {
+    conditions: options.plans.conditions(filters.conditions.map(plan)),
+    variants: options.plans.variants(variantSpans(filters)),
+    prefix: flagPrefix(definition.key),
+    entity,
+    earlyExit: filters.earlyExit,
+    isSpecial: filters.enrollment || filters.superCondition !== null || filters.holdout !== null,
+    holdout: filters.holdout === null ? null : filters.holdout.percentage / 100,
+    enrollmentKey: filters.enrollment ? `$feature_enrollment/${definition.key}` : null,
+    superCondition: filters.superCondition === null ? null : plan(filters.superCondition),
+    superKeys: valueKeys(filters.superCondition),
+    byDevice,
+    continuity,
+    hasOwnIdentifier: entity !== NO_ENTITY && (entity !== PERSON || !(byDevice || continuity)),
+  }
+}
+
+function valueKeys(condition: ParsedCondition | null): string[] {
+  return (condition?.properties ?? []).flatMap(property => (property.kind === 'value' ? [property.key] : []))
+}
+
+function planCondition(
+  condition: ParsedCondition,
+  flagEntity: number,
+  filters: ParsedFilters,
+  options: PlanOptions,
+): PlannedCondition {
+  const entity = conditionEntity(condition, flagEntity, options)
+  const { percentage } = condition
+  return {
+    predicates: condition.properties.map(property => planProperty(property, entity, options)),
+    rollout: percentage === null || percentage >= 100 ? FULL_ROLLOUT : percentage / 100,
+    override: filters.variants.findIndex(variant => variant.key === condition.variant),
+    entity,
+  }
+}
+
+function planProperty(property: ParsedProperty, entity: number, { pool, report }: PlanOptions): number {
+  const id = pool.idOf(property, entity)
+  const valueIssue = pool.valueIssues.get(id)
+  if (valueIssue !== undefined) report(valueIssue.code, `${property.path}.value`, valueIssue.message)
+  return id
+}
+
+/**
+ * A condition may be about a group while its flag is about persons. In a flag about groups, null means the flag's group
+ * type, as in PostHog SDKs.
+ */
+function conditionEntity(condition: ParsedCondition, flagEntity: number, options: PlanOptions): number {
+  if (condition.aggregation === undefined || condition.aggregation === null) return flagEntity
+  return options.entityOf(condition.aggregation) ?? NO_ENTITY
+}
+
+/** Adds up as PostHog SDKs do, including rounding errors. A variant with an empty key evaluates to true. */
+function variantSpans(filters: ParsedFilters): VariantSpan[] {
+  let from = 0
+  return filters.variants.map(({ key, percentage }) => {
+    const to = from + percentage / 100
+    const span = { key, from, to }
+    from = to
+    return span
+  })
+}

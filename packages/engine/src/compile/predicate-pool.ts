@@ -1,0 +1,284 @@
+import type { CohortDefinition, EngineOptions } from '../definition/definition.ts'
+import { acceptsNull, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
+import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
+import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import { ResultCache } from '../evaluate/result-cache.ts'
+import { NO_CACHE, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
+import {
+  FAILED,
+  FALSE,
+  hasFailed,
+  joinUncertainty,
+  negate,
+  REMOTE,
+  type Ternary,
+  TRUE,
+  ternaryOf,
+  UNKNOWN,
+  UNKNOWN_FALSE,
+  UNKNOWN_TRUE,
+  uncertaintyOf,
+} from '../evaluate/ternary.ts'
+import { compileTest } from './match/compile-test.ts'
+import type { Test, ValueIssue } from './match/value-test.ts'
+
+/** The inputs of a predicate, so that the caller knows what to look up. */
+export type Reads =
+  | { readonly kind: 'property'; readonly entity: number; readonly fallback: number; readonly key: string }
+  | { readonly kind: 'cohort'; readonly predicates: readonly number[] }
+  | { readonly kind: 'staticCohort'; readonly id: number }
+  | { readonly kind: 'flag'; readonly reference: string }
+  | { readonly kind: 'nothing' }
+  /** Refers to a cohort that does not exist or contains itself. */
+  | { readonly kind: 'failure' }
+
+export interface PredicateOptions extends EngineOptions {
+  readonly propertyMatchingVersion: 1 | 2
+  readonly cohorts: ReadonlyMap<string, CohortDefinition>
+  /** The entity of a group type index; undefined when the project has no such type. */
+  readonly entityOf: (groupIndex: string) => number | undefined
+}
+
+/** Filters of a cohort, combined with AND or OR. */
+interface Group {
+  readonly every: boolean
+  readonly members: readonly Member[]
+}
+
+/** A filter or a nested group. */
+interface Member {
+  readonly id: number
+  readonly negated: boolean
+  readonly group: Group | null
+}
+
+const NO_FILTER = -1
+
+/** Deeper nesting of cohorts fails. */
+export const cohortNestingMax = 50
+
+/** Interns filters: the same filter in a hundred flags is one predicate, evaluated once per subject. */
+export class PredicatePool {
+  readonly predicates: Predicate[] = []
+  readonly reads: Reads[] = []
+  /** By predicate: why its value is invalid for its operator. */
+  readonly valueIssues = new Map<number, ValueIssue>()
+  /** Whether any filter refers to another flag. */
+  hasReferences = false
+  /** Whether any filter always fails. */
+  hasFailures = false
+  /** By predicate: its result cache and its slot there, or `NO_CACHE`. */
+  readonly cacheOf: number[] = []
+  readonly slotOf: number[] = []
+  /** By predicate: the size of its compiled regular expression, 0 where it has none. */
+  readonly regexSizes: number[] = []
+  readonly caches: ResultCache[] = []
+  readonly #ids = new Map<string, number>()
+  readonly #cachesByKey = new Map<string, number>()
+  #cachedFilterCount = 0
+  readonly #options: PredicateOptions
+  readonly #openCohorts: string[] = []
+
+  constructor(options: PredicateOptions) {
+    this.#options = options
+  }
+
+  /** The predicate id of the filter in a condition about `entity`. */
+  idOf(property: ParsedProperty, entity: number): number {
+    switch (property.kind) {
+      case 'value':
+        return this.#idOfValue(property, entity)
+      case 'cohort':
+        return this.#idOfCohort(property, entity)
+      case 'flag':
+        return this.#idOfFlag(property)
+    }
+  }
+
+  #intern(name: string, make: () => { predicate: Predicate; reads: Reads }): number {
+    const known = this.#ids.get(name)
+    if (known !== undefined) return known
+    const { predicate, reads } = make()
+    const id = this.predicates.push(predicate) - 1
+    this.reads.push(reads)
+    this.cacheOf.push(NO_CACHE)
+    this.slotOf.push(0)
+    this.regexSizes[id] ??= 0
+    if (reads.kind === 'flag') this.hasReferences = true
+    if (reads.kind === 'failure') this.hasFailures = true
+    this.#ids.set(name, id)
+    return id
+  }
+
+  /**
+   * PostHog SDKs read the properties of the condition's entity, whatever the filter's own type. Where that entity has no
+   * such property, the engine falls back to the filter's type.
+   */
+  #idOfValue(property: ValueProperty, entity: number): number {
+    const named = property.group === null ? PERSON : (this.#options.entityOf(property.group) ?? entity)
+    const { key, operator, value } = property
+    if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
+    const name = `value ${entity} ${named} ${operator} ${key.length} ${key} ${nameOf(value)}`
+    const id = this.#intern(name, () => {
+      const { test, valueIssue, regexSize } = compileTest(operator, value, this.#options)
+      this.regexSizes[this.predicates.length] = regexSize ?? 0
+      if (valueIssue !== undefined) this.valueIssues.set(this.predicates.length, valueIssue)
+      return {
+        predicate: valuePredicate(key, operator, test, entity, named),
+        reads: { kind: 'property', entity, fallback: named, key },
+      }
+    })
+    if (isDirectRead(entity, key) && !readsClock(operator)) this.#cache(id, key)
+    return id
+  }
+
+  #cache(id: number, key: string): void {
+    if (this.cacheOf[id] !== NO_CACHE) return
+    const known = this.#cachesByKey.get(key)
+    if (this.#cachedFilterCount === cachedFiltersMax || (known === undefined && this.caches.length === cachesMax))
+      return
+    this.#cachedFilterCount++
+    const cache = known ?? this.caches.push(new ResultCache(key)) - 1
+    this.#cachesByKey.set(key, cache)
+    this.cacheOf[id] = cache
+    this.slotOf[id] = this.caches[cache]!.addFilter()
+  }
+
+  #idOfFlag({ reference, expected }: FlagProperty): number {
+    return this.#intern(`flag ${JSON.stringify([reference, expected])}`, () => ({
+      predicate: flagPredicate(reference, expected),
+      reads: { kind: 'flag', reference },
+    }))
+  }
+
+  #idOfCohort({ id, excluded }: CohortProperty, entity: number): number {
+    const member = this.#idOfMembership(id, entity)
+    if (!excluded) return member
+    return this.#intern(`not ${member}`, () => ({
+      predicate: run => negate(run.decide(member)),
+      reads: { kind: 'cohort', predicates: [member] },
+    }))
+  }
+
+  #idOfMembership(id: string, entity: number): number {
+    const cohort = this.#options.cohorts.get(id)
+    if (cohort === undefined || this.#openCohorts.includes(id) || this.#openCohorts.length >= cohortNestingMax) {
+      return this.#constant(FAILED)
+    }
+    if (cohort.isStatic) return this.#idOfStaticCohort(cohort.id)
+    const name = `cohort ${entity} ${id}`
+    const known = this.#ids.get(name)
+    if (known !== undefined) return known
+    this.#openCohorts.push(id)
+    const made = this.#membership(cohort, entity)
+    this.#openCohorts.pop()
+    return this.#intern(name, () => made)
+  }
+
+  #membership(cohort: CohortDefinition, entity: number): { predicate: Predicate; reads: Reads } {
+    const tree = parseCohortFilters(cohort.filters, () => {})
+    if (tree === undefined) return { predicate: () => FAILED, reads: { kind: 'failure' } }
+    const predicates: number[] = []
+    const group = this.#group(tree, entity, predicates)
+    return { predicate: run => groupResult(run, group), reads: { kind: 'cohort', predicates } }
+  }
+
+  #group(group: ParsedGroup, entity: number, used: number[]): Group {
+    const members = group.members.map((member): Member => {
+      if (member.kind === 'group') return { id: NO_FILTER, negated: false, group: this.#group(member, entity, used) }
+      // Within a cohort only `negation` negates a filter; PostHog SDKs ignore not_in there.
+      const id = member.kind === 'cohort' ? this.#idOfMembership(member.id, entity) : this.idOf(member, entity)
+      used.push(id)
+      return { id, negated: member.negated, group: null }
+    })
+    return { every: members.length === 0 || group.every, members }
+  }
+
+  #idOfStaticCohort(id: number): number {
+    return this.#intern(`static ${id}`, () => ({
+      predicate: run => staticMembership(run, id),
+      reads: { kind: 'staticCohort', id },
+    }))
+  }
+
+  #constant(result: Ternary): number {
+    const reads: Reads = { kind: result === FAILED ? 'failure' : 'nothing' }
+    return this.#intern(`constant ${result}`, () => ({ predicate: () => result, reads }))
+  }
+}
+
+/** Bounds the memory of result caches per project: properties, and filters in total. */
+const cachesMax = 64
+const cachedFiltersMax = 4096
+
+/** Injective: distinct values have distinct names. */
+const nameOf = (value: unknown): string => (typeof value === 'string' ? `text ${value}` : JSON.stringify(value))
+
+/** Names that objects inherit, such as `toString`, need an own-property check; others can be read directly. */
+const isDirectRead = (entity: number, key: string): boolean => entity === PERSON && !(key in Object.prototype)
+
+function valuePredicate(key: string, operator: Operator, test: Test, entity: number, fallback: number): Predicate {
+  const missing = matchesMissing(operator) ? UNKNOWN_TRUE : UNKNOWN_FALSE
+  const readsPresence = operator === 'is_set' || operator === 'is_not_set'
+  const nullMatches = acceptsNull(operator)
+  const decideFound: Predicate = run => {
+    const from = run.hasProperty(entity, key) ? entity : fallback
+    if (from !== entity && !run.hasProperty(from, key)) return missing
+    const seen = run.property(from, key)
+    let result: Ternary
+    if (seen === undefined) result = readsPresence && run.hasProperty(from, key) ? test(seen, run) : missing
+    else result = seen === null && !nullMatches ? FALSE : test(seen, run)
+    return from === entity ? result : (result & TRUE) | UNKNOWN
+  }
+  if (!isDirectRead(entity, key)) return decideFound
+  return run => {
+    const seen = run.entityProperties[PERSON]![key]
+    return seen === undefined || seen === null ? decideFound(run) : test(seen, run)
+  }
+}
+
+function staticMembership(run: Run, id: number): Ternary {
+  try {
+    return ternaryOf(run.subject.inStaticCohort?.(id) === true) | REMOTE
+  } catch {
+    return FAILED
+  }
+}
+
+function flagPredicate(reference: string, expected: boolean | string | undefined): Predicate {
+  return run => {
+    const dependency = run.dependency(reference)
+    if (dependency === undefined) return FAILED
+    return ternaryOf(evaluatesTo(dependency.outcome.value, expected)) | dependency.uncertainty
+  }
+}
+
+function evaluatesTo(value: boolean | string, expected: boolean | string | undefined): boolean {
+  return expected === true ? value === true || (typeof value === 'string' && value !== '') : value === expected
+}
+
+/**
+ * AND or OR. A certain member that decides ends the evaluation, even after unknown ones; once only the server can
+ * evaluate a member, a PostHog SDK stops.
+ */
+function groupResult(run: Run, { members, every }: Group): Ternary {
+  let answer = every
+  let uncertainty = 0
+  for (let index = 0; index < members.length; index++) {
+    const result = memberResult(run, members[index]!)
+    const isCertain = uncertaintyOf(result) === 0
+    const failed = hasFailed(result)
+    if (failed && answer === every) return FAILED
+    const decides = !failed && ((result & 1) === 1) !== every
+    if (decides && uncertainty !== REMOTE && isCertain) return result
+    if (!isCertain)
+      uncertainty = uncertaintyOf(result) === REMOTE ? REMOTE : joinUncertainty(uncertainty, uncertaintyOf(result))
+    if (decides) answer = !every
+  }
+  return ternaryOf(answer) | uncertainty
+}
+
+function memberResult(run: Run, { id, negated, group }: Member): Ternary {
+  const result = group === null ? run.decide(id) : groupResult(run, group)
+  return negated ? negate(result) : result
+}

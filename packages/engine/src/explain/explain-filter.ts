@@ -1,0 +1,122 @@
+import { cohortNestingMax } from '../compile/predicate-pool.ts'
+import type { Project } from '../compile/project.ts'
+import { toText } from '../definition/json.ts'
+import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
+import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import { inputLengthMax } from '../definition/regex-limits.ts'
+import { PERSON, type Run } from '../evaluate/run.ts'
+import { FAILED, hasFailed, isTrue, negate, type Ternary, uncertaintyOf } from '../evaluate/ternary.ts'
+import type { CohortTrace, FilterTrace, FlagTrace, GroupTrace, PropertyTrace, RegexLimit } from './trace.ts'
+
+/** Explains single filters: what they read and their result. */
+export class FilterExplainer {
+  readonly #project: Project
+  readonly #run: Run
+  readonly #openCohorts: string[] = []
+
+  constructor(project: Project, run: Run) {
+    this.#project = project
+    this.#run = run
+  }
+
+  filter(property: ParsedProperty, entity: number): FilterTrace {
+    return this.#trace(property, entity, false)
+  }
+
+  /** `negation` applies within cohorts only. */
+  #trace(property: ParsedProperty, entity: number, inCohort: boolean): FilterTrace {
+    const negated = inCohort && property.negated
+    switch (property.kind) {
+      case 'value':
+        return this.#value(property, entity, negated)
+      case 'cohort':
+        return this.#cohort(property, entity, negated, inCohort)
+      case 'flag':
+        return this.#flag(property, entity, negated)
+    }
+  }
+
+  #value(property: ValueProperty, entity: number, negated: boolean): PropertyTrace {
+    const { pool, groupTypes } = this.#project.compiler
+    const id = pool.idOf(property, entity)
+    const reads = pool.reads[id]!
+    const fallback = reads.kind === 'property' ? reads.fallback : entity
+    const from = this.#run.hasProperty(entity, property.key) ? entity : fallback
+    const result = this.#run.decide(id)
+    return {
+      kind: 'property',
+      key: property.key,
+      operator: property.operator ?? 'unknown',
+      value: property.value ?? null,
+      source: from === PERSON ? 'person' : (groupTypes[from] ?? 'group'),
+      present: this.#run.hasProperty(from, property.key),
+      seen: this.#run.property(from, property.key) ?? null,
+      limit: this.#limit(id, this.#run.property(from, property.key), result),
+      ...verdict(result, negated),
+    }
+  }
+
+  #limit(id: number, value: unknown, result: Ternary): RegexLimit | null {
+    const { pool } = this.#project.compiler
+    if (pool.valueIssues.get(id)?.code === 'regex_too_large') return 'pattern'
+    if (pool.regexSizes[id] === 0 || value === undefined) return null
+    if (toText(value).length > inputLengthMax) return 'input'
+    return hasFailed(result) ? 'budget' : null
+  }
+
+  #cohort(property: CohortProperty, entity: number, negated: boolean, inCohort: boolean): CohortTrace {
+    const { pool, cohorts } = this.#project.compiler
+    const cohort = cohorts.get(property.id)
+    const excluded = property.excluded && !inCohort
+    const isTooDeep = this.#openCohorts.includes(property.id) || this.#openCohorts.length >= cohortNestingMax
+    const result = isTooDeep ? FAILED : this.#run.decide(pool.idOf({ ...property, excluded }, entity))
+    return {
+      kind: 'cohort',
+      id: property.id,
+      name: cohort?.name ?? null,
+      operator: excluded ? 'not_in' : 'in',
+      isStatic: cohort?.isStatic ?? false,
+      tree:
+        cohort === undefined || cohort.isStatic || isTooDeep ? null : this.#tree(property.id, cohort.filters, entity),
+      ...verdict(result, negated),
+    }
+  }
+
+  #tree(id: string, filters: unknown, entity: number): GroupTrace | null {
+    const tree = parseCohortFilters(filters, () => {})
+    if (tree === undefined) return null
+    this.#openCohorts.push(id)
+    const trace = this.#group(tree, entity)
+    this.#openCohorts.pop()
+    return trace
+  }
+
+  #group(group: ParsedGroup, entity: number): GroupTrace {
+    const members = group.members.map(member =>
+      member.kind === 'group' ? this.#group(member, entity) : this.#trace(member, entity, true),
+    )
+    const holds = ({ matched }: { matched: boolean }) => matched
+    const matched = members.length === 0 || (group.every ? members.every(holds) : members.some(holds))
+    return { kind: 'group', type: group.every ? 'AND' : 'OR', matched, members }
+  }
+
+  #flag(property: FlagProperty, entity: number, negated: boolean): FlagTrace {
+    const { compiler, flags } = this.#project
+    const index = this.#project.index.ofReference(property.reference)
+    const outcome = this.#run.dependency(property.reference)?.outcome ?? null
+    return {
+      kind: 'flag',
+      reference: property.reference,
+      key: index === undefined ? null : flags[index]!.key,
+      expected: property.expected ?? null,
+      seen: outcome?.value ?? null,
+      outcome,
+      ...verdict(this.#run.decide(compiler.pool.idOf(property, entity)), negated),
+    }
+  }
+}
+
+function verdict(result: Ternary, negated: boolean): Pick<FilterTrace, 'matched' | 'negated' | 'certain' | 'failed'> {
+  const matched = isTrue(negated ? negate(result) : result)
+  return { matched, negated, certain: uncertaintyOf(result) === 0, failed: hasFailed(result) }
+}

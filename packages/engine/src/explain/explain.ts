@@ -1,0 +1,177 @@
+import type { CompiledFlag } from '../compile/compiler.ts'
+import { FULL_ROLLOUT, NO_ENTITY, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import type { Project } from '../compile/project.ts'
+import { own } from '../definition/json.ts'
+import { type ParsedCondition, type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
+import {
+  deviceIdOf,
+  holdoutBucketOf,
+  identifierOf,
+  isHeldOut,
+  rolloutBucketOf,
+  variantBucketOf,
+} from '../evaluate/bucketing.ts'
+import type { Outcome } from '../evaluate/outcome.ts'
+import { PERSON, type Run } from '../evaluate/run.ts'
+import { FilterExplainer } from './explain-filter.ts'
+import type { ConditionTrace, HoldoutTrace, IdentifierTrace, RolloutTrace, Trace, VariantTrace } from './trace.ts'
+
+/** Explains a flag that has been decided in this run. */
+export function explainFlag(project: Project, run: Run, index: number): Trace {
+  const flag = project.flags[index]!
+  const outcome = flag.outcomes[run.outcomes[index]!]!
+  const { plan, key, id } = flag
+  const filters = plan === null ? undefined : parseFilters(flag.definition.filters, () => {})
+  if (plan === null || filters === undefined) return { ...unexplained, key, flagId: id, outcome }
+  run.position = index
+  return new Explanation(project, run, flag, plan, filters, outcome).trace()
+}
+
+const unexplained: Omit<Trace, 'key' | 'flagId' | 'outcome'> = {
+  identifier: null,
+  enrollment: null,
+  superCondition: null,
+  holdout: null,
+  conditions: [],
+  variant: null,
+  overruled: false,
+}
+
+class Explanation {
+  readonly #project: Project
+  readonly #run: Run
+  readonly #flag: CompiledFlag
+  readonly #plan: Plan
+  readonly #filters: ParsedFilters
+  readonly #outcome: Outcome
+  readonly #explainer: FilterExplainer
+
+  constructor(project: Project, run: Run, flag: CompiledFlag, plan: Plan, filters: ParsedFilters, outcome: Outcome) {
+    this.#project = project
+    this.#run = run
+    this.#flag = flag
+    this.#plan = plan
+    this.#filters = filters
+    this.#outcome = outcome
+    this.#explainer = new FilterExplainer(project, run)
+  }
+
+  trace(): Trace {
+    const conditions = this.#filters.conditions.map((condition, index) =>
+      this.#condition(condition, this.#plan.conditions[index]!, index),
+    )
+    const present = this.#run.has(this.#plan.entity)
+    return {
+      key: this.#flag.key,
+      flagId: this.#flag.id,
+      outcome: this.#outcome,
+      identifier: present ? this.#identifier() : null,
+      enrollment: this.#enrollment(),
+      superCondition: this.#superCondition(),
+      holdout: present ? this.#holdout() : null,
+      conditions,
+      variant: this.#variant(),
+      overruled: this.#isOverruled(conditions),
+    }
+  }
+
+  #identifier(): IdentifierTrace {
+    const { entity, byDevice, continuity } = this.#plan
+    const { subject } = this.#run
+    const value = identifierOf(this.#run, this.#flag, this.#plan, entity)
+    if (entity !== PERSON) return { value, source: 'group' }
+    if (byDevice && deviceIdOf(this.#run) !== undefined) return { value, source: 'device_id' }
+    if (!continuity || (subject.anonDistinctId === undefined && !subject.hashKeyOverrides)) {
+      return { value, source: 'distinct_id' }
+    }
+    const stored = subject.hashKeyOverrides ? own(subject.hashKeyOverrides, this.#flag.key) : undefined
+    if (typeof stored === 'string') return { value, source: 'hash_key_override' }
+    return { value, source: subject.anonDistinctId ? 'anon_distinct_id' : 'distinct_id' }
+  }
+
+  #enrollment(): Trace['enrollment'] {
+    const property = this.#plan.enrollmentKey
+    if (property === null) return null
+    const entity = this.#run.entityProperties[PERSON]!
+    return { property, present: Object.hasOwn(entity, property), seen: own(entity, property) ?? null }
+  }
+
+  #superCondition(): ConditionTrace | null {
+    const condition = this.#filters.superCondition
+    return condition === null ? null : this.#condition(condition, this.#plan.superCondition!, 0)
+  }
+
+  #holdout(): HoldoutTrace | null {
+    const threshold = this.#plan.holdout
+    if (threshold === null) return null
+    return {
+      variant: this.#filters.holdout!.variant,
+      bucket: holdoutBucketOf(this.#run, this.#flag, this.#plan),
+      threshold,
+      heldOut: isHeldOut(this.#run, this.#flag, this.#plan),
+    }
+  }
+
+  #condition(condition: ParsedCondition, planned: PlannedCondition, index: number): ConditionTrace {
+    const about = {
+      index,
+      groupType: this.#project.compiler.groupTypes[planned.entity] ?? null,
+      reached: this.#isReached(index),
+    }
+    if (!this.#run.has(planned.entity)) {
+      return { ...about, result: 'no_group', decidedBy: null, filters: [], rollout: null }
+    }
+    const filters = condition.properties.map(property => this.#explainer.filter(property, planned.entity))
+    const rollout = this.#rollout(planned)
+    const against = filters.findIndex(filter => !filter.matched && !filter.failed)
+    const decidedBy = against === -1 ? filters.findIndex(filter => filter.failed) : against
+    const matched = rollout === null || rollout.inside ? 'matched' : 'out_of_rollout'
+    const unmatched = against === -1 ? 'failed' : 'not_matched'
+    return {
+      ...about,
+      result: decidedBy === -1 ? matched : unmatched,
+      decidedBy: decidedBy === -1 ? null : decidedBy,
+      filters,
+      rollout,
+    }
+  }
+
+  /** Conditions are reached unless early access or a holdout decided, up to the deciding one. */
+  #isReached(index: number): boolean {
+    const { code, conditionIndex } = this.#outcome.reason
+    if (code === 'super_condition_value' || code === 'holdout_condition_value' || code === 'missing_dependency')
+      return false
+    const decides = code === 'condition_match' || (code === 'out_of_rollout_bound' && this.#plan.earlyExit)
+    return !decides || conditionIndex === null || index <= conditionIndex
+  }
+
+  #rollout(condition: PlannedCondition): RolloutTrace | null {
+    if (condition.rollout === FULL_ROLLOUT) return null
+    const bucket = rolloutBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
+    return {
+      identifier: identifierOf(this.#run, this.#flag, this.#plan, condition.entity),
+      bucket,
+      threshold: condition.rollout,
+      inside: bucket <= condition.rollout,
+    }
+  }
+
+  /** A variant is selected only after a match. */
+  #variant(): VariantTrace | null {
+    const { code, conditionIndex } = this.#outcome.reason
+    const spans = this.#plan.variants
+    if (code !== 'condition_match' || conditionIndex === null || spans.length === 0) return null
+    const condition = this.#plan.conditions[conditionIndex]!
+    const forced = condition.override !== NO_VARIANT
+    const bucket = forced ? null : variantBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
+    return { key: this.#outcome.variant, forced, bucket, spans }
+  }
+
+  #isOverruled(conditions: readonly ConditionTrace[]): boolean {
+    const { code, conditionIndex } = this.#outcome.reason
+    if (code !== 'condition_match' || conditionIndex === null || this.#plan.entity === NO_ENTITY) return false
+    return conditions.slice(0, conditionIndex).some(({ result }) => {
+      return result === 'matched' || result === 'failed' || (result === 'out_of_rollout' && this.#plan.earlyExit)
+    })
+  }
+}

@@ -1,0 +1,99 @@
+import { type Evaluation, type Evaluator, isAsking } from '../../evaluation/evaluator.ts'
+import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Headers } from '../../evaluation/request-runtime.ts'
+import type { Snapshots } from '../../evaluation/snapshots.ts'
+import { type EvaluationRequest, readEvaluationRequest } from '../../evaluation/subjects/evaluation-request.ts'
+import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
+import { invalid, Problem } from '../../problem.ts'
+import type { EvaluationCounts } from './evaluation-counts.ts'
+import { type EvaluationUrl, isTrue } from './evaluation-url.ts'
+import { createConfigSerializer } from './remote-config.ts'
+import { type Envelope, serializeFlagsResponse } from './serialize-flags-response.ts'
+
+/** Evaluates flags for the client libraries, at `/flags/` and `/decide/`. */
+export interface SdkEvaluation {
+  /** Raises `unauthenticated`, `invalid`, `unavailable`. */
+  evaluate(url: EvaluationUrl, headers: Headers, body: unknown): Promise<SdkResult>
+  /** Undefined when something is not in memory, or when the request is wrong: then `evaluate` is the one to call. */
+  evaluateSync(headers: Headers, body: unknown): SdkResult | undefined
+  envelopeOf(url: EvaluationUrl, result: SdkResult, requestId: string): Envelope
+  toJson(url: EvaluationUrl, result: SdkResult, requestId: string): string
+}
+
+export interface SdkResult {
+  readonly served: ServedProject
+  readonly evaluation: Evaluation
+  /** The client named the flags that it wants. */
+  readonly hasKeys: boolean
+}
+
+interface Deps {
+  readonly snapshots: Snapshots
+  readonly evaluator: Evaluator
+  readonly counts: EvaluationCounts
+  readonly now?: () => number
+}
+
+export function createSdkEvaluation({ snapshots, evaluator, counts, now = Date.now }: Deps): SdkEvaluation {
+  const serializedConfig = createConfigSerializer()
+
+  async function projectOf(request: EvaluationRequest, query: EvaluationUrl['query']): Promise<ServedProject> {
+    const token = request.token ?? query.token ?? query.api_key
+    if (token === undefined) throw new Problem('unauthenticated', 'Send the project token as "token" or "api_key".')
+    const served = snapshots.known(token) ?? (await snapshots.forToken(token))
+    if (!served) throw new Problem('unauthenticated', 'No project has this token.')
+    return served
+  }
+
+  function resultOf(served: ServedProject, { keys }: EvaluationRequest, evaluation: Evaluation): SdkResult {
+    counts.add(evaluation.eligible.length)
+    return { served, evaluation, hasKeys: keys !== undefined }
+  }
+
+  const envelopeOf: SdkEvaluation['envelopeOf'] = ({ config }, { evaluation, hasKeys, served }, requestId) => ({
+    requestId,
+    evaluatedAt: now(),
+    hasErrors: evaluation.isIncomplete,
+    config: config === 'none' ? undefined : serializedConfig(served, config),
+    hasPayloadMap: hasKeys,
+  })
+
+  return {
+    envelopeOf,
+    async evaluate({ query }, headers, body) {
+      const request = readEvaluationRequest(body, headers)
+      const served = await projectOf(request, query)
+      const onlySurveys = isTrue(query.only_evaluate_survey_feature_flags)
+      const evaluation = request.isWithoutFlags
+        ? emptyEvaluation
+        : await evaluator.evaluate(served, withDistinctId(request), { onlySurveys })
+      return resultOf(served, request, evaluation)
+    },
+    evaluateSync(headers, body) {
+      const request = readEvaluationRequest(body, headers)
+      const { token } = request
+      const served = token === undefined || !isAsking(request) ? undefined : snapshots.known(token)
+      if (served === undefined || request.isWithoutFlags) return undefined
+      const evaluation = evaluator.evaluateAtOnce(served, request as Asking)
+      return evaluation && resultOf(served, request, evaluation)
+    },
+    toJson(url, result, requestId) {
+      const { served, evaluation } = result
+      const envelope = envelopeOf(url, result, requestId)
+      const { eligible, outcomes } = evaluation
+      return JSON.stringify(serializeFlagsResponse(served.snapshot.flags, outcomes, eligible, url.shape, envelope))
+    },
+  }
+}
+
+const emptyEvaluation: Evaluation = {
+  eligible: [],
+  outcomes: { outcomeIndex: () => -1 },
+  subject: { distinctId: '' },
+  isIncomplete: false,
+}
+
+function withDistinctId(request: EvaluationRequest): Asking {
+  if (isAsking(request)) return request
+  throw invalid('distinct_id', 'required', 'Send a distinct_id: a text that is not empty, or a number.')
+}

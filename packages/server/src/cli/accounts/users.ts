@@ -1,0 +1,95 @@
+import { randomBytes } from 'node:crypto'
+import { announceIdentity } from '../../features/identity/announce-identity.ts'
+import { checkedEmail } from '../../features/identity/email.ts'
+import { newUuid } from '../../features/identity/secret.ts'
+import { hashPassword } from '../../features/identity/sign-in/password.ts'
+import { instantOf } from '../../instant.ts'
+import { adminLevel, memberLevel } from '../../tenancy.ts'
+import { printJson, printRows } from '../output.ts'
+import { CommandError } from '../usage.ts'
+import { withDatabase } from '../with-database.ts'
+import { getAccount } from './keys.ts'
+import { listAccounts } from './list-accounts.sql.ts'
+
+interface Options {
+  readonly email: string
+  readonly json?: boolean
+}
+
+/** `halyard users list` */
+export async function listUsers(options: { readonly json?: boolean }): Promise<void> {
+  const rows = await withDatabase((_database, { kysely }) => listAccounts(kysely))
+  printRows(rows, ['email', 'first_name', 'active', 'organizations', 'date_joined'], options)
+}
+
+/** `halyard users create`: in the first organization, with a password that is shown once. */
+export async function createUser(
+  options: Options & { readonly firstName?: string; readonly level: 'member' | 'admin' },
+): Promise<void> {
+  const email = checkedEmail(options.email, '--email')
+  const password = newPassword()
+  const passwordHash = await hashPassword(password)
+  const now = instantOf(new Date())
+  await withDatabase(database =>
+    database.transaction(async tx => {
+      const project = await tx.projects.findFirst()
+      if (!project) throw new CommandError('There is no organization yet. Start Halyard once.')
+      const account = await tx.identity.createAccount({
+        uuid: newUuid(),
+        distinctId: newUuid(),
+        firstName: options.firstName ?? email.split('@')[0] ?? '',
+        email,
+        isEmailVerified: true,
+        passwordHash,
+        isActive: true,
+        isStaff: false,
+        currentOrganizationId: project.organizationId,
+        currentProjectId: project.id,
+        dateJoined: now,
+      })
+      await tx.organizations.addMember({
+        id: newUuid(),
+        organizationId: project.organizationId,
+        userId: account.id,
+        level: options.level === 'admin' ? adminLevel : memberLevel,
+        joinedAt: now,
+        updatedAt: now,
+      })
+    }),
+  )
+  if (options.json) return printJson({ email, level: options.level, password })
+  console.log(`Created ${email}. Password, shown once: ${password}`)
+}
+
+/** `halyard users reset-password`: ends every sign-in of the user; personal API keys stay. */
+export async function resetPassword(options: Options): Promise<void> {
+  const password = newPassword()
+  const passwordHash = await hashPassword(password)
+  await withDatabase(database =>
+    database.transaction(async tx => {
+      const account = await getAccount(tx, options.email)
+      await tx.identity.updateAccount(account.id, { passwordHash })
+      await tx.identity.removeKeys(account.id, 'sessions')
+      await announceIdentity(tx, account.id, instantOf(new Date()))
+    }),
+  )
+  if (options.json) return printJson({ email: options.email, password })
+  console.log(`New password of ${options.email}, shown once: ${password}`)
+}
+
+/** `halyard users promote|demote`: instance administrators decide what organizations may do with plugins. */
+export const setStaff =
+  (isStaff: boolean) =>
+  async (options: Options): Promise<void> => {
+    await withDatabase(database =>
+      database.transaction(async tx => {
+        const account = await getAccount(tx, options.email)
+        await tx.identity.updateAccount(account.id, { isStaff })
+        await announceIdentity(tx, account.id, instantOf(new Date()))
+      }),
+    )
+    if (options.json) return printJson({ email: options.email, is_staff: isStaff })
+    console.log(`${options.email} is ${isStaff ? 'now' : 'no longer'} an instance administrator.`)
+  }
+
+const newPassword = (): string => randomBytes(12).toString('base64url')

@@ -1,0 +1,124 @@
+import { accessSync, constants, statfsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { sql } from 'kysely'
+import { type Config, readConfig } from '../../config.ts'
+import { migrations } from '../../storage/migrations/all-migrations.ts'
+import { schemaVersion } from '../../storage/migrations/migrate.ts'
+import { openStorage, type Storage } from '../../storage/open-storage.ts'
+import { green, printJson, red } from '../output.ts'
+import { exitCodes } from '../usage.ts'
+import { refuseMissingFile } from '../with-database.ts'
+import { type Finding, securityFindings } from './security-findings.ts'
+
+const good = (text: string): Finding => ({ isGood: true, text })
+const bad = (text: string): Finding => ({ isGood: false, text })
+
+const freeBytesMin = 200 * 1024 * 1024
+const clockSkewMillisecondsMax = 5000
+
+interface Options {
+  readonly security?: boolean
+  readonly json?: boolean
+}
+
+/** `halyard doctor [--security]`: changes nothing, and says what to do. Exit code 1 when a check fails. */
+export async function doctor({ security, json }: Options): Promise<void> {
+  const findings = security ? securityFindings(readConfig(process.env)) : await examine()
+  if (json) printJson(findings.map(({ isGood, text }) => ({ ok: isGood, text })))
+  else for (const { isGood, text } of findings) console.log(`${isGood ? green('ok  ') : red('BAD ')} ${text}`)
+  if (findings.some(finding => !finding.isGood)) process.exitCode = exitCodes.failure
+}
+
+async function examine(): Promise<readonly Finding[]> {
+  const findings: Finding[] = [checkNode()]
+  let config: Config
+  try {
+    config = readConfig(process.env)
+    findings.push(good('The settings are valid.'))
+  } catch (error) {
+    return [...findings, bad(`Settings: ${(error as Error).message}`)]
+  }
+  findings.push(...checkDisk(config))
+  try {
+    refuseMissingFile(config.databaseUrl)
+  } catch (error) {
+    return [...findings, bad((error as Error).message)]
+  }
+  const storage = tryOpen(config)
+  if (!('kysely' in storage)) return [...findings, storage]
+  try {
+    await storage.ping()
+    findings.push(
+      good(`The ${storage.dialect} database responds.`),
+      await checkSchema(storage),
+      await checkClock(storage),
+    )
+    if (storage.sqlite) findings.push(await checkIntegrity(storage))
+  } catch (error) {
+    findings.push(
+      bad(`The database does not respond (${(error as Error).message}). Check DATABASE_URL and that it is running.`),
+    )
+  } finally {
+    await storage.close()
+  }
+  return findings
+}
+
+function checkNode(): Finding {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  return major > 20 || (major === 20 && minor >= 19)
+    ? good(`Node ${process.version}.`)
+    : bad(`Node ${process.version} is too old. Install 20.19 or newer.`)
+}
+
+function checkDisk(config: Config): Finding[] {
+  if (!config.databaseUrl.startsWith('sqlite:')) return []
+  const folder = dirname(resolve(config.databaseUrl.slice('sqlite:'.length)))
+  try {
+    accessSync(folder, constants.W_OK)
+    const { bavail, bsize } = statfsSync(folder)
+    const free = bavail * bsize
+    const text = `${Math.round(free / 1024 ** 2)} MiB free in ${folder}.`
+    return [free >= freeBytesMin ? good(text) : bad(`Only ${text} Free some space: writes fail when the disk is full.`)]
+  } catch {
+    return [bad(`${folder} does not exist or cannot be written. Create it, or set DATABASE_URL to another path.`)]
+  }
+}
+
+function tryOpen(config: Config): Storage | Finding {
+  try {
+    return openStorage(config.databaseUrl)
+  } catch (error) {
+    return bad(`The database cannot be opened: ${(error as Error).message}. Restore a backup if the file is damaged.`)
+  }
+}
+
+async function checkSchema(storage: Storage): Promise<Finding> {
+  const known = migrations.at(-1)?.version ?? 0
+  const found = await schemaVersion(storage.kysely).catch(() => 0)
+  if (found > known)
+    return bad(`The schema (version ${found}) is newer than this program (${known}). Start the newer Halyard.`)
+  return found === known
+    ? good(`Schema version ${found}, as this program expects.`)
+    : bad(`Schema version ${found}; this program expects ${known}. Run: halyard migrate (every start does it as well).`)
+}
+
+/** Several nodes share one database; expiry and schedules need their clocks to agree. */
+async function checkClock(storage: Storage): Promise<Finding> {
+  if (storage.dialect === 'sqlite') return good(`System clock: ${new Date().toISOString()}.`)
+  const before = Date.now()
+  const { rows } = await sql<{ now: string }>`select extract(epoch from clock_timestamp()) * 1000 as now`.execute(
+    storage.kysely,
+  )
+  const skew = Math.round(Number(rows[0]?.now) - (before + Date.now()) / 2)
+  return Math.abs(skew) <= clockSkewMillisecondsMax
+    ? good(`The clock agrees with the database's within ${Math.abs(skew)} ms.`)
+    : bad(`The clock differs from the database's by ${skew} ms. Set up time synchronization.`)
+}
+
+async function checkIntegrity(storage: Storage): Promise<Finding> {
+  const { rows } = await sql<{ quick_check: string }>`pragma quick_check`.execute(storage.kysely)
+  return rows[0]?.quick_check === 'ok'
+    ? good('The database file is intact.')
+    : bad(`The database file is damaged (${rows[0]?.quick_check}). Restore a backup.`)
+}

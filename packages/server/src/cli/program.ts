@@ -1,0 +1,259 @@
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { readConfig } from '../config.ts'
+import { version } from '../version.ts'
+import { credentials } from './accounts/credentials.ts'
+import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
+import { createUser, listUsers, resetPassword, setStaff } from './accounts/users.ts'
+import { backup } from './data/backup.ts'
+import { importCommand } from './data/import.ts'
+import { migrateCommand } from './data/migrate.ts'
+import { exportCommand, migrateStoreCommand, restoreCommand } from './data/transfer.ts'
+import { demo } from './demo/demo.ts'
+import { doctor } from './doctor/doctor.ts'
+import { edge } from './edge.ts'
+import { testPlugin } from './plugins.ts'
+import { createFlag, evaluateFlag, flagHistory, getFlag, listFlags, setFlagActive } from './remote/flags.ts'
+import { health } from './remote/health.ts'
+import { createProject, listProjects } from './remote/projects.ts'
+import { serve } from './serve.ts'
+
+const epilog = `
+Exit codes: 0 success, 1 failure, 2 wrong usage, 78 wrong settings.
+Settings are environment variables: docs/reference/settings.md. NO_COLOR disables colors.`
+
+/** Every command with its options and help. Parsing `--help` runs nothing. */
+export function createProgram(): Command {
+  const program = new Command('halyard')
+    .description('Self-hosted feature flags and plugins. Without a command it serves.')
+    .version(version, '-v, --version', 'print the version')
+    .helpOption('-h, --help', 'print help')
+    .addHelpText('after', epilog)
+    .showSuggestionAfterError()
+    .exitOverride()
+
+  program
+    .command('serve')
+    .description('start the server (what npm start does); SIGTERM or Ctrl-C stops it')
+    .option('--host <address>', 'address to listen on (HOST)')
+    .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)')
+    .action(({ host, port }: { host?: string; port?: string }) => {
+      // Workers are started with the environment of this process.
+      if (host !== undefined) process.env.HOST = host
+      if (port !== undefined) process.env.PORT = port
+      return serve(readConfig(process.env))
+    })
+
+  program
+    .command('edge')
+    .description('serve evaluations near your users, without a database, from the state of an upstream server')
+    .option('--upstream <url>', 'server or edge to replicate (HALYARD_UPSTREAM)')
+    .option('--key <key>', 'personal API key with the scope edge:write; HALYARD_UPSTREAM_KEY hides it from other users')
+    .option('--data <folder>', 'folder for the last state and queued events (HALYARD_EDGE_DATA)')
+    .option('--host <address>', 'address to listen on (HOST)')
+    .option('--port <number>', 'port to listen on (PORT)')
+    .addHelpText('after', '\nMore in docs/operate/edge.md; all settings in docs/reference/settings.md.')
+    .action(edge)
+
+  addAccountCommands(program)
+  addFlagCommands(program)
+  addDataCommands(program)
+
+  program
+    .command('doctor')
+    .description('diagnose the installation; --security audits its configuration')
+    .option('--security', 'audit settings and file permissions instead')
+    .addOption(jsonOption())
+    .action(doctor)
+  withServer(program.command('health'))
+    .description('exit with 0 when the server responds, else with 1; for container health checks')
+    .option('--ready', 'also require that it is ready: the database responds and projects are loaded')
+    .addOption(jsonOption())
+    .action(health)
+  withServer(program.command('demo'))
+    .description('create or remove a demo organization')
+    .option('--remove', 'remove it again')
+    .addOption(jsonOption())
+    .action(demo)
+  group(program, 'plugins', 'develop plugins')
+    .command('test <folder>')
+    .description('run a plugin in the sandbox against sample events and flag changes, without a database or network')
+    .option(
+      '--input <file>',
+      'JSON with config, events, flags and flagChanges; default: sample-input.json in the folder',
+    )
+    .addOption(jsonOption())
+    .action(testPlugin)
+
+  inheritSettings(program)
+  return program
+}
+
+function addAccountCommands(program: Command): void {
+  program
+    .command('credentials')
+    .description('print the password and key that the first start generated, until they have been used')
+    .addOption(jsonOption())
+    .action(credentials)
+
+  const users = group(program, 'users', 'manage users, beside the database')
+  users.command('list').description('list all users').addOption(jsonOption()).action(listUsers)
+  users
+    .command('create')
+    .description('create a user in the first organization; prints the password once')
+    .requiredOption('--email <address>', 'email address')
+    .option('--first-name <name>', 'name; default: the part of the address before the @')
+    .addOption(new Option('--level <level>', 'membership level').choices(['member', 'admin']).default('member'))
+    .addOption(jsonOption())
+    .action(createUser)
+  users
+    .command('reset-password')
+    .description('set a new random password and print it once; ends all sign-ins of the user')
+    .requiredOption('--email <address>', 'email address')
+    .addOption(jsonOption())
+    .action(resetPassword)
+  for (const [name, isStaff] of [
+    ['promote', true],
+    ['demote', false],
+  ] as const) {
+    users
+      .command(name)
+      .description(`${isStaff ? 'make' : 'no longer make'} a user an instance administrator, who sets plugin levels`)
+      .requiredOption('--email <address>', 'email address of the user')
+      .addOption(jsonOption())
+      .action(setStaff(isStaff))
+  }
+
+  const keys = group(program, 'keys', 'manage personal API keys, beside the database')
+  keys
+    .command('create')
+    .description('create a key and print it once')
+    .requiredOption('--email <address>', 'user who owns the key')
+    .option('--label <text>', 'what the key is for', 'Command line')
+    .option('--scopes <list>', 'scopes separated by commas, such as feature_flag:read,feature_flag:write', '*')
+    .option('--expires-in-days <number>', 'days until it expires; default: never', wholeNumber(1, 99_999))
+    .option('--quiet', 'print only the key')
+    .addOption(jsonOption())
+    .action(createKey)
+  keys
+    .command('list')
+    .description('list the keys of a user')
+    .requiredOption('--email <address>', 'user who owns the keys')
+    .addOption(jsonOption())
+    .action(listKeys)
+  keys
+    .command('revoke <id>')
+    .description('revoke a key')
+    .requiredOption('--email <address>', 'user who owns the key')
+    .action(revokeKey)
+}
+
+function addFlagCommands(program: Command): void {
+  const flags = group(program, 'flags', 'manage and evaluate flags on a running server')
+  const onFlags = (command: Command) =>
+    withServer(command)
+      .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
+      .addOption(jsonOption())
+  onFlags(flags.command('list'))
+    .description('list the flags of a project, newest first')
+    .option('--search <text>', 'only flags whose key or name contains this')
+    .option('--limit <number>', 'at most this many', wholeNumber(1, 1000), 100)
+    .action(listFlags)
+  onFlags(flags.command('get <key>')).description('show a flag; --json shows all of it').action(getFlag)
+  onFlags(flags.command('create <key>'))
+    .description('create a flag; without conditions it is on for everyone')
+    .option('--name <text>', 'description')
+    .option('--rollout <percent>', 'on for this percentage of users', wholeNumber(0, 100))
+    .option('--filters <json>', 'release conditions: JSON, a file, or - for standard input')
+    .option('--tag <tag>', 'tag; may be repeated', collect, [])
+    .option('--disabled', 'create it disabled')
+    .action(createFlag)
+  onFlags(flags.command('enable <key>'))
+    .description('enable a flag')
+    .action((key, options) => setFlagActive(key, true, options))
+  onFlags(flags.command('disable <key>'))
+    .description('disable a flag')
+    .action((key, options) => setFlagActive(key, false, options))
+  onFlags(flags.command('eval <key>'))
+    .description('evaluate a flag as an SDK does; prints the value, and the reason on standard error')
+    .option('--distinct-id <id>', 'user to evaluate for', 'cli')
+    .option('--property <name=value>', 'person property; may be repeated', collect, [])
+    .action(evaluateFlag)
+  onFlags(flags.command('history <key>'))
+    .description('show who changed a flag, and when')
+    .option('--limit <number>', 'at most this many entries', wholeNumber(1, 1000), 20)
+    .action(flagHistory)
+
+  const projects = group(program, 'projects', 'manage projects on a running server')
+  withServer(projects.command('list')).description('list projects').addOption(jsonOption()).action(listProjects)
+  withServer(projects.command('create <name>'))
+    .description('create a project')
+    .option('--organization <id>', 'organization; default: the current one')
+    .addOption(jsonOption())
+    .action(createProject)
+}
+
+function addDataCommands(program: Command): void {
+  program
+    .command('migrate')
+    .description('create or upgrade the database schema and exit')
+    .addOption(jsonOption())
+    .action(migrateCommand)
+  program
+    .command('backup <file>')
+    .description('copy the SQLite database while the server runs')
+    .addOption(jsonOption())
+    .action(backup)
+  program
+    .command('restore <backup>')
+    .description('restore the SQLite database from a backup; the previous database stays beside it')
+    .action(restoreCommand)
+  program
+    .command('export <file>')
+    .description('write everything, or one project, as JSON lines; - is standard output')
+    .option('--project <id>', 'only this project', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .addOption(jsonOption())
+    .action(exportCommand)
+  program
+    .command('import <file>')
+    .description('read a full export into an empty database, or an exported project as a new one')
+    .option('--dry-run', 'check everything and write nothing')
+    .option('--organization <id>', 'organization that gets the project: id, slug or name')
+    .option('--name <text>', 'name of the new project')
+    .addOption(jsonOption())
+    .action(importCommand)
+  program
+    .command('migrate-store <from> <to>')
+    .description('copy everything between sqlite:<path> and postgres://…; resumable and verified')
+    .action(migrateStoreCommand)
+}
+
+/** Without a subcommand it prints its help and fails. */
+const group = (program: Command, name: string, description: string): Command =>
+  program.command(name).description(description)
+
+const jsonOption = (): Option => new Option('--json', 'print JSON')
+
+const withServer = (command: Command): Command =>
+  command
+    .option('--url <url>', 'server (HALYARD_URL); default: the one that these settings describe')
+    .option('--key <key>', 'personal API key (HALYARD_KEY); beside the database none is needed')
+
+const collect = (value: string, values: readonly string[]): string[] => [...values, value]
+
+const wholeNumber =
+  (min: number, max: number) =>
+  (value: string): number => {
+    const number = Number(value)
+    if (!/^\d+$/.test(value) || number < min || number > max)
+      throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`)
+    return number
+  }
+
+/** Commander copies these to a subcommand when it is created, but not to one that is created from a group. */
+function inheritSettings(command: Command): void {
+  for (const child of command.commands) {
+    child.copyInheritedSettings(command)
+    child.addHelpText('after', epilog)
+    inheritSettings(child)
+  }
+}

@@ -1,0 +1,118 @@
+import { readConfig } from '../../config.ts'
+import { announceIdentity } from '../../features/identity/announce-identity.ts'
+import { storeNewKey } from '../../features/identity/create-key.ts'
+import { instantOf, plusMilliseconds } from '../../instant.ts'
+import type { Stores } from '../../stores.ts'
+import { ownerLevel } from '../../tenancy.ts'
+import { CommandError, UsageError } from '../usage.ts'
+import { withDatabase } from '../with-database.ts'
+
+/** One request to a Halyard server. Raises CommandError with one sentence for everything that is not a 2xx response. */
+// biome-ignore lint/suspicious/noExplicitAny: responses of many routes, each read once.
+export type Api = (method: string, path: string, body?: unknown) => Promise<any>
+
+export interface RemoteOptions {
+  readonly url?: string
+  readonly key?: string
+}
+
+const temporaryKeyMilliseconds = 15 * 60 * 1000
+
+/** `--url`, HALYARD_URL, or the address that a server with these settings listens on. */
+export function serverUrl({ url }: RemoteOptions): string {
+  const given = url ?? process.env.HALYARD_URL
+  if (given !== undefined && given !== '') {
+    if (!/^https?:\/\//.test(given))
+      throw new UsageError(`"${given}" is not an http:// or https:// URL (--url, HALYARD_URL).`)
+    return given.replace(/\/+$/, '')
+  }
+  const { host, port } = readConfig(process.env)
+  const reachable = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
+  return `http://${reachable.includes(':') ? `[${reachable}]` : reachable}:${port}`
+}
+
+/**
+ * Calls a server with `--key` or HALYARD_KEY. Without one, and beside the server's database, the first owner gets a key that exists only while
+ * the command runs.
+ */
+export async function withApi<T>(options: RemoteOptions, work: (api: Api, url: string) => Promise<T>): Promise<T> {
+  const url = serverUrl(options)
+  const key = options.key ?? process.env.HALYARD_KEY
+  if (key) return work(connect(url, key), url)
+  return withTemporaryKey(value => work(connect(url, value), url))
+}
+
+export const connect =
+  (url: string, key: string): Api =>
+  async (method, path, body) => {
+    const response = await fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    }).catch(() => {
+      throw new CommandError(
+        `No Halyard server responds at ${url}. Start it with "halyard serve", or name another with --url.`,
+      )
+    })
+    const text = await response.text()
+    if (!response.ok) throw new CommandError(explain(response.status, text, url, `${method} ${path}`))
+    return text === '' ? undefined : JSON.parse(text)
+  }
+
+function explain(status: number, text: string, url: string, request: string): string {
+  if (status === 401) return `The server at ${url} does not accept this key. Check --key or HALYARD_KEY.`
+  const detail = detailOf(text)
+  return detail === undefined ? `${request} returned ${status}. Is there a Halyard server at ${url}?` : detail
+}
+
+function detailOf(text: string): string | undefined {
+  try {
+    const { detail } = JSON.parse(text) as { detail?: unknown }
+    return typeof detail === 'string' ? detail : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function withTemporaryKey<T>(work: (key: string) => Promise<T>): Promise<T> {
+  const created = await withDatabase(database =>
+    database.transaction(async tx => {
+      const userId = await firstOwner(tx)
+      const now = instantOf(new Date())
+      const { key, value } = await storeNewKey(
+        tx,
+        userId,
+        {
+          label: 'Command line, temporary',
+          scopes: ['*'],
+          projectIds: [],
+          organizationIds: [],
+          expiresAt: plusMilliseconds(now, temporaryKeyMilliseconds),
+        },
+        now,
+      )
+      return { userId, keyId: key.id, value }
+    }),
+  ).catch(error => {
+    if (!(error instanceof CommandError)) throw error
+    throw new CommandError(`Give a personal API key with --key or HALYARD_KEY. Without one: ${error.message}`)
+  })
+  try {
+    return await work(created.value)
+  } finally {
+    await withDatabase(database =>
+      database.transaction(async tx => {
+        await tx.identity.removeKey(created.userId, created.keyId)
+        await announceIdentity(tx, created.userId, instantOf(new Date()))
+      }),
+    )
+  }
+}
+
+async function firstOwner(tx: Stores): Promise<number> {
+  const project = await tx.projects.findFirst()
+  const members = project && (await tx.organizations.listMembers(project.organizationId, { limit: 1000, offset: 0 }))
+  const owner = members?.items.find(({ level }) => level === ownerLevel)
+  if (!owner) throw new CommandError('There is no owner yet. Start Halyard once.')
+  return owner.user.id
+}

@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest'
+import { createCircuitBreaker } from './circuit-breaker.ts'
+
+it('stops lookups of the project that failed, for a second, and of no other', () => {
+  let now = 0
+  const breaker = createCircuitBreaker(() => now)
+  breaker.open(1)
+  expect([breaker.isOpen(1), breaker.isOpen(2)]).toEqual([true, false])
+  now = 999
+  expect(breaker.isOpen(1)).toBe(true)
+  now = 1000
+  expect(breaker.isOpen(1)).toBe(false)
+})

@@ -1,0 +1,47 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { onEachDatabaseAndPath } from '../testing/paths.ts'
+import { type Scenario, startScenario } from '../testing/scenario.ts'
+
+onEachDatabaseAndPath('limits of regular expressions', (dialect, environment) => {
+  let s: Scenario
+  beforeAll(async () => {
+    s = await startScenario(dialect, { environment })
+  })
+  afterAll(() => s.close())
+
+  const filters = (...patterns: string[]) => ({
+    groups: patterns.map(value => ({ properties: [{ key: 'text', type: 'person', operator: 'regex', value }] })),
+  })
+  const create = (key: string, ...patterns: string[]) =>
+    s.post(`${s.project}/feature_flags/`, { key, filters: filters(...patterns) })
+  const evaluate = (text: string) =>
+    s.as(undefined).post('/flags/?v=2', { token: s.projectToken, distinct_id: 'u1', person_properties: { text } })
+
+  it('reject an oversized pattern with the limit in the message, and store nothing', async () => {
+    for (const [pattern, limit] of [
+      ['a'.repeat(400_000), 'the limit is 1000'],
+      ['(?:a{100}){100}', 'the limit is 1000'],
+    ] as const) {
+      const reply = await create('oversized', pattern)
+      expect([reply.status, reply.body.attr]).toEqual([400, 'filters'])
+      expect(reply.body.detail).toContain(limit)
+    }
+    const list = await s.get(`${s.project}/feature_flags/?search=oversized`)
+    expect(list.body.count).toBe(0)
+  })
+
+  it('turn an evaluation beyond the budget into a reported error of the flag, and spare the others', async () => {
+    const hostile = Array.from({ length: 4 }, (_, index) => `${index}|[\\p{L}\\p{N}]{900}$`)
+    expect((await create('hostile', ...hostile)).status).toBe(201)
+    expect((await create('ordinary', '^(x|y)')).status).toBe(201)
+    const cheap = await evaluate('x')
+    expect(cheap.body.errorsWhileComputingFlags).toBe(false)
+    const { body } = await evaluate('x'.repeat(800))
+    expect(body.errorsWhileComputingFlags).toBe(true)
+    expect(body.flags.hostile).toMatchObject({ enabled: false, reason: { code: 'error' } })
+    expect(body.flags.ordinary).toMatchObject({ enabled: true, reason: { code: 'condition_match' } })
+    const tooLong = await evaluate('x'.repeat(60_000))
+    expect(tooLong.body.errorsWhileComputingFlags).toBe(false)
+    expect(tooLong.body.flags.ordinary).toMatchObject({ enabled: false, reason: { code: 'no_condition_match' } })
+  })
+})

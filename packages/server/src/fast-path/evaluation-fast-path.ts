@@ -1,0 +1,184 @@
+import { randomUUID } from 'node:crypto'
+import type { DefinitionsBody } from '../api/sdk/definitions.ts'
+import type { EvaluationCounts } from '../api/sdk/evaluation-counts.ts'
+import { type EvaluationUrl, parseEvaluationUrl } from '../api/sdk/evaluation-url.ts'
+import { credentialOf } from '../api/sdk/sdk-access.ts'
+import type { SdkEvaluation, SdkResult } from '../api/sdk/sdk-evaluation.ts'
+import { memoizeByKey } from '../concurrency/memoize-by-key.ts'
+import type { ServedProject } from '../evaluation/projects/served-project.ts'
+import { readSdkBodySync } from '../http/sdk-body/sdk-body.ts'
+import { createClientAddress, type TrustProxy } from '../http/server/client-address.ts'
+import { problemResponse } from '../http/server/problem-response.ts'
+import { acceptableRequestId, corsHeaders, jsonContentType, securityHeaders } from '../http/server/response-headers.ts'
+import {
+  type AccessLog,
+  type AccessLogEntry,
+  accessLogEvent,
+  pathOf,
+  roundedMilliseconds,
+} from '../observability/access-log.ts'
+import type { RequestMetrics, RequestSeries } from '../observability/request-metrics.ts'
+import type { BodyMemoryBudget } from '../overload/body-memory-budget.ts'
+import { type LoadShedder, overloaded } from '../overload/load-shedder.ts'
+import { createDefinitionsHeads, createPollParser, definitionsPrefix } from './definitions-response.ts'
+import type { FastPath, ReceivedBody } from './fast-path.ts'
+import { bodyIn, type FastResponse, type ResponseBody, type ResponseHead, responseHead } from './fast-response.ts'
+import { createFlagsResponseTemplates } from './flags-response-template.ts'
+import type { RequestHead } from './parse-request-head.ts'
+import { createResponseBuffer } from './response-buffer.ts'
+
+interface Deps {
+  readonly evaluation: SdkEvaluation
+  /** The definitions that the key can read, when everything about key and token is in memory. */
+  readonly knownDefinitions: (key: string, token: string, withCohorts: boolean) => KnownDefinitions | undefined
+  readonly counts: EvaluationCounts
+  readonly bodyMemory: Pick<BodyMemoryBudget, 'countInflate'>
+  readonly shedder: Pick<LoadShedder, 'admitEvaluation'>
+  readonly requests: RequestMetrics
+  readonly accessLog: AccessLog
+  readonly log: { info(entry: AccessLogEntry, event: string): void }
+  readonly trustProxy: TrustProxy
+  readonly isClosing: () => boolean
+}
+
+export interface KnownDefinitions {
+  readonly served: ServedProject
+  readonly body: DefinitionsBody
+}
+
+/** Clients use few different URLs; browsers put the time into theirs. */
+const urlsMax = 200
+/** Larger definitions are sent from where they are cached, on the ordinary path, rather than copied. */
+const definitionsBytesMax = 512 * 1024
+const emptyBody = Buffer.alloc(0)
+
+const commonHeaders = { ...securityHeaders, ...corsHeaders }
+const evaluationHead = responseHead(200, { ...commonHeaders, 'content-type': jsonContentType })
+
+const refusal = problemResponse(overloaded)
+const refusalHead = responseHead(refusal.status, {
+  ...commonHeaders,
+  ...refusal.headers,
+  'content-type': jsonContentType,
+})
+const refusalBody = Buffer.from(JSON.stringify(refusal.body))
+
+/** Answers evaluations and polls for definitions from memory. Errors take the ordinary path, which finds out what is wrong. */
+export function createEvaluationFastPath(deps: Deps): FastPath {
+  const { counts, evaluation, requests } = deps
+  const buffer = createResponseBuffer()
+  const templateOf = createFlagsResponseTemplates()
+  const parseUrl = memoizeByKey(urlsMax, parseEvaluationUrl)
+  const parsePoll = createPollParser()
+  const definitionsHeads = createDefinitionsHeads(commonHeaders, jsonContentType)
+  const clientAddress = createClientAddress(deps.trustProxy)
+  const seriesOf = createSeries(requests)
+
+  /** Completes a response: request id, metrics, access log. */
+  function finish(
+    head: RequestHead,
+    { receivedAt, remoteAddress }: ReceivedBody,
+    requestId: string,
+    status: 200 | 304 | 503,
+    responseHead: ResponseHead,
+    body: ResponseBody,
+    project: number | undefined,
+  ): FastResponse {
+    const milliseconds = performance.now() - receivedAt
+    const route = routeOf(head)
+    seriesOf(head.method, route, status).observe(milliseconds / 1000)
+    if (deps.accessLog.wants(status)) {
+      deps.log.info(
+        {
+          reqId: requestId,
+          method: head.method,
+          route,
+          path: pathOf(head.url),
+          status,
+          milliseconds: roundedMilliseconds(milliseconds),
+          bytes: body.to - body.from,
+          ip: clientAddress(head.headers, remoteAddress),
+          project,
+        },
+        accessLogEvent,
+      )
+    }
+    return { head: responseHead, requestId, bytes: body.bytes, from: body.from, to: body.to, buffer }
+  }
+
+  function routeOf({ method, url }: RequestHead): Route {
+    return method === 'POST' ? `/${parseUrl(url)!.endpoint}` : '/flags/definitions'
+  }
+
+  function serialize(url: EvaluationUrl, result: SdkResult, requestId: string): ResponseBody {
+    const { served, evaluation: done, hasKeys } = result
+    if (url.shape !== 'details' || hasKeys) {
+      return bodyIn(buffer, Buffer.from(evaluation.toJson(url, result, requestId)))
+    }
+    const envelope = evaluation.envelopeOf(url, result, requestId)
+    return templateOf(served)(done.outcomes, done.eligible, envelope, buffer)
+  }
+
+  function evaluate(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
+    const begun = performance.now()
+    const url = parseUrl(head.url)!
+    const { headers } = head
+    const sent = {
+      bytes: received.bytes.subarray(received.from, received.to),
+      contentType: headers['content-type'],
+      contentEncoding: headers['content-encoding'],
+      compression: url.query.compression,
+    }
+    const body = readSdkBodySync(sent, deps.bodyMemory.countInflate)
+    const result = body === undefined ? undefined : evaluation.evaluateSync(headers, body)
+    if (result === undefined) return undefined
+    const serialized = serialize(url, result, requestId)
+    counts.addSeconds((performance.now() - begun) / 1000)
+    return finish(head, received, requestId, 200, evaluationHead, serialized, result.served.project.id)
+  }
+
+  function define(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
+    const key = credentialOf(head.headers)
+    const { token, withCohorts } = parsePoll(head.url)
+    const known = key === undefined || token === undefined ? undefined : deps.knownDefinitions(key, token, withCohorts)
+    if (known === undefined || known.body.json.length > definitionsBytesMax) return undefined
+    const { status, head: prepared } = definitionsHeads(known.body, head.headers['if-none-match'])
+    if (status === 304) counts.addUnchanged()
+    else counts.addDefinitions()
+    const body = bodyIn(buffer, status === 304 ? emptyBody : known.body.json)
+    return finish(head, received, requestId, status, prepared, body, known.served.project.id)
+  }
+
+  return {
+    accepts: ({ method, url }) =>
+      !deps.isClosing() && (method === 'POST' ? parseUrl(url) !== undefined : url.startsWith(definitionsPrefix)),
+    respond(head, received) {
+      const requestId = acceptableRequestId(head.headers['x-request-id']) ?? randomUUID()
+      if (deps.shedder.admitEvaluation(performance.now() - received.receivedAt) !== undefined) {
+        return finish(head, received, requestId, 503, refusalHead, bodyIn(buffer, refusalBody), undefined)
+      }
+      try {
+        const response =
+          head.method === 'POST' ? evaluate(head, received, requestId) : define(head, received, requestId)
+        if (response === undefined) counts.addFallback('not_in_memory')
+        return response
+      } catch {
+        counts.addFallback('error')
+        return undefined
+      }
+    },
+  }
+}
+
+type Route = '/flags' | '/decide' | '/flags/definitions'
+
+/** Metric series are bound when they are first needed. */
+function createSeries(requests: RequestMetrics) {
+  const bound: Record<string, RequestSeries | undefined> = {}
+  return (method: string, route: Route, status: number): RequestSeries => {
+    const key = `${route} ${status}`
+    const known = bound[key] ?? requests.series(method, route, status)
+    bound[key] = known
+    return known
+  }
+}

@@ -1,0 +1,80 @@
+import { createHash } from 'node:crypto'
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Instant } from '../../../instant.ts'
+import { Problem } from '../../../problem.ts'
+import type { FirstCredentials } from './first-credentials.ts'
+
+/** `/setup?token=…`: the first person chooses the owner's password. A form without scripts, which needs no built dashboard. */
+export function serveSetup(app: FastifyInstance, credentials: FirstCredentials, now: () => Instant): void {
+  app.get<{ Querystring: { token?: unknown } }>('/setup', async (request, reply) => {
+    const pending = await credentials.find()
+    const token = String(request.query.token ?? '')
+    // Whether the token is right is decided when the form is sent: this page then says no more than its link.
+    if (!pending?.setupToken || token === '') return send(reply, 404, usedPage)
+    return send(reply, 200, formPage(token))
+  })
+
+  app.post('/setup', async (request, reply) => {
+    const form = new URLSearchParams(Buffer.isBuffer(request.body) ? request.body.toString('utf8') : '')
+    const token = form.get('token') ?? ''
+    const password = form.get('password') ?? ''
+    if (password !== form.get('repeated')) return send(reply, 400, formPage(token, 'The two passwords differ.'))
+    try {
+      const email = await credentials.choosePassword(token, password, now())
+      return email === undefined ? send(reply, 404, usedPage) : send(reply, 200, donePage(email))
+    } catch (error) {
+      if (!(error instanceof Problem) || error.kind !== 'invalid') throw error
+      return send(reply, 400, formPage(token, error.message))
+    }
+  })
+}
+
+const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:26rem;margin:12vh auto;padding:0 1rem;color:#1a1a1a;background:#fff}
+label,input,button{display:block;width:100%;box-sizing:border-box;font:inherit}label{margin-top:1rem}
+input{padding:.5rem;border:1px solid #767676;border-radius:4px}
+button{margin-top:1.5rem;padding:.6rem;border:0;border-radius:4px;background:#1b5fc1;color:#fff;cursor:pointer}
+[role=alert]{color:#b00020}a{color:#1b5fc1}code{background:#eee;padding:0 .2em}
+@media(prefers-color-scheme:dark){body{background:#161616;color:#eee}code{background:#333}a{color:#8ab4f8}
+[role=alert]{color:#ff8a80}input{background:#222;color:#eee}}`
+
+const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`
+
+const send = (reply: FastifyReply, status: number, html: string): FastifyReply =>
+  reply.code(status).type('text/html; charset=utf-8').header('content-security-policy', policy).send(html)
+
+const page = (title: string, content: string): string => `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title} · Halyard</title><style>${style}</style></head><body><main><h1>${title}</h1>${content}</main></body></html>
+`
+
+const formPage = (token: string, problem?: string): string =>
+  page(
+    'Set up Halyard',
+    `<p>Choose a password for the first owner. This link works once.</p>
+${problem === undefined ? '' : `<p role="alert">${escapeHtml(problem)}</p>`}
+<form method="post" action="/setup"><input type="hidden" name="token" value="${escapeHtml(token)}">
+<label for="password">Password</label><input id="password" name="password" type="password" minlength="8" required autocomplete="new-password">
+<label for="repeated">Repeat the password</label><input id="repeated" name="repeated" type="password" minlength="8" required autocomplete="new-password">
+<button type="submit">Set password</button></form>`,
+  )
+
+const donePage = (email: string): string =>
+  page(
+    'Password set',
+    `<p>Sign in as <strong>${escapeHtml(email)}</strong> with your new password.</p><p><a href="/login">Sign in</a></p>`,
+  )
+
+const usedPage = page(
+  'Link not valid',
+  `<p>This setup link is wrong or has been used.</p>
+<p><a href="/login">Sign in</a>, or set a new password on the server: <code>halyard users reset-password --email …</code></p>`,
+)
+
+const escapes: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, character => escapes[character] ?? '')

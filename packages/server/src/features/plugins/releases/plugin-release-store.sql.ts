@@ -1,0 +1,62 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../../storage/tables.ts'
+import { type ReleaseContent, releaseDigest } from './plugin-release.ts'
+import type { PluginReleaseStore } from './plugin-release-store.ts'
+
+export function sqlPluginReleaseStore(db: Kysely<Tables>): PluginReleaseStore {
+  const store: PluginReleaseStore = {
+    async findAcceptance(organizationId, pluginId) {
+      const row = await db
+        .selectFrom('plugin_acceptances')
+        .selectAll()
+        .where('organization_id', '=', organizationId)
+        .where('plugin_id', '=', pluginId)
+        .executeTakeFirst()
+      return row && { organizationId, pluginId, digest: row.digest, acceptedAt: row.accepted_at }
+    },
+    async accept({ organizationId, pluginId, digest, acceptedAt }, { content, code }) {
+      await db
+        .insertInto('plugin_releases')
+        .values({ plugin_id: pluginId, digest, content: JSON.stringify(content), code: code ?? null })
+        .onConflict(conflict => conflict.columns(['plugin_id', 'digest']).doNothing())
+        .execute()
+      const values = { digest, accepted_at: acceptedAt }
+      await db
+        .insertInto('plugin_acceptances')
+        .values({ organization_id: organizationId, plugin_id: pluginId, ...values })
+        .onConflict(conflict => conflict.columns(['organization_id', 'plugin_id']).doUpdateSet(values))
+        .execute()
+      const accepted = db.selectFrom('plugin_acceptances').select('digest').where('plugin_id', '=', pluginId)
+      await db
+        .deleteFrom('plugin_releases')
+        .where('plugin_id', '=', pluginId)
+        .where('digest', 'not in', accepted)
+        .execute()
+    },
+    async findCode(pluginId, digest) {
+      const row = await release(pluginId, digest).select('code').executeTakeFirst()
+      return row?.code ?? undefined
+    },
+    async use(organizationId, plugin) {
+      const asItIs = { plugin, pinnedDigest: undefined }
+      if (plugin.organizationId === organizationId) return { ...asItIs, isAccepted: true, updateAvailable: false }
+      const accepted = await store.findAcceptance(organizationId, plugin.id)
+      if (!accepted) return { ...asItIs, isAccepted: false, updateAvailable: true }
+      if (accepted.digest === releaseDigest(plugin)) return { ...asItIs, isAccepted: true, updateAvailable: false }
+      const row = await release(plugin.id, accepted.digest).select('content').executeTakeFirst()
+      if (!row) return { ...asItIs, isAccepted: false, updateAvailable: true }
+      const content = JSON.parse(row.content) as ReleaseContent
+      return {
+        plugin: { ...plugin, ...content },
+        pinnedDigest: accepted.digest,
+        isAccepted: true,
+        updateAvailable: true,
+      }
+    },
+  }
+
+  const release = (pluginId: number, digest: string) =>
+    db.selectFrom('plugin_releases').where('plugin_id', '=', pluginId).where('digest', '=', digest)
+
+  return store
+}

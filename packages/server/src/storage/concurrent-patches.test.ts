@@ -1,0 +1,185 @@
+import { allRoutes } from '@halyard/contract'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type PatchCase, patchActions, patchCases } from '../testing/patch-cases.ts'
+import { type Client, type Scenario, startScenario } from '../testing/scenario.ts'
+
+const patchRoutes = allRoutes.filter(route => route.method === 'PATCH')
+const roundsOfAll = 6
+const roundsOfPair = 2
+
+it('tries every PATCH route of the contract and every field that it writes', () => {
+  const tried = [...patchCases.map(({ path }) => path), ...Object.keys(patchActions)]
+  expect(tried.toSorted()).toEqual(patchRoutes.map(({ path }) => path as string).toSorted())
+  for (const { path, values, without = {} } of patchCases) {
+    const { body } = patchRoutes.find(route => route.path === path)!
+    const fields = Object.keys((body as { properties?: object } | undefined)?.properties ?? {})
+    expect([...Object.keys(values), ...Object.keys(without)].toSorted(), path).toEqual(fields.toSorted())
+  }
+})
+
+describe.each(['one node on sqlite', 'one node on postgres', 'two nodes on postgres'] as const)('%s', setting => {
+  let s: Scenario
+  let nodes: Scenario[]
+  beforeAll(async () => {
+    s = await startScenario(setting === 'one node on sqlite' ? 'sqlite' : 'postgres')
+    nodes = [s]
+    if (setting === 'two nodes on postgres') {
+      nodes.push(await startScenario('postgres', { databaseUrl: s.databaseUrl }))
+    }
+  })
+  afterAll(async () => {
+    for (const node of nodes.toReversed()) await node.close()
+  })
+
+  /** The n-th request goes to the n-th node. */
+  const on = (n: number, { key }: Client): Client => nodes[n % nodes.length]!.as(key)
+
+  it.each(patchCases.map(patchCase => [patchCase.path, patchCase] as const))(
+    'keeps every field that was acknowledged by PATCH %s',
+    async (_path, patchCase) => {
+      const { path, client = s } = await patchCase.setUp(s)
+      const fields = Object.keys(patchCase.values)
+      const tied = patchCase.tied ?? []
+      const areTied = (a: string, b: string) => tied.some(pair => pair.includes(a) && pair.includes(b))
+      const independent = fields.filter(field => !tied.some(([, second]) => second === field))
+      for (let round = 0; round < roundsOfAll; round++)
+        await send(patchCase, path, client, rotated(independent, round), round)
+      for (const [n, first] of fields.entries()) {
+        for (const second of fields.slice(n + 1)) {
+          if (areTied(first, second)) continue
+          for (let round = 0; round < roundsOfPair; round++) {
+            await send(patchCase, path, client, round % 2 ? [first, second] : [second, first], round)
+          }
+        }
+      }
+    },
+  )
+
+  async function send(patchCase: PatchCase, path: string, client: Client, fields: readonly string[], round: number) {
+    const valueFor = (field: string) => patchCase.values[field]![round % 2]
+    const replies = await Promise.all(
+      fields.map((field, n) => on(n, client).patch(path, { ...patchCase.sentAlong, [field]: valueFor(field) })),
+    )
+    for (const reply of replies) expect(reply.status, reply.text).toBe(200)
+    const isReadable = patchRoutes.some(({ path: of }) => of === patchCase.path && hasGet(of))
+    if (!isReadable) return
+    const { body } = await s.as(client.key).get(path)
+    for (const field of fields) {
+      const shown = patchCase.shown?.[field] ? patchCase.shown[field](body) : body[field]
+      if (shown !== undefined)
+        expect(shown, `${field}, sent in parallel with ${fields.join(', ')}`).toEqual(valueFor(field))
+    }
+  }
+
+  it('stores the token that a reset has issued, beside renames', async () => {
+    const { body: project } = await s.post('/api/projects/', { name: 'patched' })
+    const path = `/api/projects/${project.id}/`
+    for (let round = 0; round < 10; round++) {
+      const [renamed, reset] = await Promise.all([
+        on(0, s).patch(path, { name: `round ${round}` }),
+        on(1, s).patch(`${path}reset_token/`),
+      ])
+      expect([renamed.status, reset.status]).toEqual([200, 200])
+      const { body } = await s.get(path)
+      expect(body).toMatchObject({ name: `round ${round}`, api_token: reset.body.api_token })
+    }
+  })
+
+  it('keeps a new password beside a rename', async () => {
+    const person = await s.join(`password-${setting.replaceAll(' ', '-')}`)
+    const keyed = await person.post('/api/personal_api_keys/', { label: 'lasting', scopes: ['*'] })
+    const client = s.as(keyed.body.value)
+    let password = 'correct horse battery'
+    for (let round = 0; round < 3; round++) {
+      const next = `correct horse battery ${round}`
+      const replies = await Promise.all([
+        on(0, client).patch('/api/users/@me/', { password: next, current_password: password }),
+        on(1, client).patch('/api/users/@me/', { first_name: `round ${round}` }),
+      ])
+      expect(replies.map(reply => reply.status)).toEqual([200, 200])
+      password = next
+      const signedIn = await s.as(undefined).post('/api/login/', { email: person.email, password })
+      expect(signedIn.status).toBe(200)
+      expect(signedIn.body.user.first_name).toBe(`round ${round}`)
+    }
+  })
+
+  it('never leaves a key unrestricted when its two restrictions are lifted in parallel', async () => {
+    const organizationId = s.organization.split('/').at(-1)
+    const restricted = { scopes: ['*'], scoped_teams: [s.projectId], scoped_organizations: [organizationId] }
+    for (let round = 0; round < 6; round++) {
+      const { body: own } = await s.post('/api/personal_api_keys/', { label: 'own', ...restricted })
+      const client = s.as(own.value)
+      const path = `/api/personal_api_keys/${own.id}/`
+      const replies = await Promise.all([
+        on(0, client).patch(path, { scoped_teams: [] }),
+        on(1, client).patch(path, { scoped_organizations: [] }),
+      ])
+      expect(replies.filter(reply => reply.status === 200).length).toBeLessThanOrEqual(1)
+      const { body } = await s.get(path)
+      expect(body.scoped_teams.length + body.scoped_organizations.length).toBeGreaterThan(0)
+      await s.delete(path)
+    }
+  })
+
+  it('adds and removes all members of a static cohort that parallel requests name', async () => {
+    const ids = Array.from({ length: 6 }, (_, n) => `member-${n}`)
+    for (const distinct_id of ids) {
+      await s.post('/capture/', { token: s.projectToken, distinct_id, event: '$identify', properties: {} })
+    }
+    const { body: cohort } = await s.post(`${s.project}/cohorts/`, { name: 'static', is_static: true })
+    const path = `${s.project}/cohorts/${cohort.id}/`
+    const count = async () => (await s.get(`${path}persons/`)).body.results.length
+    await expect.poll(async () => (await s.get(`${s.project}/persons/`)).body.results.length).toBeGreaterThanOrEqual(6)
+    await Promise.all(
+      ids.map((id, n) => on(n, s).patch(`${path}add_persons_to_static_cohort/`, { distinct_ids: [id] })),
+    )
+    expect(await count()).toBe(6)
+    await Promise.all(
+      ids.slice(0, 5).map((id, n) => on(n, s).patch(`${path}remove_person_from_static_cohort/`, { distinct_id: id })),
+    )
+    expect(await count()).toBe(1)
+    expect((await s.get(path)).body.count).toBe(1)
+  })
+
+  it('keeps the places and the names of configurations', async () => {
+    const configs = await Promise.all(
+      [1, 2].map(async n => {
+        const { body: plugin } = await s.post(`${s.organization}/plugins/`, { name: `placed ${n}` })
+        return (await s.post(`${s.project}/plugin_configs/`, { plugin: plugin.id })).body
+      }),
+    )
+    for (let round = 0; round < 4; round++) {
+      const orders = Object.fromEntries(configs.map(({ plugin }, n) => [plugin, 10 * round + n]))
+      const replies = await Promise.all([
+        on(0, s).patch(`${s.project}/plugin_configs/rearrange/`, { orders }),
+        on(1, s).patch(`${s.project}/plugin_configs/${configs[0].id}/`, { name: `round ${round}` }),
+      ])
+      expect(replies.map(reply => reply.status)).toEqual([200, 200])
+      const { body } = await s.get(`${s.project}/plugin_configs/${configs[0].id}/`)
+      expect(body).toMatchObject({ name: `round ${round}`, order: 10 * round })
+    }
+  })
+
+  it('keeps all files of a plugin that parallel requests write', async () => {
+    const { body: plugin } = await s.post(`${s.organization}/plugins/`, { name: 'written' })
+    const path = `${s.organization}/plugins/${plugin.id}/`
+    for (let round = 0; round < 3; round++) {
+      const files = { 'first.ts': `export const first = ${round}`, 'second.ts': `export const second = ${round}` }
+      const replies = await Promise.all([
+        ...Object.entries(files).map(([name, text], n) => on(n, s).patch(`${path}update_source/`, { [name]: text })),
+        on(1, s).patch(path, { description: `round ${round}` }),
+      ])
+      for (const reply of replies) expect(reply.status, reply.text).toBe(200)
+      const { body } = await s.get(`${path}source/`)
+      expect(body).toMatchObject({ description: `round ${round}`, source: files })
+    }
+  })
+})
+
+const hasGet = (path: string) => allRoutes.some(route => route.method === 'GET' && route.path === path)
+
+const rotated = <T>(items: readonly T[], by: number): T[] => {
+  const start = by % items.length
+  return [...items.slice(start), ...items.slice(0, start)]
+}

@@ -1,0 +1,125 @@
+import { type AnswerOf, routes } from '@halyard/contract'
+import { ActionIcon, Anchor, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { TrashIcon } from '../../ui/icons.tsx'
+import type { TabProps } from '../flag-tabs.ts'
+
+type Grant = AnswerOf<typeof routes.roleAccess.get>
+
+/** The roles that can edit this flag in addition to those that can edit every flag. */
+export function AccessTab({ flag, project }: TabProps) {
+  const t = useMessages()
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const params = { project_id: String(project.id), parent_lookup_feature_flag_id: String(flag.id) }
+  const queryKey = ['role-access', params.project_id, params.parent_lookup_feature_flag_id]
+  const grants = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.roleAccess.list, { params, signal }) })
+  const roles = useQuery({
+    queryKey: ['roles', project.organization],
+    queryFn: ({ signal }) =>
+      call(routes.roles.list, { params: { parent_lookup_organization_id: project.organization }, signal }),
+  })
+  const [roleId, setRoleId] = useState('')
+  const refresh = () => queries.invalidateQueries({ queryKey })
+  const letIn = useMutation({
+    mutationFn: () => call(routes.roleAccess.create, { params, body: { role_id: roleId } }),
+    onSuccess: ({ role }) => {
+      notify.success({ message: t.access.granted(role.name) })
+      setRoleId('')
+      return refresh()
+    },
+  })
+  const revoke = useMutation({
+    mutationFn: ({ id }: Grant) => call(routes.roleAccess.remove, { params: { ...params, id: String(id) } }),
+    onSuccess: (_, { role }) => {
+      notify.success({ message: t.access.revoked(role.name) })
+      return refresh()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    letIn.mutate()
+  }
+  return (
+    <Loaded query={grants}>
+      {({ results }) => {
+        const free = (roles.data?.results ?? []).filter(role => results.every(({ role_id }) => role_id !== role.id))
+        return (
+          <Stack>
+            <Text size="sm" c="dimmed">
+              {t.access.intro}
+            </Text>
+            <ProblemAlert error={letIn.error ?? revoke.error} />
+            {results.length === 0 ? (
+              <Text size="sm">{t.access.none}</Text>
+            ) : (
+              <DataTable
+                label={t.tabs.access}
+                head={[t.access.role, t.access.members, t.access.since, '']}
+                rows={results.map(grant => ({
+                  key: grant.id,
+                  cells: [
+                    grant.role.name,
+                    grant.role.members,
+                    day(grant.added_at),
+                    flag.can_edit && (
+                      <ActionIcon
+                        key="revoke"
+                        variant="subtle"
+                        color="gray"
+                        aria-label={t.access.revoke(grant.role.name)}
+                        onClick={() => revoke.mutate(grant)}
+                      >
+                        <TrashIcon size={16} />
+                      </ActionIcon>
+                    ),
+                  ],
+                }))}
+              />
+            )}
+            {roles.data?.results.length === 0 && (
+              <Text size="sm">
+                {t.access.noRoles}{' '}
+                <Anchor
+                  component={Link}
+                  to={`/organization/${project.organization}/roles`}
+                  size="sm"
+                  underline="always"
+                >
+                  {t.access.toRoles}
+                </Anchor>
+              </Text>
+            )}
+            {flag.can_edit && roles.data?.results.length !== 0 && (
+              <Group align="flex-end" component="form" onSubmit={submit}>
+                <NativeSelect
+                  label={t.access.grantLabel}
+                  required
+                  withAsterisk={false}
+                  value={roleId}
+                  onChange={event => setRoleId(event.currentTarget.value)}
+                  data={[
+                    { value: '', label: t.access.selectRole },
+                    ...free.map(({ id, name }) => ({ value: id, label: name })),
+                  ]}
+                />
+                <Button type="submit" variant="default" loading={letIn.isPending}>
+                  {t.access.grant}
+                </Button>
+              </Group>
+            )}
+          </Stack>
+        )
+      }}
+    </Loaded>
+  )
+}

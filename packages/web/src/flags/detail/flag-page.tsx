@@ -1,0 +1,154 @@
+import { type Flag, routes } from '@halyard/contract'
+import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tooltip } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { type ReactNode, useState } from 'react'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCohorts } from '../../services/cohort-queries.ts'
+import { useCall } from '../../services/services.ts'
+import { useProject } from '../../services/session-queries.ts'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { Loaded } from '../../ui/feedback/problems.tsx'
+import { DotsIcon } from '../../ui/icons.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { PageTabs } from '../../ui/layout/tabs.tsx'
+import { CopiesTab } from '../copies/copies-tab.tsx'
+import { describeState } from '../flag-summary.ts'
+import { type FlagTab, flagTabs, type TabProps } from '../flag-tabs.ts'
+import { HistoryTab } from '../history/history-tab.tsx'
+import { ScheduleTab } from '../schedule/schedule-tab.tsx'
+import { useFlags, usePatchFlag } from '../use-flags.ts'
+import { useToggle } from '../use-toggle.ts'
+import { AccessTab } from './access-tab.tsx'
+import { CodeTab } from './code-tab.tsx'
+import { CopyKey } from './copy-key.tsx'
+import { TargetingTab } from './targeting-tab.tsx'
+import { UsageTab } from './usage-tab.tsx'
+
+export function FlagPage() {
+  const { projectId, flagId } = useParams({ from: '/shell/project/$projectId/flags/$flagId' })
+  const project = useProject(projectId)
+  const call = useCall()
+  const flag = useQuery({
+    queryKey: ['flag', projectId, flagId],
+    queryFn: ({ signal }) => call(routes.flags.get, { params: { project_id: projectId, id: flagId }, signal }),
+  })
+  const { flags } = useFlags(projectId)
+  const cohorts = useCohorts(projectId)
+  const data = project && flag.data ? { project, flag: flag.data } : undefined
+  return (
+    <Loaded query={{ ...flag, data, refetch: flag.refetch }}>
+      {known => <FlagWithTabs {...known} flags={flags ?? []} cohorts={cohorts} />}
+    </Loaded>
+  )
+}
+
+function FlagWithTabs(props: TabProps) {
+  const { flag, project } = props
+  const t = useMessages()
+  const { percent } = useFormats()
+  const projectId = String(project.id)
+  const { tab = 'targeting' } = useSearch({ from: '/shell/project/$projectId/flags/$flagId' })
+  const navigate = useNavigate()
+  const { toggle } = useToggle(projectId)
+  const state = describeState(flag, { t, percent, groupTypes: project.group_types })
+  const tabs: Record<FlagTab, { label: string; content: () => ReactNode }> = {
+    targeting: { label: t.tabs.targeting, content: () => <TargetingTab {...props} /> },
+    usage: { label: t.tabs.usage, content: () => <UsageTab {...props} /> },
+    copies: { label: t.tabs.copies, content: () => <CopiesTab {...props} /> },
+    schedule: { label: t.tabs.schedule, content: () => <ScheduleTab {...props} /> },
+    history: { label: t.tabs.history, content: () => <HistoryTab {...props} /> },
+    code: { label: t.tabs.code, content: () => <CodeTab {...props} /> },
+    access: { label: t.tabs.access, content: () => <AccessTab {...props} /> },
+  }
+  const open = (next: FlagTab) =>
+    navigate({
+      to: '/project/$projectId/flags/$flagId',
+      params: { projectId, flagId: String(flag.id) },
+      search: next === 'targeting' ? {} : { tab: next },
+    })
+  return (
+    <Page
+      title={flag.key}
+      intro={
+        <>
+          <Anchor component={Link} to={`/project/${projectId}/flags`} size="sm" underline="always">
+            {t.flags.title}
+          </Anchor>
+          {' · '}
+          {state.text}
+          {flag.name !== '' && ` · ${flag.name}`}
+        </>
+      }
+      actions={
+        <Group gap="xs">
+          {flag.deleted ? (
+            <Badge color="red" variant="light">
+              {t.flagState.deleted}
+            </Badge>
+          ) : (
+            <Tooltip label={t.flags.readOnly} disabled={flag.can_edit}>
+              <Switch
+                size="md"
+                color="green"
+                labelPosition="left"
+                label={flag.active ? t.flags.stateOn : t.flags.stateOff}
+                checked={flag.active}
+                disabled={!flag.can_edit}
+                onChange={() => toggle(flag)}
+              />
+            </Tooltip>
+          )}
+          <CopyKey flagKey={flag.key} />
+          {flag.can_edit && <FlagMenu flag={flag} projectId={projectId} />}
+        </Group>
+      }
+    >
+      <PageTabs label={flag.key} names={flagTabs} tabs={tabs} value={tab} onChange={open} />
+    </Page>
+  )
+}
+
+function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
+  const t = useMessages()
+  const notify = useNotify()
+  const patch = usePatchFlag(projectId)
+  const [isAsking, setIsAsking] = useState(false)
+  const setDeleted = async (deleted: boolean): Promise<void> => {
+    await patch.mutateAsync({ flag, patch: { deleted } })
+    notify.success({
+      id: `delete-${flag.id}`,
+      message: deleted ? t.bulk.deleted(1) : t.bulk.restored(1),
+      ...(deleted && { onUndo: restore }),
+    })
+  }
+  const restore = () => setDeleted(false).catch(error => notify.fail(error, flag.key))
+  return (
+    <>
+      <Menu position="bottom-end">
+        <Menu.Target>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.common.moreActions}>
+            <DotsIcon />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          {flag.deleted ? (
+            <Menu.Item onClick={restore}>{t.flags.bulkRestore}</Menu.Item>
+          ) : (
+            <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+              {t.flags.bulkDelete}
+            </Menu.Item>
+          )}
+        </Menu.Dropdown>
+      </Menu>
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t.flags.bulkDelete}
+        question={t.flags.bulkConfirmDelete(1)}
+        onConfirm={() => setDeleted(true)}
+        onClose={() => setIsAsking(false)}
+      />
+    </>
+  )
+}

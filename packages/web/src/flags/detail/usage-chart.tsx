@@ -1,0 +1,70 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import { useLanguage } from '../../i18n/language.tsx'
+import 'uplot/dist/uPlot.min.css'
+
+const colors = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
+const heightPixels = 220
+
+interface Props {
+  /** Days, or instants when `isHourly`. */
+  days: readonly string[]
+  isHourly?: boolean
+  series: readonly { readonly label: string; readonly data: readonly number[] }[]
+  label: string
+}
+
+/** A canvas line chart. The table next to it holds the same numbers for screen readers. */
+export function UsageChart({ days, series, label, isHourly = false }: Props) {
+  const box = useRef<HTMLDivElement>(null)
+  const scheme = useComputedColorScheme('light')
+  const { language } = useLanguage()
+  useEffect(() => {
+    const target = box.current
+    if (!target) return
+    const text = scheme === 'dark' ? '#c9c9c9' : '#495057'
+    const grid = { stroke: scheme === 'dark' ? '#2c2e33' : '#e6e8eb', width: 1 }
+    const date = new Intl.DateTimeFormat(
+      language,
+      isHourly ? { hour: 'numeric', minute: '2-digit' } : { day: 'numeric', month: 'short', timeZone: 'UTC' },
+    )
+    const axis = { stroke: text, grid, ticks: grid }
+    const chart = new uPlot(
+      {
+        width: target.clientWidth,
+        height: heightPixels,
+        // The numbers are in the table; a live legend would be announced as dashes.
+        legend: { live: false },
+        series: [
+          {},
+          ...series.map((each, index) => ({
+            label: each.label,
+            stroke: colors[index % colors.length] as string,
+            width: 2,
+            points: { show: days.length < 15 },
+          })),
+        ],
+        axes: [
+          { ...axis, values: (_plot, stamps) => stamps.map(stamp => date.format(stamp * 1000)) },
+          { ...axis, size: 60 },
+        ],
+        scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
+        // Days are UTC; hours are in the local time zone.
+        ...(!isHourly && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
+      },
+      [
+        days.map(day => Date.parse(isHourly ? day : `${day.slice(0, 10)}T00:00:00Z`) / 1000),
+        ...series.map(({ data }) => [...data]),
+      ],
+      target,
+    )
+    const observer = new ResizeObserver(() => chart.setSize({ width: target.clientWidth, height: heightPixels }))
+    observer.observe(target)
+    return () => {
+      observer.disconnect()
+      chart.destroy()
+    }
+  }, [days, series, scheme, isHourly, language])
+  return <div ref={box} role="img" aria-label={label} />
+}

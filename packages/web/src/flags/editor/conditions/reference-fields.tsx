@@ -1,0 +1,101 @@
+import { NativeSelect, Select, Text } from '@mantine/core'
+import { useMessages } from '../../../i18n/language.tsx'
+import { type Property, readFilters } from '../../filters.ts'
+import classes from '../editor.module.css'
+import { useEditing } from '../editor-context.ts'
+import { negated } from './negation.ts'
+
+/** The validation message of this field. */
+export interface Faults {
+  readonly key: string | undefined
+  readonly operator: string | undefined
+  readonly value: string | undefined
+}
+
+export interface FieldsProps {
+  property: Property
+  faults: Faults
+  onChange: (property: Property) => void
+}
+
+export function CohortFields({ property, faults, onChange }: FieldsProps) {
+  const t = useMessages()
+  const { cohorts, isCohort } = useEditing()
+  const isOut = property.operator === 'not_in' || property.negation === true
+  const setNegated = (out: boolean) =>
+    onChange(
+      isCohort ? negated({ ...property, operator: 'in' }, out) : { ...property, operator: out ? 'not_in' : 'in' },
+    )
+  const chosen = String(property.value ?? '')
+  const known = cohorts.map(({ id, name }) => ({ value: String(id), label: name }))
+  const options =
+    chosen === '' || known.some(({ value }) => value === chosen)
+      ? known
+      : [...known, { value: chosen, label: `#${chosen}` }]
+  return (
+    <>
+      <NativeSelect
+        aria-label={t.editor.operator}
+        value={isOut ? 'not_in' : 'in'}
+        error={faults.operator}
+        onChange={event => setNegated(event.currentTarget.value === 'not_in')}
+        data={[
+          { value: 'in', label: t.editor.inCohort },
+          { value: 'not_in', label: t.editor.notInCohort },
+        ]}
+        className={classes.field as string}
+      />
+      <Select
+        aria-label={t.editor.cohort}
+        placeholder={t.editor.selectCohort}
+        searchable
+        data={options}
+        value={chosen === '' ? null : chosen}
+        error={faults.value}
+        onChange={value => onChange({ ...property, key: 'id', value: value === null ? '' : Number(value) })}
+        nothingFoundMessage={t.editor.noCohorts}
+        className={classes.value as string}
+      />
+    </>
+  )
+}
+
+/** A project can have thousands of flags, so the list is limited. */
+const optionsMax = 50
+
+export function FlagFields({ property, faults, onChange }: FieldsProps) {
+  const t = useMessages()
+  const { flags, flagId } = useEditing()
+  const target = flags.find(flag => String(flag.id) === property.key)
+  const options = flags.filter(flag => flag.id !== flagId).map(flag => ({ value: String(flag.id), label: flag.key }))
+  const variants = target ? readFilters(target.filters).variants.map(({ key }) => ({ value: key, label: key })) : []
+  const value = typeof property.value === 'boolean' ? `=${property.value}` : String(property.value ?? '=true')
+  const choose = (chosen: string) =>
+    onChange({ ...property, value: chosen.startsWith('=') ? chosen === '=true' : chosen })
+  return (
+    <>
+      <Text size="sm" pt={7}>
+        {t.editor.theFlag}
+      </Text>
+      <Select
+        aria-label={t.editor.flag}
+        placeholder={t.editor.selectFlag}
+        searchable
+        limit={optionsMax}
+        data={options}
+        value={property.key === '' ? null : property.key}
+        error={faults.key}
+        onChange={key => onChange({ ...property, key: key ?? '' })}
+        className={classes.field as string}
+      />
+      <NativeSelect
+        aria-label={t.editor.value}
+        value={value}
+        error={faults.value}
+        onChange={event => choose(event.currentTarget.value)}
+        data={[{ value: '=true', label: t.editor.isOn }, { value: '=false', label: t.editor.isOff }, ...variants]}
+        className={classes.value as string}
+      />
+    </>
+  )
+}

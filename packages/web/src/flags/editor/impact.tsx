@@ -1,0 +1,139 @@
+import { type BlastRadius, routes } from '@halyard/contract'
+import { Box, Group, Paper, Progress, Skeleton, Text, Title } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { type Draft, draftToWire } from './draft.ts'
+
+interface Props {
+  projectId: string
+  /** Undefined for a new flag, which has nothing to compare with. */
+  flagId: number | undefined
+  draft: Draft
+  isSound: boolean
+}
+
+const waitMilliseconds = 300
+/** The usual height of the result, so that it does not shift the content below. */
+const place = '3.85rem'
+const placeWithVariants = '4.9rem'
+
+/** How many people or groups the draft would match, and who would gain or lose the flag on save. */
+export function Impact({ projectId, flagId, draft, isSound }: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const [debounced] = useDebouncedValue(draft, waitMilliseconds)
+  const body = { ...draftToWire(debounced), key: debounced.key === '' ? 'new' : debounced.key }
+  const impact = useQuery({
+    queryKey: ['blast-radius', projectId, flagId, JSON.stringify(body)],
+    queryFn: ({ signal }) =>
+      call(routes.flagReach.userBlastRadius, {
+        params: { project_id: projectId },
+        ...(flagId !== undefined && { query: { compare_to: String(flagId) } }),
+        body,
+        signal,
+      }),
+    // The debounced draft may already be invalid.
+    enabled: isSound && debounced === draft,
+    placeholderData: keepPreviousData,
+    retry: false,
+    staleTime: 10_000,
+  })
+  return (
+    <Paper withBorder p="md" radius="lg" component="section">
+      <Title order={2} mb={4}>
+        {t.impact.title}
+      </Title>
+      <Box role="status" mih={debounced.filters.variants.length > 0 ? placeWithVariants : place}>
+        {impact.data ? (
+          <Counted impact={impact.data} audience={debounced.filters.groupTypeIndex === null ? 'people' : 'groups'} />
+        ) : impact.error ? (
+          <Text size="sm" c="dimmed">
+            {t.impact.unknown}
+          </Text>
+        ) : (
+          <Skeleton height={44} aria-hidden="true" />
+        )}
+      </Box>
+    </Paper>
+  )
+}
+
+function Counted({ impact, audience }: { impact: BlastRadius; audience: 'people' | 'groups' }) {
+  const t = useMessages()
+  const { count, percent } = useFormats()
+  const { would_be_on, total_users, users_affected, comparison, variants } = impact
+  if (total_users === 0) {
+    return (
+      <Text size="sm" c="dimmed">
+        {t.impact.noPeople}
+      </Text>
+    )
+  }
+  const on = would_be_on ?? users_affected
+  const total = `${count(total_users)} ${t.impact.counted[audience]}`
+  const byVariant = Object.entries(variants)
+  return (
+    <>
+      <Text size="sm" mb={6}>
+        {t.impact.on(count(on), total, percent((100 * on) / total_users))}
+      </Text>
+      <Progress value={(100 * on) / total_users} aria-label={t.impact.title} mb="xs" />
+      {byVariant.length > 0 && (
+        <Text size="xs" c="dimmed">
+          {byVariant.map(([key, people]) => `${key} ${count(people)}`).join(' · ')}
+        </Text>
+      )}
+      {comparison && <Comparison comparison={comparison} />}
+    </>
+  )
+}
+
+function Comparison({ comparison }: { comparison: NonNullable<BlastRadius['comparison']> }) {
+  const t = useMessages()
+  const { count } = useFormats()
+  const { gains, losses, changes, sample_gains, sample_losses } = comparison
+  if (gains + losses + changes === 0) {
+    return (
+      <Text size="xs" c="dimmed">
+        {t.impact.noChanges}
+      </Text>
+    )
+  }
+  return (
+    <>
+      <Change text={t.impact.gain(count(gains))} color="green" people={sample_gains} />
+      <Change text={t.impact.lose(count(losses))} color="red" people={sample_losses} />
+      {changes > 0 && <Text size="sm">{t.impact.change(count(changes))}</Text>}
+    </>
+  )
+}
+
+const namesMax = 3
+
+interface ChangeProps {
+  text: string
+  color: 'green' | 'red'
+  people: readonly { readonly name: string }[]
+}
+
+function Change({ text, color, people }: ChangeProps) {
+  const t = useMessages()
+  return (
+    <Group gap={4} mt={4}>
+      <Text size="sm" c={people.length > 0 ? `var(--mantine-color-${color}-light-color)` : 'dimmed'} fw={500}>
+        {text}
+      </Text>
+      {people.length > 0 && (
+        <Text size="xs" c="dimmed" w="100%" style={{ overflowWrap: 'anywhere' }}>
+          {t.impact.forExample}:{' '}
+          {people
+            .slice(0, namesMax)
+            .map(({ name }) => name)
+            .join(', ')}
+        </Text>
+      )}
+    </Group>
+  )
+}

@@ -1,0 +1,120 @@
+import { type FlagVersion, routes } from '@halyard/contract'
+import { Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { RelativeTime } from '../../ui/data/relative-time.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { Loaded } from '../../ui/feedback/problems.tsx'
+import { cacheFlag } from '../flag-cache.ts'
+import type { TabProps } from '../flag-tabs.ts'
+import { useWording } from '../use-wording.ts'
+import { ChangeList, type FieldChange } from './change-list.tsx'
+
+const versionsMax = '200'
+
+/** All versions of the flag: compare any two, restore any. */
+export function Versions(props: TabProps) {
+  const { flag, project } = props
+  const call = useCall()
+  const params = { project_id: String(project.id), id: String(flag.id) }
+  const versions = useQuery({
+    queryKey: ['flag-history', params.project_id, params.id, 'versions', flag.version],
+    queryFn: ({ signal }) => call(routes.flagVersions.list, { params, query: { limit: versionsMax }, signal }),
+  })
+  return <Loaded query={versions}>{({ results }) => <Compare {...props} versions={results} />}</Loaded>
+}
+
+function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVersion[] }) {
+  const { flag, project } = props
+  const t = useMessages()
+  const { moment } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const wording = useWording(props)
+  const params = { project_id: String(project.id), id: String(flag.id) }
+  const [to, setTo] = useState(versions[0]?.version ?? flag.version)
+  const [from, setFrom] = useState(versions[1]?.version ?? to)
+  const compared = useQuery({
+    queryKey: ['flag-history', params.project_id, params.id, 'compare', from, to],
+    queryFn: ({ signal }) =>
+      call(routes.flagVersions.get, {
+        params: { ...params, version: String(to) },
+        query: { compare_to: String(from) },
+        signal,
+      }),
+    // The content below keeps its position while another pair loads.
+    placeholderData: keepPreviousData,
+  })
+  const restore = useMutation({
+    mutationFn: (version: number) => call(routes.flagVersions.restore, { params, body: { version } }),
+    onSuccess: async (restored, version) => {
+      cacheFlag(queries, params.project_id, restored)
+      notify.success({ message: t.versions.restored(version) })
+      await queries.invalidateQueries({ queryKey: ['flag-history', params.project_id, params.id] })
+    },
+    onError: error => notify.fail(error, flag.key),
+  })
+  const options = versions.map(({ version, created_at, created_by }) => ({
+    value: String(version),
+    label: `${t.versions.version(version)} · ${moment(created_at)}${created_by ? ` · ${created_by.first_name}` : ''}`,
+  }))
+  return (
+    <Stack>
+      <Group align="flex-end">
+        <NativeSelect
+          label={t.versions.from}
+          value={String(from)}
+          onChange={event => setFrom(Number(event.currentTarget.value))}
+          data={options}
+        />
+        <NativeSelect
+          label={t.versions.to}
+          value={String(to)}
+          onChange={event => setTo(Number(event.currentTarget.value))}
+          data={options}
+        />
+      </Group>
+      <Loaded query={compared}>
+        {({ changes }) =>
+          changes.length === 0 || from === to ? (
+            <Text size="sm">{t.versions.same}</Text>
+          ) : (
+            <ChangeList
+              changes={changes.filter((change): change is typeof change & FieldChange => change.field !== null)}
+              wording={wording}
+            />
+          )
+        }
+      </Loaded>
+      {(compared.isPending ? [] : versions).map(version => (
+        <Paper key={version.version} withBorder p="sm" radius="lg">
+          <Group justify="space-between">
+            <Text size="sm">
+              <b>{t.versions.version(version.version)}</b> · <RelativeTime instant={version.created_at} />
+              {version.created_by && ` · ${version.created_by.first_name}`}
+            </Text>
+            {version.is_current ? (
+              <Badge variant="light" color="green">
+                {t.versions.current}
+              </Badge>
+            ) : (
+              flag.can_edit && (
+                <Button
+                  variant="default"
+                  size="compact-sm"
+                  loading={restore.isPending && restore.variables === version.version}
+                  onClick={() => restore.mutate(version.version)}
+                >
+                  {t.versions.restore(version.version)}
+                </Button>
+              )
+            )}
+          </Group>
+        </Paper>
+      ))}
+    </Stack>
+  )
+}

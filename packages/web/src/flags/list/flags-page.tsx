@@ -1,0 +1,114 @@
+import type { Flag } from '@halyard/contract'
+import { Button, Text } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useNavigate, useParams } from '@tanstack/react-router'
+import { lazy, Suspense, useRef } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
+import { useProject } from '../../services/session-queries.ts'
+import { Loaded } from '../../ui/feedback/problems.tsx'
+import { PlusIcon } from '../../ui/icons.tsx'
+import { Page } from '../../ui/layout/page.tsx'
+import { BulkBar } from '../bulk/bulk-bar.tsx'
+import { useToggle } from '../use-toggle.ts'
+import { FlagList } from './flag-list.tsx'
+import { FlagToolbar } from './flag-toolbar.tsx'
+import { NoFlags } from './no-flags.tsx'
+import { useFlagFilters } from './use-flag-filters.ts'
+import { useFlagNotices } from './use-flag-notices.ts'
+import { useFlagSelection } from './use-flag-selection.ts'
+import { useListCursor } from './use-list-cursor.ts'
+import { useListShortcuts } from './use-list-shortcuts.ts'
+import { useMatchingFlags } from './use-matching-flags.ts'
+
+const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
+const noGroupTypes = {}
+
+export function FlagsPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/flags' })
+  const project = useProject(projectId)
+  const navigate = useNavigate()
+  const { cursor, setCursor, enter, leave } = useListCursor()
+  const filters = useFlagFilters(projectId, leave)
+  const { flags, matching, loadedCount, total, isComplete, error, refetch } = useMatchingFlags(
+    projectId,
+    filters.search,
+    filters.text,
+  )
+  const selection = useFlagSelection(flags)
+  const notices = useFlagNotices(projectId)
+  const { toggle, undo } = useToggle(projectId)
+  const [isHelpOpen, help] = useDisclosure(false)
+  const searchField = useRef<HTMLInputElement>(null)
+  const create = () => navigate({ to: '/project/$projectId/flags/new', params: { projectId } })
+  const open = (flag: Flag) =>
+    navigate({ to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } })
+  useListShortcuts({
+    count: matching.length,
+    cursor,
+    setCursor,
+    onOpen: index => matching[index] && open(matching[index]),
+    onSelect: index => matching[index] && selection.toggle(matching[index]),
+    onToggle: index => matching[index]?.can_edit && toggle(matching[index]),
+    onSearch: () => searchField.current?.focus(),
+    onCreate: create,
+    onUndo: undo,
+    onHelp: help.open,
+    onClear: selection.clear,
+  })
+  // An empty project shows no filters.
+  const isEmptyProject = flags?.length === 0 && !filters.isFiltered
+
+  return (
+    <Page
+      wide
+      title={t.flags.title}
+      intro={project?.name}
+      actions={
+        <Button leftSection={<PlusIcon size={16} />} onClick={create}>
+          {t.flags.create}
+        </Button>
+      }
+    >
+      {!isEmptyProject && (
+        <FlagToolbar
+          search={filters.search}
+          onChange={filters.setSearch}
+          onClear={filters.clear}
+          typed={filters.text}
+          onType={filters.setText}
+          flags={flags ?? []}
+          fieldRef={searchField}
+          onLeave={enter}
+          onHelp={help.open}
+        />
+      )}
+      <Text size="sm" c="dimmed" my="xs" role="status" mih="1.55em">
+        {flags &&
+          !isEmptyProject &&
+          (isComplete ? t.flags.count(matching.length, flags.length) : t.flags.loadingMore(loadedCount, total))}
+      </Text>
+      <Loaded query={{ data: flags, error, refetch }}>
+        {() =>
+          matching.length > 0 ? (
+            <FlagList
+              projectId={projectId}
+              flags={matching}
+              groupTypes={project?.group_types ?? noGroupTypes}
+              selected={selection.ids}
+              onSelect={selection.toggle}
+              onSelectAll={isOn => (isOn ? selection.select(matching.map(({ id }) => id)) : selection.clear())}
+              onToggle={toggle}
+              cursor={cursor}
+              notices={notices}
+            />
+          ) : (
+            <NoFlags isFiltered={filters.isFiltered} onClear={filters.clear} onCreate={create} />
+          )
+        }
+      </Loaded>
+      {project && <BulkBar project={project} flags={selection.flags} onSelect={selection.select} />}
+      <Suspense fallback={null}>{isHelpOpen && <ShortcutHelp onClose={help.close} />}</Suspense>
+    </Page>
+  )
+}

@@ -1,0 +1,137 @@
+import { Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Switch, TextInput } from '@mantine/core'
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
+import { focusInvalidField } from '../../ui/layout/focus-invalid-field.ts'
+import { type DraftProblem, unfilledAt } from '../editor/draft-problems.ts'
+import { EventFilters } from './event-filters.tsx'
+import {
+  comparisons,
+  defaultCondition,
+  type RollbackCondition,
+  sampleMaths,
+  windowMinutesMax,
+} from './rollback-condition.ts'
+import classes from './schedule.module.css'
+
+interface Props {
+  isSaving: boolean
+  onCreate: (condition: RollbackCondition) => Promise<unknown>
+}
+
+const none: readonly DraftProblem[] = []
+
+export function NewRollbackCondition({ isSaving, onCreate }: Props) {
+  const t = useMessages()
+  const w = t.rollback
+  const [condition, setCondition] = useState(defaultCondition)
+  const set = (change: Partial<RollbackCondition>) => setCondition(old => ({ ...old, ...change }))
+  const isEvents = condition.source === 'events'
+  const problems = isEvents ? unfilledAt(t, condition.properties, '') : none
+  const [attempts, setAttempts] = useState(0)
+  const hasTried = attempts > 0
+  const form = useRef<HTMLFormElement>(null)
+  useEffect(() => {
+    if (attempts > 0) focusInvalidField(form.current)
+  }, [attempts])
+  const submit = async (event: FormEvent) => {
+    event.preventDefault()
+    setAttempts(count => count + 1)
+    if (problems.length > 0) return
+    try {
+      await onCreate(condition)
+      setCondition(defaultCondition)
+      setAttempts(0)
+    } catch {
+      // The error is shown above the list; the form keeps its input.
+    }
+  }
+  const number = (name: 'threshold' | 'windowMinutes' | 'minimumSamples', label: string, limits: object) => (
+    <NumberInput
+      label={label}
+      required
+      withAsterisk={false}
+      value={condition[name]}
+      onChange={value => typeof value === 'number' && set({ [name]: value })}
+      {...limits}
+    />
+  )
+  const operators: Record<string, string> = t.operators
+  return (
+    <form ref={form} onSubmit={submit}>
+      <Stack gap="sm">
+        <SegmentedControl
+          aria-label={w.source}
+          style={{ alignSelf: 'flex-start' }}
+          size="xs"
+          value={condition.source}
+          onChange={source => set({ source: source as RollbackCondition['source'] })}
+          data={[
+            { value: 'events', label: w.fromEvents },
+            { value: 'samples', label: w.fromSamples },
+          ]}
+        />
+        <div className={classes.fields}>
+          <TextInput
+            label={isEvents ? w.event : w.metric}
+            placeholder={isEvents ? '$exception' : 'checkout_latency_ms'}
+            required
+            withAsterisk={false}
+            maxLength={200}
+            value={condition.name}
+            onChange={given => set({ name: given.currentTarget.value })}
+          />
+          <NativeSelect
+            label={w.measure}
+            value={isEvents ? condition.eventMath : condition.sampleMath}
+            onChange={given =>
+              set({ [isEvents ? 'eventMath' : 'sampleMath']: given.currentTarget.value } as Partial<RollbackCondition>)
+            }
+            data={
+              isEvents
+                ? (['count', 'rate', 'per'] as const).map(value => ({ value, label: w.eventMaths[value] }))
+                : sampleMaths.map(value => ({ value, label: w.sampleMaths[value] }))
+            }
+          />
+          {isEvents && condition.eventMath === 'per' && (
+            <TextInput
+              label={w.per}
+              placeholder="$pageview"
+              required
+              withAsterisk={false}
+              value={condition.per}
+              onChange={given => set({ per: given.currentTarget.value })}
+            />
+          )}
+          <NativeSelect
+            label={t.editor.operator}
+            value={condition.operator}
+            onChange={given => set({ operator: given.currentTarget.value })}
+            data={comparisons.map(value => ({ value, label: operators[value] ?? value }))}
+          />
+          {number('threshold', w.threshold, {})}
+          {number('windowMinutes', w.minutes, { min: 1, max: windowMinutesMax, allowDecimal: false })}
+          {number('minimumSamples', w.minimum, { min: 0, allowDecimal: false })}
+        </div>
+        {isEvents && (
+          <>
+            <EventFilters
+              properties={condition.properties}
+              problems={hasTried ? problems : none}
+              onChange={properties => set({ properties })}
+            />
+            <Switch
+              label={w.onlyFlagged}
+              checked={condition.isOnlyFlagged}
+              onChange={event => set({ isOnlyFlagged: event.currentTarget.checked })}
+            />
+          </>
+        )}
+        <Group>
+          <Button type="submit" variant="default" loading={isSaving}>
+            {w.add}
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,0 +1,35 @@
+import { account } from './de/account.de.ts'
+import { cohorts } from './de/cohorts.de.ts'
+import { conditions } from './de/conditions.de.ts'
+import { editor } from './de/editor.de.ts'
+import { explain } from './de/explain.de.ts'
+import { flags } from './de/flags.de.ts'
+import { general } from './de/general.de.ts'
+import { history } from './de/history.de.ts'
+import { organizations } from './de/organizations.de.ts'
+import { persons } from './de/persons.de.ts'
+import { plugins } from './de/plugins.de.ts'
+import { projects } from './de/projects.de.ts'
+import { schedule } from './de/schedule.de.ts'
+import { session } from './de/session.de.ts'
+import { shell } from './de/shell.de.ts'
+import type { Messages } from './en.ts'
+
+/** All German messages, loaded on demand in one chunk. */
+export const de: Messages = {
+  ...general,
+  ...session,
+  ...shell,
+  ...flags,
+  ...conditions,
+  ...editor,
+  ...explain,
+  ...history,
+  ...schedule,
+  ...persons,
+  ...organizations,
+  ...projects,
+  ...account,
+  ...cohorts,
+  ...plugins,
+}

@@ -1,0 +1,30 @@
+import type { SessionMessages } from '../en/session.en.ts'
+
+export const session: SessionMessages = {
+  signIn: {
+    showPassword: 'Passwort anzeigen',
+    title: 'Bei Halyard anmelden',
+    email: 'E-Mail',
+    password: 'Passwort',
+    submit: 'Anmelden',
+    expired: 'Sitzung abgelaufen. Melde dich an, um fortzufahren.',
+    firstOwner:
+      'Beim ersten Start gibt der Server E-Mail und Passwort des Inhabers aus. Alle anderen werden von einem Admin eingeladen. So setzt du ein Passwort auf dem Server im Halyard-Ordner zurück:',
+    resetCommand: 'npm run halyard -- users reset-password --email du@example.com',
+    firstOwnerTitle: 'Noch kein Konto?',
+    wrong: 'E-Mail oder Passwort ist falsch',
+    signOut: 'Abmelden',
+  },
+  signUp: {
+    title: organization => `${organization} beitreten`,
+    intro: email => `Du wurdest als ${email} eingeladen.`,
+    firstName: 'Name',
+    password: 'Passwort',
+    passwordHint: 'Mindestens 8 Zeichen',
+    submit: 'Konto erstellen',
+    join: name => `Als ${name} beitreten`,
+    toSignIn: 'Zur Anmeldung',
+    goneTitle: 'Einladung nicht gefunden',
+    gone: 'Diese Einladung existiert nicht oder ist abgelaufen. Bitte einen Admin um eine neue.',
+  },
+}

@@ -1,0 +1,36 @@
+import { account } from './en/account.en.ts'
+import { cohorts } from './en/cohorts.en.ts'
+import { conditions } from './en/conditions.en.ts'
+import { editor } from './en/editor.en.ts'
+import { explain } from './en/explain.en.ts'
+import { flags } from './en/flags.en.ts'
+import { general } from './en/general.en.ts'
+import { history } from './en/history.en.ts'
+import { organizations } from './en/organizations.en.ts'
+import { persons } from './en/persons.en.ts'
+import { plugins } from './en/plugins.en.ts'
+import { projects } from './en/projects.en.ts'
+import { schedule } from './en/schedule.en.ts'
+import { session } from './en/session.en.ts'
+import { shell } from './en/shell.en.ts'
+
+/** All English messages. A translation has the same shape: a missing message does not compile. */
+export const en = {
+  ...general,
+  ...session,
+  ...shell,
+  ...flags,
+  ...conditions,
+  ...editor,
+  ...explain,
+  ...history,
+  ...schedule,
+  ...persons,
+  ...organizations,
+  ...projects,
+  ...account,
+  ...cohorts,
+  ...plugins,
+}
+
+export type Messages = typeof en

@@ -1,0 +1,57 @@
+/** Messages of the debugger: why a person gets a value. */
+export const explain = {
+  reasons: {
+    super_condition_value: 'Early access enrollment',
+    holdout_condition_value: 'In the holdout group',
+    condition_match: 'A condition matched',
+    out_of_rollout_bound: 'A condition matched, but outside its rollout',
+    no_condition_match: 'No condition matched',
+    no_group_type: 'The flag matches by group, and no group was given',
+    flag_disabled: 'The flag is off',
+    disabled: 'The flag is off',
+    missing_dependency: 'A flag it depends on is missing',
+    error: 'The flag can’t be evaluated',
+  },
+  /** The same where the deciding condition is known. */
+  reasonsAt: {
+    condition_match: (condition: string) => `${condition} matched`,
+    out_of_rollout_bound: (condition: string) => `${condition} matched, but outside its rollout`,
+  },
+  explain: {
+    title: 'Evaluate flags for a person',
+    intro: 'The value of every flag, with the result of each condition.',
+    person: 'Person',
+    personHint: 'Distinct ID, email or name',
+    evaluate: 'Evaluate',
+    resultsFor: (count: number, id: string) => `${count} ${count === 1 ? 'flag' : 'flags'} for ${id}`,
+    emptyTitle: 'No person selected',
+    emptyText: 'Select a person or enter a distinct ID to see the value of every flag and why.',
+    incomplete: 'Some stored data about this person couldn’t be loaded.',
+    openFlag: 'Open flag',
+    openFlagNamed: (key: string) => `Open flag ${key}`,
+    unknown: (id: string) => `No events from ${id} yet. Flags still evaluate, but property conditions won’t match.`,
+    didYouMean: 'Did you mean:',
+    noMatch: (filter: string) => `No condition matched: ${filter}`,
+    groupMissing: (type: string) => `Matches by ${type}, and no ${type} was given`,
+    heldOut: 'In the holdout group. Conditions are not evaluated.',
+    isInCohort: (name: string) => `in cohort “${name}”`,
+    isNotInCohort: (name: string) => `not in cohort “${name}”`,
+    results: {
+      matched: 'matched',
+      out_of_rollout: 'matched, outside rollout',
+      not_matched: 'not matched',
+      no_group: 'no group given',
+      failed: 'can’t be evaluated',
+    },
+    notReached: 'not evaluated: an earlier condition matched',
+    rollout: (bucket: string, threshold: string) => `bucket ${bucket}, rollout ${threshold}`,
+    actual: (value: string) => `actual: ${value}`,
+    notSet: 'not set',
+    flagIs: (key: string, actual: string) => `flag ${key} is ${actual}`,
+    flagShould: (key: string, expected: string, actual: string) => `flag ${key} must be ${expected}, is ${actual}`,
+    variantForced: (key: string) => `Variant ${key}, set by the condition`,
+    variantByWeight: (key: string) => `Variant ${key}, by percentage`,
+  },
+}
+
+export type ExplainMessages = typeof explain

@@ -1,0 +1,46 @@
+import type { Issue } from '@halyard/engine'
+
+/** Messages that every feature uses. */
+export const general = {
+  common: {
+    cancel: 'Cancel',
+    save: 'Save',
+    create: 'Create',
+    remove: 'Remove',
+    close: 'Close',
+    copy: 'Copy',
+    copied: 'Copied',
+    undo: 'Undo',
+    loading: 'Loading',
+    retry: 'Try again',
+    somethingWrong: 'Something went wrong',
+    unreachable: 'Can’t reach the server. Check your connection and try again.',
+    notFound: 'Page not found',
+    notFoundText: 'It may have been deleted, or you don’t have access to its project.',
+    backToFlags: 'Back to flags',
+    skipToContent: 'Skip to content',
+    none: 'None',
+    any: 'Any',
+    never: 'Never',
+    moreActions: 'More actions',
+  },
+  /**
+   * Server errors by code, or by code and field. The server's messages are English, so that only a message which names an
+   * API field needs a replacement here.
+   */
+  problems: {
+    'invalid_input scheduled_at': () => 'Choose a time in the future',
+  } as Readonly<Record<string, (message: string) => string>>,
+  /** The same for validation issues of the engine. */
+  issues: {} as Readonly<Partial<Record<Issue['code'], string>>>,
+  pagination: {
+    range: (from: number, to: number, count: number) => `${from}–${to} of ${count}`,
+    previous: 'Previous',
+    next: 'Next',
+  },
+  secrets: {
+    once: 'Copy it now. You won’t be able to see it again.',
+  },
+}
+
+export type GeneralMessages = typeof general

@@ -1,0 +1,215 @@
+import { type NewInvite, routes } from '@halyard/contract'
+import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useFormats, useMessages } from '../i18n/language.tsx'
+import { assignableLevels, canChangeLevel, canRemoveMember, isAdmin } from '../services/permissions.ts'
+import { useCall } from '../services/services.ts'
+import { useMe, useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
+import { CopyTextButton } from '../ui/data/copy-button.tsx'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
+import { useNotify } from '../ui/feedback/notify.ts'
+import { fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { FormRow } from '../ui/layout/form-row.tsx'
+import { Page } from '../ui/layout/page.tsx'
+
+const membersMax = '1000'
+
+export function MembersPage() {
+  const t = useMessages()
+  const { organizationId } = useParams({ from: '/shell/organization/$organizationId/members' })
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const me = useMe().data
+  const organizations = useOrganizations().data
+  const viewer = { level: useMembershipLevel(organizationId), uuid: me?.uuid }
+  const params = { parent_lookup_organization_id: organizationId }
+  const members = useQuery({
+    queryKey: ['members', organizationId],
+    queryFn: ({ signal }) => call(routes.organizations.listMembers, { params, query: { limit: membersMax }, signal }),
+  })
+  const refresh = () => queries.invalidateQueries({ queryKey: ['members', organizationId] })
+  const levels = [
+    { value: '1', label: t.members.member },
+    { value: '8', label: t.members.admin },
+    { value: '15', label: t.members.owner },
+  ]
+  const levelName = (level: number) => levels.find(({ value }) => value === String(level))?.label ?? String(level)
+  const setLevel = useMutation({
+    mutationFn: ({ uuid, to }: { uuid: string; to: number }) =>
+      call(routes.organizations.updateMember, { params: { ...params, user_uuid: uuid }, body: { level: to } }),
+    onSuccess: ({ user, level: now }) =>
+      notify.success({ message: t.members.levelSet(user.first_name || user.email, levelName(now)) }),
+    onSettled: refresh,
+  })
+  const remove = async (uuid: string) => {
+    await call(routes.organizations.removeMember, { params: { ...params, user_uuid: uuid } })
+    await refresh()
+  }
+  return (
+    <Page title={t.shell.members} intro={t.members.intro}>
+      <ProblemAlert error={setLevel.error} />
+      <Loaded query={{ ...members, data: organizations && members.data }}>
+        {({ results }) => {
+          return (
+            <>
+              <DataTable
+                label={t.shell.members}
+                head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
+                rows={results.map(member => {
+                  const { id, user, level, joined_at } = member
+                  return {
+                    key: id,
+                    cells: [
+                      user.first_name,
+                      user.email,
+                      canChangeLevel(viewer, member) ? (
+                        <NativeSelect
+                          key="level"
+                          size="xs"
+                          aria-label={t.members.levelOf(user.first_name)}
+                          value={String(level)}
+                          onChange={event =>
+                            setLevel.mutate({ uuid: user.uuid, to: Number(event.currentTarget.value) })
+                          }
+                          data={levels.filter(({ value }) => assignableLevels(viewer).includes(Number(value)))}
+                        />
+                      ) : (
+                        <Badge key="level" variant="light" color="gray">
+                          {levelName(level)}
+                        </Badge>
+                      ),
+                      day(joined_at),
+                      canRemoveMember(viewer, member, results) ? (
+                        <ConfirmButton
+                          key="remove"
+                          of={user.first_name || user.email}
+                          label={user.uuid === me?.uuid ? t.members.leave : t.members.remove}
+                          question={
+                            user.uuid === me?.uuid ? t.members.leaveQuestion : t.members.removeQuestion(user.first_name)
+                          }
+                          done={t.members.removed(user.first_name || user.email)}
+                          onConfirm={() => remove(user.uuid)}
+                        />
+                      ) : (
+                        ''
+                      ),
+                    ],
+                  }
+                })}
+              />
+              {isAdmin(viewer.level) && <Invitations organizationId={organizationId} />}
+            </>
+          )
+        }}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Invitations({ organizationId }: { organizationId: string }) {
+  const t = useMessages()
+  const { day } = useFormats()
+  const call = useCall()
+  const queries = useQueryClient()
+  const params = { parent_lookup_organization_id: organizationId }
+  const queryKey = ['invites', organizationId]
+  const invites = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => call(routes.organizations.listInvites, { params, signal }),
+  })
+  const [email, setEmail] = useState('')
+  const [level, setLevel] = useState('1')
+  const invite = useMutation({
+    mutationFn: () =>
+      call(routes.organizations.createInvite, { params, body: { target_email: email, level: Number(level) } }),
+    onSuccess: () => {
+      setEmail('')
+      return queries.invalidateQueries({ queryKey })
+    },
+  })
+  const withdraw = async (id: string) => {
+    await call(routes.organizations.removeInvite, { params: { ...params, invite_id: id } })
+    await queries.invalidateQueries({ queryKey })
+  }
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    invite.mutate()
+  }
+  const atField = fieldProblem(t, invite.error, 'target_email')
+  return (
+    <Stack mt="xl">
+      <Title order={2}>{t.members.invite}</Title>
+      {!atField && <ProblemAlert error={invite.error} />}
+      <form onSubmit={submit}>
+        <FormRow>
+          <TextInput
+            label={t.signIn.email}
+            type="email"
+            required
+            withAsterisk={false}
+            value={email}
+            error={atField}
+            onChange={event => setEmail(event.currentTarget.value)}
+            flex="1 1 220px"
+            maw={360}
+          />
+          <NativeSelect
+            label={t.members.level}
+            value={level}
+            onChange={event => setLevel(event.currentTarget.value)}
+            data={[
+              { value: '1', label: t.members.member },
+              { value: '8', label: t.members.admin },
+            ]}
+          />
+          <Button type="submit" loading={invite.isPending}>
+            {t.members.invite}
+          </Button>
+        </FormRow>
+      </form>
+      {invite.data && <InviteLink invite={invite.data} />}
+      {(invites.data?.results.length ?? 0) > 0 && (
+        <DataTable
+          label={t.members.open}
+          head={[t.signIn.email, t.members.until, '']}
+          rows={(invites.data?.results ?? []).map(each => ({
+            key: each.id,
+            cells: [
+              each.target_email,
+              day(each.expires_at),
+              <ConfirmButton
+                key="withdraw"
+                label={t.members.withdraw}
+                of={each.target_email}
+                question={t.members.withdrawQuestion(each.target_email)}
+                done={t.members.withdrawn(each.target_email)}
+                onConfirm={() => withdraw(each.id)}
+              />,
+            ],
+          }))}
+        />
+      )}
+    </Stack>
+  )
+}
+
+function InviteLink({ invite }: { invite: NewInvite }) {
+  const t = useMessages()
+  const address = window.location.origin + invite.signup_path
+  return (
+    <Alert color="green" role="alert">
+      <Text size="sm" mb="xs">
+        {t.members.sendLink(invite.target_email)}
+      </Text>
+      <Group gap="xs">
+        <Code style={{ overflowWrap: 'anywhere' }}>{address}</Code>
+        <CopyTextButton value={address} label={t.members.copyLink} of={invite.target_email} />
+      </Group>
+    </Alert>
+  )
+}

@@ -1,0 +1,75 @@
+import { type Plugin, routes } from '@halyard/contract'
+import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { fieldProblem, ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { scope } from '../plugin-queries.ts'
+import { InstallSteps } from './install-steps.tsx'
+import { useProgress } from './use-install-progress.ts'
+
+/** Installs a plugin from a URL, or creates one to write here. */
+export function InstallForm({ organizationId }: { organizationId: string }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const notify = useNotify()
+  const [url, setUrl] = useState('')
+  const refresh = () => queries.invalidateQueries({ queryKey: ['plugins', organizationId] })
+  const open = (plugin: Plugin, tab: 'settings' | 'source') =>
+    navigate({
+      to: '/organization/$organizationId/plugins/$pluginId',
+      params: { organizationId, pluginId: String(plugin.id) },
+      search: { tab },
+    })
+  const install = useProgress(routes.plugins.install, async plugin => {
+    notify.success({ message: t.plugins.installSucceeded(plugin.name) })
+    await refresh()
+  })
+  const write = useMutation({
+    mutationFn: () =>
+      call(routes.plugins.create, {
+        params: scope(organizationId),
+        body: { plugin_type: 'source', name: t.plugins.untitled },
+      }),
+    onSuccess: async plugin => {
+      await refresh()
+      await open(plugin, 'source')
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    const body = { url: url.trim() }
+    install.start({ params: scope(organizationId), body }, { onSuccess: plugin => open(plugin, 'settings') })
+  }
+  const atField = fieldProblem(t, install.error, 'url')
+  return (
+    <Stack gap="sm" component="form" onSubmit={submit}>
+      {!atField && <ProblemAlert error={install.error ?? write.error} />}
+      <TextInput
+        label={t.plugins.url}
+        description={t.plugins.urlHint}
+        placeholder="https://www.npmjs.com/package/@posthog/taxonomy-plugin"
+        required
+        withAsterisk={false}
+        maw={560}
+        value={url}
+        error={atField}
+        onChange={event => setUrl(event.currentTarget.value)}
+      />
+      <Group gap="xs">
+        <Button type="submit" loading={install.isRunning}>
+          {t.plugins.install}
+        </Button>
+        <Button variant="default" loading={write.isPending} onClick={() => write.mutate()}>
+          {t.plugins.write}
+        </Button>
+      </Group>
+      <InstallSteps progress={install} what={url} />
+    </Stack>
+  )
+}

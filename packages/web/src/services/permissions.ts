@@ -1,0 +1,36 @@
+/** Membership levels of the API. */
+export const memberLevel = 1
+export const adminLevel = 8
+export const ownerLevel = 15
+/** From this `feature_flags_access_level` on, a role can edit every flag. */
+export const editFlagsLevel = 37
+
+export const isAdmin = (level: number | null | undefined): boolean => (level ?? 0) >= adminLevel
+
+export const canEditAllFlags = (role: { readonly feature_flags_access_level: number }): boolean =>
+  role.feature_flags_access_level >= editFlagsLevel
+
+interface Viewer {
+  readonly level: number
+  readonly uuid: string | undefined
+}
+
+interface Member {
+  readonly level: number
+  readonly user: { readonly uuid: string }
+}
+
+/** Admins change members up to their own level, but not themselves. */
+export const canChangeLevel = (viewer: Viewer, { level, user }: Member): boolean =>
+  isAdmin(viewer.level) && level <= viewer.level && user.uuid !== viewer.uuid
+
+/** Admins remove members up to their own level, everyone can leave. The last owner has to stay. */
+export function canRemoveMember(viewer: Viewer, member: Member, members: readonly Member[]): boolean {
+  const isLastOwner = member.level === ownerLevel && members.filter(({ level }) => level === ownerLevel).length === 1
+  if (isLastOwner) return false
+  return member.user.uuid === viewer.uuid || (isAdmin(viewer.level) && member.level <= viewer.level)
+}
+
+/** The levels that the viewer can give to others. */
+export const assignableLevels = (viewer: Viewer): number[] =>
+  isAdmin(viewer.level) ? [memberLevel, adminLevel, ownerLevel].filter(level => level <= viewer.level) : []

@@ -1,0 +1,26 @@
+import { createContext, useContext, useSyncExternalStore } from 'react'
+import type { Call } from '../api/client.ts'
+import type { Credentials, Session } from '../api/session.ts'
+import type { Live } from '../live/live.ts'
+
+/** The dependencies provided once by `main.tsx`. */
+export interface Services {
+  readonly call: Call
+  readonly session: Session
+  readonly live: Live
+}
+
+export const ServicesContext = createContext<Services | undefined>(undefined)
+
+export function useServices(): Services {
+  const services = useContext(ServicesContext)
+  if (!services) throw new Error('There are no services above this component.')
+  return services
+}
+
+export const useCall = (): Call => useServices().call
+
+export function useCredentials(): Credentials | undefined {
+  const { session } = useServices()
+  return useSyncExternalStore(session.subscribe, session.current)
+}

@@ -1,0 +1,50 @@
+import { Table } from '@mantine/core'
+import type { ReactNode } from 'react'
+import classes from './data-table.module.css'
+
+interface Props {
+  label: string
+  head: readonly string[]
+  rows: readonly { readonly key: string | number; readonly cells: readonly ReactNode[] }[]
+}
+
+/** A table that becomes a list of cards on a phone. Explicit roles keep it a table for screen readers. */
+export function DataTable({ label, head, rows }: Props) {
+  return (
+    <Table aria-label={label} verticalSpacing="xs" className={classes.table} role="table">
+      <Table.Thead role="rowgroup">
+        <Table.Tr role="row">
+          {head.map((cell, index) =>
+            // biome-ignore-start lint/suspicious/noArrayIndexKey: columns never move.
+            cell === '' ? (
+              <Table.Td key={index} role="cell" />
+            ) : (
+              <Table.Th key={index} role="columnheader">
+                {cell}
+              </Table.Th>
+            ),
+          )}
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody role="rowgroup">
+        {rows.map(({ key, cells }) => (
+          <Table.Tr key={key} role="row">
+            {cells.map(
+              (cell, index) =>
+                index === 0 ? (
+                  <Table.Th key={index} scope="row" role="rowheader" fw={500}>
+                    {cell}
+                  </Table.Th>
+                ) : (
+                  <Table.Td key={index} role="cell" data-label={head[index] || undefined}>
+                    {cell}
+                  </Table.Td>
+                ),
+              // biome-ignore-end lint/suspicious/noArrayIndexKey: columns never move.
+            )}
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  )
+}

@@ -1,0 +1,33 @@
+import { Anchor, Code } from '@mantine/core'
+import { Fragment, type ReactNode } from 'react'
+
+const pattern = /`([^`]+)`|\*\*([^*]+)\*\*|\[([^\]]+)\]\((https?:\/\/[^\s)]+)\)|(https?:\/\/[^\s)]*[^\s).,;:])/g
+
+/** The subset of Markdown that plugins use in hints: code, bold and links. Everything else is shown verbatim. */
+export function InlineMarkdown({ text }: { text: string }) {
+  const parts: ReactNode[] = []
+  let end = 0
+  for (const found of text.matchAll(pattern)) {
+    const [whole, code, bold, label, address, bare] = found
+    parts.push(text.slice(end, found.index))
+    if (code !== undefined) parts.push(<Code key={found.index}>{code}</Code>)
+    else if (bold !== undefined) parts.push(<b key={found.index}>{bold}</b>)
+    else parts.push(<Outside key={found.index} address={address ?? bare ?? ''} label={label ?? bare ?? ''} />)
+    end = found.index + whole.length
+  }
+  parts.push(text.slice(end))
+  return (
+    <>
+      {parts.map((part, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a text never move.
+        <Fragment key={index}>{part}</Fragment>
+      ))}
+    </>
+  )
+}
+
+export const Outside = ({ address, label }: { address: string; label: string }) => (
+  <Anchor href={address} target="_blank" rel="noreferrer" inherit underline="always">
+    {label}
+  </Anchor>
+)

@@ -1,0 +1,44 @@
+import { Button, type ButtonProps, VisuallyHidden } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import { useNotify } from '../feedback/notify.ts'
+import { ConfirmDialog } from './confirm-dialog.tsx'
+
+interface Props extends ButtonProps {
+  /** The confirmation question. */
+  question: string
+  label: string
+  cancelLabel?: string
+  /** The subject, for screen readers where several such buttons are listed. */
+  of?: string
+  children?: ReactNode
+  /** The success message. */
+  done: string
+  onConfirm: () => Promise<unknown>
+}
+
+/** A button for an irreversible action: it asks for confirmation. */
+export function ConfirmButton({ question, label, cancelLabel, of, children, done, onConfirm, ...button }: Props) {
+  const notify = useNotify()
+  const confirm = async () => {
+    await onConfirm()
+    notify.success({ message: done })
+  }
+  const [isOpen, { open, close }] = useDisclosure(false)
+  return (
+    <>
+      <Button variant="subtle" color="red" size="compact-sm" {...button} onClick={open}>
+        {children ?? label}
+        {of && <VisuallyHidden>: {of}</VisuallyHidden>}
+      </Button>
+      <ConfirmDialog
+        title={label}
+        question={question}
+        {...(cancelLabel !== undefined && { cancelLabel })}
+        isOpen={isOpen}
+        onConfirm={confirm}
+        onClose={close}
+      />
+    </>
+  )
+}

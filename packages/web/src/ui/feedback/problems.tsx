@@ -1,0 +1,83 @@
+import { Alert, Button, Center, Loader, Stack } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { type ApiProblem, isProblem } from '../../api/problem.ts'
+import type { Messages } from '../../i18n/en.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { NotFound } from './not-found.tsx'
+
+export function problemText(t: Messages, error: unknown): string {
+  if (isProblem(error)) return error.status === 0 ? t.common.unreachable : translated(t, error)
+  return error instanceof Error ? error.message : t.common.somethingWrong
+}
+
+/** The server's messages are English. A translation is looked up by code and field. */
+function translated(t: Messages, { code, field, message }: ApiProblem): string {
+  const translate = t.problems[`${code} ${field}`] ?? t.problems[code]
+  return translate ? translate(message) : message
+}
+
+/** The message for one form field, if the error is about it. */
+export const fieldProblem = (t: Messages, error: unknown, field: string): string | undefined =>
+  isProblem(error) && error.field === field ? translated(t, error) : undefined
+
+export function ProblemAlert({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
+  const t = useMessages()
+  if (!error) return null
+  return (
+    <Alert color="red" title={t.common.somethingWrong} role="alert">
+      <Stack gap="xs" align="flex-start">
+        {problemText(t, error)}
+        {onRetry && (
+          <Button variant="default" size="xs" onClick={onRetry}>
+            {t.common.retry}
+          </Button>
+        )}
+      </Stack>
+    </Alert>
+  )
+}
+
+interface QueryState<T> {
+  readonly data: T | undefined
+  readonly error: unknown
+  refetch(): unknown
+}
+
+type QueryData<T extends Readonly<Record<string, QueryState<unknown>>>> = {
+  [Name in keyof T]: NonNullable<T[Name]['data']>
+}
+
+/** Combines queries for content that needs all of them: rendering it earlier would shift the layout. */
+export function combineQueries<T extends Readonly<Record<string, QueryState<unknown>>>>(
+  states: T,
+): QueryState<QueryData<T>> {
+  const all = Object.values(states)
+  const data = Object.fromEntries(Object.entries(states).map(([name, state]) => [name, state.data])) as QueryData<T>
+  return {
+    data: all.every(state => state.data !== undefined) ? data : undefined,
+    error: all.find(state => state.data === undefined && state.error)?.error,
+    refetch: () => Promise.all(all.filter(state => state.error).map(state => state.refetch())),
+  }
+}
+
+interface LoadedProps<T> {
+  query: QueryState<T>
+  children: (data: T) => ReactNode
+}
+
+export function Loading() {
+  const t = useMessages()
+  return (
+    <Center mih={160}>
+      <Loader aria-label={t.common.loading} role="status" size="sm" />
+    </Center>
+  )
+}
+
+/** Renders the query's data, a loader, or its error. */
+export function Loaded<T>({ query, children }: LoadedProps<T>) {
+  if (query.data !== undefined) return children(query.data)
+  if (isProblem(query.error) && query.error.status === 404) return <NotFound />
+  if (query.error) return <ProblemAlert error={query.error} onRetry={() => query.refetch()} />
+  return <Loading />
+}

@@ -1,0 +1,48 @@
+import { Box, Group, Text, Title } from '@mantine/core'
+import { type ReactNode, useContext, useEffect, useRef } from 'react'
+import classes from './page.module.css'
+import { VisibilityContext } from './visibility-context.ts'
+
+interface PageProps {
+  title: string
+  /** Replaces the title in the heading. */
+  heading?: ReactNode
+  intro?: ReactNode
+  actions?: ReactNode
+  /** Lists use the full width. */
+  wide?: boolean
+  children?: ReactNode
+}
+
+/** A route's page: sets the document title and focuses the heading after navigation. */
+export function Page({ title, heading, intro, actions, wide, children }: PageProps) {
+  const ref = useRef<HTMLHeadingElement>(null)
+  const isShown = useContext(VisibilityContext)
+  useEffect(() => {
+    document.title = `${title} · Halyard`
+    if (isShown && document.activeElement === document.body) ref.current?.focus({ preventScroll: true })
+  }, [title, isShown])
+  // Coming from the navigation, the focus moves to the heading, which announces the page.
+  useEffect(() => {
+    const isOnTheWay = document.activeElement?.closest('nav, [data-skip]') != null
+    if (isOnTheWay && ref.current && !ref.current.closest('[aria-hidden]')) ref.current.focus({ preventScroll: true })
+  }, [])
+  return (
+    <Box className={wide ? classes.wide : classes.page}>
+      <div className={classes.head}>
+        <Group justify="space-between" align="flex-start" gap="xs">
+          <Title order={1} ref={ref} tabIndex={-1} className={classes.title}>
+            {heading ?? title}
+          </Title>
+          {actions && <Group gap="xs">{actions}</Group>}
+        </Group>
+        {intro && (
+          <Text c="dimmed" size="sm" mt={4}>
+            {intro}
+          </Text>
+        )}
+      </div>
+      {children}
+    </Box>
+  )
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { compile, operators } from '@halyard/engine'
+import { describe, expect, it } from 'vitest'
+import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
+
+/** The examples in docs/reference/flag-definition.md are evaluated, so that the page cannot drift from the engine. */
+
+const page = readFileSync(join(import.meta.dirname, '../../docs/reference/flag-definition.md'), 'utf8')
+const now = Date.parse('2026-07-01T00:00:00Z')
+
+interface Example {
+  readonly operator: string
+  readonly filter: { readonly key: string; readonly operator: string; readonly value: unknown }
+  readonly rows: readonly { readonly property: unknown; readonly isMissing: boolean; readonly matches: boolean }[]
+}
+
+const examples: Example[] = page
+  .split(/^### /m)
+  .slice(1)
+  .flatMap(section => {
+    const operator = /^`(\w+)`\n/.exec(section)?.[1]
+    const filter = /```json\n([\s\S]*?)```/.exec(section)?.[1]
+    if (!operator || !filter) return []
+    const rows = [...section.matchAll(/^\| (`.+`|missing) \| (yes|no) \|$/gm)].map(([, cell, answer]) => ({
+      isMissing: cell === 'missing',
+      property: cell === 'missing' ? undefined : JSON.parse(cell!.slice(1, -1)),
+      matches: answer === 'yes',
+    }))
+    return [{ operator, filter: JSON.parse(filter), rows }]
+  })
+
+describe('the flag definition page', () => {
+  it('documents every operator with examples of both results', () => {
+    expect(examples.map(({ operator }) => operator)).toEqual([...operators])
+    for (const { operator, filter, rows } of examples) {
+      expect(filter.operator).toBe(operator)
+      expect(new Set(rows.map(({ matches }) => matches)).size, operator).toBe(2)
+    }
+  })
+
+  it.each(examples)('$operator behaves as documented', ({ filter, rows }) => {
+    const snapshot = compile(
+      {
+        flags: [{ id: 1, key: 'flag', active: true, filters: { groups: [{ properties: [filter] }] } }],
+        cohorts: [],
+        groupTypes: {},
+        propertyMatchingVersion: 2,
+      },
+      { regex: linearRegex },
+    )
+    for (const { property, isMissing, matches } of rows) {
+      const personProperties = isMissing ? {} : { [filter.key]: property }
+      const results = snapshot.evaluate({ distinctId: 'user-1', personProperties }, { now })
+      expect(results.get('flag')?.enabled, JSON.stringify(property)).toBe(matches)
+    }
+  })
+})

@@ -1,0 +1,118 @@
+// Busy keep-alive clients and health probes in a process of their own: `node overload-clients.mjs '<options as JSON>'` prints counts as JSON.
+import { connect } from 'node:net'
+
+/** @type {{ port: number, token: string, connections: number, inFlight: number, seconds: number, probes: number, firstResponseSecondsMax: number, patienceSeconds?: number }} */
+const options = JSON.parse(process.argv[2])
+const { port, token, connections, inFlight, seconds, probes, firstResponseSecondsMax, patienceSeconds = 0 } = options
+
+const body = JSON.stringify({ token, distinct_id: 'user-1', person_properties: { plan: 'pro' } })
+const evaluation = `POST /flags/?v=2 HTTP/1.1\r\nHost: halyard\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+
+const statuses = {}
+let retryAfterMissing = 0
+let errors = 0
+let isOver = false
+
+/** Reads responses one after another and reports status and head of each. */
+function readResponses(socket, onResponse) {
+  let rest = Buffer.alloc(0)
+  let missing = 0
+  socket.on('data', chunk => {
+    if (missing >= chunk.length) {
+      missing -= chunk.length
+      return
+    }
+    rest = rest.length === 0 ? chunk.subarray(missing) : Buffer.concat([rest, chunk])
+    missing = 0
+    for (;;) {
+      const end = rest.indexOf('\r\n\r\n')
+      if (end < 0) return
+      const head = rest.toString('latin1', 0, end)
+      const to = end + 4 + Number(/\r\ncontent-length: *(\d+)/i.exec(head)?.[1] ?? 0)
+      onResponse(head)
+      if (to >= rest.length) {
+        missing = to - rest.length
+        rest = Buffer.alloc(0)
+        return
+      }
+      rest = rest.subarray(to)
+    }
+  })
+}
+
+function startClient() {
+  const client = { startedAt: performance.now(), firstResponse: undefined, responses: 0 }
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  client.socket = socket
+  socket.on('connect', () => socket.write(evaluation.repeat(inFlight)))
+  socket.on('error', () => {
+    if (!isOver) errors += 1
+  })
+  readResponses(socket, head => {
+    client.firstResponse ??= performance.now() - client.startedAt
+    client.responses += 1
+    const status = head.slice(9, 12)
+    statuses[status] = (statuses[status] ?? 0) + 1
+    if (status === '503' && !/\r\nretry-after:/i.test(head)) retryAfterMissing += 1
+    if (!isOver) socket.write(evaluation)
+  })
+  return client
+}
+
+/** Milliseconds until the response of a new connection; undefined without one. */
+function probe() {
+  return new Promise(resolve => {
+    const startedAt = performance.now()
+    const socket = connect({ port, host: '127.0.0.1' })
+    const end = value => {
+      clearTimeout(timer)
+      socket.destroy()
+      resolve(value)
+    }
+    const timer = setTimeout(end, Math.max(12_000, patienceSeconds * 1000), undefined)
+    socket.on('connect', () => socket.write('GET /_livez HTTP/1.1\r\nHost: halyard\r\nConnection: close\r\n\r\n'))
+    socket.once('data', data =>
+      end(data.toString('latin1', 9, 12) === '200' ? performance.now() - startedAt : undefined),
+    )
+    socket.on('error', () => end(undefined))
+  })
+}
+
+const wait = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds))
+
+const clients = Array.from({ length: connections }, startClient)
+// The burst comes while new connections are still being accepted, the second one when all of them are busy.
+await wait((seconds * 1000) / 10)
+const early = await Promise.all(Array.from({ length: probes }, probe))
+await wait((seconds * 1000) / 2)
+const late = await Promise.all(Array.from({ length: probes }, probe))
+const elapsed = () => performance.now() - clients[0].startedAt
+await wait(Math.max(0, seconds * 1000 - elapsed()))
+// The load goes on until every client got a response: on a busy machine that says more than a duration.
+const isWaiting = () => clients.some(client => client.firstResponse === undefined)
+while (isWaiting() && elapsed() < patienceSeconds * 1000) await wait(50)
+isOver = true
+
+const quantile = (values, share) => {
+  const sorted = values.map(value => value ?? Number.POSITIVE_INFINITY).sort((a, b) => a - b)
+  const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+  return Number.isFinite(value) ? Math.round(value) : 'none'
+}
+const first = clients.map(client => client.firstResponse)
+process.stdout.write(
+  `${JSON.stringify({
+    statuses,
+    errors,
+    retryAfterMissing,
+    responses: clients.reduce((sum, client) => sum + client.responses, 0),
+    neverAnswered: first.filter(value => value === undefined).length,
+    firstResponseTooLate: first.filter(value => value === undefined || value > firstResponseSecondsMax * 1000).length,
+    firstResponseMillisecondsMax: quantile(first, 1),
+    leastResponses: Math.min(...clients.map(client => client.responses)),
+    mostResponses: Math.max(...clients.map(client => client.responses)),
+    probesAnswered: [...early, ...late].filter(value => value !== undefined).length,
+    early: { p50: quantile(early, 0.5), p99: quantile(early, 0.99) },
+    late: { p50: quantile(late, 0.5), p99: quantile(late, 0.99) },
+  })}\n`,
+  () => process.exit(),
+)

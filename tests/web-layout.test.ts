@@ -1,0 +1,47 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+/** The layout of packages/web/src: small folders, and imports in one direction. */
+
+const source = resolve(import.meta.dirname, '../packages/web/src')
+const filesMax = 15
+const importPattern = /(?:from\s+|import\s+)['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g
+
+const modules = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
+  name => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name),
+)
+const folderOf = (name: string): string => name.split('/')[0] as string
+const importsOf = (name: string): string[] =>
+  [...readFileSync(join(source, name), 'utf8').matchAll(importPattern)].map(([, from, dynamic]) =>
+    relative(source, resolve(dirname(join(source, name)), (from ?? dynamic) as string)),
+  )
+
+describe('the web app’s layout', () => {
+  it(`has at most ${filesMax} modules in a folder`, () => {
+    const sizes = new Map<string, number>()
+    for (const name of modules) sizes.set(dirname(name), (sizes.get(dirname(name)) ?? 0) + 1)
+    expect([...sizes].filter(([, size]) => size > filesMax)).toEqual([])
+  })
+
+  it('has no import cycle between top-level folders', () => {
+    const edges = new Map<string, Set<string>>()
+    for (const name of modules.filter(each => each.includes('/'))) {
+      for (const target of importsOf(name)) {
+        if (folderOf(target) === folderOf(name)) continue
+        edges.set(folderOf(name), (edges.get(folderOf(name)) ?? new Set()).add(folderOf(target)))
+      }
+    }
+    const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+      [...(edges.get(from) ?? [])].some(next => next === to || (!seen.has(next) && reaches(next, to, seen.add(next))))
+    expect([...edges.keys()].filter(folder => reaches(folder, folder))).toEqual([])
+  })
+
+  it('keeps components and messages free of features', () => {
+    const offences = modules
+      .filter(name => /^(ui|i18n|api|live|services)\//.test(name))
+      .flatMap(name => importsOf(name).map(target => `${name} → ${target}`))
+      .filter(edge => !/ → (ui|i18n|api|live|services)\//.test(edge))
+    expect(offences).toEqual([])
+  })
+})

@@ -1,0 +1,40 @@
+import { defineConfig } from 'vitest/config'
+import everything from './vitest.config.ts'
+
+/**
+ * `npm run test:quick`: the tests beside the sources on SQLite only, without suites that need PostgreSQL, start sandboxes or run long by design.
+ * It is a first answer, not a replacement for `npm test`.
+ */
+export default defineConfig({
+  ...everything,
+  test: {
+    ...everything.test,
+    include: ['packages/*/src/**/*.test.{ts,tsx}'],
+    exclude: [
+      'packages/server/src/storage/postgres/**',
+      'packages/server/src/storage/prepared-query.test.ts',
+      'packages/server/src/storage/concurrent-patches.test.ts',
+      'packages/server/src/storage/anomalies.test.ts',
+      'packages/server/src/evaluation/lookup-timeout.test.ts',
+      'packages/server/src/features/flag-bulk/lock-order.test.ts',
+      'packages/server/src/features/identity/sign-in/login-throttle.test.ts',
+      'packages/server/src/sandbox/**',
+      'packages/server/src/jobs/**',
+      'packages/server/src/features/cohorts/**',
+      'packages/server/src/features/impact/**',
+      'packages/server/src/features/plugins/**',
+      'packages/server/src/features/rollback/**',
+      'packages/server/src/features/schedules/**',
+      '**/*-faults.test.ts',
+      '**/outage.test.ts',
+      'packages/server/src/observability/evaluation-visibility.test.ts',
+      'packages/server/src/overload/load-shedder.test.ts',
+      'packages/engine/src/properties.test.ts',
+      'packages/engine/src/differential.test.ts',
+      'packages/engine/src/compile/match/regex.test.ts',
+    ],
+    globalSetup: [],
+    // The server's modules are loaded once per worker instead of once per file.
+    isolate: false,
+  },
+})
