@@ -46,6 +46,7 @@ import type { Instant } from './instant.ts'
 import { createAccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
+import type { Tracing } from './observability/telemetry/tracing.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
@@ -80,6 +81,7 @@ export interface AppDeps {
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
+  readonly tracing: Tracing | undefined
   /** There is background work on cohorts. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
@@ -101,6 +103,7 @@ export function createApp({
   readiness,
   scanner,
   serving,
+  tracing,
   now,
 }: AppDeps): FastifyInstance {
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
@@ -115,9 +118,18 @@ export function createApp({
     bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
+    tracing,
     fastPath:
       config.fastPath === 'on'
-        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        ? createEvaluationFastPath({
+            ...serving,
+            shedder,
+            requests: metrics.requests,
+            accessLog,
+            log,
+            trustProxy,
+            tracing,
+          })
         : undefined,
     onResponse: metrics.requests.observe,
   })

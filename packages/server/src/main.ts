@@ -31,6 +31,7 @@ import { createFailureCounters } from './observability/failure-metrics.ts'
 import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
+import type { Telemetry } from './observability/telemetry/telemetry.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -67,6 +68,8 @@ export interface Halyard {
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
   /** The sibling workers of this process. */
   readonly peers?: WorkerBus
+  /** Closed by the caller, after `close`. */
+  readonly telemetry?: Telemetry | undefined
 }
 
 /** With LISTEN/NOTIFY, polling only makes up for lost notifications. */
@@ -76,7 +79,7 @@ const changePollMilliseconds = { notify: 1000, poll: 25 }
 export async function createHalyard(
   config: Config,
   log: FastifyBaseLogger,
-  { peers = noWorkerBus, ...storageOptions }: HalyardOptions = {},
+  { peers = noWorkerBus, telemetry, ...storageOptions }: HalyardOptions = {},
 ): Promise<Halyard> {
   const now = (): Instant => instantOf(new Date())
   const locate = await openGeoip(config.geoipDatabase)
@@ -152,6 +155,7 @@ export async function createHalyard(
       capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
       callApi: call => callInProcess(app, call),
       locate,
+      outgoingHeaders: telemetry?.tracing?.outgoingHeaders,
       now,
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
@@ -199,8 +203,10 @@ export async function createHalyard(
       readiness,
       scanner,
       serving,
+      tracing: telemetry?.tracing,
       now,
     })
+    telemetry?.exportMetrics(metrics.registry)
 
     const wake = () => {
       changes.catchUp().catch(() => failures.count('change_read'))

@@ -55,7 +55,11 @@ export const isSupervisor = (workers: number): boolean => workers > 1 && cluster
  * Keeps this many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it migrates the schema
  * and shows the first credentials; if it cannot start, the supervisor ends with its exit code.
  */
-export async function supervise(count: number, log: Log): Promise<void> {
+export async function supervise(
+  count: number,
+  log: Log,
+  beforeExit: () => Promise<void> = async () => {},
+): Promise<void> {
   // Workers accept from one listening socket. Handing connections over would take a round trip for each, which starves new clients.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   let isStopping = false
@@ -148,6 +152,7 @@ export async function supervise(count: number, log: Log): Promise<void> {
     const ended = living().map(worker => new Promise(resolve => worker.once('exit', resolve)))
     for (const worker of living()) worker.process.kill(signal)
     await Promise.all(ended)
+    await beforeExit()
     process.exit(0)
   }
   process.once('SIGTERM', stop)

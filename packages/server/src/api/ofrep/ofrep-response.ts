@@ -13,7 +13,7 @@ export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome):
   return {
     key,
     ...ownValue(flag, outcome),
-    reason: reasonOf(flag, outcome),
+    reason: ofrepReason(flag, outcome),
     variant: outcome.variant ?? (outcome.enabled ? 'on' : 'off'),
     metadata: {
       flagId: flag.id,
@@ -29,7 +29,7 @@ function ownValue(flag: Flag, outcome: Outcome): { value?: boolean | string } {
   return !outcome.enabled && isMultivariant(flag.filters) ? {} : { value: outcome.value }
 }
 
-function reasonOf(flag: Flag, { enabled, reason, variant }: Outcome): OfrepReason {
+export function ofrepReason(flag: Flag, { enabled, reason, variant }: Outcome): OfrepReason {
   if (reason.code === 'flag_disabled') return 'DISABLED'
   if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
   if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'

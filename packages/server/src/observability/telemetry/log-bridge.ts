@@ -1,3 +1,4 @@
+import { ROOT_CONTEXT, TraceFlags, trace } from '@opentelemetry/api'
 import { type Logger, type LogRecord, SeverityNumber } from '@opentelemetry/api-logs'
 
 const severities: Readonly<Record<string, SeverityNumber>> = {
@@ -27,12 +28,13 @@ export function toLogRecord(line: string): LogRecord | undefined {
   } catch {
     return undefined
   }
-  const { level, time, msg, pid: _pid, hostname: _hostname, ...attributes } = entry
+  const { level, time, msg, pid: _pid, hostname: _hostname, trace_id: traceId, span_id: spanId, ...attributes } = entry
   const severityText = String(level)
   return {
     severityText,
     severityNumber: severities[severityText] ?? SeverityNumber.UNSPECIFIED,
     ...(typeof time === 'string' || typeof time === 'number' ? { timestamp: new Date(time) } : {}),
+    ...(typeof traceId === 'string' && typeof spanId === 'string' && { context: contextOf(traceId, spanId) }),
     body: String(msg ?? ''),
     attributes: Object.fromEntries(
       Object.entries(attributes).map(([name, value]) => [
@@ -42,3 +44,6 @@ export function toLogRecord(line: string): LogRecord | undefined {
     ),
   }
 }
+
+const contextOf = (traceId: string, spanId: string) =>
+  trace.setSpanContext(ROOT_CONTEXT, { traceId, spanId, traceFlags: TraceFlags.SAMPLED })

@@ -1,4 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { randomUUID } from 'node:crypto'
 import {
+  type Context,
   defaultTextMapGetter,
   defaultTextMapSetter,
   ROOT_CONTEXT,
@@ -8,10 +11,13 @@ import {
   trace,
 } from '@opentelemetry/api'
 import { W3CTraceContextPropagator } from '@opentelemetry/core'
-import { OTLPLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
-import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
-import { resourceFromAttributes } from '@opentelemetry/resources'
+import { OTLPLogExporter as JsonLogExporter } from '@opentelemetry/exporter-logs-otlp-http'
+import { OTLPLogExporter as ProtobufLogExporter } from '@opentelemetry/exporter-logs-otlp-proto'
+import { OTLPMetricExporter as JsonMetricExporter } from '@opentelemetry/exporter-metrics-otlp-http'
+import { OTLPMetricExporter as ProtobufMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto'
+import { OTLPTraceExporter as JsonTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
+import { OTLPTraceExporter as ProtobufTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto'
+import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchLogRecordProcessor, LoggerProvider } from '@opentelemetry/sdk-logs'
 import { MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics'
 import {
@@ -25,106 +31,151 @@ import {
 } from '@opentelemetry/sdk-trace'
 import { createLogBridge } from './log-bridge.ts'
 import { createPrometheusProducer } from './prometheus-producer.ts'
-import type { RequestSpan, Telemetry } from './telemetry.ts'
+import type { Telemetry, TelemetryOptions } from './telemetry.ts'
+import type { RequestSpan, Tracing } from './tracing.ts'
 
-const exportIntervalMillisecondsDefault = 60_000
+/** A collector that is down must not keep the process from stopping. */
+const closeMillisecondsMax = 5000
 
 /** Exporters read their endpoints, headers and timeouts from the standard `OTEL_*` variables. */
-export function createOtlpTelemetry(
-  enabled: ReadonlySet<'TRACES' | 'METRICS' | 'LOGS'>,
-  environment: Readonly<Record<string, string | undefined>>,
-  version: string,
-): Telemetry {
+export function createOtlpTelemetry(options: TelemetryOptions, version: string): Telemetry {
+  const { protocols } = options
   const resource = resourceFromAttributes({
     'service.name': 'halyard',
     'service.version': version,
+    'service.instance.id': randomUUID(),
     'process.pid': process.pid,
-    ...resourceAttributes(environment),
+    ...options.resource,
   })
-  const propagator = new W3CTraceContextPropagator()
-  const traces = enabled.has('TRACES')
-    ? new TracerProvider({
-        resource,
-        sampler: samplerOf(environment),
-        spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
-      })
-    : undefined
-  const logs = enabled.has('LOGS')
-    ? new LoggerProvider({ resource, processors: [new BatchLogRecordProcessor({ exporter: new OTLPLogExporter() })] })
-    : undefined
-  const tracer = traces?.getTracer('halyard', version)
+  const traces = protocols.has('TRACES') ? openTraces(options, resource) : undefined
+  const logs = protocols.has('LOGS') ? openLogs(options, resource) : undefined
   let metrics: MeterProvider | undefined
   return {
-    startRequest(method, path, traceparent) {
-      if (!tracer) return untraced(traceparent ?? '')
-      const parent = traceparent
-        ? propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter)
-        : ROOT_CONTEXT
-      const span = tracer.startSpan(
-        method,
-        { kind: SpanKind.SERVER, attributes: { 'http.request.method': method, 'url.path': path } },
-        parent,
-      )
-      const carrier: Record<string, string> = {}
-      propagator.inject(trace.setSpan(parent, span), carrier, defaultTextMapSetter)
-      return requestSpan(span, method, carrier.traceparent ?? '')
-    },
+    tracing: traces && createTracing(traces, version),
+    logs: logs && createLogBridge(logs.getLogger('halyard', version)),
     exportMetrics(registry) {
-      if (!enabled.has('METRICS')) return
+      const protocol = protocols.get('METRICS')
+      if (!protocol) return
       const reader = new PeriodicExportingMetricReader({
-        exporter: new OTLPMetricExporter(),
-        exportIntervalMillis: Number(environment.OTEL_METRIC_EXPORT_INTERVAL) || exportIntervalMillisecondsDefault,
+        exporter: protocol === 'http/json' ? new JsonMetricExporter() : new ProtobufMetricExporter(),
+        exportIntervalMillis: options.metricIntervalMilliseconds,
+        exportTimeoutMillis: Math.min(30_000, options.metricIntervalMilliseconds),
         metricProducers: [createPrometheusProducer(registry, resource, version)],
       })
       metrics = new MeterProvider({ resource, readers: [reader] })
     },
-    logs: logs && createLogBridge(logs.getLogger('halyard', version)),
     async close() {
-      // A collector that is down must not keep the process from stopping.
-      await Promise.allSettled([traces?.shutdown(), logs?.shutdown(), metrics?.shutdown()])
-    },
-  }
-}
-
-function requestSpan(span: Span, method: string, traceparent: string): RequestSpan {
-  return {
-    traceparent,
-    addEvaluation(key, variant) {
-      span.addEvent('feature_flag.evaluation', {
-        'feature_flag.key': key,
-        'feature_flag.result.variant': variant,
-        'feature_flag.provider.name': 'halyard',
+      const closing = Promise.allSettled([traces?.shutdown(), logs?.shutdown(), metrics?.shutdown()])
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise(resolve => {
+        timer = setTimeout(resolve, closeMillisecondsMax)
       })
-    },
-    end(route, status) {
-      span.updateName(`${method} ${route}`)
-      span.setAttributes({ 'http.route': route, 'http.response.status_code': status })
-      if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
-      span.end()
+      await Promise.race([closing, late]).finally(() => clearTimeout(timer))
     },
   }
 }
 
-const untraced = (traceparent: string): RequestSpan => ({ traceparent, addEvaluation() {}, end() {} })
-
-function resourceAttributes(environment: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  const pairs = (environment.OTEL_RESOURCE_ATTRIBUTES ?? '').split(',').flatMap(pair => {
-    const [name, value] = pair.split(/=(.*)/)
-    return name?.trim() && value !== undefined ? [[name.trim(), decodeURIComponent(value.trim())]] : []
+const openTraces = ({ protocols, sampler, delayMilliseconds }: TelemetryOptions, resource: Resource): TracerProvider =>
+  new TracerProvider({
+    resource,
+    sampler: samplerOf(sampler),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        exporter: protocols.get('TRACES') === 'http/json' ? new JsonTraceExporter() : new ProtobufTraceExporter(),
+        scheduledDelayMillis: delayMilliseconds.spans,
+      }),
+    ],
   })
-  const service = environment.OTEL_SERVICE_NAME
-  return { ...Object.fromEntries(pairs), ...(service && { 'service.name': service }) }
+
+const openLogs = ({ protocols, delayMilliseconds }: TelemetryOptions, resource: Resource): LoggerProvider =>
+  new LoggerProvider({
+    resource,
+    processors: [
+      new BatchLogRecordProcessor({
+        exporter: protocols.get('LOGS') === 'http/json' ? new JsonLogExporter() : new ProtobufLogExporter(),
+        scheduledDelayMillis: delayMilliseconds.logRecords,
+      }),
+    ],
+  })
+
+class TracedRequest implements RequestSpan {
+  readonly context: Context
+  readonly #span: Span
+  readonly #method: string
+
+  constructor(span: Span, parent: Context, method: string) {
+    this.#span = span
+    this.#method = method
+    this.context = trace.setSpan(parent, span)
+  }
+
+  get isRecording(): boolean {
+    return this.#span.isRecording()
+  }
+
+  addEvaluation({
+    key,
+    variant,
+    reason,
+    version,
+    contextId,
+    setId,
+  }: Parameters<RequestSpan['addEvaluation']>[0]): void {
+    this.#span.addEvent('feature_flag.evaluation', {
+      'feature_flag.key': key,
+      'feature_flag.result.variant': variant,
+      'feature_flag.result.reason': reason,
+      'feature_flag.version': version,
+      'feature_flag.context.id': contextId,
+      'feature_flag.set.id': setId,
+      'feature_flag.provider.name': 'halyard',
+      ...(reason === 'error' && { 'error.type': 'general' }),
+    })
+  }
+
+  end(route: string, status: number): void {
+    this.#span.updateName(`${this.#method} ${route}`)
+    this.#span.setAttributes({ 'http.route': route, 'http.response.status_code': status })
+    if (status >= 500) this.#span.setStatus({ code: SpanStatusCode.ERROR })
+    this.#span.end()
+  }
 }
 
-/** `OTEL_TRACES_SAMPLER` and its argument, as the specification names them. */
-function samplerOf({
-  OTEL_TRACES_SAMPLER: name = 'parentbased_always_on',
-  OTEL_TRACES_SAMPLER_ARG: ratio,
-}: Readonly<Record<string, string | undefined>>): Sampler {
-  const root = name.includes('always_off')
+const none = {}
+
+function createTracing(traces: TracerProvider, version: string): Tracing {
+  const propagator = new W3CTraceContextPropagator()
+  const tracer = traces.getTracer('halyard', version)
+  const running = new AsyncLocalStorage<Context>()
+  return {
+    startRequest(method, path, { traceparent, tracestate }) {
+      const carrier = { traceparent, tracestate }
+      const parent = traceparent ? propagator.extract(ROOT_CONTEXT, carrier, defaultTextMapGetter) : ROOT_CONTEXT
+      const attributes = { 'http.request.method': method, 'url.path': path }
+      const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent)
+      return new TracedRequest(span, parent, method)
+    },
+    run: (span, work) => running.run((span as TracedRequest).context, work),
+    outgoingHeaders() {
+      const context = running.getStore()
+      if (!context) return none
+      const headers: Record<string, string> = {}
+      propagator.inject(context, headers, defaultTextMapSetter)
+      return headers
+    },
+    logFields() {
+      const context = running.getStore()
+      const span = context && trace.getSpanContext(context)
+      return span ? { trace_id: span.traceId, span_id: span.spanId } : none
+    },
+  }
+}
+
+function samplerOf({ name, ratio }: TelemetryOptions['sampler']): Sampler {
+  const root = name.endsWith('always_off')
     ? new AlwaysOffSampler()
-    : name.includes('traceidratio')
-      ? new TraceIdRatioBasedSampler(ratio === undefined ? 1 : Number(ratio))
+    : name.endsWith('traceidratio')
+      ? new TraceIdRatioBasedSampler(ratio)
       : new AlwaysOnSampler()
   return name.startsWith('parentbased_') ? new ParentBasedSampler({ root }) : root
 }

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { toLogRecord } from './log-bridge.ts'
-import { enabledSignals, openTelemetry } from './telemetry.ts'
+import { enabledSignals, openTelemetry } from './open-telemetry.ts'
 
 /** Collects what exporters send, by path. */
 let receiver: Server
@@ -19,14 +19,13 @@ beforeEach(async () => {
     })
   })
   await new Promise<void>(resolve => receiver.listen(0, '127.0.0.1', resolve))
+  vi.stubEnv('OTEL_EXPORTER_OTLP_PROTOCOL', 'http/json')
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`)
 })
 afterEach(async () => {
   vi.unstubAllEnvs()
   await new Promise(resolve => receiver.close(resolve))
 })
-
-const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
 
 describe('telemetry by OTLP', () => {
   it('is not created without an endpoint, or when disabled', async () => {
@@ -39,23 +38,18 @@ describe('telemetry by OTLP', () => {
     expect(enabledSignals({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://a' })).toEqual(['TRACES'])
   })
 
-  it('continues the trace of the caller and records evaluations', async () => {
-    const telemetry = (await openTelemetry(process.env, '1'))!
-    const span = telemetry.startRequest('POST', '/flags/', traceparent)
-    expect(span.traceparent).toMatch(/^00-0af7651916cd43dd8448eb211c80319c-[0-9a-f]{16}-01$/)
-    span.addEvaluation('new-checkout', 'control')
-    span.end('/flags/', 200)
-    await telemetry.close()
-
-    const [body] = received.get('/v1/traces')!
-    const sent = JSON.parse(body!).resourceSpans[0].scopeSpans[0].spans[0]
-    expect(sent).toMatchObject({
-      name: 'POST /flags/',
-      traceId: '0af7651916cd43dd8448eb211c80319c',
-      parentSpanId: 'b7ad6b7169203331',
-    })
-    expect(sent.events[0].name).toBe('feature_flag.evaluation')
-    expect(sent.attributes).toContainEqual({ key: 'http.response.status_code', value: { intValue: 200 } })
+  it('refuses what it cannot follow, naming the variable', async () => {
+    const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://a' }
+    for (const [variable, value] of [
+      ['OTEL_EXPORTER_OTLP_PROTOCOL', 'grpc'],
+      ['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', 'grpc'],
+      ['OTEL_TRACES_SAMPLER', 'sometimes'],
+      ['OTEL_TRACES_SAMPLER_ARG', '2'],
+      ['OTEL_METRIC_EXPORT_INTERVAL', 'x'],
+      ['OTEL_RESOURCE_ATTRIBUTES', 'team'],
+    ] as const) {
+      await expect(openTelemetry({ ...endpoint, [variable]: value }, '1')).rejects.toThrow(variable)
+    }
   })
 
   it('exports the metrics of the Prometheus registry', async () => {
