@@ -138,10 +138,15 @@ export function createApp({
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
+  metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   servePage(app, listPageFiles())
-  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  serveIdentity(serve, {
+    database,
+    throttle: createLoginThrottle({ database, now, onFailure: metrics.signInFailed }),
+    now,
+  })
   serveSetup(app, firstCredentials, now)
   serveOrganizations(serve, { database, now })
   serveProjects(serve, { database, now })

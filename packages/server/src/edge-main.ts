@@ -124,6 +124,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
+  metrics.watchServing(serving)
   telemetry?.exportMetrics(metrics.registry)
   const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined))
 

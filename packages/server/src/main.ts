@@ -28,9 +28,11 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
 import { createFailureCounters } from './observability/failure-metrics.ts'
+import { createJobMetrics } from './observability/job-metrics.ts'
 import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
+import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
 import type { Telemetry } from './observability/telemetry/telemetry.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
@@ -100,8 +102,9 @@ export async function createHalyard(
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
-    const metrics = createMetrics(peers.ownName)
+    const metrics = createMetrics(peers)
     const failures = createFailureCounters(metrics.registry)
+    watchStorage(metrics.registry, storage)
     const publishChanges = async () => {
       if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
     }
@@ -163,7 +166,7 @@ export async function createHalyard(
 
     let isDraining = false
     const readiness = {
-      check: () => databaseReadiness(storage.ping, () => warming.isDone()),
+      check: () => databaseReadiness(storage.ping, () => warming.isDone(), storage.health),
       isDraining: () => isDraining,
     }
     const ingest: Ingest = createIngest({
@@ -208,8 +211,9 @@ export async function createHalyard(
     })
     telemetry?.exportMetrics(metrics.registry)
 
+    const reading = watchChanges(metrics.registry, changes, now)
     const wake = () => {
-      changes.catchUp().catch(() => failures.count('change_read'))
+      changes.catchUp().then(reading.noteRead, () => failures.count('change_read'))
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
     peers.onChanges(changes.catchUp)
@@ -233,6 +237,7 @@ export async function createHalyard(
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
       onError: (job, error) => log.error({ event: 'job_failed', err: error, job }, 'a job failed'),
+      onRun: createJobMetrics(metrics.registry),
     })
 
     const warming = warmUp({

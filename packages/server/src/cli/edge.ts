@@ -33,7 +33,7 @@ export async function edge(options: EdgeOptions): Promise<void> {
       log.warn({ event: 'edge_not_ready', problem: problem.message }, 'no state yet; waiting for the upstream')
   }
   await running.app.ready()
-  await openMetricsPort(running.app, running.metrics.registry, config.host, config)
+  await openMetricsPort(running.app, running.metrics, config.host, config)
   await openPort(running.app.server, config)
   stopOnSignal(log, telemetry)(running)
   const { upstream } = config
