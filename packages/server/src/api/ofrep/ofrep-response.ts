@@ -10,7 +10,7 @@ export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome):
   if (outcome.failed) {
     return { key, errorCode: 'GENERAL', errorDetails: `${outcome.reason.description}.` }
   }
-  const reason = reasonOf(flag, outcome)
+  const reason = ofrepReason(flag, outcome)
   return {
     key,
     ...(reason !== 'DISABLED' && valueAndVariant(flag, outcome)),
@@ -30,7 +30,7 @@ function valueAndVariant(flag: Flag, { enabled, value, variant }: Outcome): Reco
   return { ...(hasValue && { value }), variant: variant ?? (enabled ? 'on' : 'off') }
 }
 
-function reasonOf(flag: Flag, { enabled, reason, variant }: Outcome): OfrepReason {
+export function ofrepReason(flag: Flag, { enabled, reason, variant }: Outcome): OfrepReason {
   if (reason.code === 'flag_disabled') return 'DISABLED'
   if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
   if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'

@@ -4,6 +4,7 @@ import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { type Query, queryOf } from '../../http/routes/query-of.ts'
 import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { jsonContentType } from '../../http/server/response-headers.ts'
+import { spanOf } from '../../observability/telemetry/trace-requests.ts'
 import { missing, Problem } from '../../problem.ts'
 import type { Definitions } from './definitions.ts'
 import { isKnown } from './etag.ts'
@@ -12,6 +13,7 @@ import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.t
 import { credentialOf, type SdkAccess } from './sdk-access.ts'
 import type { SdkEvaluation } from './sdk-evaluation.ts'
 import { definitionsHeaders } from './sdk-headers.ts'
+import { traceEvaluation } from './trace-evaluation.ts'
 
 interface Deps {
   readonly snapshots: Snapshots
@@ -29,6 +31,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
       const url = evaluationUrl(endpoint, query)
       const result = await evaluation.evaluate(url, request.headers, await readBodyOf(request))
       noteProject(request, result.served)
+      traceEvaluation(spanOf(request), result.served, result.evaluation)
       return sendJson(reply, evaluation.toJson(url, result, request.id))
     }
     serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, handler, 'evaluation')
