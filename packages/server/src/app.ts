@@ -27,6 +27,7 @@ import type { FirstCredentials } from './features/identity/first-start/first-cre
 import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
+import type { Passwords } from './features/identity/sign-in/password.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
@@ -73,6 +74,7 @@ export interface AppDeps {
   readonly changes: ChangeFeed
   readonly serving: Serving
   readonly firstCredentials: FirstCredentials
+  readonly passwords: Passwords
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
@@ -93,6 +95,7 @@ export function createApp({
   changes,
   edges,
   firstCredentials,
+  passwords,
   ingest,
   log,
   metrics,
@@ -131,9 +134,9 @@ export function createApp({
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   serveDocsSite(app)
   servePage(app, listPageFiles())
-  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  serveIdentity(serve, { database, passwords, throttle: createLoginThrottle({ database, now }), now })
   serveSetup(app, firstCredentials, now)
-  serveOrganizations(serve, { database, now })
+  serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, guard: plugins.guard, now })
