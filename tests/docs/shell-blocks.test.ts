@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { allRoutes } from '@halyard/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownerKey, root, type ServerProcess, startServer } from '../faults/server-process.ts'
 import { isAsDocumented, runBlocks, shellBlocks, writeFiles } from './run-shell-blocks.ts'
@@ -74,6 +75,26 @@ const preparations: Record<string, (project: Project) => Promise<Record<string, 
   },
 }
 
+/** Every operation of the flags and plugins API, which the tutorial promises to call. */
+const flagsPath = '/api/projects/:project_id/feature_flags'
+const accessPath = `${flagsPath}/:parent_lookup_feature_flag_id/role_access`
+const organizationPath = '/api/organizations/:parent_lookup_organization_id'
+const operations = [
+  ...['/:feature_flag_key', '/copy_flags'].map(path => `${organizationPath}/feature_flags${path}`),
+  ...['', '/:id', '/:id/activity', '/:id/create_static_cohort_for_flag', '/:id/dashboard'].map(
+    path => flagsPath + path,
+  ),
+  ...['/:id/enrich_usage_dashboard', '/activity', '/evaluation_reasons', '/local_evaluation'].map(
+    path => flagsPath + path,
+  ),
+  ...['/my_flags', '/user_blast_radius'].map(path => flagsPath + path),
+  ...['', '/:id'].map(path => accessPath + path),
+  ...['', '/:id', '/:id/check_for_updates', '/:id/source', '/:id/update_source', '/:id/upgrade', '/activity'].map(
+    path => `${organizationPath}/plugins${path}`,
+  ),
+  ...['/repository', '/unused'].map(path => `${organizationPath}/plugins${path}`),
+].flatMap(path => allRoutes.filter(route => route.path === path).map(({ method }) => `${method} ${path}`))
+
 describe('shell blocks of the documentation', () => {
   it('are executed, or give a reason', async () => {
     const list = pages.flatMap(({ name, blocks }) =>
@@ -98,6 +119,7 @@ describe('shell blocks of the documentation', () => {
       NODE_NO_WARNINGS: '1',
       ...(await preparations[name]?.(project)),
     })
+    if (name === 'docs/guide/api-tutorial.md') expectEveryOperation(server.lines)
     for (const [index, { line, expected }] of runnable.entries()) {
       if (!expected) continue
       const actual = outputs[index]!.trim()
@@ -106,3 +128,15 @@ describe('shell blocks of the documentation', () => {
     }
   })
 })
+
+/** The access log has a line for each request with its method and route. */
+function expectEveryOperation(log: readonly string[]): void {
+  const called = new Set(
+    log.flatMap(line => {
+      const { method, route } = JSON.parse(line) as { method?: string; route?: string }
+      return method && route ? [`${method} ${route.replace(/\/$/, '')}`] : []
+    }),
+  )
+  expect(operations).toHaveLength(32)
+  expect(operations.filter(operation => !called.has(operation))).toEqual([])
+}
