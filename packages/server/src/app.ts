@@ -38,6 +38,7 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
 import { serveDocs } from './http/routes/api-reference-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
@@ -144,6 +145,7 @@ export function createApp({
   metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
+  serveDocsSite(app)
   servePage(app, listPageFiles())
   serveIdentity(serve, {
     database,
