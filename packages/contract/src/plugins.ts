@@ -134,6 +134,14 @@ const acceptanceAnswer = {
     examples: [false],
   }),
 }
+/** Of a plugin that belongs to another organization. */
+const PluginInUse = Type.Object(
+  { ...Plugin.properties, ...Type.Partial(Type.Object(acceptanceAnswer)).properties },
+  {
+    title: 'PluginInUse',
+    description: 'A plugin; with the accepted release if it belongs to another organization.',
+  },
+)
 const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
 
 const tag = 'Plugins'
@@ -150,7 +158,7 @@ export const pluginRoutes = {
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(Plugin) },
+    answers: { 200: Page(PluginInUse) },
   }),
   create: route({
     method: 'POST',
@@ -239,7 +247,7 @@ export const pluginRoutes = {
     description: 'Returns an own plugin or one that another organization shares.',
     access: inOrganization('plugin:read'),
     params: PluginParams,
-    answers: { 200: Plugin },
+    answers: { 200: PluginInUse },
   }),
   update: route({
     method: 'PATCH',
@@ -316,6 +324,27 @@ export const pluginRoutes = {
         from: Nullable(Type.String({ description: 'The installed version.', examples: ['1.0.0'] })),
         to: Nullable(Type.String({ description: 'The version that would be installed.', examples: ['1.1.0'] })),
         changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
+      }),
+    },
+  }),
+  releaseChanges: route({
+    method: 'GET',
+    path: `${plugins}/:id/release_changes`,
+    tag,
+    operationId: 'getPluginReleaseChanges',
+    summary: "Compare another organization's plugin as it is now with the release that this organization accepted",
+    description: 'Review the changes, then accept them with `acceptPluginRelease`.',
+    access: inOrganization('plugin:read'),
+    params: PluginParams,
+    answers: {
+      200: Type.Object({
+        release: acceptanceAnswer.release,
+        accepted_release: acceptanceAnswer.accepted_release,
+        changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
+        source_known: Type.Boolean({
+          description: 'False when the files of the accepted release were not stored; `changes` then has no files.',
+          examples: [true],
+        }),
       }),
     },
   }),
