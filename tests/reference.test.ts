@@ -58,16 +58,20 @@ ${telemetryRows.join('\n')}
     )
     const text = `# Errors
 
-Every error is JSON: \`{"type", "code", "detail", "attr"}\`. \`detail\` is a sentence for people, \`attr\` the field at fault or null. Only the first
-error is reported. Every answer carries \`X-Request-Id\`, which finds it in the log. A 400 about a field has a code of its own, such as
-\`required\`, \`null\`, \`blank\`, \`max_length\`, \`invalid_input\`, \`invalid_choice\`, \`not_a_dict\`, \`not_a_list\`, \`does_not_exist\`, \`unique\`.
+Every error is JSON: \`{"type", "code", "detail", "attr"}\`. \`code\` is for programs, \`detail\` is a sentence for people,
+and \`attr\` names the field at fault or is null. Only the first error is reported. Every response carries
+\`X-Request-Id\`; search for it in the log.
 
 | status | type | code |
 |---|---|---|
 ${rows.join('\n')}
 | 500 | \`server_error\` | \`error\` |
 
-429 and 503 carry \`Retry-After\`, 405 \`Allow\`, and 401 \`WWW-Authenticate: Bearer\`. \`DELETE\` on a flag is 405 without a body.
+A 400 about a field has a code of its own, such as \`required\`, \`null\`, \`blank\`, \`max_length\`, \`invalid_input\`,
+\`invalid_choice\`, \`not_a_dict\`, \`not_a_list\`, \`does_not_exist\` or \`unique\`.
+
+429 and 503 carry \`Retry-After\`, 405 \`Allow\`, and 401 \`WWW-Authenticate: Bearer\`. \`DELETE\` on a flag returns 405
+without a body.
 `
     await expect(text).toMatchFileSnapshot(reference('errors.md'))
   })

@@ -27,6 +27,7 @@ import type { FirstCredentials } from './features/identity/first-start/first-cre
 import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
+import type { Passwords } from './features/identity/sign-in/password.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
@@ -37,6 +38,7 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
 import { serveDocs } from './http/routes/api-reference-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
@@ -73,6 +75,7 @@ export interface AppDeps {
   readonly changes: ChangeFeed
   readonly serving: Serving
   readonly firstCredentials: FirstCredentials
+  readonly passwords: Passwords
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
@@ -94,6 +97,7 @@ export function createApp({
   changes,
   edges,
   firstCredentials,
+  passwords,
   ingest,
   log,
   metrics,
@@ -141,14 +145,16 @@ export function createApp({
   metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
+  serveDocsSite(app)
   servePage(app, listPageFiles())
   serveIdentity(serve, {
     database,
+    passwords,
     throttle: createLoginThrottle({ database, now, onFailure: metrics.signInFailed }),
     now,
   })
   serveSetup(app, firstCredentials, now)
-  serveOrganizations(serve, { database, now })
+  serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, guard: plugins.guard, now })

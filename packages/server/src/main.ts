@@ -14,6 +14,7 @@ import { trimEvents } from './features/events/trim-events.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
+import { createPasswords } from './features/identity/sign-in/password.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
@@ -138,11 +139,13 @@ export async function createHalyard(
       onRefreshFailed: () => failures.count('snapshot_refresh'),
       bodiesBytesMax: config.bodiesBytesMax,
     })
+    const passwords = createPasswords(config.passwordCost)
     const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
-    const firstCredentials = createFirstCredentials(database, createSecretBox(secretKey))
+    const firstCredentials = createFirstCredentials(database, passwords, createSecretBox(secretKey))
     const operatorChoices = { email: config.ownerEmail, password: config.ownerPassword, key: config.bootstrapKey }
     const firstOwner = await bootstrap(
       database,
+      passwords,
       operatorChoices,
       (tx, owner) => firstCredentials.store(tx, owner, operatorChoices),
       now(),
@@ -197,6 +200,7 @@ export async function createHalyard(
       changes,
       edges: { feed, batches, subjects: source.subjects },
       firstCredentials,
+      passwords,
       ingest,
       log,
       metrics,

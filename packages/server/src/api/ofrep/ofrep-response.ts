@@ -10,11 +10,11 @@ export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome):
   if (outcome.failed) {
     return { key, errorCode: 'GENERAL', errorDetails: `${outcome.reason.description}.` }
   }
+  const reason = ofrepReason(flag, outcome)
   return {
     key,
-    ...ownValue(flag, outcome),
-    reason: ofrepReason(flag, outcome),
-    variant: outcome.variant ?? (outcome.enabled ? 'on' : 'off'),
+    ...(reason !== 'DISABLED' && valueAndVariant(flag, outcome)),
+    reason,
     metadata: {
       flagId: flag.id,
       version: compiled.version ?? 1,
@@ -25,8 +25,9 @@ export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome):
 }
 
 /** A flag with variants that is off has no value of its own type; without one, clients take the default in their code. */
-function ownValue(flag: Flag, outcome: Outcome): { value?: boolean | string } {
-  return !outcome.enabled && isMultivariant(flag.filters) ? {} : { value: outcome.value }
+function valueAndVariant(flag: Flag, { enabled, value, variant }: Outcome): Record<string, unknown> {
+  const hasValue = enabled || !isMultivariant(flag.filters)
+  return { ...(hasValue && { value }), variant: variant ?? (enabled ? 'on' : 'off') }
 }
 
 export function ofrepReason(flag: Flag, { enabled, reason, variant }: Outcome): OfrepReason {

@@ -11,6 +11,8 @@ const wrongForAccountFromAddressMax = 5
 const wrongForAccountMax = 50
 const wrongFromAddressMax = 50
 const windowMilliseconds = 5 * 60 * 1000
+/** Clocks of nodes differ, and a concurrent request may have read its clock later and written first. */
+const clockSkewMilliseconds = 60_000
 const blocksMax = 50_000
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
@@ -149,7 +151,11 @@ export const trimSignInFailures: Job = {
   },
 }
 
-const windowAt = (now: Instant): SignInWindow => ({ from: plusMilliseconds(now, -windowMilliseconds), to: now })
+const windowAt = (now: Instant): SignInWindow => ({
+  now,
+  from: plusMilliseconds(now, -windowMilliseconds),
+  to: plusMilliseconds(now, clockSkewMilliseconds),
+})
 
 function tooMany(leftMilliseconds: number): Problem {
   const retryAfterSeconds = Math.max(1, Math.ceil(leftMilliseconds / 1000))
