@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import type { EdgeSubject, EdgeSubjectQuestion } from '@halyard/contract'
+import { noOutgoingHeaders, type OutgoingHeaders } from '../observability/telemetry/tracing.ts'
 import { type ReadFrame, readFrames } from './read-frames.ts'
 
 /** The server, or the edge, that an edge follows. Everything here raises UpstreamError. */
@@ -28,6 +29,8 @@ interface Options {
   readonly url: string
   readonly key: string
   readonly lookUpsAtOnceMax?: number
+  /** The trace context to pass on. */
+  readonly outgoingHeaders?: OutgoingHeaders | undefined
 }
 
 const frameCharactersMax = 64 * 1024 * 1024
@@ -43,15 +46,21 @@ const lookUpMillisecondsMax = 900
 const silenceMillisecondsMax = 35_000
 
 /** With undici's own request, whose answers can be destroyed at any moment: with `fetch`, closing an edge hung now and then. */
-export function connectUpstream({ url, key, lookUpsAtOnceMax = 64 }: Options): Upstream {
+export function connectUpstream({
+  url,
+  key,
+  lookUpsAtOnceMax = 64,
+  outgoingHeaders = noOutgoingHeaders,
+}: Options): Upstream {
   let lookUps = 0
 
   async function post(path: string, json: string, signal: AbortSignal, accept = 'application/json') {
+    const traceHeaders = outgoingHeaders()
     // Loaded by an edge alone: the other commands start without it.
     const { request } = await import('undici')
     const { statusCode, body } = await request(`${url}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
+      headers: { ...traceHeaders, authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
       body: json,
       signal,
       headersTimeout: answerMillisecondsMax,

@@ -6,7 +6,6 @@ import { type Client, type Scenario, startScenario } from '../testing/scenario.t
 
 const patchRoutes = allRoutes.filter(route => route.method === 'PATCH')
 const roundsOfAll = 6
-const roundsOfPair = 2
 
 it('tries every PATCH route of the contract and every field that it writes', () => {
   const tried = [...patchCases.map(({ path }) => path), ...Object.keys(patchActions)]
@@ -44,25 +43,32 @@ describe.each(['one node on sqlite', 'one node on postgres', 'two nodes on postg
       const fields = Object.keys(patchCase.values)
       const tied = patchCase.tied ?? []
       const areTied = (a: string, b: string) => tied.some(pair => pair.includes(a) && pair.includes(b))
+      const values = alternating(patchCase.values)
       const independent = fields.filter(field => !tied.some(([, second]) => second === field))
       for (let round = 0; round < roundsOfAll; round++)
-        await send(patchCase, path, client, rotated(independent, round), round)
+        await send(patchCase, path, client, rotated(independent, round), values)
+      let pairs = 0
       for (const [n, first] of fields.entries()) {
         for (const second of fields.slice(n + 1)) {
           if (areTied(first, second)) continue
-          for (let round = 0; round < roundsOfPair; round++) {
-            await send(patchCase, path, client, round % 2 ? [first, second] : [second, first], round)
-          }
+          // Either one is sent first in half of the pairs.
+          await send(patchCase, path, client, pairs++ % 2 ? [first, second] : [second, first], values)
         }
       }
     },
   )
 
-  async function send(patchCase: PatchCase, path: string, client: Client, fields: readonly string[], round: number) {
-    const valueFor = (field: string) => patchCase.values[field]![round % 2]
+  async function send(
+    patchCase: PatchCase,
+    path: string,
+    client: Client,
+    fields: readonly string[],
+    next: (field: string) => unknown,
+  ) {
+    const values = new Map(fields.map(field => [field, next(field)]))
     const replies = await Promise.all(
       fields.map((field, n) =>
-        on(n, client).patch(path, { ...patchCase.sentAlong?.[field], [field]: valueFor(field) }),
+        on(n, client).patch(path, { ...patchCase.sentAlong?.[field], [field]: values.get(field) }),
       ),
     )
     for (const reply of replies) expect(reply.status, reply.text).toBe(200)
@@ -72,7 +78,7 @@ describe.each(['one node on sqlite', 'one node on postgres', 'two nodes on postg
     for (const field of fields) {
       const shown = patchCase.shown?.[field] ? patchCase.shown[field](body) : body[field]
       if (shown !== undefined)
-        expect(shown, `${field}, sent in parallel with ${fields.join(', ')}`).toEqual(valueFor(field))
+        expect(shown, `${field}, sent in parallel with ${fields.join(', ')}`).toEqual(values.get(field))
     }
   }
 
@@ -169,6 +175,16 @@ describe.each(['one node on sqlite', 'one node on postgres', 'two nodes on postg
     }
   })
 })
+
+/** The other one of a field's two values each time, so that a lost update shows. */
+function alternating(values: PatchCase['values']): (field: string) => unknown {
+  const used = new Map<string, number>()
+  return field => {
+    const index = used.get(field) === 0 ? 1 : 0
+    used.set(field, index)
+    return values[field]![index]
+  }
+}
 
 const hasGet = (path: string) => allRoutes.some(route => route.method === 'GET' && route.path === path)
 
