@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { settings } from '../packages/server/src/config.ts'
 import { openApiDocument } from '../packages/server/src/http/routes/openapi.ts'
 import { problemTable } from '../packages/server/src/http/server/problem-response.ts'
+import { telemetryVariables } from '../packages/server/src/observability/telemetry/open-telemetry.ts'
 import { version } from '../packages/server/src/version.ts'
 
 /** docs/reference/ is made from the code: `npm run docs` writes it, and here it is held equal. */
@@ -18,9 +19,13 @@ describe('docs/reference', () => {
   })
 
   it('settings.md', async () => {
+    const shown = (fallback: string | undefined) => (fallback ? `\`${fallback}\`` : 'unset')
     const rows = Object.values(settings).map(
       ({ variable, fallback, describes, isSecret }) =>
-        `| \`${variable}\`${isSecret ? ' *' : ''} | ${fallback ? `\`${fallback}\`` : 'unset'} | ${describes} |`,
+        `| \`${variable}\`${isSecret ? ' *' : ''} | ${shown(fallback)} | ${describes} |`,
+    )
+    const telemetryRows = telemetryVariables.map(
+      ({ variable, fallback, describes }) => `| \`${variable}\` | ${shown(fallback)} | ${describes} |`,
     )
     const text = `# Settings
 
@@ -33,6 +38,16 @@ path, for example \`HALYARD_SECRET_KEY_FILE=/run/secrets/halyard\`. \`PGPASSWORD
 | variable | default | meaning |
 |---|---|---|
 ${rows.join('\n')}
+
+## OpenTelemetry
+
+Traces, metrics and logs are exported by OTLP when an endpoint is set; see [Monitoring](../operate/monitoring.md).
+Further standard variables of the OTLP exporters work as well, such as \`OTEL_EXPORTER_OTLP_TIMEOUT\`,
+\`OTEL_EXPORTER_OTLP_COMPRESSION\` and \`OTEL_EXPORTER_OTLP_CERTIFICATE\`.
+
+| variable | default | meaning |
+|---|---|---|
+${telemetryRows.join('\n')}
 `
     await expect(text).toMatchFileSnapshot(reference('settings.md'))
   })

@@ -86,6 +86,8 @@ const acceptanceAnswer = {
   accepted_release: Nullable(Type.String({ description: 'What this organization runs; null before it accepts one.' })),
   update_available: Type.Boolean({ description: 'The owner has changed the plugin since it was accepted.' }),
 }
+/** Of a plugin that belongs to another organization. */
+const PluginInUse = Type.Object({ ...Plugin.properties, ...Type.Partial(Type.Object(acceptanceAnswer)).properties })
 const withPlugin = <P extends Record<string, TSchema>>(extra: P) => Type.Object({ ...Plugin.properties, ...extra })
 
 const tag = 'Plugins'
@@ -100,7 +102,7 @@ export const pluginRoutes = {
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(Plugin) },
+    answers: { 200: Page(PluginInUse) },
   }),
   create: route({
     method: 'POST',
@@ -166,7 +168,7 @@ export const pluginRoutes = {
     summary: 'Get a plugin',
     access: inOrganization('plugin:read'),
     params: PluginParams,
-    answers: { 200: Plugin },
+    answers: { 200: PluginInUse },
   }),
   update: route({
     method: 'PATCH',
@@ -229,6 +231,24 @@ export const pluginRoutes = {
         from: Nullable(Type.String({ description: 'The installed version.' })),
         to: Nullable(Type.String()),
         changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
+      }),
+    },
+  }),
+  releaseChanges: route({
+    method: 'GET',
+    path: `${plugins}/:id/release_changes`,
+    tag,
+    summary: "Compare another organization's plugin as it is now with the release that this organization accepted",
+    access: inOrganization('plugin:read'),
+    params: PluginParams,
+    answers: {
+      200: Type.Object({
+        release: acceptanceAnswer.release,
+        accepted_release: acceptanceAnswer.accepted_release,
+        changes: Type.Array(ActivityChange, { description: 'Field by field and file by file.' }),
+        source_known: Type.Boolean({
+          description: 'False when the files of the accepted release were not stored; `changes` then has no files.',
+        }),
       }),
     },
   }),

@@ -48,6 +48,7 @@ import type { Instant } from './instant.ts'
 import { createAccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
+import type { Tracing } from './observability/telemetry/tracing.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
@@ -83,6 +84,7 @@ export interface AppDeps {
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
+  readonly tracing: Tracing | undefined
   /** There is background work on cohorts. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
@@ -105,6 +107,7 @@ export function createApp({
   readiness,
   scanner,
   serving,
+  tracing,
   now,
 }: AppDeps): FastifyInstance {
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
@@ -119,9 +122,18 @@ export function createApp({
     bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
+    tracing,
     fastPath:
       config.fastPath === 'on'
-        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        ? createEvaluationFastPath({
+            ...serving,
+            shedder,
+            requests: metrics.requests,
+            accessLog,
+            log,
+            trustProxy,
+            tracing,
+          })
         : undefined,
     onResponse: metrics.requests.observe,
   })
@@ -130,11 +142,17 @@ export function createApp({
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
+  metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
   serveDocs(app, [...allRoutes, ...sdkRoutes], version)
   serveDocsSite(app)
   servePage(app, listPageFiles())
-  serveIdentity(serve, { database, passwords, throttle: createLoginThrottle({ database, now }), now })
+  serveIdentity(serve, {
+    database,
+    passwords,
+    throttle: createLoginThrottle({ database, now, onFailure: metrics.signInFailed }),
+    now,
+  })
   serveSetup(app, firstCredentials, now)
   serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })

@@ -29,9 +29,12 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
 import { createFailureCounters } from './observability/failure-metrics.ts'
+import { createJobMetrics } from './observability/job-metrics.ts'
 import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
+import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
+import type { Telemetry } from './observability/telemetry/telemetry.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -68,6 +71,8 @@ export interface Halyard {
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
   /** The sibling workers of this process. */
   readonly peers?: WorkerBus
+  /** Closed by the caller, after `close`. */
+  readonly telemetry?: Telemetry | undefined
 }
 
 /** With LISTEN/NOTIFY, polling only makes up for lost notifications. */
@@ -77,7 +82,7 @@ const changePollMilliseconds = { notify: 1000, poll: 25 }
 export async function createHalyard(
   config: Config,
   log: FastifyBaseLogger,
-  { peers = noWorkerBus, ...storageOptions }: HalyardOptions = {},
+  { peers = noWorkerBus, telemetry, ...storageOptions }: HalyardOptions = {},
 ): Promise<Halyard> {
   const now = (): Instant => instantOf(new Date())
   const locate = await openGeoip(config.geoipDatabase)
@@ -98,8 +103,9 @@ export async function createHalyard(
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
-    const metrics = createMetrics(peers.ownName)
+    const metrics = createMetrics(peers)
     const failures = createFailureCounters(metrics.registry)
+    watchStorage(metrics.registry, storage)
     const publishChanges = async () => {
       if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
     }
@@ -155,6 +161,7 @@ export async function createHalyard(
       capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
       callApi: call => callInProcess(app, call),
       locate,
+      outgoingHeaders: telemetry?.tracing?.outgoingHeaders,
       now,
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
@@ -162,7 +169,7 @@ export async function createHalyard(
 
     let isDraining = false
     const readiness = {
-      check: () => databaseReadiness(storage.ping, () => warming.isDone()),
+      check: () => databaseReadiness(storage.ping, () => warming.isDone(), storage.health),
       isDraining: () => isDraining,
     }
     const ingest: Ingest = createIngest({
@@ -203,11 +210,14 @@ export async function createHalyard(
       readiness,
       scanner,
       serving,
+      tracing: telemetry?.tracing,
       now,
     })
+    telemetry?.exportMetrics(metrics.registry)
 
+    const reading = watchChanges(metrics.registry, changes, now)
     const wake = () => {
-      changes.catchUp().catch(() => failures.count('change_read'))
+      changes.catchUp().then(reading.noteRead, () => failures.count('change_read'))
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
     peers.onChanges(changes.catchUp)
@@ -231,6 +241,7 @@ export async function createHalyard(
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
       onError: (job, error) => log.error({ event: 'job_failed', err: error, job }, 'a job failed'),
+      onRun: createJobMetrics(metrics.registry),
     })
 
     const warming = warmUp({

@@ -4,6 +4,7 @@ import type { EvaluationCounts } from '../api/sdk/evaluation-counts.ts'
 import { type EvaluationUrl, parseEvaluationUrl } from '../api/sdk/evaluation-url.ts'
 import { credentialOf } from '../api/sdk/sdk-access.ts'
 import type { SdkEvaluation, SdkResult } from '../api/sdk/sdk-evaluation.ts'
+import { traceEvaluation } from '../api/sdk/trace-evaluation.ts'
 import { memoizeByKey } from '../concurrency/memoize-by-key.ts'
 import type { ServedProject } from '../evaluation/projects/served-project.ts'
 import { readSdkBodySync } from '../http/sdk-body/sdk-body.ts'
@@ -18,6 +19,7 @@ import {
   roundedMilliseconds,
 } from '../observability/access-log.ts'
 import type { RequestMetrics, RequestSeries } from '../observability/request-metrics.ts'
+import type { RequestSpan, Tracing } from '../observability/telemetry/tracing.ts'
 import type { BodyMemoryBudget } from '../overload/body-memory-budget.ts'
 import { type LoadShedder, overloaded } from '../overload/load-shedder.ts'
 import { createDefinitionsHeads, createPollParser, definitionsPrefix } from './definitions-response.ts'
@@ -38,6 +40,7 @@ interface Deps {
   readonly accessLog: AccessLog
   readonly log: { info(entry: AccessLogEntry, event: string): void }
   readonly trustProxy: TrustProxy
+  readonly tracing?: Tracing | undefined
   readonly isClosing: () => boolean
 }
 
@@ -74,7 +77,10 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
   const clientAddress = createClientAddress(deps.trustProxy)
   const seriesOf = createSeries(requests)
 
-  /** Completes a response: request id, metrics, access log. */
+  /** A span that is not ended is not exported: when the ordinary path responds instead, it has its own. */
+  let span: RequestSpan | undefined
+
+  /** Completes a response: request id, metrics, span, access log. */
   function finish(
     head: RequestHead,
     { receivedAt, remoteAddress }: ReceivedBody,
@@ -87,6 +93,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     const milliseconds = performance.now() - receivedAt
     const route = routeOf(head)
     seriesOf(head.method, route, status).observe(milliseconds / 1000)
+    span?.end(route, status)
     if (deps.accessLog.wants(status)) {
       deps.log.info(
         {
@@ -132,6 +139,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     const body = readSdkBodySync(sent, deps.bodyMemory.countInflate)
     const result = body === undefined ? undefined : evaluation.evaluateSync(headers, body)
     if (result === undefined) return undefined
+    traceEvaluation(span, result.served, result.evaluation)
     const serialized = serialize(url, result, requestId)
     counts.addSeconds((performance.now() - begun) / 1000)
     return finish(head, received, requestId, 200, evaluationHead, serialized, result.served.project.id)
@@ -154,6 +162,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
       !deps.isClosing() && (method === 'POST' ? parseUrl(url) !== undefined : url.startsWith(definitionsPrefix)),
     respond(head, received) {
       const requestId = acceptableRequestId(head.headers['x-request-id']) ?? randomUUID()
+      if (deps.tracing) span = deps.tracing.startRequest(head.method, pathOf(head.url), head.headers)
       if (deps.shedder.admitEvaluation(performance.now() - received.receivedAt) !== undefined) {
         return finish(head, received, requestId, 503, refusalHead, bodyIn(buffer, refusalBody), undefined)
       }
