@@ -57,6 +57,7 @@ const sections = [
       'operate/monitoring',
       'operate/data',
       'operate/upgrade',
+      'operate/monitoring',
       'operate/security',
       'operate/high-availability',
       'operate/nodes',
