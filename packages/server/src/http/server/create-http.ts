@@ -12,6 +12,7 @@ import {
   type AccessLog,
   type AccessLogEntry,
   accessLogEvent,
+  loggedPath,
   pathOf,
   roundedMilliseconds,
 } from '../../observability/access-log.ts'
@@ -161,7 +162,7 @@ function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpO
     const entry: AccessLogEntry = {
       method,
       route,
-      path: pathOf(request.url),
+      path: loggedPath(request.url),
       status,
       milliseconds: roundedMilliseconds(elapsedTime),
       bytes: Number(reply.getHeader('content-length') ?? 0),
