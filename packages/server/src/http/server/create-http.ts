@@ -12,6 +12,7 @@ import {
   type AccessLog,
   type AccessLogEntry,
   accessLogEvent,
+  loggedPath,
   pathOf,
   roundedMilliseconds,
 } from '../../observability/access-log.ts'
@@ -163,7 +164,7 @@ function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpO
     const entry: AccessLogEntry = {
       method,
       route,
-      path: pathOf(request.url),
+      path: loggedPath(request.url),
       status,
       milliseconds: roundedMilliseconds(elapsedTime),
       bytes: Number(reply.getHeader('content-length') ?? 0),
