@@ -54,6 +54,7 @@ const sections = [
       'operate/deploy',
       'operate/reverse-proxy',
       'operate/sizing',
+      'operate/monitoring',
       'operate/data',
       'operate/upgrade',
       'operate/monitoring',

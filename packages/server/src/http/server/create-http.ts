@@ -23,6 +23,7 @@ import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
+import { compressResponses } from './compression.ts'
 import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
@@ -80,6 +81,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     refuse(request, reply, options.shedder)
   })
   respondToProblems(app, options.authenticator)
+  compressResponses(app)
   observeResponses(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
   // Fastify closes only a server that it opened itself.
