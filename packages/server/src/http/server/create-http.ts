@@ -127,7 +127,7 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
     const path = pathOf(request.url)
     patterns ??= routes.flatMap(patternsOf)
     const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
-    if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
+    if (allow.length === 0) throw new Problem('missing', 'No resource exists at this URL.')
     if (path.startsWith('/api/') && path !== '/api/login')
       await authenticator.authenticate(request.headers.authorization)
     throw new Problem('method_not_allowed', `${request.method} is not allowed here.`, { allow })
