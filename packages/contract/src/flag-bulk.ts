@@ -7,7 +7,14 @@ import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectPa
 export const bulkFlagsMax = 500
 
 const FlagName = Type.Object({ id: Type.Integer(), key: Type.String(), name: Type.String() })
-const BulkError = Type.Object({ id: Type.Integer(), key: Type.Optional(Type.String()), reason: Type.String() })
+const BulkError = Type.Object({
+  id: Type.Integer(),
+  key: Type.Optional(Type.String()),
+  reason: Type.String(),
+  change_request: Type.Optional(
+    Type.Integer({ description: 'The change request that was opened, when the change needs approval.' }),
+  ),
+})
 export type BulkError = Static<typeof BulkError>
 
 const tag = 'Many flags at once'

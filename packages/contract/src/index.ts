@@ -1,4 +1,5 @@
 import { apiKeyRoutes } from './api-keys.ts'
+import { approvalPolicyRoutes, changeRequestRoutes } from './approvals.ts'
 import { changeRoutes } from './changes.ts'
 import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
@@ -24,6 +25,7 @@ import { userRoutes } from './users.ts'
 
 export type { ActivityEntry } from './activity.ts'
 export type { ApiKey } from './api-keys.ts'
+export type { ApprovalPolicy, ApprovalPolicyWrite, ChangeRequest, ChangeRequestDetail } from './approvals.ts'
 export { type Cohort, type CohortWrite, cohortDescriptionCharactersMax, cohortNameCharactersMax } from './cohorts.ts'
 export {
   type Dashboard,
@@ -75,6 +77,8 @@ export type { User, UserBasic } from './users.ts'
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
   apiKeys: apiKeyRoutes,
+  approvalPolicies: approvalPolicyRoutes,
+  changeRequests: changeRequestRoutes,
   changes: changeRoutes,
   cohorts: cohortRoutes,
   flagReach: flagReachRoutes,
