@@ -17,7 +17,7 @@ import {
 } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-/** Contract 2.1; the last four fields are Halyard's. */
+/** Contract 2.1; the last five fields are Halyard's. */
 export const Flag = Type.Object({
   id: Type.Integer(),
   name: Type.String({ description: 'The description of the flag.' }),
@@ -46,6 +46,7 @@ export const Flag = Type.Object({
   bucketing_identifier: Nullable(Type.String({ description: '`distinct_id` (default) or `device_id`.' })),
   evaluation_runtime: Nullable(Type.String({ description: '`server`, `client` or `all`.' })),
   evaluation_contexts: Type.Array(Type.String()),
+  archived: Type.Boolean({ description: 'Retired: neither listed by default nor evaluated.' }),
 })
 export type Flag = Static<typeof Flag>
 
@@ -110,6 +111,7 @@ export const flagRoutes = {
       tags: Type.Optional(Type.String({ description: 'JSON array of tags; matches flags with any of them.' })),
       order: Type.Optional(Type.String({ description: 'Field name; prefix `-` for descending order.' })),
       deleted: Type.Optional(Type.String({ description: '`true` lists the deleted flags instead.' })),
+      archived: Type.Optional(Type.String({ description: '`true` lists the archived flags instead.' })),
     }),
     answers: { 200: Page(Flag) },
   }),

@@ -6,6 +6,7 @@ import { dashboardRoutes } from './dashboards.ts'
 import { edgeRoutes } from './edge.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
+import { flagIntentRoutes } from './flag-intents.ts'
 import { flagReachRoutes } from './flag-reach.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
@@ -86,6 +87,7 @@ export const routes = {
   edge: edgeRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
+  flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
   flags: flagRoutes,
   groups: groupRoutes,

@@ -24,6 +24,7 @@ import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
+import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
@@ -145,6 +146,7 @@ export function createApp({
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
+  serveFlagIntents(serve, { writes, now })
   servePolicies(serve, { database, now })
   serveChangeRequests(serve, { database, writes, measure, now })
   serveFlagVersions(serve, { database, writes, now })

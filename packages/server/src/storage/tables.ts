@@ -184,6 +184,7 @@ export interface FlagRow {
   bucketing_identifier: string | null
   evaluation_runtime: string | null
   evaluation_contexts: string
+  archived: number
   version: number
   updated_at: string
   last_modified_by_id: number | null

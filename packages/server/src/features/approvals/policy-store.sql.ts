@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
-import type { ApprovalPolicyRow } from '../../storage/rows/approval-tables.ts'
 import { preparedQuery } from '../../storage/prepared-query.ts'
 import { readPage } from '../../storage/read-page.ts'
+import type { ApprovalPolicyRow } from '../../storage/rows/approval-tables.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
 import type { Tables } from '../../storage/tables.ts'
 import { adminLevel } from '../../tenancy.ts'

@@ -115,8 +115,8 @@ async function idsMatching(
   )
   if (Object.keys(texts).length === 0) throw invalid('filters', 'invalid_input', 'Name at least one filter.')
   const filter = readFlagFilter(texts, now)
-  // `deleted` is always there; every filter that is understood adds one more.
-  if (Object.keys(filter).length <= Object.keys(texts).length) {
+  // `deleted` and `archived` are always there; every filter that is understood adds one more.
+  if (Object.keys(filter).length < Object.keys(texts).length + 2) {
     throw invalid('filters', 'invalid_input', 'One of the filters has a value that means nothing.')
   }
   const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax + 1, offset: 0 })

@@ -51,6 +51,9 @@ export async function updateFlag(
     lastModifiedBy: author?.user ?? null,
     activeSince: content.active && !stored.active ? now : stored.activeSince,
   }
+  if (flag.active && flag.archived) {
+    throw invalid('active', 'invalid_input', 'The flag is archived. Unarchive it before you enable it.')
+  }
   if (touchesReferences(stored, content)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, flag, stored)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)

@@ -8,7 +8,8 @@ import { signInFailures } from './0012-sign-in-failures.ts'
 import { access } from './0013-access.ts'
 import { foldCase } from './0014-fold-case.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
-import { approvals } from './0020-approvals.ts'
+import { approvals } from './change-control/0020-approvals.ts'
+import { archivedFlags } from './change-control/0021-archived-flags.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -24,4 +25,5 @@ export const migrations: readonly Migration[] = [
   foldCase,
   pluginReleases,
   approvals,
+  archivedFlags,
 ]

@@ -1,6 +1,6 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import type { ChangeRequestRow } from '../../../storage/rows/approval-tables.ts'
 import { countRows, readPage } from '../../../storage/read-page.ts'
+import type { ChangeRequestRow } from '../../../storage/rows/approval-tables.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import {

@@ -1,4 +1,4 @@
-import type { Migration } from './migration.ts'
+import type { Migration } from '../migration.ts'
 
 /** Approval policies, change requests and the decisions about them. */
 export const approvals: Migration = {
