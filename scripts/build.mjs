@@ -1,9 +1,9 @@
 // Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
+import { compressFiles } from './compress-files.mjs'
+import { buildDocs } from './docs-site/build.mjs'
 import { root } from './prepare.mjs'
 import { bundleOptions, dist, makeExecutable, serverOptions } from './server-bundle.mjs'
 
@@ -29,18 +29,6 @@ await build(serverOptions)
 makeExecutable()
 
 await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
-compressPage(join(dist, 'web'))
-
-/** Compresses once per build: the server sends the compressed file beside the original. */
-function compressPage(folder) {
-  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!['.js', '.css', '.svg'].includes(extname(entry.name))) continue
-    const path = join(entry.parentPath, entry.name)
-    const bytes = readFileSync(path)
-    const made = { '.br': brotliCompressSync(bytes, brotli), '.gz': gzipSync(bytes, { level: 9 }) }
-    for (const [suffix, smaller] of Object.entries(made)) {
-      if (smaller.length < bytes.length) writeFileSync(path + suffix, smaller)
-    }
-  }
-}
+// The server fills in index.html for each request.
+compressFiles(join(dist, 'web'), name => name !== 'index.html')
+await buildDocs()

@@ -45,6 +45,7 @@ export {
   edgeProjectsMax,
 } from './edge.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
+export { propertyOperators } from './flag-definition.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
 export type { BlastRadius } from './flag-reach.ts'
 export type { FlagVersion } from './flag-versions.ts'
@@ -63,6 +64,7 @@ export {
   type Access,
   type AnswerOf,
   type BodyOf,
+  type Credential,
   type Method,
   type ParamsOf,
   type QueryOf,
@@ -72,24 +74,24 @@ export {
   scopeObjects,
 } from './route.ts'
 export type { ScheduledChange } from './scheduled-changes.ts'
-export { bytesMaxKeyword } from './schema.ts'
+export { bytesMaxKeyword, shapeKeyword } from './schema.ts'
 export type { User, UserBasic } from './users.ts'
 
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
+  flags: flagRoutes,
+  flagReach: flagReachRoutes,
   apiKeys: apiKeyRoutes,
   approvalPolicies: approvalPolicyRoutes,
   changeRequests: changeRequestRoutes,
   changes: changeRoutes,
   cohorts: cohortRoutes,
-  flagReach: flagReachRoutes,
   dashboards: dashboardRoutes,
   edge: edgeRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
-  flags: flagRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
   organizations: organizationRoutes,

@@ -33,6 +33,7 @@ import type { FirstCredentials } from './features/identity/first-start/first-cre
 import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
+import type { Passwords } from './features/identity/sign-in/password.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
@@ -43,7 +44,8 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
-import { serveDocs } from './http/routes/api-reference-routes.ts'
+import { serveDocs } from './http/api-docs/api-docs-routes.ts'
+import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
@@ -52,6 +54,7 @@ import type { Instant } from './instant.ts'
 import { createAccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
+import type { Tracing } from './observability/telemetry/tracing.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
@@ -78,6 +81,7 @@ export interface AppDeps {
   readonly changes: ChangeFeed
   readonly serving: Serving
   readonly firstCredentials: FirstCredentials
+  readonly passwords: Passwords
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
@@ -86,6 +90,7 @@ export interface AppDeps {
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
+  readonly tracing: Tracing | undefined
   readonly writes: GatedWrites
   /** How many people a change of a flag concerns. */
   readonly measure: (save: FlagSave) => Promise<Impact | undefined>
@@ -101,6 +106,7 @@ export function createApp({
   changes,
   edges,
   firstCredentials,
+  passwords,
   ingest,
   log,
   metrics,
@@ -110,6 +116,7 @@ export function createApp({
   readiness,
   scanner,
   serving,
+  tracing,
   writes,
   measure,
   now,
@@ -126,9 +133,18 @@ export function createApp({
     bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
+    tracing,
     fastPath:
       config.fastPath === 'on'
-        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        ? createEvaluationFastPath({
+            ...serving,
+            shedder,
+            requests: metrics.requests,
+            accessLog,
+            log,
+            trustProxy,
+            tracing,
+          })
         : undefined,
     onResponse: metrics.requests.observe,
   })
@@ -137,12 +153,20 @@ export function createApp({
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
+  metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
-  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
-  servePage(app, listPageFiles())
-  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  const page = listPageFiles()
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version, page?.apiDocs)
+  serveDocsSite(app)
+  servePage(app, page)
+  serveIdentity(serve, {
+    database,
+    passwords,
+    throttle: createLoginThrottle({ database, now, onFailure: metrics.signInFailed }),
+    now,
+  })
   serveSetup(app, firstCredentials, now)
-  serveOrganizations(serve, { database, now })
+  serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })

@@ -104,6 +104,13 @@ export const settings = {
     isSecret: true,
     read: ownerPassword,
   }),
+  passwordCost: setting({
+    variable: 'HALYARD_PASSWORD_COST',
+    fallback: '14',
+    describes:
+      'Cost of hashing new passwords with scrypt, as a power of two: each step doubles the time and memory of a sign-in. Existing passwords keep theirs until they are changed.',
+    read: wholeNumber(10, 20),
+  }),
   printCredentials: setting({
     variable: 'HALYARD_PRINT_CREDENTIALS',
     fallback: undefined,

@@ -17,6 +17,7 @@ import type { FlagSave } from './features/flags/flag-guard.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
+import { createPasswords } from './features/identity/sign-in/password.ts'
 import { measureImpact } from './features/impact/measure-impact.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
@@ -32,9 +33,12 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
 import { createFailureCounters } from './observability/failure-metrics.ts'
+import { createJobMetrics } from './observability/job-metrics.ts'
 import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
+import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
+import type { Telemetry } from './observability/telemetry/telemetry.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -71,6 +75,8 @@ export interface Halyard {
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
   /** The sibling workers of this process. */
   readonly peers?: WorkerBus
+  /** Closed by the caller, after `close`. */
+  readonly telemetry?: Telemetry | undefined
 }
 
 /** With LISTEN/NOTIFY, polling only makes up for lost notifications. */
@@ -80,7 +86,7 @@ const changePollMilliseconds = { notify: 1000, poll: 25 }
 export async function createHalyard(
   config: Config,
   log: FastifyBaseLogger,
-  { peers = noWorkerBus, ...storageOptions }: HalyardOptions = {},
+  { peers = noWorkerBus, telemetry, ...storageOptions }: HalyardOptions = {},
 ): Promise<Halyard> {
   const now = (): Instant => instantOf(new Date())
   const locate = await openGeoip(config.geoipDatabase)
@@ -101,8 +107,9 @@ export async function createHalyard(
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
-    const metrics = createMetrics(peers.ownName)
+    const metrics = createMetrics(peers)
     const failures = createFailureCounters(metrics.registry)
+    watchStorage(metrics.registry, storage)
     const publishChanges = async () => {
       if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
     }
@@ -136,11 +143,13 @@ export async function createHalyard(
       onRefreshFailed: () => failures.count('snapshot_refresh'),
       bodiesBytesMax: config.bodiesBytesMax,
     })
+    const passwords = createPasswords(config.passwordCost)
     const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
-    const firstCredentials = createFirstCredentials(database, createSecretBox(secretKey))
+    const firstCredentials = createFirstCredentials(database, passwords, createSecretBox(secretKey))
     const operatorChoices = { email: config.ownerEmail, password: config.ownerPassword, key: config.bootstrapKey }
     const firstOwner = await bootstrap(
       database,
+      passwords,
       operatorChoices,
       (tx, owner) => firstCredentials.store(tx, owner, operatorChoices),
       now(),
@@ -156,6 +165,7 @@ export async function createHalyard(
       capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
       callApi: call => callInProcess(app, call),
       locate,
+      outgoingHeaders: telemetry?.tracing?.outgoingHeaders,
       now,
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
@@ -163,7 +173,7 @@ export async function createHalyard(
 
     let isDraining = false
     const readiness = {
-      check: () => databaseReadiness(storage.ping, () => warming.isDone()),
+      check: () => databaseReadiness(storage.ping, () => warming.isDone(), storage.health),
       isDraining: () => isDraining,
     }
     const ingest: Ingest = createIngest({
@@ -196,6 +206,7 @@ export async function createHalyard(
       changes,
       edges: { feed, batches, subjects: source.subjects },
       firstCredentials,
+      passwords,
       ingest,
       log,
       metrics,
@@ -205,13 +216,16 @@ export async function createHalyard(
       readiness,
       scanner,
       serving,
+      tracing: telemetry?.tracing,
       writes,
       measure,
       now,
     })
+    telemetry?.exportMetrics(metrics.registry)
 
+    const reading = watchChanges(metrics.registry, changes, now)
     const wake = () => {
-      changes.catchUp().catch(() => failures.count('change_read'))
+      changes.catchUp().then(reading.noteRead, () => failures.count('change_read'))
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
     peers.onChanges(changes.catchUp)
@@ -238,6 +252,7 @@ export async function createHalyard(
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
       onError: (job, error) => log.error({ event: 'job_failed', err: error, job }, 'a job failed'),
+      onRun: createJobMetrics(metrics.registry),
     })
 
     const warming = warmUp({

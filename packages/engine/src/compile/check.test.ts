@@ -92,9 +92,19 @@ describe('checkFlag', () => {
     ['a list for gt', one({ key: 'a', value: [1], operator: 'gt' }), `invalid_value ${first}.value`],
     ['one limit for between', one({ key: 'a', value: [1], operator: 'between' }), `invalid_value ${first}.value`],
     [
-      'text for icontains_multi',
-      one({ key: 'a', value: 'x', operator: 'icontains_multi' }),
+      'an empty list for icontains_multi',
+      one({ key: 'a', value: [], operator: 'icontains_multi' }),
       `invalid_value ${first}.value`,
+    ],
+    [
+      'an empty version pattern',
+      one({ key: 'a', value: '', operator: 'semver_wildcard' }),
+      `invalid_version ${first}.value`,
+    ],
+    [
+      'a version pattern of two wildcards',
+      one({ key: 'a', value: '*.*', operator: 'semver_wildcard' }),
+      `invalid_version ${first}.value`,
     ],
     ['a bad date', one({ key: 'a', value: 'soon', operator: 'is_date_before' }), `invalid_date ${first}.value`],
     [

@@ -6,11 +6,13 @@ export interface PatchCase {
   setUp(s: Scenario): Promise<{ readonly path: string; readonly client?: Client }>
   /** Field of the body → two values, both of which the route accepts at any time. */
   readonly values: Readonly<Record<string, readonly [unknown, unknown]>>
-  /** Fields that are sent together with each value, such as a password that confirms it. */
-  readonly sentAlong?: Readonly<Record<string, unknown>>
+  /** Field → other fields that are sent together with it, such as a password that confirms it. */
+  readonly sentAlong?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Where a field is shown, if not under its own name. */
   readonly shown?: Readonly<Record<string, (body: Record<string, unknown>) => unknown>>
-  /** Fields that are not tried, and why. */
+  /** Fields that have no two values in advance, and why. Each has a test of its own that sends it beside another field. */
+  readonly apart?: Readonly<Record<string, string>>
+  /** Fields that are not stored as such, and why. */
   readonly without?: Readonly<Record<string, string>>
   /** Pairs that a domain rule ties together: the first also writes the second. */
   readonly tied?: readonly (readonly [string, string, why: string])[]
@@ -102,17 +104,17 @@ export const patchCases: readonly PatchCase[] = [
       const client = await s.join('patched-user')
       return { path: '/api/users/@me/', client }
     },
-    sentAlong: { current_password: 'correct horse battery' },
+    sentAlong: { email: { current_password: 'correct horse battery' } },
     values: {
       first_name: ['first', 'second'],
       email: ['first@example.com', 'second@example.com'],
     },
-    without: {
-      password: 'never shown; has a test of its own',
-      current_password: 'confirms a change',
-      set_current_organization: 'needs two organizations; has a test of its own',
-      set_current_team: 'needs two projects; has a test of its own',
+    apart: {
+      password: 'never shown',
+      set_current_organization: 'needs two organizations',
+      set_current_team: 'needs two projects',
     },
+    without: { current_password: 'confirms a change' },
   },
   {
     path: '/api/personal_api_keys/:key_id',
@@ -126,7 +128,7 @@ export const patchCases: readonly PatchCase[] = [
       expires_at: [hours(24).toISOString(), hours(48).toISOString()],
     },
     shown: { expires_at: body => new Date(String(body.expires_at)).toISOString() },
-    without: { scoped_organizations: 'the id of the organization is not known in advance; has a test of its own' },
+    apart: { scoped_organizations: 'the id of the organization is not known in advance' },
   },
   {
     path: `${project}/dashboards/:id`,
@@ -138,7 +140,7 @@ export const patchCases: readonly PatchCase[] = [
       tags: [['first'], ['second']],
       tiles: [[], []],
     },
-    without: { deleted: 'a deleted dashboard accepts nothing but its restoration' },
+    apart: { deleted: 'a deleted dashboard accepts nothing but its restoration' },
   },
   {
     path: `${project}/cohorts/:id`,
@@ -149,12 +151,14 @@ export const patchCases: readonly PatchCase[] = [
       filters: [people('first@example.com'), people('second@example.com')],
       deleted: [true, false],
     },
+    apart: {
+      distinct_ids: 'adds members of a static cohort',
+      person_ids: 'adds members of a static cohort',
+    },
     without: {
       groups: 'another spelling of filters',
       query: 'another spelling of filters',
       is_static: 'a cohort stays dynamic or static',
-      distinct_ids: 'adds members of a static cohort',
-      person_ids: 'adds members of a static cohort',
       version: 'a precondition of the change, not a field',
     },
   },
@@ -197,7 +201,7 @@ export const patchCases: readonly PatchCase[] = [
     values: pluginFields,
     // What ran is measured: the stored value is shown only where nothing is.
     shown: { metrics: () => undefined },
-    without: { plugin_type: 'also decides the url' },
+    apart: { plugin_type: 'also decides the url' },
   },
   {
     path: `${project}/plugin_configs/:id`,
@@ -213,7 +217,7 @@ export const patchCases: readonly PatchCase[] = [
       name: ['first', 'second'],
       description: ['first', 'second'],
     },
-    without: {
+    apart: {
       deleted: 'also disables the configuration',
       allowed_hosts: 'limited to the hosts that the plugin declares',
       attachments: 'rows of their own, one for each key',

@@ -34,6 +34,11 @@ export function securityFindings(config: Config): readonly Finding[] {
       'HALYARD_REQUESTS_PER_MINUTE_MAX is 0: requests per key are not limited.',
     ),
     finding(
+      config.passwordCost >= 14,
+      `Passwords are hashed with scrypt at cost ${config.passwordCost}.`,
+      `HALYARD_PASSWORD_COST is ${config.passwordCost}: stolen password hashes would be quick to guess. Use 14 or more.`,
+    ),
+    finding(
       config.logLevel !== 'trace' && config.logLevel !== 'debug',
       `The log level is ${config.logLevel}.`,
       `LOG_LEVEL is ${config.logLevel}: logs may contain personal data. Use info.`,

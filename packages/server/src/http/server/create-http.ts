@@ -15,12 +15,15 @@ import {
   pathOf,
   roundedMilliseconds,
 } from '../../observability/access-log.ts'
+import { traceRequests } from '../../observability/telemetry/trace-requests.ts'
+import type { Tracing } from '../../observability/telemetry/tracing.ts'
 import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
 import { type LoadShedder, requestKind } from '../../overload/load-shedder.ts'
 import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
+import { compressResponses } from './compression.ts'
 import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
@@ -36,6 +39,7 @@ export interface HttpOptions {
   /** Checked before anything else is done with a request. */
   readonly shedder: Pick<LoadShedder, 'admit' | 'close'>
   readonly fastPath?: FastPath | undefined
+  readonly tracing?: Tracing | undefined
   /** Called once for each response of a known route. */
   readonly onResponse: (method: string, route: string, status: number, seconds: number) => void
 }
@@ -69,6 +73,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
 
   app.decorateRequest('access')
   app.decorateRequest('projectId')
+  traceRequests(app, options.tracing)
   // Bodies stay bytes until a handler reads them: requests without access are refused before anything is parsed.
   receiveBodies(app, options.bodyBytesMax, options.bodyMemory)
   app.addHook('onRequest', async (request, reply) => {
@@ -76,6 +81,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     refuse(request, reply, options.shedder)
   })
   respondToProblems(app, options.authenticator)
+  compressResponses(app)
   observeResponses(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
   // Fastify closes only a server that it opened itself.

@@ -8,6 +8,7 @@ import { signInFailures } from './0012-sign-in-failures.ts'
 import { access } from './0013-access.ts'
 import { foldCase } from './0014-fold-case.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
+import { releaseFiles } from './0016-release-files.ts'
 import { approvals } from './change-control/0020-approvals.ts'
 import { archivedFlags } from './change-control/0021-archived-flags.ts'
 import type { Migration } from './migration.ts'
@@ -24,6 +25,7 @@ export const migrations: readonly Migration[] = [
   access,
   foldCase,
   pluginReleases,
+  releaseFiles,
   approvals,
   archivedFlags,
 ]

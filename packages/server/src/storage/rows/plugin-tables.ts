@@ -60,6 +60,8 @@ export interface PluginReleaseRow {
   digest: string
   content: string
   code: string | null
+  /** JSON, name → text; null for releases that were accepted before files were stored. */
+  files: string | null
 }
 
 export interface PluginAcceptanceRow {
