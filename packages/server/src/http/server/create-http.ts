@@ -12,6 +12,7 @@ import {
   type AccessLog,
   type AccessLogEntry,
   accessLogEvent,
+  loggedPath,
   pathOf,
   roundedMilliseconds,
 } from '../../observability/access-log.ts'
@@ -23,6 +24,7 @@ import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
+import { compressResponses } from './compression.ts'
 import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
@@ -80,6 +82,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     refuse(request, reply, options.shedder)
   })
   respondToProblems(app, options.authenticator)
+  compressResponses(app)
   observeResponses(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
   // Fastify closes only a server that it opened itself.
@@ -161,7 +164,7 @@ function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpO
     const entry: AccessLogEntry = {
       method,
       route,
-      path: pathOf(request.url),
+      path: loggedPath(request.url),
       status,
       milliseconds: roundedMilliseconds(elapsedTime),
       bytes: Number(reply.getHeader('content-length') ?? 0),
