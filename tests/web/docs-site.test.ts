@@ -90,14 +90,28 @@ describe('the docs site', () => {
     expect(wide).toEqual([])
   })
 
-  it('serves every page compressed under a strict policy, and explains an unknown one', async () => {
+  it('serves every page compressed under a strict policy, with links that lead somewhere', async () => {
     const { url } = visit.scenario
+    const anchors = new Set<string>()
+    const links = new Map<string, string>()
     for (const address of addresses) {
       const response = await fetch(url + address, { headers: { 'accept-encoding': 'br' } })
       expect([address, response.status, response.headers.get('content-encoding')]).toEqual([address, 200, 'br'])
       expect(response.headers.get('content-security-policy')).not.toContain('unsafe')
-      expect(await response.text()).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/)
+      const html = await response.text()
+      expect(html).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/)
+      anchors.add(address)
+      for (const [, id] of html.matchAll(/ id="([^"]+)"/g)) anchors.add(`${address}#${id}`)
+      for (const [, href] of html.matchAll(/ href="((?:\/docs\/|#)[^"]*)"/g)) {
+        links.set(href!.startsWith('#') ? address + href : href!, address)
+      }
     }
+    const pages = [...links].filter(([link]) => !link.startsWith('/docs/assets/'))
+    expect(pages.filter(([link]) => !anchors.has(link)).map(([link, from]) => `${from} → ${link}`)).toEqual([])
+  })
+
+  it('explains an unknown page, and serves nothing outside its folder', async () => {
+    const { url } = visit.scenario
     const unknown = await fetch(`${url}/docs/nothing/`, { headers: { accept: 'text/html' } })
     expect([unknown.status, await unknown.text()]).toEqual([404, expect.stringContaining('Page not found')])
     const program = await fetch(`${url}/docs/nothing/`)

@@ -13,7 +13,7 @@ import { organizationRoutes } from './organizations.ts'
 import { groupRoutes, personRoutes } from './persons.ts'
 import { pluginConfigRoutes } from './plugin-configs.ts'
 import { pluginRoutes } from './plugins.ts'
-import { projectRoutes } from './projects.ts'
+import { organizationProjectRoutes, projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
 import { roleRoutes } from './roles.ts'
 import { rollbackRoutes } from './rollback.ts'
@@ -42,6 +42,7 @@ export {
   edgeProjectsMax,
 } from './edge.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
+export { propertyOperators } from './flag-definition.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
 export type { BlastRadius } from './flag-reach.ts'
 export type { FlagVersion } from './flag-versions.ts'
@@ -60,6 +61,7 @@ export {
   type Access,
   type AnswerOf,
   type BodyOf,
+  type Credential,
   type Method,
   type ParamsOf,
   type QueryOf,
@@ -69,23 +71,24 @@ export {
   scopeObjects,
 } from './route.ts'
 export type { ScheduledChange } from './scheduled-changes.ts'
-export { bytesMaxKeyword } from './schema.ts'
+export { bytesMaxKeyword, shapeKeyword } from './schema.ts'
 export type { User, UserBasic } from './users.ts'
 
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
+  flags: flagRoutes,
+  flagReach: flagReachRoutes,
   apiKeys: apiKeyRoutes,
   changes: changeRoutes,
   cohorts: cohortRoutes,
-  flagReach: flagReachRoutes,
   dashboards: dashboardRoutes,
   edge: edgeRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagVersions: flagVersionRoutes,
-  flags: flagRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
+  organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
   persons: personRoutes,
   pluginConfigs: pluginConfigRoutes,

@@ -38,8 +38,8 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
-import { serveDocs } from './http/routes/api-reference-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
@@ -144,9 +144,10 @@ export function createApp({
   metrics.watchBodies(serving.bodyMemory)
   metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
-  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
+  const page = listPageFiles()
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version, page?.apiDocs)
   serveDocsSite(app)
-  servePage(app, listPageFiles())
+  servePage(app, page)
   serveIdentity(serve, {
     database,
     passwords,

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { DefinitionsBody } from '../api/sdk/definitions.ts'
-import type { EvaluationCounts } from '../api/sdk/evaluation-counts.ts'
+import type { EvaluationCounts, FallbackReason } from '../api/sdk/evaluation-counts.ts'
 import { type EvaluationUrl, parseEvaluationUrl } from '../api/sdk/evaluation-url.ts'
 import { credentialOf } from '../api/sdk/sdk-access.ts'
 import type { SdkEvaluation, SdkResult } from '../api/sdk/sdk-evaluation.ts'
@@ -22,6 +22,7 @@ import type { RequestMetrics, RequestSeries } from '../observability/request-met
 import type { RequestSpan, Tracing } from '../observability/telemetry/tracing.ts'
 import type { BodyMemoryBudget } from '../overload/body-memory-budget.ts'
 import { type LoadShedder, overloaded } from '../overload/load-shedder.ts'
+import { compressIn, createCompressedBodies, createEncodingDecision, encodedHeads } from './compressed-body.ts'
 import { createDefinitionsHeads, createPollParser, definitionsPrefix } from './definitions-response.ts'
 import type { FastPath, ReceivedBody } from './fast-path.ts'
 import { bodyIn, type FastResponse, type ResponseBody, type ResponseHead, responseHead } from './fast-response.ts'
@@ -56,7 +57,7 @@ const definitionsBytesMax = 512 * 1024
 const emptyBody = Buffer.alloc(0)
 
 const commonHeaders = { ...securityHeaders, ...corsHeaders }
-const evaluationHead = responseHead(200, { ...commonHeaders, 'content-type': jsonContentType })
+const evaluationHeads = encodedHeads(200, { ...commonHeaders, 'content-type': jsonContentType })
 
 const refusal = problemResponse(overloaded)
 const refusalHead = responseHead(refusal.status, {
@@ -76,6 +77,8 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
   const definitionsHeads = createDefinitionsHeads(commonHeaders, jsonContentType)
   const clientAddress = createClientAddress(deps.trustProxy)
   const seriesOf = createSeries(requests)
+  const decideEncoding = createEncodingDecision()
+  const compressedBody = createCompressedBodies()
 
   /** A span that is not ended is not exported: when the ordinary path responds instead, it has its own. */
   let span: RequestSpan | undefined
@@ -113,6 +116,11 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     return { head: responseHead, requestId, bytes: body.bytes, from: body.from, to: body.to, buffer }
   }
 
+  /** To the ordinary path. */
+  function leave(reason: FallbackReason): undefined {
+    counts.addFallback(reason)
+  }
+
   function routeOf({ method, url }: RequestHead): Route {
     return method === 'POST' ? `/${parseUrl(url)!.endpoint}` : '/flags/definitions'
   }
@@ -136,25 +144,32 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
       contentEncoding: headers['content-encoding'],
       compression: url.query.compression,
     }
-    const body = readSdkBodySync(sent, deps.bodyMemory.countInflate)
-    const result = body === undefined ? undefined : evaluation.evaluateSync(headers, body)
-    if (result === undefined) return undefined
+    const value = readSdkBodySync(sent, deps.bodyMemory.countInflate)
+    const result = value === undefined ? undefined : evaluation.evaluateSync(headers, value)
+    if (result === undefined) return leave('not_in_memory')
     traceEvaluation(span, result.served, result.evaluation)
     const serialized = serialize(url, result, requestId)
+    const encoding = decideEncoding(serialized.to - serialized.from, headers['accept-encoding'])
+    if (encoding === 'later') return leave('large')
+    const body = encoding === 'gzip' || encoding === 'br' ? compressIn(buffer, serialized, encoding) : serialized
     counts.addSeconds((performance.now() - begun) / 1000)
-    return finish(head, received, requestId, 200, evaluationHead, serialized, result.served.project.id)
+    return finish(head, received, requestId, 200, evaluationHeads[encoding], body, result.served.project.id)
   }
 
   function define(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
     const key = credentialOf(head.headers)
     const { token, withCohorts } = parsePoll(head.url)
     const known = key === undefined || token === undefined ? undefined : deps.knownDefinitions(key, token, withCohorts)
-    if (known === undefined || known.body.json.length > definitionsBytesMax) return undefined
-    const { status, head: prepared } = definitionsHeads(known.body, head.headers['if-none-match'])
+    if (known === undefined || known.body.json.length > definitionsBytesMax) return leave('not_in_memory')
+    const { status, heads } = definitionsHeads(known.body, head.headers['if-none-match'])
+    const { json } = known.body
+    const encoding = status === 304 ? 'small' : decideEncoding(json.length, head.headers['accept-encoding'])
+    if (encoding === 'later') return leave('large')
     if (status === 304) counts.addUnchanged()
     else counts.addDefinitions()
-    const body = bodyIn(buffer, status === 304 ? emptyBody : known.body.json)
-    return finish(head, received, requestId, status, prepared, body, known.served.project.id)
+    const content = encoding === 'gzip' || encoding === 'br' ? compressedBody(json, encoding) : json
+    const body = bodyIn(buffer, status === 304 ? emptyBody : content)
+    return finish(head, received, requestId, status, heads[encoding], body, known.served.project.id)
   }
 
   return {
@@ -167,13 +182,9 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
         return finish(head, received, requestId, 503, refusalHead, bodyIn(buffer, refusalBody), undefined)
       }
       try {
-        const response =
-          head.method === 'POST' ? evaluate(head, received, requestId) : define(head, received, requestId)
-        if (response === undefined) counts.addFallback('not_in_memory')
-        return response
+        return head.method === 'POST' ? evaluate(head, received, requestId) : define(head, received, requestId)
       } catch {
-        counts.addFallback('error')
-        return undefined
+        return leave('error')
       }
     },
   }

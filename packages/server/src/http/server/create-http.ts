@@ -24,6 +24,7 @@ import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
+import { compressResponses } from './compression.ts'
 import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
@@ -81,6 +82,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     refuse(request, reply, options.shedder)
   })
   respondToProblems(app, options.authenticator)
+  compressResponses(app)
   observeResponses(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
   // Fastify closes only a server that it opened itself.
@@ -125,7 +127,7 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
     const path = pathOf(request.url)
     patterns ??= routes.flatMap(patternsOf)
     const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
-    if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
+    if (allow.length === 0) throw new Problem('missing', 'No resource exists at this URL.')
     if (path.startsWith('/api/') && path !== '/api/login')
       await authenticator.authenticate(request.headers.authorization)
     throw new Problem('method_not_allowed', `${request.method} is not allowed here.`, { allow })

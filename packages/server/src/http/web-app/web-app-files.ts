@@ -5,12 +5,15 @@ import { builtFolder, listStaticFiles, type StaticFiles } from '../static-files/
 export interface PageFiles {
   /** A template, which is completed for each request. */
   readonly index: string
+  /** The page of the API reference. */
+  readonly apiDocs: string
   readonly files: StaticFiles
 }
 
 /** The built web app, or undefined when it has not been built. */
 export function listPageFiles(folder = builtFolder('web')): PageFiles | undefined {
   if (folder === undefined) return undefined
-  const files = [...listStaticFiles(folder)].filter(([path]) => path !== '/index.html')
-  return { index: readFileSync(join(folder, 'index.html'), 'utf8'), files: new Map(files) }
+  const files = [...listStaticFiles(folder)].filter(([path]) => !path.endsWith('.html'))
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8')
+  return { index: read('index.html'), apiDocs: read('api-docs.html'), files: new Map(files) }
 }
