@@ -187,6 +187,22 @@ export const patchCases: readonly PatchCase[] = [
     shown: { scheduled_at: body => new Date(String(body.scheduled_at)).toISOString() },
   },
   {
+    path: `${project}/approval_policies/:policy_id`,
+    setUp: async s => ({
+      path: await made(s, `${s.project}/approval_policies/`, { action_key: 'feature_flag.create', enabled: false }),
+    }),
+    values: {
+      action_key: ['feature_flag.create', 'feature_flag.delete'],
+      conditions: [{ type: 'author_is_key' }, { type: 'tag', value: 'first' }],
+      allow_self_approve: [true, false],
+      expires_after_hours: [1, 2],
+    },
+    without: {
+      approver_config: 'needs users and roles; has a test of its own',
+      enabled: 'would gate the other cases',
+    },
+  },
+  {
     path: `${organization}/plugins/:id`,
     setUp: async s => ({ path: await made(s, `${s.organization}/plugins/`, { name: 'patched' }) }),
     values: pluginFields,

@@ -15,6 +15,8 @@ type AnySchema = TSchema & {
   maxLength?: number
   minLength?: number
   maxItems?: number
+  minimum?: number
+  maximum?: number
   [bytesMaxKeyword]?: number
 }
 
@@ -93,9 +95,11 @@ function fault(schema: AnySchema, value: unknown, path: readonly string[]): Prob
     case 'boolean':
       return typeof value === 'boolean' ? undefined : wrong('invalid_input', 'This field must be true or false.')
     case 'integer':
-      return Number.isSafeInteger(value) ? undefined : wrong('invalid_input', 'This field must be an integer.')
+      if (!Number.isSafeInteger(value)) return wrong('invalid_input', 'This field must be an integer.')
+      return rangeFault(schema, value as number, wrong)
     case 'number':
-      return typeof value === 'number' ? undefined : wrong('invalid_input', 'This field must be a number.')
+      if (typeof value !== 'number') return wrong('invalid_input', 'This field must be a number.')
+      return rangeFault(schema, value, wrong)
     case 'array':
       if (!Array.isArray(value)) return wrong('not_a_list', 'This field must be a list.')
       if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
@@ -107,6 +111,15 @@ function fault(schema: AnySchema, value: unknown, path: readonly string[]): Prob
     default:
       return undefined
   }
+}
+
+function rangeFault(
+  { minimum, maximum }: AnySchema,
+  value: number,
+  wrong: (code: string, message: string) => Problem,
+): Problem | undefined {
+  if (minimum !== undefined && value < minimum) return wrong('min_value', `Use at least ${minimum}.`)
+  return maximum !== undefined && value > maximum ? wrong('max_value', `Use at most ${maximum}.`) : undefined
 }
 
 function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly string[]): Problem | undefined {

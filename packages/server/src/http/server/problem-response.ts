@@ -10,6 +10,7 @@ export const problemTable: Record<ProblemKind, { status: number; type: string; c
   missing: { status: 404, type: 'invalid_request', code: 'not_found' },
   method_not_allowed: { status: 405, type: 'invalid_request', code: 'method_not_allowed' },
   conflict: { status: 409, type: 'server_error', code: 'conflict' },
+  approval_required: { status: 409, type: 'approval_required', code: 'approval_required' },
   too_large: { status: 413, type: 'invalid_request', code: 'request_too_large' },
   unsupported_media: { status: 415, type: 'invalid_request', code: 'unsupported_media_type' },
   throttled: { status: 429, type: 'throttled_error', code: 'throttled' },
@@ -45,7 +46,7 @@ export function problemResponse(error: unknown): ProblemResponse {
       ...(problem.retryAfterSeconds !== undefined && { 'retry-after': String(problem.retryAfterSeconds) }),
       ...(problem.allow && { allow: problem.allow.join(', ') }),
     },
-    body: { type, code: problem.code ?? code, detail: problem.message, attr: problem.field },
+    body: { type, code: problem.code ?? code, detail: problem.message, attr: problem.field, ...problem.extra },
   }
 }
 
