@@ -19,6 +19,9 @@ const BulkError = Type.Object(
     id: Type.Integer({ description: 'Id of the flag.', examples: [13] }),
     key: Type.Optional(Type.String({ description: 'Key of the flag.', examples: ['pricing-test'] })),
     reason: Type.String({ description: 'Why the flag was not changed.', examples: ['You cannot edit this flag.'] }),
+    change_request: Type.Optional(
+      Type.Integer({ description: 'The change request that was opened, when the change needs approval.' }),
+    ),
   },
   { title: 'BulkError', description: 'Why a flag was not changed.' },
 )

@@ -19,7 +19,7 @@ import {
 } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-/** Contract 2.1; the last four fields are Halyard's. */
+/** Contract 2.1; the last five fields are Halyard's. */
 export const Flag = Type.Object(
   {
     id: Type.Integer({ description: 'Unique id of the flag.', examples: [12] }),
@@ -91,6 +91,7 @@ export const Flag = Type.Object(
       description: 'Only SDKs that send one of these contexts receive the flag; empty means all.',
       examples: [[]],
     }),
+    archived: Type.Boolean({ description: 'Retired: neither listed by default nor evaluated.', examples: [false] }),
   },
   { title: 'FeatureFlag', description: 'A feature flag of a project.' },
 )
@@ -259,6 +260,7 @@ export const flagRoutes = {
       tags: Type.Optional(Type.String({ description: 'JSON array of tags; matches flags with any of them.' })),
       order: Type.Optional(Type.String({ description: 'Field name; prefix `-` for descending order.' })),
       deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted flags instead.' })),
+      archived: Type.Optional(Type.Boolean({ description: '`true` lists the archived flags instead.' })),
     }),
     answers: { 200: Page(Flag) },
   }),

@@ -1,10 +1,12 @@
 import { apiKeyRoutes } from './api-keys.ts'
+import { approvalPolicyRoutes, changeRequestRoutes } from './approvals.ts'
 import { changeRoutes } from './changes.ts'
 import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
 import { edgeRoutes } from './edge.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
+import { flagIntentRoutes } from './flag-intents.ts'
 import { flagReachRoutes } from './flag-reach.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
@@ -13,7 +15,7 @@ import { organizationRoutes } from './organizations.ts'
 import { groupRoutes, personRoutes } from './persons.ts'
 import { pluginConfigRoutes } from './plugin-configs.ts'
 import { pluginRoutes } from './plugins.ts'
-import { projectRoutes } from './projects.ts'
+import { organizationProjectRoutes, projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
 import { roleRoutes } from './roles.ts'
 import { rollbackRoutes } from './rollback.ts'
@@ -24,6 +26,7 @@ import { userRoutes } from './users.ts'
 
 export type { ActivityEntry } from './activity.ts'
 export type { ApiKey } from './api-keys.ts'
+export type { ApprovalPolicy, ApprovalPolicyWrite, ChangeRequest, ChangeRequestDetail } from './approvals.ts'
 export { type Cohort, type CohortWrite, cohortDescriptionCharactersMax, cohortNameCharactersMax } from './cohorts.ts'
 export {
   type Dashboard,
@@ -79,15 +82,19 @@ export const routes = {
   flags: flagRoutes,
   flagReach: flagReachRoutes,
   apiKeys: apiKeyRoutes,
+  approvalPolicies: approvalPolicyRoutes,
+  changeRequests: changeRequestRoutes,
   changes: changeRoutes,
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
   edge: edgeRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
+  flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
+  organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
   persons: personRoutes,
   pluginConfigs: pluginConfigRoutes,

@@ -14,13 +14,19 @@ import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
+import type { GatedWrites } from './features/approvals/gated-writes.ts'
+import type { Impact } from './features/approvals/policy.ts'
+import { servePolicies } from './features/approvals/policy-routes.ts'
+import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
 import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
+import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
+import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
 import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
@@ -85,6 +91,9 @@ export interface AppDeps {
   readonly readiness: Readiness
   readonly scanner: Scanner
   readonly tracing: Tracing | undefined
+  readonly writes: GatedWrites
+  /** How many people a change of a flag concerns. */
+  readonly measure: (save: FlagSave) => Promise<Impact | undefined>
   /** There is background work on cohorts. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
@@ -108,6 +117,8 @@ export function createApp({
   scanner,
   serving,
   tracing,
+  writes,
+  measure,
   now,
 }: AppDeps): FastifyInstance {
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
@@ -158,16 +169,19 @@ export function createApp({
   serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
-  serveFlags(serve, { database, changes, guard: plugins.guard, now })
-  serveFlagVersions(serve, { database, guard: plugins.guard, now })
-  serveBulkFlags(serve, { database, guard: plugins.guard, now })
+  serveFlags(serve, { database, changes, writes, now })
+  serveFlagIntents(serve, { writes, now })
+  servePolicies(serve, { database, now })
+  serveChangeRequests(serve, { database, writes, measure, now })
+  serveFlagVersions(serve, { database, writes, now })
+  serveBulkFlags(serve, { database, writes, now })
   serveSchedules(serve, { database, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
-  serveOrganizationFlags(serve, { database, guard: plugins.guard, now })
+  serveOrganizationFlags(serve, { database, writes, now })
   serveRoleAccess(serve, { database, now })
-  serveCohorts(serve, { database, scanner, onCohortWork, now })
+  serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })
   servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now })
   serveLocalEvaluation(serve, serving)

@@ -7,14 +7,18 @@ import { createApp } from './app.ts'
 import { coalesce } from './concurrency/coalesce.ts'
 import type { Config } from './config.ts'
 import { warmUp } from './evaluation/warm-up.ts'
+import { createGatedWrites } from './features/approvals/gated-writes.ts'
+import { changeRequestJob } from './features/approvals/requests/run-requests.ts'
 import { createCohortWork } from './features/cohorts/members/cohort-work.ts'
 import { createIngest, type Ingest } from './features/events/ingest/ingest.ts'
 import { createIngestMetrics } from './features/events/ingest/ingest-metrics.ts'
 import { trimEvents } from './features/events/trim-events.ts'
+import type { FlagSave } from './features/flags/flag-guard.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
 import { createPasswords } from './features/identity/sign-in/password.ts'
+import { measureImpact } from './features/impact/measure-impact.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
@@ -194,6 +198,8 @@ export async function createHalyard(
     const onCohortWork = coalesce(async () => {
       if (config.schedulerSeconds > 0) await jobs.runDue(now())
     })
+    const measure = (save: FlagSave) => measureImpact(database, scanner, save, now())
+    const writes = createGatedWrites({ database, guard: plugins.guard, measure, now })
     const app = createApp({
       config,
       database,
@@ -211,6 +217,8 @@ export async function createHalyard(
       scanner,
       serving,
       tracing: telemetry?.tracing,
+      writes,
+      measure,
       now,
     })
     telemetry?.exportMetrics(metrics.registry)
@@ -236,6 +244,9 @@ export async function createHalyard(
         trimSignInFailures,
         createCohortWork({ scanner, now, onMore: onCohortWork }),
         rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
+        changeRequestJob(writes, (request, error) =>
+          log.warn({ err: error, changeRequest: request.id }, 'a change request could not be applied'),
+        ),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
       ],
       now,

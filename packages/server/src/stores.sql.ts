@@ -4,6 +4,8 @@ import { sqlRoleAccessStore } from './features/access/role-access-store.sql.ts'
 import { sqlRoleStore } from './features/access/role-store.sql.ts'
 import { type ActivityCounts, createActivityCounts } from './features/activity/activity-counts.ts'
 import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
+import { sqlPolicyStore } from './features/approvals/policy-store.sql.ts'
+import { sqlChangeRequestStore } from './features/approvals/requests/change-request-store.sql.ts'
 import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
@@ -67,6 +69,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
   activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
+  changeRequests: ({ db }) => sqlChangeRequestStore(db),
   changes: ({ db, end }) => sqlChangeLog(db, end.append),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
@@ -85,6 +88,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
   plugins: ({ db }) => sqlPluginStore(db),
   pluginWork: ({ db }) => sqlPluginWorkStore(db),
+  policies: ({ db }) => sqlPolicyStore(db),
   projects: ({ db }) => sqlProjectStore(db),
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
   schedules: ({ db }) => sqlScheduleStore(db),

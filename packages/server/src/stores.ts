@@ -2,6 +2,8 @@ import type { ResourceAccessStore } from './features/access/resource-access-stor
 import type { RoleAccessStore } from './features/access/role-access-store.ts'
 import type { RoleStore } from './features/access/role-store.ts'
 import type { ActivityStore } from './features/activity/activity-store.ts'
+import type { PolicyStore } from './features/approvals/policy-store.ts'
+import type { ChangeRequestStore } from './features/approvals/requests/change-request-store.ts'
 import type { CohortStore } from './features/cohorts/cohort-store.ts'
 import type { CohortJobStore } from './features/cohorts/members/cohort-job-store.ts'
 import type { CohortMemberStore } from './features/cohorts/members/cohort-member-store.ts'
@@ -32,6 +34,7 @@ export interface Stores {
   readonly roleAccess: RoleAccessStore
   readonly resourceAccess: ResourceAccessStore
   readonly activity: ActivityStore
+  readonly changeRequests: ChangeRequestStore
   readonly changes: ChangeLog
   readonly cohortJobs: CohortJobStore
   readonly cohortMembers: CohortMemberStore
@@ -50,6 +53,7 @@ export interface Stores {
   readonly pluginReleases: PluginReleaseStore
   readonly plugins: PluginStore
   readonly pluginWork: PluginWorkStore
+  readonly policies: PolicyStore
   readonly projects: ProjectStore
   readonly receivedBatches: ReceivedBatchStore
   readonly signInFailures: SignInFailureStore

@@ -66,15 +66,22 @@ export const patchCases: readonly PatchCase[] = [
     without: { version: 'a precondition of the change, not a field' },
     tied: [['active', 'performed_rollback', 'Enabling a flag clears the mark of an earlier rollback.']],
   },
-  {
-    path: project,
-    setUp: async s => ({ path: await made(s, '/api/projects/', { name: 'patched' }) }),
+  ...[
+    { path: project, own: (_s: Scenario, id: number) => `/api/projects/${id}/` },
+    { path: '/api/environments/:project_id', own: (_s: Scenario, id: number) => `/api/environments/${id}/` },
+    {
+      path: `${organization}/projects/:project_id`,
+      own: (s: Scenario, id: number) => `${s.organization}/projects/${id}/`,
+    },
+  ].map(({ path, own }) => ({
+    path,
+    setUp: async (s: Scenario) => ({ path: own(s, (await s.post('/api/projects/', { name: 'patched' })).body.id) }),
     values: {
       name: ['first', 'second'],
       timezone: ['Europe/Berlin', 'Asia/Tokyo'],
       property_matching_version: [1, 2],
-    },
-  },
+    } as const,
+  })),
   {
     path: organization,
     setUp: async s => ({ path: s.organization }),
@@ -178,6 +185,22 @@ export const patchCases: readonly PatchCase[] = [
       scheduled_at: [hours(24).toISOString(), hours(48).toISOString()],
     },
     shown: { scheduled_at: body => new Date(String(body.scheduled_at)).toISOString() },
+  },
+  {
+    path: `${project}/approval_policies/:policy_id`,
+    setUp: async s => ({
+      path: await made(s, `${s.project}/approval_policies/`, { action_key: 'feature_flag.create', enabled: false }),
+    }),
+    values: {
+      action_key: ['feature_flag.create', 'feature_flag.delete'],
+      conditions: [{ type: 'author_is_key' }, { type: 'tag', value: 'first' }],
+      allow_self_approve: [true, false],
+      expires_after_hours: [1, 2],
+    },
+    without: {
+      approver_config: 'needs users and roles; has a test of its own',
+      enabled: 'would gate the other cases',
+    },
   },
   {
     path: `${organization}/plugins/:id`,

@@ -9,6 +9,8 @@ import { access } from './0013-access.ts'
 import { foldCase } from './0014-fold-case.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
 import { releaseFiles } from './0016-release-files.ts'
+import { approvals } from './change-control/0020-approvals.ts'
+import { archivedFlags } from './change-control/0021-archived-flags.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -24,4 +26,6 @@ export const migrations: readonly Migration[] = [
   foldCase,
   pluginReleases,
   releaseFiles,
+  approvals,
+  archivedFlags,
 ]

@@ -5,9 +5,10 @@ import type { Actor, Project } from '../../tenancy.ts'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { copyFlag } from '../flag-copies/copy-flag.ts'
+import type { FlagGuard, FlagSave } from '../flags/flag-guard.ts'
+import { updateFlag } from '../flags/update-flag.ts'
 import { hashSecret } from '../identity/secret.ts'
-import { type FlagGuard, type FlagSave, saveWithApproval } from './flag-approval.ts'
-import { updateFlag } from './update-flag.ts'
+import { createGatedWrites } from './gated-writes.ts'
 
 onEachDatabase('flags that a guard checks', dialect => {
   let s: Scenario
@@ -23,6 +24,8 @@ onEachDatabase('flags that a guard checks', dialect => {
   afterAll(() => s.close())
 
   const now = () => instantOf(new Date())
+  const writesWith = (guard: FlagGuard) =>
+    createGatedWrites({ database: s.halyard.database, guard, measure: async () => undefined, now })
   const make = async (key: string, more = {}) => (await s.post(`${s.project}/feature_flags/`, { key, ...more })).body
   const read = async (id: number) => (await s.get(`${s.project}/feature_flags/${id}/`)).body
   const guardOf = (check: (save: FlagSave) => Promise<void>): FlagGuard & { readonly checked: FlagSave[] } => {
@@ -37,9 +40,9 @@ onEachDatabase('flags that a guard checks', dialect => {
     }
   }
   const rename = (guard: FlagGuard, id: number, name: string) =>
-    saveWithApproval(s.halyard.database, guard, async (tx, approve) => {
+    writesWith(guard).save({ actor, headers: {} }, async (tx, permit) => {
       const stored = (await tx.flags.find(project.id, id))!
-      return updateFlag(tx, actor, project, { stored, patch: { name } }, now(), approve)
+      return updateFlag(tx, actor, project, { stored, patch: { name } }, now(), permit)
     })
 
   it('are checked once, as they will be saved, before the transaction that saves them', async () => {
@@ -93,9 +96,9 @@ onEachDatabase('flags that a guard checks', dialect => {
     const { body: target } = await s.post('/api/projects/', { name: 'target' })
     const guard = guardOf(async () => {})
     const copy = { key: 'copied', fromProjectId: s.projectId, targetProjectIds: [target.id], isDisabled: false }
-    const [made] = await saveWithApproval(s.halyard.database, guard, async (tx, approve) => {
+    const [made] = await writesWith(guard).save({ actor, headers: {} }, async (tx, permit) => {
       const organization = (await tx.organizations.find(project.organizationId))!
-      return copyFlag(tx, actor, organization, copy, now(), approve)
+      return copyFlag(tx, actor, organization, copy, now(), permit)
     })
     expect(guard.checked).toHaveLength(1)
     expect(made).toMatchObject({ key: 'copied', projectId: target.id, version: 1 })
