@@ -2,7 +2,9 @@ import type { Instant } from '../../instant.ts'
 import { staleBefore } from './flag-status.ts'
 import { type FlagFilter, flagOrders } from './flag-store.ts'
 
-type Query = Partial<Record<'search' | 'active' | 'type' | 'created_by_id' | 'tags' | 'order' | 'deleted' | 'archived', string>>
+type Query = Partial<
+  Record<'search' | 'active' | 'type' | 'created_by_id' | 'tags' | 'order' | 'deleted' | 'archived', string>
+>
 
 /** Lenient, as PostHog: a filter value that means nothing is ignored. */
 export function readFlagFilter(query: Query, now: Instant): FlagFilter {
