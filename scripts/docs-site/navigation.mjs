@@ -56,7 +56,6 @@ const sections = [
       'operate/sizing',
       'operate/data',
       'operate/upgrade',
-      'operate/monitoring',
       'operate/security',
       'operate/high-availability',
       'operate/nodes',
@@ -75,10 +74,11 @@ const sections = [
  * pages of its folder.
  */
 export function navigation(paths) {
-  const listed = new Set(sections.flatMap(({ pages }) => pages))
-  const missing = [...listed].filter(path => !paths.includes(path))
-  if (missing.length > 0)
-    throw new Error(`docs-site/navigation.mjs lists pages that do not exist: ${missing.join(', ')}`)
+  const order = sections.flatMap(({ pages }) => pages)
+  const listed = new Set(order)
+  const wrong = order.filter((path, index) => !paths.includes(path) || order.indexOf(path) !== index)
+  if (wrong.length > 0)
+    throw new Error(`docs-site/navigation.mjs lists missing pages or one twice: ${wrong.join(', ')}`)
   const decisions = { title: 'Decisions', pages: paths.filter(path => path.startsWith('adr/')).sort() }
   const all = [...sections.map(({ title, pages }) => ({ title, pages: [...pages] })), decisions]
   for (const path of paths) {
