@@ -193,6 +193,13 @@ async function stageRequest(
   await s.post(`${project}/approval_policies/`, { action_key: 'feature_flag.update', approver_config })
   const { body } = await s.patch(`${project}/feature_flags/${flagId}/`, { name: 'requested', filters })
   await colleague.post(`${project}/change_requests/${body.change_request_id}/approve/`)
+  const [starts_at, ends_at] = ['2999-01-01T00:00:00Z', '2999-01-02T00:00:00Z']
+  await s.post(`${s.organization}/freezes/`, {
+    project: Number(project.split('/').at(-1)),
+    starts_at,
+    ends_at,
+    reason: 'x',
+  })
 }
 
 async function stagePlugin(s: Scenario, project: string): Promise<void> {

@@ -54,7 +54,6 @@ const sections = [
       'operate/deploy',
       'operate/reverse-proxy',
       'operate/sizing',
-      'operate/monitoring',
       'operate/data',
       'operate/upgrade',
       'operate/security',

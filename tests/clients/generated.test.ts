@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +11,8 @@ import { type Scenario, startScenario } from '../../packages/server/src/testing/
 /** Clients that are generated from the OpenAPI document of a running server compile, and work against it. */
 
 const root = resolve(import.meta.dirname, '../..')
-const generators = join(root, 'tests/generated-clients/node_modules')
+/** The generators use the compiler API of TypeScript 5, which TypeScript 7 does not have. */
+const typescript5 = pathToFileURL(join(import.meta.dirname, 'typescript-5.mjs')).href
 const run = promisify(execFile)
 
 const openApiFetch = `
@@ -87,7 +89,7 @@ describe('generated clients', () => {
     writeFileSync(join(folder, 'hey-api.ts'), heyApi)
     await Promise.all([
       generate('openapi-typescript/bin/cli.js', 'openapi.json', '-o', 'openapi-typescript.ts'),
-      generate('@hey-api/openapi-ts/bin/run.js', '-i', 'openapi.json', '-o', 'hey-api', '--no-log-file'),
+      generate('@hey-api/openapi-ts/dist/run.mjs', '-i', 'openapi.json', '-o', 'hey-api', '--no-log-file'),
     ])
   }, 180_000)
   afterAll(async () => {
@@ -96,7 +98,7 @@ describe('generated clients', () => {
   })
 
   const generate = (program: string, ...args: string[]) =>
-    run(process.execPath, [join(generators, program), ...args], { cwd: folder })
+    run(process.execPath, ['--import', typescript5, join(root, 'node_modules', program), ...args], { cwd: folder })
 
   /** Bundles the program and runs it; what it prints is JSON. */
   async function print(program: string): Promise<unknown> {

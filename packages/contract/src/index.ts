@@ -10,6 +10,7 @@ import { flagIntentRoutes } from './flag-intents.ts'
 import { flagReachRoutes } from './flag-reach.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
+import { freezeRoutes } from './freezes.ts'
 import { organizationFlagRoutes } from './organization-flags.ts'
 import { organizationRoutes } from './organizations.ts'
 import { groupRoutes, personRoutes } from './persons.ts'
@@ -50,6 +51,7 @@ export type { EvaluationReason } from './flag-evaluation.ts'
 export type { BlastRadius } from './flag-reach.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
+export type { Freeze } from './freezes.ts'
 export { copyTargetsMax } from './organization-flags.ts'
 export type { Invite, Member, NewInvite, Organization } from './organizations.ts'
 export type { Group, GroupType, ListedPerson, Person } from './persons.ts'
@@ -92,6 +94,7 @@ export const routes = {
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
+  freezes: freezeRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,

@@ -28,6 +28,7 @@ import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
+import { serveFreezes } from './features/freezes/freeze-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
 import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { serveSetup } from './features/identity/first-start/setup-routes.ts'
@@ -171,6 +172,7 @@ export function createApp({
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
   serveFlagIntents(serve, { writes, now })
+  serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
   serveChangeRequests(serve, { database, writes, measure, now })
   serveFlagVersions(serve, { database, writes, now })

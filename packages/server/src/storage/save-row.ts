@@ -12,6 +12,7 @@ type VersionedTable =
   | 'approval_policies'
   | 'change_requests'
   | 'cohorts'
+  | 'environment_sets'
   | 'groups'
   | 'persons'
   | 'plugin_configs'

@@ -2,7 +2,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Instant } from '../../instant.ts'
 import type { ActorKey, User } from '../../tenancy.ts'
 
-export type ActivityScope = 'FeatureFlag' | 'Plugin' | 'PluginConfig' | 'Cohort' | 'ApprovalPolicy' | 'ChangeRequest'
+export type ActivityScope =
+  | 'FeatureFlag'
+  | 'Plugin'
+  | 'PluginConfig'
+  | 'Cohort'
+  | 'ApprovalPolicy'
+  | 'ChangeRequest'
+  | 'Freeze'
+  | 'EnvironmentSet'
 
 export interface FieldChange {
   readonly action: 'created' | 'changed' | 'deleted'

@@ -6,11 +6,13 @@ import type { Project } from '../../tenancy.ts'
 import { type Cohort, contentOf as cohortContentOf } from '../cohorts/cohort.ts'
 import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
+import { type Frozen, freezeInForce } from '../freezes/freeze.ts'
 import type { Emergency, Permit, Requester } from './permit.ts'
 import {
   type Action,
   type ApprovalPolicy,
   type Impact,
+  isOnlyDisabling,
   matchesPolicy,
   needsImpact,
   type ProposedChange,
@@ -55,17 +57,21 @@ export class ApprovalWithdrawn extends Error {
   }
 }
 
-/** The one gate before a flag is written. Raises `ApprovalRequired` or `ApprovalWithdrawn`. */
+/** The one gate before a flag is written. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
 export async function authorizeFlagWrite(
   tx: Stores,
   permit: Permit,
   project: Project,
   save: FlagSave,
-  _now: Instant,
+  now: Instant,
 ): Promise<Authorization> {
   if (permit.kind === 'system') return { trigger: null }
-  const policies = await tx.policies.listEnabled(project.id)
   const { stored, flag } = save
+  const frozen = isSwitchedOff(save)
+    ? undefined
+    : await frozenBy(tx, project, [...(stored?.tags ?? []), ...flag.tags], now)
+  if (frozen && !isEmergency(permit)) throw frozen
+  const policies = await tx.policies.listEnabled(project.id)
   const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
   const impact = isMeasured ? permit.impactOf(save) : undefined
   if (permit.kind === 'approved') {
@@ -77,7 +83,8 @@ export async function authorizeFlagWrite(
   }
   const change = { stored, flag, requester: permit.requester, impact }
   const needed = neededFor(project, change, policies)
-  return needed.policies.length === 0 ? { trigger: null } : bypassOrRaise(permit.emergency, project, needed)
+  const isGated = needed.policies.length > 0 || frozen !== undefined
+  return isGated ? bypassOrRaise(permit.emergency, project, needed) : { trigger: null }
 }
 
 interface RequestedFlagChange {
@@ -132,9 +139,11 @@ export async function authorizeCohortWrite(
     cohort,
     members = {},
   }: { readonly stored: Cohort; readonly cohort: Cohort; readonly members?: MemberChange },
-  _now: Instant,
+  now: Instant,
 ): Promise<Authorization> {
   if (permit.kind === 'system') return { trigger: null }
+  const frozen = await frozenBy(tx, project, [], now)
+  if (frozen && !isEmergency(permit)) throw frozen
   const policies = await tx.policies.listEnabled(project.id)
   const change = (isByKey: boolean): ProposedChange => ({
     actions: new Set<Action>(['cohort.update']),
@@ -151,7 +160,7 @@ export async function authorizeCohortWrite(
   }
   const proposed = change(permit.requester.isByKey)
   const matching = policies.filter(policy => matchesPolicy(policy, proposed))
-  if (matching.length === 0) return { trigger: null }
+  if (matching.length === 0 && !frozen) return { trigger: null }
   const [before, after] = [cohortContentOf(stored), cohortContentOf(cohort)]
   const { base, patch } = changedFields({ ...before }, { ...after })
   return bypassOrRaise(permit.emergency, project, {
@@ -170,6 +179,24 @@ export async function authorizeCohortWrite(
     impact: null,
   })
 }
+
+/** The freeze that is in force. Most organizations have none, and then this is one short read. */
+async function frozenBy(
+  tx: Stores,
+  project: Project,
+  tags: readonly unknown[],
+  now: Instant,
+): Promise<Frozen | undefined> {
+  const freezes = await tx.freezes.list(project.organizationId)
+  if (freezes.length === 0) return undefined
+  const environmentSetId = await tx.environments.setOf(project.id)
+  return freezeInForce(freezes, { projectId: project.id, environmentSetId, tags }, now)
+}
+
+const isEmergency = (permit: Permit): boolean => permit.kind === 'direct' && permit.emergency !== null
+
+const isSwitchedOff = ({ stored, flag }: FlagSave): boolean =>
+  stored !== undefined && isOnlyDisabling(proposedFlagChange({ stored, flag, isByKey: false, impact: undefined }))
 
 /** Raises `ApprovalRequired`, and `forbidden` for an emergency of someone who does not own the organization. */
 function bypassOrRaise(emergency: Emergency | null, project: Project, needed: ApprovalNeeded): Authorization {

@@ -80,6 +80,8 @@ const others: Readonly<Record<string, string>> = {
   [`DELETE ${project}/scheduled_changes/:id`]: 'cancels a change',
   [`POST ${requests}/:request_id/cancel`]: 'ends a request',
   [`POST ${project}/approval_policies`]: 'adds a policy',
+  [`POST ${organization}/freezes`]: 'freezes changes',
+  [`DELETE ${organization}/freezes/:freeze_id`]: 'an admin ends a freeze; recorded',
   [`PATCH ${project}/approval_policies/:policy_id`]: 'an admin changes what needs approval; recorded',
   [`DELETE ${project}/approval_policies/:policy_id`]: 'an admin changes what needs approval; recorded',
   [`POST ${flags}/:parent_lookup_feature_flag_id/role_access`]: 'who can edit',

@@ -7,9 +7,10 @@ import { ApprovalRequired } from '../approvals/authorize-write.ts'
 import { type Permit, withoutChecks } from '../approvals/permit.ts'
 import { openRequest } from '../approvals/requests/open-request.ts'
 import { updateFlag } from '../flags/update-flag.ts'
+import { Frozen } from '../freezes/freeze.ts'
 import { announceSchedule } from './announce-schedule.ts'
 import { NonRetryableError, patchFor, readOperation } from './operation.ts'
-import { afterFailure, afterSuccess, type ScheduledChange } from './scheduled-change.ts'
+import { afterFailure, afterFreeze, afterSuccess, type ScheduledChange } from './scheduled-change.ts'
 
 const batchMax = 100
 /** Further changes wait for the next run. */
@@ -90,6 +91,10 @@ async function recordFailure(
   const isGated = error instanceof ApprovalRequired
   const reason = isGated ? await requestInstead(tx, project, error, now) : reasonOf(error)
   const isFinal = isGated || error instanceof NonRetryableError
-  await tx.schedules.save(afterFailure(change, reason, { isFinal }, now))
+  const next =
+    error instanceof Frozen
+      ? afterFreeze(change, error.message, error.until, now)
+      : afterFailure(change, reason, { isFinal }, now)
+  await tx.schedules.save(next)
   await announceSchedule(tx, project, change.flagId, now)
 }

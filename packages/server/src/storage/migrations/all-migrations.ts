@@ -11,6 +11,8 @@ import { pluginReleases } from './0015-plugin-releases.ts'
 import { releaseFiles } from './0016-release-files.ts'
 import { approvals } from './change-control/0020-approvals.ts'
 import { archivedFlags } from './change-control/0021-archived-flags.ts'
+import { environments } from './change-control/0022-environments.ts'
+import { freezes } from './change-control/0023-freezes.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -28,4 +30,6 @@ export const migrations: readonly Migration[] = [
   releaseFiles,
   approvals,
   archivedFlags,
+  environments,
+  freezes,
 ]

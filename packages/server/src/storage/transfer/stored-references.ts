@@ -166,6 +166,7 @@ const itemTables: Readonly<Record<string, string>> = {
   PluginConfig: 'plugin_configs',
   ApprovalPolicy: 'approval_policies',
   ChangeRequest: 'change_requests',
+  Freeze: 'freezes',
 }
 
 const specialColumns: Readonly<Record<string, (row: Row, rename: Rename) => Row>> = {

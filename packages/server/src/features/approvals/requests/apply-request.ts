@@ -7,6 +7,7 @@ import { removeFromCohort, updateCohort } from '../../cohorts/update-cohort.ts'
 import { createFlag } from '../../flags/create-flag.ts'
 import type { FlagPatch } from '../../flags/flag.ts'
 import { updateFlag } from '../../flags/update-flag.ts'
+import { Frozen } from '../../freezes/freeze.ts'
 import { ApprovalWithdrawn } from '../authorize-write.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import type { Permit } from '../permit.ts'
@@ -51,7 +52,7 @@ export async function applyRequest(applying: Applying, request: ChangeRequest): 
         applying.appliedBy,
         project,
         next,
-        `change_${setback.state}`,
+        setback.dueAt ? 'change_frozen' : `change_${setback.state}`,
         { reason: setback.failure },
         now,
       )
@@ -60,7 +61,8 @@ export async function applyRequest(applying: Applying, request: ChangeRequest): 
   }
 }
 
-function setbackOf(error: unknown): Pick<ChangeRequest, 'state' | 'failure'> | undefined {
+function setbackOf(error: unknown): Setback | undefined {
+  if (error instanceof Frozen) return { state: 'approved', failure: error.message, dueAt: error.until }
   if (error instanceof ApprovalWithdrawn) {
     return { state: 'pending', failure: 'The approval no longer suffices: a policy or an approver has changed.' }
   }
@@ -70,6 +72,8 @@ function setbackOf(error: unknown): Pick<ChangeRequest, 'state' | 'failure'> | u
   }
   return undefined
 }
+
+type Setback = Pick<ChangeRequest, 'state' | 'failure'> & { readonly dueAt?: Instant }
 
 class MergeConflict extends Error {
   constructor(paths: readonly string[]) {
