@@ -26,7 +26,8 @@ const Payload = Type.Object({
       description:
         '`update`: value has writable fields of the flag. `update_status`: value is the new `active`. ' +
         '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
-        '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout.',
+        '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout and follows its ' +
+        'condition when others are added, removed or moved.',
     },
   ),
   value: FreeValueInput(4 * mebibyte),
@@ -44,6 +45,9 @@ export const ScheduledChange = Type.Object({
   attempts: Type.Integer({ description: 'Number of failures of the current step.' }),
   next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
   failure_reason: Nullable(Type.String({ description: 'Reason of the last failure.' })),
+  broken_reason: Nullable(
+    Type.String({ description: 'Why a pending change can no longer be applied to the flag as it is now.' }),
+  ),
   executed_at: Nullable(Instant('When it was done, or the last step taken.')),
   created_at: Instant(),
   created_by: UserBasic,
