@@ -18,9 +18,18 @@ export const Project = Type.Object({
   property_matching_version: Type.Integer({ description: 'How `exact` compares; 2 for new projects.' }),
   group_types: Type.Record(Type.String(), Type.String(), { description: 'Group type index → name.' }),
   effective_membership_level: Type.Integer(),
+  previous_token: Type.Optional(
+    Type.Object(
+      { mask_value: Type.String(), expires_at: Instant() },
+      { description: 'Only after a rotation with an overlap: the token that still works.' },
+    ),
+  ),
 })
 export type ProjectBasic = Static<typeof ProjectBasic>
 export type Project = Static<typeof Project>
+
+/** The longest time that a rotated token keeps working. */
+export const tokenOverlapHoursMax = 30 * 24
 
 export const ProjectSecretKey = Type.Object({
   id: Type.String(),
@@ -90,10 +99,26 @@ export const projectRoutes = {
     method: 'PATCH',
     path: `${project}/reset_token`,
     tag,
-    summary: 'Replace the public token (admin)',
+    summary: 'Replace the public token (admin); the previous one can keep working for a while',
     access: inProject('project:write'),
     params: ProjectParams,
+    query: Type.Object({
+      overlap_hours: Type.Optional(
+        Type.String({
+          description: `How long the previous token keeps working: 0 (default) to ${tokenOverlapHoursMax}.`,
+        }),
+      ),
+    }),
     answers: { 200: Project },
+  }),
+  endTokenOverlap: route({
+    method: 'DELETE',
+    path: `${project}/previous_token`,
+    tag,
+    summary: 'Revoke the token that was in use before the last rotation (admin)',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    answers: { 204: null },
   }),
   listSecretKeys: route({
     method: 'GET',

@@ -8,6 +8,7 @@ import { signInFailures } from './0012-sign-in-failures.ts'
 import { access } from './0013-access.ts'
 import { foldCase } from './0014-fold-case.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
+import { tokenOverlap } from './0030-token-overlap.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   access,
   foldCase,
   pluginReleases,
+  tokenOverlap,
 ]
