@@ -88,6 +88,9 @@ const CohortChanged = Type.Object({
   added: Type.Optional(Type.Integer({ description: 'Number of persons added.' })),
   removed: Type.Optional(Type.Integer()),
   unknown: Type.Optional(Type.Integer({ description: 'Number of ids without a person.' })),
+  unknown_ids: Type.Optional(
+    Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.' }),
+  ),
 })
 
 const MemberPerson = Type.Object({
