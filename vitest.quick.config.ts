@@ -1,14 +1,15 @@
 import { defineConfig } from 'vitest/config'
-import everything from './vitest.config.ts'
+import { shared } from './vitest.config.ts'
 
 /**
  * `npm run test:quick`: the tests beside the sources on SQLite only, without suites that need PostgreSQL, start sandboxes or run long by design.
  * It is a first answer, not a replacement for `npm test`.
  */
 export default defineConfig({
-  ...everything,
+  ...shared,
   test: {
-    ...everything.test,
+    ...shared.test,
+    maxWorkers: 2,
     include: ['packages/*/src/**/*.test.{ts,tsx}'],
     exclude: [
       'packages/server/src/storage/postgres/**',
@@ -30,10 +31,10 @@ export default defineConfig({
       'packages/server/src/observability/evaluation-visibility.test.ts',
       'packages/server/src/overload/load-shedder.test.ts',
       'packages/engine/src/properties.test.ts',
-      'packages/engine/src/differential.test.ts',
+      'packages/engine/src/**/*differential.test.ts',
+      'packages/engine/src/without-wasm.test.ts',
       'packages/engine/src/compile/match/regex.test.ts',
     ],
-    globalSetup: [],
     // The server's modules are loaded once per worker instead of once per file.
     isolate: false,
   },

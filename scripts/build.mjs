@@ -1,11 +1,13 @@
 // Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
-import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
+import { compressFiles } from './compress-files.mjs'
+import { buildDocs } from './docs-site/build.mjs'
 import { root } from './prepare.mjs'
 import { bundleOptions, dist, makeExecutable, serverOptions } from './server-bundle.mjs'
+import { thirdPartyLicenses } from './third-party-licenses.mjs'
 
 const packages = join(root, 'packages')
 
@@ -25,22 +27,18 @@ await build({
   external: ['typebox'],
 })
 
-await build(serverOptions)
+const { metafile } = await build({ ...serverOptions, metafile: true, absWorkingDir: root })
 makeExecutable()
 
-await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
-compressPage(join(dist, 'web'))
+// On a terminal Vite draws its progress, whatever its log level.
+process.env.CI ||= 'true'
+const page = await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
+// The server fills in index.html for each request.
+compressFiles(join(dist, 'web'), name => name !== 'index.html')
+await buildDocs()
 
-/** Compresses once per build: the server sends the compressed file beside the original. */
-function compressPage(folder) {
-  const brotli = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }
-  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-    if (!['.js', '.css', '.svg'].includes(extname(entry.name))) continue
-    const path = join(entry.parentPath, entry.name)
-    const bytes = readFileSync(path)
-    const made = { '.br': brotliCompressSync(bytes, brotli), '.gz': gzipSync(bytes, { level: 9 }) }
-    for (const [suffix, smaller] of Object.entries(made)) {
-      if (smaller.length < bytes.length) writeFileSync(path + suffix, smaller)
-    }
-  }
-}
+const bundled = [
+  ...Object.keys(metafile.inputs).map(path => join(root, path)),
+  ...[page].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds)),
+]
+writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(bundled))

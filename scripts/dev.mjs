@@ -11,7 +11,7 @@ const { dist, makeExecutable, serverOptions } = await import('./server-bundle.mj
 const port = process.env.PORT ?? '8000'
 /** Everything that the server responds to; all other paths are pages of the web app. */
 const serverPaths =
-  '^/(api|flags|decide|batch|capture|e|i|array|static|ofrep|edge|setup|metrics|_livez|_readyz)([/?]|$)'
+  '^/(api|docs|flags|decide|batch|capture|e|i|array|static|ofrep|edge|setup|metrics|_livez|_readyz)([/?]|$)'
 
 let server
 let restarting = Promise.resolve()

@@ -34,7 +34,9 @@ function packageFor(os, cpu) {
   mkdirSync(folder)
   cpSync(dist, join(folder, 'dist'), {
     recursive: true,
-    filter: path => !path.endsWith('.map') && !['.compile-cache', '.halyard-build.json'].includes(basename(path)),
+    filter: path =>
+      !path.endsWith('.map') &&
+      !['.compile-cache', '.halyard-build.json', '.halyard-docs.json'].includes(basename(path)),
   })
   cpSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   const dependencies = Object.fromEntries(

@@ -9,7 +9,7 @@ import { install } from './install.mjs'
 export const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
 const installStamp = join(root, 'node_modules', '.halyard-install.json')
-const buildStamp = join(root, 'packages', 'server', 'dist', '.halyard-build.json')
+const dist = join(root, 'packages', 'server', 'dist')
 const manifests = ['package.json', 'package-lock.json', ...workspaces().map(name => `packages/${name}/package.json`)]
 
 function workspaces() {
@@ -34,17 +34,33 @@ export async function ensureInstalled(purpose) {
   writeJson(installStamp, { hash, purpose })
 }
 
+/** Changed documents rebuild only the docs site. */
 export function ensureBuilt() {
-  const files = [...sources(), ...manifests, 'scripts/build.mjs', 'scripts/server-bundle.mjs']
+  const program = [...sources(), ...manifests, ...buildScripts]
+  const site = [...filesBelow('docs'), ...filesBelow('scripts/docs-site'), ...manifests]
+  if (ensureFresh('.halyard-build.json', program, 'scripts/build.mjs')) markFresh('.halyard-docs.json', site)
+  else ensureFresh('.halyard-docs.json', site, 'scripts/docs-site/build.mjs')
+}
+
+const buildScripts = ['build', 'server-bundle', 'compress-files'].map(name => `scripts/${name}.mjs`)
+
+/** Runs the script when a file differs from what the stamp remembers. Returns whether it ran. */
+function ensureFresh(stamp, files, script) {
   const touched = touchedOf(files)
-  const built = readJson(buildStamp)
-  if (built?.touched === touched) return
+  const built = readJson(join(dist, stamp))
+  if (built?.touched === touched) return false
   const hash = hashOf(files)
-  if (built?.hash !== hash) {
+  const isStale = built?.hash !== hash
+  if (isStale) {
     say('Building …')
-    run(process.execPath, [join(root, 'scripts', 'build.mjs')])
+    run(process.execPath, [join(root, script)])
   }
-  writeJson(buildStamp, { hash, touched })
+  writeJson(join(dist, stamp), { hash, touched })
+  return isStale
+}
+
+function markFresh(stamp, files) {
+  writeJson(join(dist, stamp), { hash: hashOf(files), touched: touchedOf(files) })
 }
 
 function sources() {

@@ -28,6 +28,7 @@ export const serverOptions = {
     halyard: join(source, 'cli/launch.ts'),
     program: join(source, 'cli/main.ts'),
     'scan-worker': join(source, 'features/impact/scan/scan-worker.ts'),
+    'otlp-telemetry': join(source, 'observability/telemetry/otlp-telemetry.ts'),
     'sandbox-worker': join(source, 'sandbox/sandbox-worker.ts'),
   },
   outdir: dist,

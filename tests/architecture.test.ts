@@ -117,6 +117,53 @@ describe('imports', () => {
   })
 })
 
+/** Calls that write a flag, a cohort or its members, and the files that may make them. */
+const gatedWrites = /\b(?:flags|cohorts)\.(?:save|create)\(|\bcohortMembers\.(?:add|remove)\(/
+const gatedFiles: Readonly<Record<string, string>> = {
+  'server/features/flags/create-flag.ts': 'authorizeFlagWrite',
+  'server/features/flags/update-flag.ts': 'authorizeFlagWrite',
+  'server/features/cohorts/update-cohort.ts': 'authorizeCohortWrite',
+}
+const ungatedFiles: Readonly<Record<string, string>> = {
+  'server/features/cohorts/create-cohort.ts': 'a new cohort changes no flag until a flag names it',
+  'server/features/cohorts/members/members.ts': 'called by update-cohort.ts, and for new cohorts',
+  'server/features/cohorts/members/cohort-work.ts': 'finishes what was authorized when it was queued',
+  'server/features/dashboards/ensure-usage-dashboard.ts': 'writes which dashboard shows the usage',
+}
+
+describe('the gate', () => {
+  const textOf = ({ name }: SourceFile) => readFileSync(join(root, 'packages', name.replace('/', '/src/')), 'utf8')
+  const writers = production.filter(file => gatedWrites.test(textOf(file)))
+
+  it('stands before every write of a flag or cohort', () => {
+    expect(writers.map(({ name }) => name).filter(name => !(name in gatedFiles) && !(name in ungatedFiles))).toEqual([])
+    for (const [name, gate] of Object.entries(gatedFiles)) {
+      const text = textOf(files.find(file => file.name === name)!)
+      expect(text, name).toContain('permit: Permit')
+      expect(text.indexOf(`await ${gate}(`), name).toBeLessThan(text.search(gatedWrites))
+      expect(text.indexOf(`await ${gate}(`), name).toBeGreaterThan(0)
+    }
+  })
+
+  it('is opened without a request only for a rollback', () => {
+    const importers = production.filter(file => /\brollbackPermit\b|kind: 'system'/.test(textOf(file)))
+    expect(importers.map(({ name }) => name).sort()).toEqual([
+      'server/features/approvals/permit.ts',
+      'server/features/rollback/roll-back.ts',
+    ])
+  })
+
+  it('has one place that makes each kind of permit', () => {
+    const makers = (kind: string) =>
+      production.filter(file => new RegExp(`kind: '${kind}',`).test(textOf(file))).map(({ name }) => name)
+    expect(makers('direct')).toEqual([
+      'server/features/approvals/gated-writes.ts',
+      'server/features/schedules/run-schedules.ts',
+    ])
+    expect(makers('approved')).toEqual(['server/features/approvals/gated-writes.ts'])
+  })
+})
+
 /** Import cycles, including type imports: files in a cycle can only be understood together. */
 function cycles(files: readonly SourceFile[]): string[] {
   const byName = new Map(files.map(file => [file.name, file]))

@@ -188,7 +188,16 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
 )
 
 /** Tables that do not belong to projects. */
-const ofTheInstallation = new Set(['api_keys', 'instance', 'invites', 'leases', 'received_batches', 'resource_access'])
+const ofTheInstallation = new Set([
+  'environment_sets',
+  'environments',
+  'api_keys',
+  'instance',
+  'invites',
+  'leases',
+  'received_batches',
+  'resource_access',
+])
 ofTheInstallation.add('known_sign_ins').add('sign_in_failures')
 // What organizations have accepted of each other's plugins.
 ofTheInstallation.add('plugin_acceptances').add('plugin_releases')

@@ -3,8 +3,9 @@ import { join } from 'node:path'
 import { allRoutes, sdkRoutes } from '@halyard/contract'
 import { describe, expect, it } from 'vitest'
 import { settings } from '../packages/server/src/config.ts'
-import { openApiDocument } from '../packages/server/src/http/routes/openapi.ts'
+import { openApiDocument } from '../packages/server/src/http/api-docs/openapi.ts'
 import { problemTable } from '../packages/server/src/http/server/problem-response.ts'
+import { telemetryVariables } from '../packages/server/src/observability/telemetry/open-telemetry.ts'
 import { version } from '../packages/server/src/version.ts'
 
 /** docs/reference/ is made from the code: `npm run docs` writes it, and here it is held equal. */
@@ -18,9 +19,13 @@ describe('docs/reference', () => {
   })
 
   it('settings.md', async () => {
+    const shown = (fallback: string | undefined) => (fallback ? `\`${fallback}\`` : 'unset')
     const rows = Object.values(settings).map(
       ({ variable, fallback, describes, isSecret }) =>
-        `| \`${variable}\`${isSecret ? ' *' : ''} | ${fallback ? `\`${fallback}\`` : 'unset'} | ${describes} |`,
+        `| \`${variable}\`${isSecret ? ' *' : ''} | ${shown(fallback)} | ${describes} |`,
+    )
+    const telemetryRows = telemetryVariables.map(
+      ({ variable, fallback, describes }) => `| \`${variable}\` | ${shown(fallback)} | ${describes} |`,
     )
     const text = `# Settings
 
@@ -33,6 +38,16 @@ path, for example \`HALYARD_SECRET_KEY_FILE=/run/secrets/halyard\`. \`PGPASSWORD
 | variable | default | meaning |
 |---|---|---|
 ${rows.join('\n')}
+
+## OpenTelemetry
+
+Traces, metrics and logs are exported by OTLP when an endpoint is set; see [Monitoring](../operate/monitoring.md).
+Further standard variables of the OTLP exporters work as well, such as \`OTEL_EXPORTER_OTLP_TIMEOUT\`,
+\`OTEL_EXPORTER_OTLP_COMPRESSION\` and \`OTEL_EXPORTER_OTLP_CERTIFICATE\`.
+
+| variable | default | meaning |
+|---|---|---|
+${telemetryRows.join('\n')}
 `
     await expect(text).toMatchFileSnapshot(reference('settings.md'))
   })
@@ -43,16 +58,20 @@ ${rows.join('\n')}
     )
     const text = `# Errors
 
-Every error is JSON: \`{"type", "code", "detail", "attr"}\`. \`detail\` is a sentence for people, \`attr\` the field at fault or null. Only the first
-error is reported. Every answer carries \`X-Request-Id\`, which finds it in the log. A 400 about a field has a code of its own, such as
-\`required\`, \`null\`, \`blank\`, \`max_length\`, \`invalid_input\`, \`invalid_choice\`, \`not_a_dict\`, \`not_a_list\`, \`does_not_exist\`, \`unique\`.
+Every error is JSON: \`{"type", "code", "detail", "attr"}\`. \`code\` is for programs, \`detail\` is a sentence for people,
+and \`attr\` names the field at fault or is null. Only the first error is reported. Every response carries
+\`X-Request-Id\`; search for it in the log.
 
 | status | type | code |
 |---|---|---|
 ${rows.join('\n')}
 | 500 | \`server_error\` | \`error\` |
 
-429 and 503 carry \`Retry-After\`, 405 \`Allow\`, and 401 \`WWW-Authenticate: Bearer\`. \`DELETE\` on a flag is 405 without a body.
+A 400 about a field has a code of its own, such as \`required\`, \`null\`, \`blank\`, \`max_length\`, \`invalid_input\`,
+\`invalid_choice\`, \`not_a_dict\`, \`not_a_list\`, \`does_not_exist\` or \`unique\`.
+
+429 and 503 carry \`Retry-After\`, 405 \`Allow\`, and 401 \`WWW-Authenticate: Bearer\`. \`DELETE\` on a flag returns 405
+without a body.
 `
     await expect(text).toMatchFileSnapshot(reference('errors.md'))
   })

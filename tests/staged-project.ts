@@ -152,10 +152,12 @@ export async function stageProject(
   await s.patch(`${project}/dashboards/${dashboard}/`, { tiles: [{ feature_flag: flagIds[0], metric: 'calls' }] })
   await s.patch(`${flags}${flagIds[15]}/`, { deleted: true })
 
+  const roles: string[] = []
   for (const name of ['Crew', 'Only there']) {
     const role = (await s.post(`${s.organization}/roles/`, { name })).body
     await s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: ghost.uuid })
     await s.post(`${flags}${oneOf(flagIds)}/role_access/`, { role_id: role.id })
+    roles.push(role.id)
   }
   for (const at of ['2999-01-01T00:00:00Z', new Date().toISOString()]) {
     const value = { filters: { groups: [{ properties: [property()] }] } }
@@ -174,9 +176,30 @@ export async function stageProject(
     await s
       .as(undefined)
       .post('/flags/?v=2', { token: created.api_token, distinct_id: name, $anon_distinct_id: `anon-${name}` })
+  await stageRequest(s, colleague, project, { flagId: flagIds[3]!, roles, filters: { groups: [condition()] } })
   await s.close()
   await addRareRows(databaseUrl, created.id, flagIds[0]!)
   return { id: created.id, token: created.api_token, secretKey, people }
+}
+
+/** A change request that has one of the two approvals it needs. */
+async function stageRequest(
+  s: Scenario,
+  colleague: Awaited<ReturnType<Scenario['join']>>,
+  project: string,
+  { flagId, roles, filters }: { flagId: number; roles: string[]; filters: object },
+): Promise<void> {
+  const approver_config = { quorum: 2, users: [colleague.id], roles }
+  await s.post(`${project}/approval_policies/`, { action_key: 'feature_flag.update', approver_config })
+  const { body } = await s.patch(`${project}/feature_flags/${flagId}/`, { name: 'requested', filters })
+  await colleague.post(`${project}/change_requests/${body.change_request_id}/approve/`)
+  const [starts_at, ends_at] = ['2999-01-01T00:00:00Z', '2999-01-02T00:00:00Z']
+  await s.post(`${s.organization}/freezes/`, {
+    project: Number(project.split('/').at(-1)),
+    starts_at,
+    ends_at,
+    reason: 'x',
+  })
 }
 
 async function stagePlugin(s: Scenario, project: string): Promise<void> {

@@ -32,10 +32,9 @@ it('the OpenFeature server SDK evaluates with the unmodified OFREP provider', as
       reason: 'SPLIT',
       flagMetadata: { reasonCode: 'condition_match' },
     })
-    expect(await client.getBooleanDetails('off', true, { targetingKey: 'u' })).toMatchObject({
-      value: false,
-      reason: 'DISABLED',
-    })
+    // A disabled flag has no value, so the default in the code applies.
+    expect(await client.getBooleanValue('off', true, { targetingKey: 'u' })).toBe(true)
+    expect(await client.getBooleanValue('off', false, { targetingKey: 'u' })).toBe(false)
     expect(await client.getBooleanDetails('unknown', true, { targetingKey: 'u' })).toMatchObject({
       value: true,
       errorCode: 'FLAG_NOT_FOUND',

@@ -42,20 +42,20 @@ it('posthog-node limits its retries while the server sheds load, and recovers af
     libraries.push(library)
   }
   hold(2)
-  await expect.poll(() => metric('halyard_requests_in_flight')).toBe(2)
+  await expect.poll(() => metric('halyard_http_requests_in_flight')).toBe(2)
 
   const refused = await Promise.all(libraries.map(evaluate))
   expect(refused.filter(value => value !== undefined)).toEqual([])
-  const shed = await metric('halyard_requests_shed_total')
+  const shed = await metric('halyard_http_requests_shed_total')
   expect(shed).toBeGreaterThanOrEqual(clientsCount)
   expect(shed).toBeLessThanOrEqual(clientsCount * (1 + retriesMax))
   // No request is left behind, and management requests are served meanwhile.
-  expect(await metric('halyard_requests_in_flight')).toBe(2)
+  expect(await metric('halyard_http_requests_in_flight')).toBe(2)
   expect((await s.get(`${s.project}/feature_flags/`)).status).toBe(200)
   expect((await s.get('/_readyz')).status).toBe(200)
 
   for (const one of held.splice(0)) one.destroy()
-  await expect.poll(() => metric('halyard_requests_in_flight')).toBe(0)
+  await expect.poll(() => metric('halyard_http_requests_in_flight')).toBe(0)
   // One after another, because the limit is two requests in flight.
   for (const [n, library] of libraries.entries()) expect(await evaluate(library, n)).toBe(true)
 })
@@ -63,7 +63,7 @@ it('posthog-node limits its retries while the server sheds load, and recovers af
 it('a client that honors Retry-After needs few attempts, and one that does not is rejected cheaply', async () => {
   s = await startScenario('sqlite', { environment: { HALYARD_REQUESTS_IN_FLIGHT_MAX: '1' } })
   hold(1)
-  await expect.poll(() => metric('halyard_requests_in_flight')).toBe(1)
+  await expect.poll(() => metric('halyard_http_requests_in_flight')).toBe(1)
   const evaluate = () => s.post('/flags/?v=2', { token: s.projectToken, distinct_id: 'x' })
   let attempts = 0
   const patient = async (): Promise<number> => {

@@ -1,46 +1,78 @@
 import { spawn } from 'node:child_process'
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { build } from 'esbuild'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ownerKey, root, type ServerProcess, startServer } from '../faults/server-process.ts'
+import { launch } from '../web/browser.ts'
+import { fencesOf } from './run-shell-blocks.ts'
 
-/** The programs in docs/guide/sdks.md run as they are, end, and print no warning. */
+/** The programs of the quick starts run as they are, evaluate the flag `new-checkout`, end, and print no warning. */
 
-const page = readFileSync(join(root, 'docs/guide/sdks.md'), 'utf8')
-const programs = page
-  .split(/^## /m)
-  .slice(1)
-  .flatMap(section => {
-    const source = /<!-- run: node -->\n```js\n([\s\S]*?)```/.exec(section)?.[1]
-    return source ? [{ title: section.split('\n', 1)[0]!, source }] : []
-  })
-
-interface ProjectList {
-  readonly results: readonly [{ readonly id: number; readonly api_token: string }]
-}
+const folder = join(root, 'docs/quick-start')
+const programs = readdirSync(folder).flatMap(page =>
+  fencesOf(readFileSync(join(folder, page), 'utf8')).flatMap(({ directive, text, line }) =>
+    directive?.name === 'run' ? [{ title: `${page}:${line}`, page, kind: directive.value, source: text }] : [],
+  ),
+)
+const nodePrograms = programs.filter(({ kind }) => kind === 'node')
+const browserPrograms = programs.filter(({ kind }) => kind !== 'node')
 
 let server: ServerProcess
 let token: string
+let secretKey: string
+let browser: Browser
+let site: Server
+let files: Record<string, { readonly type: string; readonly text: string }> = {}
+
 beforeAll(async () => {
-  server = await startServer('sqlite::memory:')
+  ;[server, browser] = await Promise.all([startServer('sqlite::memory:'), launch()])
   const headers = { authorization: `Bearer ${ownerKey}`, 'content-type': 'application/json' }
-  const { results } = (await (await fetch(`${server.url}/api/projects/`, { headers })).json()) as ProjectList
+  const call = async (path: string, body?: unknown) => {
+    const options = body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }
+    return (await fetch(server.url + path, { headers, ...options })).json()
+  }
+  const { results } = (await call('/api/projects/')) as { results: [{ id: number; api_token: string }] }
   token = results[0].api_token
-  const body = JSON.stringify({ key: 'new-checkout' })
-  await fetch(`${server.url}/api/projects/${results[0].id}/feature_flags/`, { method: 'POST', headers, body })
+  await call(`/api/projects/${results[0].id}/feature_flags/`, { key: 'new-checkout' })
+  const key = (await call(`/api/projects/${results[0].id}/secret_keys/`, { label: 'docs' })) as { value: string }
+  secretKey = key.value
+  site = createServer((request, response) => {
+    const file = files[request.url ?? '']
+    response.writeHead(file ? 200 : 404, { 'content-type': file?.type ?? 'text/plain' }).end(file?.text)
+  })
+  await new Promise<void>(resolve => site.listen(0, '127.0.0.1', resolve))
 })
-afterAll(() => server.stop())
+afterAll(async () => {
+  await browser.close()
+  site.close()
+  site.closeAllConnections()
+  await server.stop()
+})
 
-describe('programs in the SDK guide', () => {
-  it('are found', () => expect(programs.map(({ title }) => title)).toEqual(['Node.js', 'OpenFeature']))
+describe('programs in the quick starts', () => {
+  it('are found', () => {
+    const pages = (kind: string) => programs.filter(program => program.kind === kind).map(({ page }) => page)
+    expect(pages('node')).toEqual(['node.md', 'node.md', 'openfeature.md'])
+    expect(pages('browser')).toEqual(['browser.md', 'openfeature.md'])
+    expect([pages('html'), pages('react')]).toEqual([['browser.md'], ['react.md']])
+  })
 
-  it.each(programs)('$title evaluates a flag, ends, and prints no warning', async ({ source }) => {
+  it.each(nodePrograms)('$title evaluates a flag in Node, ends, and prints no warning', async ({ source }) => {
     // Inside the checkout, so that the packages are found.
     const path = join(root, `node_modules/.halyard-doc-program-${process.pid}.mjs`)
     writeFileSync(path, source)
     try {
       const child = spawn(process.execPath, [path], {
-        env: { ...process.env, HALYARD_URL: server.url, HALYARD_PROJECT_TOKEN: token },
+        env: {
+          ...process.env,
+          HALYARD_URL: server.url,
+          HALYARD_PROJECT_TOKEN: token,
+          HALYARD_SECRET_KEY: secretKey,
+        },
       })
       let output = ''
       let errors = ''
@@ -52,4 +84,42 @@ describe('programs in the SDK guide', () => {
       rmSync(path, { force: true })
     }
   })
+
+  it.each(browserPrograms)('$title evaluates a flag in a browser and prints no warning', async ({ kind, source }) => {
+    const program = source.replaceAll('phc_…', token).replaceAll('https://flags.example.com', server.url)
+    files = kind === 'html' ? scriptTagSite(program) : await bundledSite(program)
+    const page = await (await browser.newContext()).newPage()
+    const complaints: string[] = []
+    page.on('pageerror', error => complaints.push(String(error)))
+    page.on('console', message => {
+      const isIcon = message.location().url.endsWith('/favicon.ico')
+      if (['error', 'warning'].includes(message.type()) && !isIcon) complaints.push(message.text())
+    })
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
+    await page.getByText('new checkout').waitFor()
+    expect(complaints).toEqual([])
+    await page.context().close()
+  })
 })
+
+const html = (text: string) => ({ type: 'text/html; charset=utf-8', text })
+const script = (text: string) => ({ type: 'text/javascript; charset=utf-8', text })
+
+function scriptTagSite(page: string) {
+  const library = readFileSync(join(root, 'node_modules/posthog-js/dist/array.full.no-external.js'), 'utf8')
+  return { '/': html(page), '/posthog.js': script(library) }
+}
+
+async function bundledSite(program: string) {
+  const { outputFiles } = await build({
+    stdin: { contents: program, resolveDir: root, loader: 'jsx' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'browser',
+    jsx: 'automatic',
+    define: { 'process.env.NODE_ENV': '"production"' },
+  })
+  const page = '<!doctype html><title>Shop</title><div id="root"></div><script type="module" src="/app.js"></script>'
+  return { '/': html(page), '/app.js': script(outputFiles[0]!.text) }
+}

@@ -36,7 +36,12 @@ export async function startServer(
 
 /** The same, without waiting; the URL is known when it serves. */
 export const launchServer = (databaseUrl: string, environment: Record<string, string> = {}): Launched =>
-  launch([], { DATABASE_URL: databaseUrl, HALYARD_BOOTSTRAP_KEY: ownerKey, ...environment })
+  launch([], {
+    DATABASE_URL: databaseUrl,
+    HALYARD_BOOTSTRAP_KEY: ownerKey,
+    HALYARD_PASSWORD_COST: '10',
+    ...environment,
+  })
 
 /** Starts an edge as a process; otherwise like `startServer`. */
 export async function startEdge(

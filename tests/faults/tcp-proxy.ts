@@ -19,6 +19,8 @@ export interface TcpProxy {
    * Silently freezes the next connection that sends `commit` after a change: the `commit` is lost, or arrives and its response is lost.
    */
   silenceCommit(isLost: boolean): void
+  /** Number of connections that were ever accepted. */
+  readonly acceptedCount: number
   /** Number of frozen connections that are still open. */
   readonly silentCount: number
   close(): Promise<void>
@@ -27,6 +29,7 @@ export interface TcpProxy {
 export async function startTcpProxy(target: { host: string; port: number }): Promise<TcpProxy> {
   const pairs = new Set<{ near: Socket; far: Socket }>()
   const silentPairs = new Set<object>()
+  let acceptedCount = 0
   let isFrozen = false
   let isRefusing = false
   let isDeaf = false
@@ -39,6 +42,7 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     return text.includes('change_head') || [...changeNames].some(name => text.includes(name))
   }
   const server = createServer(near => {
+    acceptedCount += 1
     if (isRefusing) {
       near.destroy()
       return
@@ -111,6 +115,9 @@ export async function startTcpProxy(target: { host: string; port: number }): Pro
     },
     silenceCommit(isLost) {
       silencing = isLost ? 'lost' : 'unanswered'
+    },
+    get acceptedCount() {
+      return acceptedCount
     },
     get silentCount() {
       return silentPairs.size

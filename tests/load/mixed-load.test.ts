@@ -70,7 +70,7 @@ onEachDatabase('evaluation under changes', dialect => {
         expect([...statuses.keys()]).toEqual([200])
         expect(load.writes.every(write => write.outcome !== 'unknown')).toBe(true)
         expect(late - early).toBeLessThan(growthBytesMax)
-        expect(await metric(server, 'halyard_requests_in_flight')).toBe(0)
+        expect(await metric(server, 'halyard_http_requests_in_flight')).toBe(0)
       } finally {
         stop.abort()
         expect(await server.stop()).toBe(0)

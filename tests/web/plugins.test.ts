@@ -318,6 +318,47 @@ describe('plugins', { timeout: 120_000 }, () => {
       .toBe(true)
   })
 
+  it('of another organization run in the accepted version until an admin has reviewed the new one', async () => {
+    const { scenario } = visit
+    const id = await make('Tagger', 'export const processEvent = event => event\n', { name: 'Tagger' })
+    await scenario.patch(`${api()}${id}/`, { is_global: true })
+    const tenant = await scenario.stranger('tenant')
+    await tenant.post(`${tenant.project}/plugin_configs/`, { plugin: id, enabled: true })
+    const page = await visit.open()
+    const path = `${tenant.organization.replace('/api/organizations', '/organization')}/plugins/${id}`
+    await page.goto(`/login?next=${encodeURIComponent(path)}`)
+    await page.locator('input[type=email]').fill('tenant@elsewhere.example')
+    await page.locator('input[type=password]').fill('correct horse battery')
+    await page.locator('button[type=submit]').click()
+    await page.getByRole('heading', { name: 'Tagger' }).waitFor()
+    expect(await page.getByText('New version available').count()).toBe(0)
+
+    const files = {
+      'index.ts': 'export const processEvent = () => null\n',
+      'plugin.json': JSON.stringify({ name: 'Tagger', allowedHosts: ['collect.example'] }, null, 2),
+    }
+    await scenario.patch(`${api()}${id}/update_source/`, files)
+    await page.reload()
+    await page.getByText('New version available').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Review and accept' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New version available' })
+    await dialog.getByText('processEvent = () => null').waitFor()
+    await dialog.getByText('Allowed hosts').waitFor()
+    await expectSound(page)
+
+    // What is accepted is what was reviewed, not what the owner has published in the meantime.
+    await scenario.patch(`${api()}${id}/update_source/`, { 'index.ts': 'export const processEvent = () => 0\n' })
+    await dialog.getByRole('button', { name: 'Accept version' }).click()
+    await dialog.getByText('The plugin has changed since this release').waitFor()
+    await dialog.getByText('processEvent = () => 0').waitFor()
+    await dialog.getByRole('button', { name: 'Accept version' }).click()
+    await page.getByText('New version of Tagger accepted').waitFor()
+    await expect.poll(() => page.getByText('New version available').count()).toBe(0)
+    const { body } = await tenant.get(`${tenant.organization}/plugins/${id}/`)
+    expect([body.update_available, body.accepted_release]).toEqual([false, body.release])
+  })
+
   it('are read-only for members, also in German', async () => {
     const member = await visit.scenario.join('watcher')
     const id = await make('Nur ansehen')

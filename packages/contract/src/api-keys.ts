@@ -2,26 +2,63 @@ import Type, { type Static } from 'typebox'
 import { asUser, route } from './route.ts'
 import { IdInput, Instant, InstantInput, Nullable, Uuid } from './schema.ts'
 
-export const ApiKey = Type.Object({
-  id: Type.String(),
-  label: Type.String(),
-  mask_value: Type.String({ description: 'First and last four characters.' }),
-  scopes: Type.Array(Type.String()),
-  scoped_teams: Type.Array(Type.Integer()),
-  scoped_organizations: Type.Array(Uuid()),
-  created_at: Instant(),
-  last_used_at: Nullable(Instant('Accurate to the hour.')),
-  expires_at: Nullable(Instant()),
-  user_id: Type.Integer(),
-  value: Type.Optional(Type.String({ description: 'Only in the response that creates the key.' })),
-})
+export const ApiKey = Type.Object(
+  {
+    id: Type.String({ description: 'Unique id of the key.', examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'] }),
+    label: Type.String({ description: 'Name of the key.', examples: ['CI'] }),
+    mask_value: Type.String({ description: 'First and last four characters.', examples: ['phx_…a1b2'] }),
+    scopes: Type.Array(Type.String(), {
+      description: 'Scopes such as `feature_flag:read`; `*` grants everything.',
+      examples: [['feature_flag:read']],
+    }),
+    scoped_teams: Type.Array(Type.Integer(), {
+      description: 'Ids of the projects that the key is restricted to; empty means all.',
+      examples: [[]],
+    }),
+    scoped_organizations: Type.Array(Uuid(), {
+      description: 'Ids of the organizations that the key is restricted to; empty means all.',
+      examples: [[]],
+    }),
+    created_at: Instant('When the key was created.'),
+    last_used_at: Nullable(Instant('Accurate to the hour.')),
+    expires_at: Nullable(Instant('When the key expires; null means never.', null)),
+    user_id: Type.Integer({ description: 'Id of the owner.', examples: [1] }),
+    value: Type.Optional(Type.String({ description: 'Only in the response that creates the key.' })),
+  },
+  { title: 'PersonalApiKey', description: 'A personal API key. Its value is shown once, when it is created.' },
+)
 export type ApiKey = Static<typeof ApiKey>
+const NewApiKey = Type.Object(
+  {
+    ...ApiKey.properties,
+    value: Type.Optional(
+      Type.String({ description: 'The key itself.', examples: ['phx_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
+    ),
+  },
+  { title: 'NewPersonalApiKey', description: 'A new personal API key with its value.' },
+)
 
-const Label = Type.String({ minLength: 1, maxLength: 40 })
+const Label = Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['CI'] })
 const fields = {
-  scopes: Type.Optional(Type.Array(Type.String({ maxLength: 100 }), { maxItems: 100 })),
-  scoped_teams: Type.Optional(Type.Array(Type.Integer(), { maxItems: 1000 })),
-  scoped_organizations: Type.Optional(Type.Array(IdInput(), { maxItems: 1000 })),
+  scopes: Type.Optional(
+    Type.Array(Type.String({ maxLength: 100 }), {
+      maxItems: 100,
+      description: 'Scopes such as `feature_flag:read` or `*`. A key cannot grant more than the calling key.',
+      examples: [['feature_flag:read']],
+    }),
+  ),
+  scoped_teams: Type.Optional(
+    Type.Array(Type.Integer(), {
+      maxItems: 1000,
+      description: 'Ids of the projects that the key is restricted to; empty means all.',
+    }),
+  ),
+  scoped_organizations: Type.Optional(
+    Type.Array(IdInput(), {
+      maxItems: 1000,
+      description: 'Ids of the organizations that the key is restricted to; empty means all.',
+    }),
+  ),
   expires_at: Type.Optional(Nullable(InstantInput('At most when the key of the request expires.'))),
 }
 const tag = 'Personal API keys'
@@ -32,7 +69,10 @@ export const apiKeyRoutes = {
     method: 'GET',
     path: '/api/personal_api_keys',
     tag,
+    operationId: 'listPersonalApiKeys',
     summary: "List the caller's keys, newest first, without their values",
+    description:
+      'Returns the keys of the calling user. Values are never returned again; `mask_value` identifies a key.',
     access: asUser('user:read'),
     answers: { 200: Type.Array(ApiKey) },
   }),
@@ -40,16 +80,21 @@ export const apiKeyRoutes = {
     method: 'POST',
     path: '/api/personal_api_keys',
     tag,
+    operationId: 'createPersonalApiKey',
     summary: 'Create a key with at most the scopes of the calling key; its value is returned once',
+    description:
+      'The response is the only one that contains the value of the key. The new key cannot have more scopes, projects or time than the calling one.',
     access: asUser('user:write'),
     body: Type.Object({ label: Label, ...fields }),
-    answers: { 201: ApiKey },
+    answers: { 201: NewApiKey },
   }),
   get: route({
     method: 'GET',
     path: '/api/personal_api_keys/:key_id',
     tag,
+    operationId: 'getPersonalApiKey',
     summary: 'Get a key; 404 for sign-ins',
+    description: 'Returns one key of the calling user, without its value. `@current` is the key of this request.',
     access: asUser('user:read'),
     params: KeyParams,
     answers: { 200: ApiKey },
@@ -58,7 +103,9 @@ export const apiKeyRoutes = {
     method: 'PATCH',
     path: '/api/personal_api_keys/:key_id',
     tag,
+    operationId: 'updatePersonalApiKey',
     summary: 'Change a key; 404 for sign-ins',
+    description: 'Changes the label, scopes, restrictions or expiry. A key cannot extend its own rights.',
     access: asUser('user:write'),
     params: KeyParams,
     body: Type.Object({ label: Type.Optional(Label), ...fields }),
@@ -68,7 +115,9 @@ export const apiKeyRoutes = {
     method: 'DELETE',
     path: '/api/personal_api_keys/:key_id',
     tag,
+    operationId: 'deletePersonalApiKey',
     summary: 'Revoke a key; 404 for sign-ins',
+    description: 'Revokes the key at once on all nodes.',
     access: asUser('user:write'),
     params: KeyParams,
     answers: { 204: null },

@@ -1,15 +1,18 @@
-import Type from 'typebox'
 import { asUser, route } from './route.ts'
+import { EventStream } from './schema.ts'
 
 export const changeRoutes = {
   stream: route({
     method: 'GET',
     path: '/api/changes/stream',
     tag: 'Users',
+    operationId: 'streamChanges',
     summary:
       'Stream changes that the caller can see (flags, cohorts, projects, identity, plugins) as server-sent events',
+    description:
+      'Each event is JSON with the type and id of what changed. The stream stays open; clients reconnect when it ends.',
     access: asUser('project:read'),
-    answers: { 200: Type.String() },
+    answers: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
 }

@@ -1,5 +1,6 @@
 import Type, { type Static } from 'typebox'
 import { activityAnswer, activityQuery } from './activity.ts'
+import { CohortFilters } from './flag-definition.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
 import {
@@ -12,6 +13,8 @@ import {
   mebibyte,
   Nullable,
   ProjectParams,
+  ShapedObject,
+  ShapedObjectInput,
   Uuid,
 } from './schema.ts'
 import { UserBasic } from './users.ts'
@@ -20,30 +23,47 @@ export const cohortNameCharactersMax = 400
 export const cohortDescriptionCharactersMax = 1000
 
 /** PostHog's shape; the last three fields are Halyard's. */
-export const Cohort = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  description: Type.String(),
-  groups: Type.Array(Type.Unknown(), { description: 'Always empty: legacy groups are returned as filters.' }),
-  deleted: Type.Boolean(),
-  filters: FreeObject('`{"properties": {"type": "AND" | "OR", "values": […]}}`; `{}` for a static cohort.'),
-  query: Type.Null(),
-  is_calculating: Type.Boolean({ description: 'Whether the cohort is being counted or filled.' }),
-  created_by: UserBasic,
-  created_at: Instant(),
-  last_calculation: Nullable(Instant()),
-  errors_calculating: Type.Integer({ description: 'Number of consecutive failures to count or fill.' }),
-  count: Nullable(Type.Integer({ description: 'Number of members; null before the first count.' })),
-  is_static: Type.Boolean(),
-  last_error: Nullable(Type.String()),
-  progress: Nullable(
-    Type.Object({
-      processed: Type.Integer({ description: 'Number of persons or ids processed.' }),
-      total: Nullable(Type.Integer()),
+export const Cohort = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the cohort.', examples: [7] }),
+    name: Type.String({ description: 'Name of the cohort.', examples: ['Beta testers'] }),
+    description: Type.String({ description: 'Description of the cohort.', examples: ['Customers who opted in'] }),
+    groups: Type.Array(Type.Unknown(), {
+      description: 'Always empty: legacy groups are returned as filters.',
+      examples: [[]],
     }),
-  ),
-  version: Type.Integer(),
-})
+    deleted: Type.Boolean({ description: 'Whether the cohort is soft-deleted.', examples: [false] }),
+    filters: ShapedObject(CohortFilters),
+    query: Type.Null({ description: 'Always null: HogQL queries are not supported.' }),
+    is_calculating: Type.Boolean({ description: 'Whether the cohort is being counted or filled.', examples: [false] }),
+    created_by: UserBasic,
+    created_at: Instant('When the cohort was created.'),
+    last_calculation: Nullable(Instant('When the members were last counted.')),
+    errors_calculating: Type.Integer({
+      description: 'Number of consecutive failures to count or fill.',
+      examples: [0],
+    }),
+    count: Nullable(Type.Integer({ description: 'Number of members; null before the first count.', examples: [42] })),
+    is_static: Type.Boolean({ description: 'Whether the cohort is a fixed list of persons.', examples: [false] }),
+    last_error: Nullable(Type.String({ description: 'Message of the last failure.', examples: [null] })),
+    progress: Nullable(
+      Type.Object(
+        {
+          processed: Type.Integer({ description: 'Number of persons or ids processed.', examples: [500] }),
+          total: Nullable(
+            Type.Integer({ description: 'Number of persons or ids to process, if known.', examples: [2000] }),
+          ),
+        },
+        { description: 'Progress of counting or filling; null when idle.', examples: [null] },
+      ),
+    ),
+    version: Type.Integer({
+      description: 'Incremented by each change; send it back to detect conflicts (409).',
+      examples: [1],
+    }),
+  },
+  { title: 'Cohort', description: 'A named set of persons: dynamic (by filters) or static (a list).' },
+)
 export type Cohort = Static<typeof Cohort>
 
 const cohortMembersMax = 1_000_000
@@ -56,61 +76,123 @@ const personIds = Type.Array(IdInput(), {
   description: 'UUIDs of persons to add.',
 })
 
-export const CohortWrite = Type.Object({
-  name: Type.Optional(Nullable(Type.String({ maxLength: cohortNameCharactersMax }))),
-  description: Type.Optional(Nullable(Type.String({ maxLength: cohortDescriptionCharactersMax }))),
-  filters: Type.Optional(Nullable(FreeObjectInput(4 * mebibyte))),
-  groups: Type.Optional(
-    FreeListInput(10_000, 4 * mebibyte, 'The older form of `filters`: any of these groups of properties.'),
-  ),
-  query: Type.Optional(Nullable(FreeObjectInput(mebibyte))),
-  is_static: Type.Optional(Type.Boolean()),
-  deleted: Type.Optional(Type.Boolean()),
-  distinct_ids: Type.Optional(distinctIds),
-  person_ids: Type.Optional(personIds),
-  version: Type.Optional(Type.Integer()),
-})
+export const CohortWrite = Type.Object(
+  {
+    name: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: cohortNameCharactersMax,
+          description: 'Name of the cohort.',
+          examples: ['Beta testers'],
+        }),
+      ),
+    ),
+    description: Type.Optional(
+      Nullable(
+        Type.String({
+          maxLength: cohortDescriptionCharactersMax,
+          description: 'Description of the cohort.',
+          examples: ['Customers who opted in'],
+        }),
+      ),
+    ),
+    filters: Type.Optional(Nullable(ShapedObjectInput(CohortFilters, 4 * mebibyte))),
+    groups: Type.Optional(
+      FreeListInput(10_000, 4 * mebibyte, 'The older form of `filters`: any of these groups of properties.'),
+    ),
+    query: Type.Optional(Nullable(FreeObjectInput(mebibyte, 'Not supported; must be null.'))),
+    is_static: Type.Optional(
+      Type.Boolean({ description: 'Whether the cohort is a fixed list of persons. Cannot be changed later.' }),
+    ),
+    deleted: Type.Optional(Type.Boolean({ description: '`true` soft-deletes the cohort, `false` restores it.' })),
+    distinct_ids: Type.Optional(distinctIds),
+    person_ids: Type.Optional(personIds),
+    version: Type.Optional(
+      Type.Integer({ description: 'Version that the change is based on. Returns 409 if it is out of date.' }),
+    ),
+  },
+  {
+    title: 'CohortWrite',
+    description: 'Writable fields of a cohort. Omitted fields do not change.',
+    examples: [
+      {
+        name: 'Beta testers',
+        filters: {
+          properties: {
+            type: 'OR',
+            values: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
+          },
+        },
+      },
+    ],
+  },
+)
 export type CohortWrite = Static<typeof CohortWrite>
 
-const CohortMembers = Type.Object({
-  distinct_ids: Type.Optional(distinctIds),
-  person_ids: Type.Optional(personIds),
-})
-const CohortMember = Type.Object({
-  ...CohortMembers.properties,
-  person_id: Type.Optional(IdInput()),
-  distinct_id: Type.Optional(Type.String({ maxLength: 1000 })),
-})
+const CohortMembers = Type.Object(
+  {
+    distinct_ids: Type.Optional(distinctIds),
+    person_ids: Type.Optional(personIds),
+  },
+  {
+    title: 'CohortMembers',
+    description: 'Persons to add to a static cohort.',
+    examples: [{ distinct_ids: ['user-1', 'user-2'] }],
+  },
+)
+const CohortMember = Type.Object(
+  {
+    ...CohortMembers.properties,
+    person_id: Type.Optional(IdInput('UUID of one person.')),
+    distinct_id: Type.Optional(
+      Type.String({ maxLength: 1000, description: 'Distinct id of one person.', examples: ['user-1'] }),
+    ),
+  },
+  {
+    title: 'CohortMembersRemoval',
+    description: 'Persons to remove from a static cohort.',
+    examples: [{ distinct_ids: ['user-1'] }],
+  },
+)
 
 /** A cohort with the outcome of adding or removing members. */
-const CohortChanged = Type.Object({
-  ...Cohort.properties,
-  added: Type.Optional(Type.Integer({ description: 'Number of persons added.' })),
-  removed: Type.Optional(Type.Integer()),
-  unknown: Type.Optional(Type.Integer({ description: 'Number of ids without a person.' })),
-  unknown_ids: Type.Optional(
-    Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.' }),
-  ),
-})
+const CohortChanged = Type.Object(
+  {
+    ...Cohort.properties,
+    added: Type.Optional(Type.Integer({ description: 'Number of persons added.', examples: [2] })),
+    removed: Type.Optional(Type.Integer({ description: 'Number of persons removed.', examples: [0] })),
+    unknown: Type.Optional(Type.Integer({ description: 'Number of ids without a person.', examples: [0] })),
+    unknown_ids: Type.Optional(
+      Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.', examples: [[]] }),
+    ),
+  },
+  { title: 'CohortChange', description: 'A cohort with the outcome of adding or removing members.' },
+)
 
-const MemberPerson = Type.Object({
-  id: Uuid(),
-  uuid: Uuid(),
-  type: Type.Literal('person'),
-  name: Type.String(),
-  distinct_ids: Type.Array(Type.String()),
-  properties: FreeObject(),
-  created_at: Instant(),
-})
+const MemberPerson = Type.Object(
+  {
+    id: Uuid('UUID of the person.'),
+    uuid: Uuid('UUID of the person.'),
+    type: Type.Literal('person', { description: 'Always `person`.' }),
+    name: Type.String({ description: 'Display name of the person.', examples: ['ada@example.com'] }),
+    distinct_ids: Type.Array(Type.String(), { description: 'Distinct ids of the person.', examples: [['user-1']] }),
+    properties: FreeObject('Properties of the person.', { email: 'ada@example.com', plan: 'pro' }),
+    created_at: Instant('When the person was created.'),
+  },
+  { title: 'CohortPerson', description: 'A member of a cohort.' },
+)
 
-const CohortPersons = Type.Object({
-  results: Type.Array(MemberPerson),
-  next: Nullable(Type.String({ description: 'URL of the next page.' })),
-  previous: Nullable(Type.String({ description: 'URL of the previous page.' })),
-})
+const CohortPersons = Type.Object(
+  {
+    results: Type.Array(MemberPerson, { description: 'Members of this page.' }),
+    next: Nullable(Type.String({ description: 'URL of the next page.', examples: [null] })),
+    previous: Nullable(Type.String({ description: 'URL of the previous page.', examples: [null] })),
+  },
+  { title: 'PageOfCohortPersons', description: 'A page of members of a cohort.' },
+)
 
-const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
-const CohortActivity = Type.Object(activityAnswer)
+const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Cohort id.') })
+const CohortActivity = Type.Object(activityAnswer, { title: 'PageOfActivity', description: 'A page of activity.' })
 
 const tag = 'Cohorts'
 const cohorts = '/api/projects/:project_id/cohorts' as const
@@ -120,14 +202,16 @@ export const cohortRoutes = {
     method: 'GET',
     path: cohorts,
     tag,
+    operationId: 'listCohorts',
     summary: 'List the cohorts of the project, newest first',
+    description: 'Returns a page of cohorts with their filters and member counts.',
     access: inProject('cohort:read'),
     params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
       search: Type.Optional(Type.String({ description: 'Part of the name.' })),
-      type: Type.Optional(Type.String({ description: '`static` or `dynamic`.' })),
-      deleted: Type.Optional(Type.String({ description: '`true` lists the deleted cohorts instead.' })),
+      type: Type.Optional(Type.String({ enum: ['static', 'dynamic'], description: 'Only cohorts of this type.' })),
+      deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted cohorts instead.' })),
     }),
     answers: { 200: Page(Cohort) },
   }),
@@ -135,7 +219,10 @@ export const cohortRoutes = {
     method: 'POST',
     path: cohorts,
     tag,
+    operationId: 'createCohort',
     summary: 'Create a cohort: dynamic by filters, or static from distinct ids, persons or a CSV file',
+    description:
+      'With `is_static` and `distinct_ids`, `person_ids` or a CSV file the cohort is a fixed list; otherwise it is dynamic and evaluated on every request. Members are counted in the background.',
     access: inProject('cohort:write'),
     params: ProjectParams,
     query: Type.Object({ name: Type.Optional(Type.String({ description: 'The name, when the body is `text/csv`.' })) }),
@@ -146,7 +233,9 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id`,
     tag,
+    operationId: 'getCohort',
     summary: 'Get a cohort, deleted or not',
+    description: 'Returns the cohort with its filters, its count and the state of the count.',
     access: inProject('cohort:read'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -155,26 +244,36 @@ export const cohortRoutes = {
     method: 'PATCH',
     path: `${cohorts}/:id`,
     tag,
+    operationId: 'updateCohort',
     summary: 'Change, delete (`deleted: true`) or restore a cohort; listed persons are added',
+    description: 'Changes only the fields that the body contains. A cohort that a flag uses cannot be deleted.',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortWrite,
+    mayConflict: true,
     answers: { 200: CohortChanged },
   }),
   remove: route({
     method: 'DELETE',
     path: `${cohorts}/:id`,
     tag,
+    operationId: 'deleteCohort',
     summary: 'Not allowed: cohorts are deleted by PATCH with `deleted: true`',
+    description: 'Always returns 405 without a body. Cohorts are soft-deleted, so that they can be restored.',
     access: inProject('cohort:write'),
-    params: Type.Object({ ...ProjectParams.properties, id: Type.String() }),
+    params: Type.Object({
+      ...ProjectParams.properties,
+      id: Type.String({ description: 'Cohort id.', examples: ['7'] }),
+    }),
     answers: { 405: null },
   }),
   persons: route({
     method: 'GET',
     path: `${cohorts}/:id/persons`,
     tag,
+    operationId: 'listCohortPersons',
     summary: 'List the members of a cohort, newest first',
+    description: 'For a dynamic cohort the members are evaluated at the time of the request.',
     access: inProject('cohort:read'),
     params: CohortParams,
     query: Type.Object({
@@ -187,37 +286,49 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/persons`,
     tag,
+    operationId: 'addCohortPersons',
     summary: 'Add members to a static cohort: distinct ids, persons or a CSV file',
+    description:
+      'Accepts JSON or a CSV file (`text/csv` or `multipart/form-data`) with one id per line. Ids without a person are skipped and counted in `unknown`.',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMembers,
+    mayConflict: true,
     answers: { 200: CohortChanged },
   }),
   addToStatic: route({
     method: 'PATCH',
     path: `${cohorts}/:id/add_persons_to_static_cohort`,
     tag,
+    operationId: 'addPersonsToStaticCohort',
     summary: 'Add members to a static cohort',
+    description: 'The same as `POST …/persons/`, at the path that PostHog uses.',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMembers,
+    mayConflict: true,
     answers: { 200: CohortChanged },
   }),
   removeFromStatic: route({
     method: 'PATCH',
     path: `${cohorts}/:id/remove_person_from_static_cohort`,
     tag,
+    operationId: 'removePersonFromStaticCohort',
     summary: 'Remove members from a static cohort',
+    description: 'Removes persons by distinct id or UUID. Ids without a person are counted in `unknown`.',
     access: inProject('cohort:write'),
     params: CohortParams,
     body: CohortMember,
+    mayConflict: true,
     answers: { 200: CohortChanged },
   }),
   duplicate: route({
     method: 'POST',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
     tag,
+    operationId: 'duplicateCohortAsStatic',
     summary: 'Create a static copy of a dynamic cohort, filled in the background',
+    description: 'Returns the new cohort at once; `is_calculating` is true until all members have been added.',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -226,7 +337,9 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/duplicate_as_static_cohort`,
     tag,
+    operationId: 'duplicateCohortAsStaticWithGet',
     summary: 'Create a static copy of a dynamic cohort (with GET, as in PostHog)',
+    description: 'The same as with POST, for clients that use GET as PostHog does. Creates a new cohort on each call.',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -235,7 +348,9 @@ export const cohortRoutes = {
     method: 'POST',
     path: `${cohorts}/:id/calculate`,
     tag,
+    operationId: 'calculateCohort',
     summary: 'Recount a dynamic cohort in the background',
+    description: 'Returns the cohort at once; `is_calculating` is true until the count is done.',
     access: inProject('cohort:write'),
     params: CohortParams,
     answers: { 200: Cohort },
@@ -244,7 +359,9 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/:id/activity`,
     tag,
+    operationId: 'listCohortActivity',
     summary: 'List the activity of a cohort, newest first',
+    description: 'Returns who changed which field of the cohort and when.',
     access: inProject('activity_log:read', 'cohort:read'),
     params: CohortParams,
     query: Type.Object(activityQuery),
@@ -254,7 +371,9 @@ export const cohortRoutes = {
     method: 'GET',
     path: `${cohorts}/activity`,
     tag,
+    operationId: 'listProjectCohortActivity',
     summary: 'List the activity of all cohorts of the project, newest first',
+    description: 'Returns who changed which cohort of the project and when.',
     access: inProject('activity_log:read', 'cohort:read'),
     params: ProjectParams,
     query: Type.Object(activityQuery),

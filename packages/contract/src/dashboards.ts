@@ -13,90 +13,144 @@ const TileMetric = Type.Union(
 )
 
 const basic = {
-  id: Type.Integer(),
-  name: Type.String(),
-  description: Type.String(),
-  pinned: Type.Boolean(),
-  created_at: Instant(),
+  id: Type.Integer({ description: 'Unique id of the dashboard.', examples: [3] }),
+  name: Type.String({ description: 'Name of the dashboard.', examples: ['Usage of new-checkout'] }),
+  description: Type.String({ description: 'Description of the dashboard.', examples: ['Generated with the flag'] }),
+  pinned: Type.Boolean({ description: 'Whether the dashboard is pinned in the list.', examples: [false] }),
+  created_at: Instant('When the dashboard was created.'),
   created_by: UserBasic,
-  is_shared: Type.Boolean(),
-  deleted: Type.Boolean(),
-  creation_mode: Type.String(),
-  tags: Type.Array(Type.Unknown()),
-  restriction_level: Type.Integer(),
-  effective_restriction_level: Type.Integer(),
-  effective_privilege_level: Type.Integer(),
-  feature_flag: Nullable(Type.Integer({ description: 'The flag whose usage it shows.' })),
-  is_enriched: Type.Boolean({ description: 'Shows views and interactions as well.' }),
+  is_shared: Type.Boolean({ description: 'Whether the dashboard is public. Always false.', examples: [false] }),
+  deleted: Type.Boolean({ description: 'Whether the dashboard is soft-deleted.', examples: [false] }),
+  creation_mode: Type.String({ description: 'Always `default`.', examples: ['default'] }),
+  tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [[]] }),
+  restriction_level: Type.Integer({ description: 'Always 21: every member of the project can edit.', examples: [21] }),
+  effective_restriction_level: Type.Integer({ description: 'Same as `restriction_level`.', examples: [21] }),
+  effective_privilege_level: Type.Integer({ description: 'Always 37: the caller can edit.', examples: [37] }),
+  feature_flag: Nullable(Type.Integer({ description: 'The flag whose usage it shows.', examples: [12] })),
+  is_enriched: Type.Boolean({ description: 'Shows views and interactions as well.', examples: [false] }),
 }
-export const DashboardBasic = Type.Object(basic)
+export const DashboardBasic = Type.Object(basic, {
+  title: 'DashboardSummary',
+  description: 'A dashboard without its tiles.',
+})
 export type DashboardBasic = Static<typeof DashboardBasic>
 
-export const DashboardTile = Type.Object({
-  id: Type.Integer(),
-  insight: Type.Object({
-    name: Type.String(),
-    feature_flag: Type.Integer(),
-    metric: Type.String(),
-    interval: Type.Literal('day'),
-    days: Type.Array(Type.String(), { description: 'The days of the series, in UTC.' }),
-    series: Type.Array(
-      Type.Object({
-        label: Type.String({ description: 'The variant, `true`, `false`, or the name of the metric.' }),
-        data: Type.Array(Type.Number(), { description: 'One value per day.' }),
-        total: Type.Number({ description: 'Total over the range; each person counts once.' }),
-      }),
+export const DashboardTile = Type.Object(
+  {
+    id: Type.Integer({ description: 'Position of the tile, from 1.', examples: [1] }),
+    insight: Type.Object(
+      {
+        name: Type.String({
+          description: 'Title of the chart.',
+          examples: ['Calls of new-checkout per day, by variant'],
+        }),
+        feature_flag: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+        metric: Type.String({
+          description: 'What is counted: `calls`, `people`, `views` or `interactions`.',
+          examples: ['calls'],
+        }),
+        interval: Type.Literal('day', { description: 'Always `day`.' }),
+        days: Type.Array(Type.String(), {
+          description: 'The days of the series, in UTC.',
+          examples: [['2026-03-01', '2026-03-02']],
+        }),
+        series: Type.Array(
+          Type.Object({
+            label: Type.String({
+              description: 'The variant, `true`, `false`, or the name of the metric.',
+              examples: ['true'],
+            }),
+            data: Type.Array(Type.Number(), { description: 'One value per day.', examples: [[120, 134]] }),
+            total: Type.Number({ description: 'Total over the range; each person counts once.', examples: [254] }),
+          }),
+          { description: 'One line for each variant or metric.' },
+        ),
+      },
+      { description: 'What the chart shows.' },
     ),
-  }),
-  text: Type.Null(),
-  layouts: FreeObject(),
-  color: Type.Null(),
-  last_refresh: Instant(),
-  is_cached: Type.Boolean(),
-})
+    text: Type.Null({ description: 'Always null.' }),
+    layouts: FreeObject('Always empty.', {}),
+    color: Type.Null({ description: 'Always null.' }),
+    last_refresh: Instant('When the data was read.'),
+    is_cached: Type.Boolean({ description: 'Whether the data comes from a cache. Always false.', examples: [false] }),
+  },
+  { title: 'DashboardTile', description: 'A chart of a dashboard.' },
+)
 export type DashboardTile = Static<typeof DashboardTile>
 
-export const Dashboard = Type.Object({
-  ...basic,
-  filters: Type.Object({ date_from: Type.String(), date_to: Type.String() }),
-  tiles: Type.Array(DashboardTile),
-})
+export const Dashboard = Type.Object(
+  {
+    ...basic,
+    filters: Type.Object(
+      {
+        date_from: Type.String({ description: 'First day.', examples: ['2026-03-01'] }),
+        date_to: Type.String({ description: 'Last day.', examples: ['2026-03-02'] }),
+      },
+      { description: 'The range of days that is shown.' },
+    ),
+    tiles: Type.Array(DashboardTile, { description: 'Charts of the dashboard.' }),
+  },
+  { title: 'Dashboard', description: 'A dashboard with its tiles.' },
+)
 export type Dashboard = Static<typeof Dashboard>
 
 export const dashboardTilesMax = 50
 
 const writable = {
-  name: Type.Optional(Type.String({ minLength: 1, maxLength: 400 })),
-  description: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
-  pinned: Type.Optional(Type.Boolean()),
-  deleted: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(TagsInput()),
-  tiles: Type.Optional(
-    Type.Array(Type.Object({ feature_flag: Type.Integer(), metric: TileMetric }), {
-      maxItems: dashboardTilesMax,
-      description: `Tiles in addition to the usage of its own flag, at most ${dashboardTilesMax}.`,
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 400, description: 'Name of the dashboard.', examples: ['Checkout'] }),
+  ),
+  description: Type.Optional(
+    Type.String({
+      maxLength: descriptionCharactersMax,
+      description: 'Description of the dashboard.',
+      examples: ['Everything about the checkout'],
     }),
   ),
+  pinned: Type.Optional(Type.Boolean({ description: 'Whether the dashboard is pinned in the list.' })),
+  deleted: Type.Optional(Type.Boolean({ description: '`true` soft-deletes the dashboard, `false` restores it.' })),
+  tags: Type.Optional(TagsInput('Tags, usually strings; replaces the list.')),
+  tiles: Type.Optional(
+    Type.Array(
+      Type.Object({
+        feature_flag: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+        metric: TileMetric,
+      }),
+      {
+        maxItems: dashboardTilesMax,
+        description: `Tiles in addition to the usage of its own flag, at most ${dashboardTilesMax}.`,
+      },
+    ),
+  ),
 }
-export const DashboardWrite = Type.Object(writable)
+export const DashboardWrite = Type.Object(writable, {
+  title: 'DashboardWrite',
+  description: 'Writable fields of a dashboard. Omitted fields do not change.',
+  examples: [{ name: 'Checkout', tiles: [{ feature_flag: 12, metric: 'calls' }] }],
+})
 export type DashboardWrite = Static<typeof DashboardWrite>
 
 const tag = 'Dashboards'
 const dashboards = '/api/projects/:project_id/dashboards' as const
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
-const DashboardParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+const DashboardParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Dashboard id.') })
 const rangeQuery = {
   date_from: Type.Optional(Type.String({ description: 'A day, or relative days or weeks: `-30d` (default), `-8w`.' })),
   date_to: Type.Optional(Type.String({ description: 'A day; today by default.' })),
 }
-const FlagWithDashboard = Type.Object({ ...Flag.properties, dashboard: Dashboard, success: Type.Literal(true) })
+const FlagWithDashboard = Type.Object(
+  { ...Flag.properties, dashboard: Dashboard, success: Type.Literal(true, { description: 'Always true.' }) },
+  { title: 'FeatureFlagWithDashboard', description: 'A flag with its usage dashboard.' },
+)
 
 export const dashboardRoutes = {
   list: route({
     method: 'GET',
     path: dashboards,
     tag,
+    operationId: 'listDashboards',
     summary: 'List the dashboards of the project, by name',
+    description: 'Returns a page of dashboards without their tiles.',
     access: inProject('dashboard:read'),
     params: ProjectParams,
     query: Type.Object({
@@ -109,7 +163,9 @@ export const dashboardRoutes = {
     method: 'POST',
     path: dashboards,
     tag,
+    operationId: 'createDashboard',
     summary: 'Create a dashboard',
+    description: 'Creates a dashboard with tiles for any flags of the project.',
     access: inProject('dashboard:write'),
     params: ProjectParams,
     body: DashboardWrite,
@@ -119,7 +175,9 @@ export const dashboardRoutes = {
     method: 'GET',
     path: `${dashboards}/:id`,
     tag,
+    operationId: 'getDashboard',
     summary: 'Get a dashboard with its tiles and their series',
+    description: 'Series have one value per day of the range, in UTC.',
     access: inProject('dashboard:read'),
     params: DashboardParams,
     query: Type.Object(rangeQuery),
@@ -129,7 +187,9 @@ export const dashboardRoutes = {
     method: 'PATCH',
     path: `${dashboards}/:id`,
     tag,
+    operationId: 'updateDashboard',
     summary: 'Change, delete (`deleted: true`) or restore a dashboard',
+    description: 'Changes only the fields that the body contains; `tiles` is replaced as a whole.',
     access: inProject('dashboard:write'),
     params: DashboardParams,
     body: DashboardWrite,
@@ -139,16 +199,24 @@ export const dashboardRoutes = {
     method: 'DELETE',
     path: `${dashboards}/:id`,
     tag,
+    operationId: 'deleteDashboard',
     summary: 'Not allowed: dashboards are deleted by PATCH with `deleted: true`',
+    description: 'Always returns 405 without a body. Dashboards are soft-deleted, so that they can be restored.',
     access: inProject('dashboard:write'),
-    params: Type.Object({ ...ProjectParams.properties, id: Type.String() }),
+    params: Type.Object({
+      ...ProjectParams.properties,
+      id: Type.String({ description: 'Dashboard id.', examples: ['3'] }),
+    }),
     answers: { 405: null },
   }),
   ofFlag: route({
     method: 'POST',
     path: `${flag}/dashboard`,
     tag,
+    operationId: 'createFeatureFlagDashboard',
     summary: 'Create the usage dashboard of the flag if it does not exist',
+    description:
+      'Every flag gets a usage dashboard when it is created. A new one replaces it if it was deleted. The body is ignored.',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: FlagWrite,
@@ -159,7 +227,10 @@ export const dashboardRoutes = {
     method: 'POST',
     path: `${flag}/enrich_usage_dashboard`,
     tag,
+    operationId: 'enrichFeatureFlagDashboard',
     summary: 'Add views and interactions to the usage dashboard of the flag',
+    description:
+      'Sets `has_enriched_analytics`. Views and interactions come from `$feature_view` and `$feature_interaction` events. The body is ignored.',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: FlagWrite,

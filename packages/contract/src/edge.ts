@@ -1,6 +1,14 @@
 import Type, { type Static } from 'typebox'
 import { asUser, route } from './route.ts'
-import { bytesMaxKeyword, FreeObject, FreeObjectInput, InstantInput, mebibyte, Nullable } from './schema.ts'
+import {
+  bytesMaxKeyword,
+  EventStream,
+  FreeObject,
+  FreeObjectInput,
+  InstantInput,
+  mebibyte,
+  Nullable,
+} from './schema.ts'
 
 /** The API that edges use on their upstream, a server or another edge; see `docs/operate/edge.md`. */
 
@@ -9,58 +17,132 @@ export const edgeBatchesMax = 1000
 export const edgeBatchEventsMax = 1000
 
 const uuidPattern = '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'
-const ProjectUuid = Type.String({ pattern: uuidPattern, maxLength: 36, description: 'UUID of the project.' })
-const Id = Type.String({ pattern: '^[\\w.:-]{1,100}$', maxLength: 100 })
+const ProjectUuid = Type.String({
+  pattern: uuidPattern,
+  maxLength: 36,
+  description: 'UUID of the project.',
+  examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
+})
+const Id = Type.String({
+  pattern: '^[\\w.:-]{1,100}$',
+  maxLength: 100,
+  description: 'Id of the batch, which is processed once.',
+  examples: ['edge-1:4711'],
+})
 
-export const EdgeEvent = Type.Object({
-  uuid: Type.String({ pattern: uuidPattern, maxLength: 36 }),
-  event: Type.String({ minLength: 1, maxLength: 200 }),
-  distinct_id: Type.String({ minLength: 1, maxLength: 1000 }),
-  // As much as a whole request: what an edge has accepted must not be refused here.
-  properties: FreeObjectInput(20 * mebibyte),
-  at: InstantInput('When it happened, by the clock of the first edge.'),
-  ip: Nullable(Type.String({ maxLength: 100 })),
-})
-export const EdgeBatch = Type.Object({
-  id: Id,
-  project: Type.Optional(ProjectUuid),
-  events: Type.Optional(Type.Array(EdgeEvent, { maxItems: edgeBatchEventsMax })),
-  evaluations: Type.Optional(
-    Type.Object({
-      requests: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-      flags: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+export const EdgeEvent = Type.Object(
+  {
+    uuid: Type.String({
+      pattern: uuidPattern,
+      maxLength: 36,
+      description: 'UUID of the event, for deduplication.',
+      examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
     }),
-  ),
-})
+    event: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Name of the event.',
+      examples: ['checkout completed'],
+    }),
+    distinct_id: Type.String({
+      minLength: 1,
+      maxLength: 1000,
+      description: 'Distinct id of the person.',
+      examples: ['user-1'],
+    }),
+    // As much as a whole request: what an edge has accepted must not be refused here.
+    properties: FreeObjectInput(20 * mebibyte, 'Properties of the event.', { amount: 42 }),
+    at: InstantInput('When it happened, by the clock of the first edge.'),
+    ip: Nullable(Type.String({ maxLength: 100, description: 'Address of the client.', examples: [null] })),
+  },
+  { title: 'EdgeEvent', description: 'An event that an edge has accepted.' },
+)
+export const EdgeBatch = Type.Object(
+  {
+    id: Id,
+    project: Type.Optional(ProjectUuid),
+    events: Type.Optional(
+      Type.Array(EdgeEvent, {
+        maxItems: edgeBatchEventsMax,
+        description: 'Events in the order in which the edge received them.',
+      }),
+    ),
+    evaluations: Type.Optional(
+      Type.Object(
+        {
+          requests: Type.Integer({
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'Evaluation requests.',
+            examples: [120],
+          }),
+          flags: Type.Integer({
+            minimum: 0,
+            maximum: Number.MAX_SAFE_INTEGER,
+            description: 'Evaluated flags.',
+            examples: [840],
+          }),
+        },
+        { description: 'Number of evaluations since the last batch.' },
+      ),
+    ),
+  },
+  { title: 'EdgeBatch', description: 'Events and counts of one project.' },
+)
 export type EdgeBatch = Static<typeof EdgeBatch>
 export type EdgeEvent = Static<typeof EdgeEvent>
 
-const DistinctId = Type.String({ minLength: 1, maxLength: 1000 })
-
-export const EdgeSubjectQuestion = Type.Object({
-  project: ProjectUuid,
-  distinct_id: DistinctId,
-  anon_distinct_id: Type.Optional(DistinctId),
-  person_properties: Type.Boolean(),
-  groups: Type.Array(
-    Type.Object({
-      type_index: Type.Integer({ minimum: 0, maximum: 4 }),
-      type: Type.String({ maxLength: 1000 }),
-      key: Type.String({ maxLength: 1000 }),
-    }),
-    { maxItems: 5 },
-  ),
-  static_cohorts: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), { maxItems: 100_000 }),
-  continuity_flags: Type.Array(Type.String({ maxLength: 400 }), { maxItems: 100_000 }),
+const DistinctId = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  description: 'Distinct id of the person.',
+  examples: ['user-1'],
 })
+
+export const EdgeSubjectQuestion = Type.Object(
+  {
+    project: ProjectUuid,
+    distinct_id: DistinctId,
+    anon_distinct_id: Type.Optional(DistinctId),
+    person_properties: Type.Boolean({
+      description: 'Whether the properties of the person are needed.',
+      examples: [true],
+    }),
+    groups: Type.Array(
+      Type.Object({
+        type_index: Type.Integer({ minimum: 0, maximum: 4, description: 'Index of the group type.', examples: [0] }),
+        type: Type.String({ maxLength: 1000, description: 'Name of the group type.', examples: ['company'] }),
+        key: Type.String({ maxLength: 1000, description: 'Key of the group.', examples: ['acme'] }),
+      }),
+      { maxItems: 5, description: 'Groups whose properties are needed.', examples: [[]] },
+    ),
+    static_cohorts: Type.Array(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }), {
+      maxItems: 100_000,
+      description: 'Ids of the static cohorts to check.',
+      examples: [[7]],
+    }),
+    continuity_flags: Type.Array(Type.String({ maxLength: 400 }), {
+      maxItems: 100_000,
+      description: 'Keys of flags with experience continuity.',
+      examples: [[]],
+    }),
+  },
+  { title: 'EdgeSubjectQuery', description: 'The person and groups that an edge needs stored data of.' },
+)
 export type EdgeSubjectQuestion = Static<typeof EdgeSubjectQuestion>
 
-export const EdgeSubject = Type.Object({
-  person_properties: Nullable(FreeObject()),
-  group_properties: FreeObject('Group type → properties.'),
-  static_cohorts: Type.Array(Type.Integer()),
-  hash_keys: Type.Record(Type.String(), Type.String(), { description: 'Flag key → hash key.' }),
-})
+export const EdgeSubject = Type.Object(
+  {
+    person_properties: Nullable(FreeObject('Properties of the person; null without a person.', { plan: 'pro' })),
+    group_properties: FreeObject('Group type → properties.', {}),
+    static_cohorts: Type.Array(Type.Integer(), {
+      description: 'Static cohorts that contain the person.',
+      examples: [[7]],
+    }),
+    hash_keys: Type.Record(Type.String(), Type.String(), { description: 'Flag key → hash key.', examples: [{}] }),
+  },
+  { title: 'EdgeSubject', description: 'Stored data of a person and groups.' },
+)
 export type EdgeSubject = Static<typeof EdgeSubject>
 
 const tag = 'Edges'
@@ -70,7 +152,10 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/stream',
     tag,
+    operationId: 'streamEdgeState',
     summary: 'Stream the projects that the key can replicate, then their changes, as server-sent events',
+    description:
+      'Sends the complete state of each project whose digest the edge does not have, then every change. Used by `halyard edge`.',
     access: asUser('edge:read'),
     body: Type.Object({
       have: Type.Optional(
@@ -81,20 +166,27 @@ export const edgeRoutes = {
       ),
     }),
     bodyOptional: true,
-    answers: { 200: Type.String() },
+    answers: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
   batches: route({
     method: 'POST',
     path: '/api/edge/batches',
     tag,
+    operationId: 'sendEdgeBatches',
     summary: 'Send events and counts that an edge received; idempotent by batch id',
+    description: 'Every batch is processed once, so an edge can repeat a request that it got no response to.',
     access: asUser('edge:write'),
-    body: Type.Object({ batches: Type.Array(EdgeBatch, { maxItems: edgeBatchesMax }) }),
+    body: Type.Object({
+      batches: Type.Array(EdgeBatch, { maxItems: edgeBatchesMax, description: 'Batches of one or more projects.' }),
+    }),
     answers: {
       200: Type.Object({
-        received: Type.Integer(),
-        refused: Type.Array(Type.String(), { description: 'Batches of projects that the key has no access to.' }),
+        received: Type.Integer({ description: 'Number of batches that were processed.', examples: [1] }),
+        refused: Type.Array(Type.String(), {
+          examples: [[]],
+          description: 'Batches of projects that the key has no access to.',
+        }),
       }),
     },
   }),
@@ -102,7 +194,9 @@ export const edgeRoutes = {
     method: 'POST',
     path: '/api/edge/subjects',
     tag,
+    operationId: 'getEdgeSubject',
     summary: 'Get the stored data of a person and groups that flag evaluation needs',
+    description: 'Used by edges for flags that depend on stored properties, static cohorts or experience continuity.',
     access: asUser('edge:read'),
     body: EdgeSubjectQuestion,
     answers: { 200: EdgeSubject },

@@ -6,15 +6,33 @@ import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectPa
 /** Maximum number of flags per request. */
 export const bulkFlagsMax = 500
 
-const FlagName = Type.Object({ id: Type.Integer(), key: Type.String(), name: Type.String() })
-const BulkError = Type.Object({ id: Type.Integer(), key: Type.Optional(Type.String()), reason: Type.String() })
+const FlagName = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    name: Type.String({ description: 'Description of the flag.', examples: ['The checkout with one page'] }),
+  },
+  { title: 'FeatureFlagName', description: 'Id, key and description of a flag.' },
+)
+const BulkError = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the flag.', examples: [13] }),
+    key: Type.Optional(Type.String({ description: 'Key of the flag.', examples: ['pricing-test'] })),
+    reason: Type.String({ description: 'Why the flag was not changed.', examples: ['You cannot edit this flag.'] }),
+    change_request: Type.Optional(
+      Type.Integer({ description: 'The change request that was opened, when the change needs approval.' }),
+    ),
+  },
+  { title: 'BulkError', description: 'Why a flag was not changed.' },
+)
 export type BulkError = Static<typeof BulkError>
 
-const tag = 'Many flags at once'
+const tag = 'Bulk changes'
 const flags = '/api/projects/:project_id/feature_flags' as const
 const Ids = Type.Array(Type.Integer({ minimum: 1 }), {
   maxItems: bulkFlagsMax,
   description: `Flag ids, at most ${bulkFlagsMax}.`,
+  examples: [[12, 13]],
 })
 
 export const flagBulkRoutes = {
@@ -22,7 +40,10 @@ export const flagBulkRoutes = {
     method: 'GET',
     path: `${flags}/:id/dependent_flags`,
     tag,
+    operationId: 'listDependentFeatureFlags',
     summary: 'List the active flags that depend on this one',
+    description:
+      'A flag depends on another one through a property filter with `type: "flag"`. Such a flag cannot be deleted.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: { 200: Type.Array(FlagName) },
@@ -31,15 +52,20 @@ export const flagBulkRoutes = {
     method: 'POST',
     path: `${flags}/bulk_keys`,
     tag,
+    operationId: 'getFeatureFlagKeys',
     summary: 'Get the keys of flags by id',
+    description: 'Ids that are not integers or do not exist are ignored; `warning` names the invalid ones.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
-    body: Type.Object({ ids: Type.Optional(FreeListInput(10_000, mebibyte)) }),
+    body: Type.Object({ ids: Type.Optional(FreeListInput(10_000, mebibyte, 'Flag ids.', [12, 13])) }),
     bodyOptional: true,
     answers: {
       200: Type.Object({
-        keys: Type.Record(Type.String(), Type.String()),
-        warning: Type.Optional(Type.String()),
+        keys: Type.Record(Type.String(), Type.String(), {
+          description: 'Flag id → key.',
+          examples: [{ '12': 'new-checkout' }],
+        }),
+        warning: Type.Optional(Type.String({ description: 'Which ids were ignored.' })),
       }),
     },
   }),
@@ -47,24 +73,37 @@ export const flagBulkRoutes = {
     method: 'POST',
     path: `${flags}/bulk_delete`,
     tag,
+    operationId: 'bulkDeleteFeatureFlags',
     summary: 'Soft-delete flags in one transaction; flags that cannot be deleted are returned with the reason',
+    description:
+      'Select flags by `ids` or by the `filters` of the list. Flags that the caller cannot edit, or that other flags depend on, are returned in `errors`.',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({
       ids: Type.Optional(Ids),
-      filters: Type.Optional(FreeObjectInput(64 * kibibyte, 'The filters of the list, instead of ids.')),
+      filters: Type.Optional(
+        FreeObjectInput(64 * kibibyte, 'The filters of the list, instead of ids.', { search: 'checkout' }),
+      ),
     }),
+    mayConflict: true,
     answers: {
       200: Type.Object({
         deleted: Type.Array(
           Type.Object({
-            id: Type.Integer(),
-            key: Type.String(),
-            rollout_state: Type.String({ description: '`fully_rolled_out`, `not_rolled_out` or `partial`.' }),
-            active_variant: Nullable(Type.String()),
+            id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+            key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+            rollout_state: Type.String({
+              enum: ['fully_rolled_out', 'not_rolled_out', 'partial'],
+              description: 'How far the flag was rolled out.',
+              examples: ['partial'],
+            }),
+            active_variant: Nullable(
+              Type.String({ description: 'Variant that everyone gets, if there is one.', examples: [null] }),
+            ),
           }),
+          { description: 'Flags that were deleted.' },
         ),
-        errors: Type.Array(BulkError),
+        errors: Type.Array(BulkError, { description: 'Flags that were not changed.', examples: [[]] }),
       }),
     },
   }),
@@ -72,31 +111,37 @@ export const flagBulkRoutes = {
     method: 'POST',
     path: `${flags}/bulk_update`,
     tag,
+    operationId: 'bulkUpdateFeatureFlags',
     summary: 'Switch flags on or off and change their tags in one transaction',
+    description: 'Flags that the caller cannot edit are returned in `errors`; the others are changed together.',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({
       ids: Ids,
-      active: Type.Optional(Type.Boolean()),
-      tags: Type.Optional(TagsInput()),
+      active: Type.Optional(
+        Type.Boolean({ description: '`true` switches the flags on, `false` off.', examples: [true] }),
+      ),
+      tags: Type.Optional(TagsInput('Tags to apply.', ['checkout'])),
       tags_action: Type.Optional(
         Type.Union([Type.Literal('add'), Type.Literal('remove'), Type.Literal('set')], {
           description: 'How to apply `tags`; `set` by default.',
         }),
       ),
     }),
+    mayConflict: true,
     answers: {
       200: Type.Object({
         updated: Type.Array(
           Type.Object({
-            id: Type.Integer(),
-            key: Type.String(),
-            active: Type.Boolean(),
-            tags: Type.Array(Type.Unknown()),
-            version: Type.Integer(),
+            id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+            key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+            active: Type.Boolean({ description: 'Whether the flag is switched on.', examples: [true] }),
+            tags: Type.Array(Type.Unknown(), { description: 'Tags of the flag.', examples: [['checkout']] }),
+            version: Type.Integer({ description: 'New version of the flag.', examples: [2] }),
           }),
+          { description: 'Flags that were changed.' },
         ),
-        errors: Type.Array(BulkError),
+        errors: Type.Array(BulkError, { description: 'Flags that were not changed.', examples: [[]] }),
       }),
     },
   }),

@@ -3,17 +3,26 @@ import { Flag } from './flags.ts'
 import { inProject, route } from './route.ts'
 import { FreeObject, Nullable, ProjectParams } from './schema.ts'
 
-const FlagValue = Type.Union([Type.Boolean(), Type.String()])
-
-export const EvaluationReason = Type.Object({
-  value: FlagValue,
-  evaluation: Type.Object({
-    reason: Type.String(),
-    condition_index: Nullable(Type.Integer()),
-    description: Type.String(),
-  }),
-  trace: Type.Optional(FreeObject('Why, and why not: every condition and filter with what it saw.')),
+const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
+  description: 'Whether the flag is on, or the key of its variant.',
+  examples: [true],
 })
+
+export const EvaluationReason = Type.Object(
+  {
+    value: FlagValue,
+    evaluation: Type.Object(
+      {
+        reason: Type.String({ description: 'Code of the reason.', examples: ['condition_match'] }),
+        condition_index: Nullable(Type.Integer({ description: 'Index of the condition that decided.', examples: [0] })),
+        description: Type.String({ description: 'The reason in words.', examples: ['Matched condition set 1'] }),
+      },
+      { description: 'What decided.' },
+    ),
+    trace: Type.Optional(FreeObject('Why, and why not: every condition and filter with what it saw.')),
+  },
+  { title: 'EvaluationReason', description: 'The value of a flag with the reason for it.' },
+)
 export type EvaluationReason = Static<typeof EvaluationReason>
 
 const tag = 'Evaluation'
@@ -21,26 +30,29 @@ const flags = '/api/projects/:project_id/feature_flags' as const
 const groups = Type.Optional(
   Type.String({ description: 'JSON object, group type → group key: `{"company": "acme"}`.' }),
 )
-const is_incomplete = Type.Boolean({ description: 'Whether stored data was unavailable.' })
+const is_incomplete = Type.Boolean({ description: 'Whether stored data was unavailable.', examples: [false] })
 
 export const flagEvaluationRoutes = {
   reasons: route({
     method: 'GET',
     path: `${flags}/evaluation_reasons`,
     tag,
+    operationId: 'getEvaluationReasons',
     summary: 'Evaluate all flags for a distinct id, with reasons',
+    description:
+      'Uses the stored properties of the person. The fields of a flag are blank; the result is in `reasons`.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
       distinct_id: Type.Optional(Type.String({ description: 'The distinct id to evaluate; the caller by default.' })),
       groups,
       flag_keys: Type.Optional(Type.String({ description: 'JSON array of flag keys; all flags by default.' })),
-      explain: Type.Optional(Type.String({ description: '`true` adds the full trace of each flag.' })),
+      explain: Type.Optional(Type.Boolean({ description: '`true` adds the full trace of each flag.' })),
     }),
     answers: {
       200: Type.Object({
         ...Flag.properties,
-        reasons: Type.Record(Type.String(), EvaluationReason),
+        reasons: Type.Record(Type.String(), EvaluationReason, { description: 'Flag key → value and reason.' }),
         is_incomplete,
       }),
     },
@@ -49,14 +61,19 @@ export const flagEvaluationRoutes = {
     method: 'GET',
     path: `${flags}/my_flags`,
     tag,
+    operationId: 'listMyFeatureFlags',
     summary: 'Evaluate all flags for the caller',
+    description:
+      'Evaluates with the distinct id of the calling user. The fields of a flag are blank; the result is in `results`.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({ groups }),
     answers: {
       200: Type.Object({
         ...Flag.properties,
-        results: Type.Array(Type.Object({ feature_flag: Flag, value: FlagValue })),
+        results: Type.Array(Type.Object({ feature_flag: Flag, value: FlagValue }), {
+          description: 'Value of each flag.',
+        }),
         is_incomplete,
       }),
     },

@@ -3,7 +3,7 @@ import { ActivityChange } from './activity.ts'
 import { Flag, FlagParams } from './flags.ts'
 import { Page, PageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
-import { Instant, Nullable } from './schema.ts'
+import { Instant, Nullable, shapeKeyword } from './schema.ts'
 import { UserBasic } from './users.ts'
 
 /** The writable fields of a flag, which a version stores. */
@@ -11,29 +11,40 @@ const { id, created_by, is_simple_flag, rollout_percentage, experiment_set, surv
   Flag.properties
 const { can_edit, usage_dashboard, version, ...content } = decided
 
-export const FlagVersion = Type.Object({
-  version: Type.Integer(),
-  is_current: Type.Boolean(),
-  content: Type.Object(content, { description: 'The writable fields of the flag in this version.' }),
-  compared_to: Nullable(
-    Type.Integer({ description: 'The version that `changes` are relative to; null for the first.' }),
-  ),
-  changes: Type.Array(ActivityChange, { description: 'Field by field, from `compared_to` to this version.' }),
-  created_by: Nullable(UserBasic),
-  created_at: Instant(),
-})
+export const FlagVersion = Type.Object(
+  {
+    version: Type.Integer({ description: 'Number of the version, from 1.', examples: [2] }),
+    is_current: Type.Boolean({ description: 'Whether it is the version in use.', examples: [true] }),
+    content: Type.Object(content, { description: 'The writable fields of the flag in this version.' }),
+    compared_to: Nullable(
+      Type.Integer({ description: 'The version that `changes` are relative to; null for the first.', examples: [1] }),
+    ),
+    changes: Type.Array(ActivityChange, { description: 'Field by field, from `compared_to` to this version.' }),
+    created_by: Nullable(UserBasic),
+    created_at: Instant('When the version was created.'),
+  },
+  { title: 'FeatureFlagVersion', description: 'A version of a flag.' },
+)
 export type FlagVersion = Static<typeof FlagVersion>
 
 const tag = 'Flag versions'
 const flag = '/api/projects/:project_id/feature_flags/:id' as const
-const VersionParams = Type.Object({ ...FlagParams.properties, version: Type.String({ pattern: '^[0-9]{1,9}$' }) })
+const VersionParams = Type.Object({
+  ...FlagParams.properties,
+  version: Type.String({
+    pattern: '^[0-9]{1,9}$',
+    [shapeKeyword]: Type.Integer({ minimum: 1, description: 'Number of the version.', examples: [1] }),
+  }),
+})
 
 export const flagVersionRoutes = {
   list: route({
     method: 'GET',
     path: `${flag}/versions`,
     tag,
+    operationId: 'listFeatureFlagVersions',
     summary: 'List the versions of the flag, newest first, each compared with the previous one',
+    description: 'Every change of a flag stores a version.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     query: PageQuery,
@@ -43,11 +54,15 @@ export const flagVersionRoutes = {
     method: 'GET',
     path: `${flag}/versions/:version`,
     tag,
+    operationId: 'getFeatureFlagVersion',
     summary: 'Get a version, compared with the previous or any other one',
+    description: 'Returns the writable fields as they were, and what changed since the version it is compared with.',
     access: inProject('feature_flag:read'),
     params: VersionParams,
     query: Type.Object({
-      compare_to: Type.Optional(Type.String({ description: 'Another version of the flag to compare with.' })),
+      compare_to: Type.Optional(
+        Type.Integer({ description: 'Another version of the flag to compare with.', examples: [1] }),
+      ),
     }),
     answers: { 200: FlagVersion },
   }),
@@ -55,10 +70,15 @@ export const flagVersionRoutes = {
     method: 'POST',
     path: `${flag}/restore`,
     tag,
+    operationId: 'restoreFeatureFlagVersion',
     summary: 'Restore an earlier version as a new one',
+    description: 'The content of the version is checked again; cohorts and flags that it uses must still exist.',
     access: inProject('feature_flag:write'),
     params: FlagParams,
-    body: Type.Object({ version: Type.Integer({ minimum: 1 }) }),
+    body: Type.Object({
+      version: Type.Integer({ minimum: 1, description: 'Number of the version to restore.', examples: [1] }),
+    }),
+    mayConflict: true,
     answers: { 200: Flag },
   }),
 }

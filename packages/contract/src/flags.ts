@@ -1,11 +1,11 @@
 import Type, { type Static } from 'typebox'
 import { activityAnswer, activityQuery } from './activity.ts'
+import { Filters, FlagDefinition, RollbackConditions } from './flag-definition.ts'
 import { Page, pageQuery } from './page.ts'
 import { inProject, route } from './route.ts'
 import {
   descriptionCharactersMax,
   FreeObject,
-  FreeObjectInput,
   IdParam,
   Instant,
   InstantInput,
@@ -13,103 +13,254 @@ import {
   mebibyte,
   Nullable,
   ProjectParams,
+  ShapedObject,
+  ShapedObjectInput,
   TagsInput,
 } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-/** Contract 2.1; the last four fields are Halyard's. */
-export const Flag = Type.Object({
-  id: Type.Integer(),
-  name: Type.String({ description: 'The description of the flag.' }),
-  key: Type.String(),
-  filters: FreeObject('Conditions, variants and payloads.'),
-  deleted: Type.Boolean(),
-  active: Type.Boolean(),
-  created_by: UserBasic,
-  created_at: Instant(),
-  is_simple_flag: Type.Boolean(),
-  rollout_percentage: Nullable(Type.Integer()),
-  ensure_experience_continuity: Type.Boolean(),
-  experiment_set: Type.Array(Type.Integer()),
-  surveys: FreeObject(),
-  features: FreeObject(),
-  rollback_conditions: FreeObject(),
-  performed_rollback: Type.Boolean(),
-  can_edit: Type.Boolean(),
-  tags: Type.Array(Type.Unknown()),
-  usage_dashboard: Type.Integer(),
-  analytics_dashboards: Type.Array(Type.Integer()),
-  has_enriched_analytics: Type.Boolean(),
-  version: Type.Integer({
-    description: 'Incremented by each change; send it back to detect conflicts (409).',
-  }),
-  bucketing_identifier: Nullable(Type.String({ description: '`distinct_id` (default) or `device_id`.' })),
-  evaluation_runtime: Nullable(Type.String({ description: '`server`, `client` or `all`.' })),
-  evaluation_contexts: Type.Array(Type.String()),
-})
+/** Contract 2.1; the last five fields are Halyard's. */
+export const Flag = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the flag.', examples: [12] }),
+    name: Type.String({ description: 'The description of the flag.', examples: ['The checkout with one page'] }),
+    key: Type.String({
+      description: 'Key by which applications evaluate the flag; unique in the project.',
+      examples: ['new-checkout'],
+    }),
+    filters: ShapedObject(Filters),
+    deleted: Type.Boolean({ description: 'Whether the flag is soft-deleted.', examples: [false] }),
+    active: Type.Boolean({
+      description: 'Whether the flag is switched on. An inactive flag evaluates to `false`.',
+      examples: [true],
+    }),
+    created_by: UserBasic,
+    created_at: Instant('When the flag was created.'),
+    is_simple_flag: Type.Boolean({
+      description: 'Whether the flag is a single rollout percentage for everyone.',
+      examples: [true],
+    }),
+    rollout_percentage: Nullable(
+      Type.Integer({ description: 'Rollout percentage of a simple flag; null for other flags.', examples: [100] }),
+    ),
+    ensure_experience_continuity: Type.Boolean({
+      description: 'Whether a person keeps the same value before and after sign-in.',
+      examples: [false],
+    }),
+    experiment_set: Type.Array(Type.Integer(), { description: 'Ids of experiments. Always empty.', examples: [[]] }),
+    surveys: FreeObject('Always empty.', {}),
+    features: FreeObject('Early access features. Always empty.', {}),
+    rollback_conditions: ShapedObject(RollbackConditions),
+    performed_rollback: Type.Boolean({
+      description: 'Whether a rollback condition has switched the flag off.',
+      examples: [false],
+    }),
+    can_edit: Type.Boolean({ description: 'Whether the caller can edit the flag.', examples: [true] }),
+    tags: Type.Array(Type.Unknown(), { description: 'Tags, usually strings.', examples: [['checkout']] }),
+    usage_dashboard: Type.Integer({
+      description: 'Id of the dashboard that shows the usage of the flag.',
+      examples: [3],
+    }),
+    analytics_dashboards: Type.Array(Type.Integer(), {
+      description: 'Ids of other dashboards of the flag.',
+      examples: [[]],
+    }),
+    has_enriched_analytics: Type.Boolean({
+      description: 'Whether the usage dashboard shows views and interactions.',
+      examples: [false],
+    }),
+    version: Type.Integer({
+      description: 'Incremented by each change; send it back to detect conflicts (409).',
+      examples: [1],
+    }),
+    bucketing_identifier: Nullable(
+      Type.String({
+        enum: ['distinct_id', 'device_id'],
+        description: '`distinct_id` (default) or `device_id`.',
+        examples: ['distinct_id'],
+      }),
+    ),
+    evaluation_runtime: Nullable(
+      Type.String({
+        enum: ['server', 'client', 'all'],
+        description: '`server`, `client` or `all`.',
+        examples: ['all'],
+      }),
+    ),
+    evaluation_contexts: Type.Array(Type.String(), {
+      description: 'Only SDKs that send one of these contexts receive the flag; empty means all.',
+      examples: [[]],
+    }),
+    archived: Type.Boolean({ description: 'Retired: neither listed by default nor evaluated.', examples: [false] }),
+  },
+  { title: 'FeatureFlag', description: 'A feature flag of a project.' },
+)
 export type Flag = Static<typeof Flag>
 
 export const flagKeyCharactersMax = 400
 
 /** Contract 2.1, the writable fields, in the order in which errors are reported; the last four are Halyard's. */
 const writable = {
-  name: Type.Optional(Type.String({ maxLength: descriptionCharactersMax })),
-  key: Type.Optional(Type.String({ minLength: 1, maxLength: flagKeyCharactersMax })),
-  filters: Type.Optional(FreeObjectInput(4 * mebibyte)),
-  deleted: Type.Optional(Type.Boolean()),
-  active: Type.Optional(Type.Boolean()),
-  created_at: Type.Optional(InstantInput()),
-  ensure_experience_continuity: Type.Optional(Type.Boolean()),
-  rollback_conditions: Type.Optional(FreeObjectInput(256 * kibibyte)),
-  performed_rollback: Type.Optional(Type.Boolean()),
-  tags: Type.Optional(TagsInput()),
-  analytics_dashboards: Type.Optional(Type.Array(Type.Integer(), { maxItems: 1000 })),
-  has_enriched_analytics: Type.Optional(Type.Boolean()),
-  bucketing_identifier: Type.Optional(Nullable(Type.Union([Type.Literal('distinct_id'), Type.Literal('device_id')]))),
-  evaluation_runtime: Type.Optional(
-    Nullable(Type.Union([Type.Literal('server'), Type.Literal('client'), Type.Literal('all')])),
+  name: Type.Optional(
+    Type.String({
+      maxLength: descriptionCharactersMax,
+      description: 'Description of the flag.',
+      examples: ['The checkout with one page'],
+    }),
   ),
-  evaluation_contexts: Type.Optional(Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 1000 })),
-  version: Type.Optional(Type.Integer()),
+  key: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: flagKeyCharactersMax,
+      description: 'Key of the flag; unique in the project.',
+      examples: ['new-checkout'],
+    }),
+  ),
+  filters: Type.Optional(ShapedObjectInput(Filters, 4 * mebibyte)),
+  deleted: Type.Optional(Type.Boolean({ description: '`true` soft-deletes the flag, `false` restores it.' })),
+  active: Type.Optional(
+    Type.Boolean({ description: 'Whether the flag is switched on; `true` for a new flag.', examples: [true] }),
+  ),
+  created_at: Type.Optional(InstantInput('When the flag was created; now by default.')),
+  ensure_experience_continuity: Type.Optional(
+    Type.Boolean({ description: 'Whether a person keeps the same value before and after sign-in.' }),
+  ),
+  rollback_conditions: Type.Optional(ShapedObjectInput(RollbackConditions, 256 * kibibyte)),
+  performed_rollback: Type.Optional(
+    Type.Boolean({
+      description: 'Whether a rollback condition has switched the flag off. Switching the flag on clears it.',
+    }),
+  ),
+  tags: Type.Optional(TagsInput('Tags, usually strings; replaces the list.', ['checkout'])),
+  analytics_dashboards: Type.Optional(
+    Type.Array(Type.Integer(), {
+      maxItems: 1000,
+      description: 'Ids of dashboards of this project; replaces the list.',
+    }),
+  ),
+  has_enriched_analytics: Type.Optional(
+    Type.Boolean({ description: 'Whether the usage dashboard shows views and interactions.' }),
+  ),
+  bucketing_identifier: Type.Optional(
+    Nullable(
+      Type.Union([Type.Literal('distinct_id'), Type.Literal('device_id')], {
+        description: 'Id that decides the bucket: `distinct_id` (default) or `device_id`.',
+      }),
+    ),
+  ),
+  evaluation_runtime: Type.Optional(
+    Nullable(
+      Type.Union([Type.Literal('server'), Type.Literal('client'), Type.Literal('all')], {
+        description: 'Which SDKs receive the flag: `server`, `client` or `all` (default).',
+      }),
+    ),
+  ),
+  evaluation_contexts: Type.Optional(
+    Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+      maxItems: 1000,
+      description: 'Only SDKs that send one of these contexts receive the flag; empty means all.',
+    }),
+  ),
+  version: Type.Optional(
+    Type.Integer({
+      description: 'Version that the change is based on. Returns 409 if the same field has changed since.',
+    }),
+  ),
 }
-export const FlagCreate = Type.Object({
-  ...writable,
-  key: Type.String({ minLength: 1, maxLength: flagKeyCharactersMax }),
+export const FlagCreate = Type.Object(
+  {
+    ...writable,
+    key: Type.String({
+      minLength: 1,
+      maxLength: flagKeyCharactersMax,
+      description: 'Key of the flag; unique in the project.',
+      examples: ['new-checkout'],
+    }),
+  },
+  {
+    title: 'FeatureFlagCreate',
+    description: 'A new flag. Only `key` is required.',
+    examples: [
+      {
+        key: 'pricing-test',
+        name: 'Which price page converts better?',
+        filters: {
+          groups: [
+            {
+              properties: [{ key: 'country', type: 'person', operator: 'exact', value: ['DE', 'FR'] }],
+              rollout_percentage: 50,
+            },
+          ],
+          multivariate: {
+            variants: [
+              { key: 'control', rollout_percentage: 50 },
+              { key: 'large-button', rollout_percentage: 50 },
+            ],
+          },
+          payloads: { 'large-button': { size: 24 } },
+        },
+      },
+    ],
+  },
+)
+export const FlagWrite = Type.Object(writable, {
+  title: 'FeatureFlagWrite',
+  description: 'Writable fields of a flag. Omitted fields do not change.',
+  examples: [{ active: true, tags: ['checkout'], version: 1 }],
 })
-export const FlagWrite = Type.Object(writable)
 export type FlagWrite = Static<typeof FlagWrite>
 
-export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+export const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
 
 const tag = 'Feature flags'
 const flags = '/api/projects/:project_id/feature_flags' as const
-const LocalEvaluation = Type.Object({
-  ...Flag.properties,
-  flags: Type.Array(FreeObject()),
-  group_type_mapping: FreeObject('The name of each group type by its index.'),
-  cohorts: FreeObject('The filters of each cohort that is not static, by its id; empty without `send_cohorts`.'),
-  minimal_flag_called_events: Type.Boolean(),
-  property_matching_version: Type.Integer(),
-})
-const FlagActivity = Type.Object({ ...Flag.properties, ...activityAnswer })
+const LocalEvaluation = Type.Object(
+  {
+    ...Flag.properties,
+    flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
+    group_type_mapping: FreeObject('The name of each group type by its index.', { '0': 'company' }),
+    cohorts: FreeObject('The filters of each cohort that is not static, by its id; empty without `send_cohorts`.', {}),
+    minimal_flag_called_events: Type.Boolean({
+      description: 'Whether SDKs may send reduced `$feature_flag_called` events.',
+      examples: [false],
+    }),
+    property_matching_version: Type.Integer({ description: 'How `exact` compares; see the project.', examples: [2] }),
+  },
+  { title: 'LocalEvaluation', description: 'Definitions for SDKs that evaluate locally, in the shape of a flag.' },
+)
+const FlagActivity = Type.Object(
+  { ...Flag.properties, ...activityAnswer },
+  { title: 'FeatureFlagActivity', description: 'A page of activity in the shape of a flag.' },
+)
 
 export const flagRoutes = {
   list: route({
     method: 'GET',
     path: flags,
     tag,
+    operationId: 'listFeatureFlags',
     summary: 'List the flags of the project, newest first',
+    description:
+      'Returns a page of flags with their definitions. Deleted flags are omitted unless `deleted=true`. Filters can be combined.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
       search: Type.Optional(Type.String({ description: 'Part of the key or the name.' })),
-      active: Type.Optional(Type.String({ description: '`true`, `false` or `STALE`.' })),
-      type: Type.Optional(Type.String({ description: '`boolean`, `multivariant`, `experiment` or `remote_config`.' })),
-      created_by_id: Type.Optional(Type.String({ description: 'User id.' })),
+      active: Type.Optional(
+        Type.String({ enum: ['true', 'false', 'STALE'], description: 'Only active, inactive or stale flags.' }),
+      ),
+      type: Type.Optional(
+        Type.String({
+          enum: ['boolean', 'multivariant', 'experiment', 'remote_config'],
+          description: 'Only flags of this type.',
+        }),
+      ),
+      created_by_id: Type.Optional(Type.Integer({ description: 'Only flags created by the user with this id.' })),
       tags: Type.Optional(Type.String({ description: 'JSON array of tags; matches flags with any of them.' })),
       order: Type.Optional(Type.String({ description: 'Field name; prefix `-` for descending order.' })),
-      deleted: Type.Optional(Type.String({ description: '`true` lists the deleted flags instead.' })),
+      deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted flags instead.' })),
+      archived: Type.Optional(Type.Boolean({ description: '`true` lists the archived flags instead.' })),
     }),
     answers: { 200: Page(Flag) },
   }),
@@ -117,17 +268,23 @@ export const flagRoutes = {
     method: 'POST',
     path: flags,
     tag,
+    operationId: 'createFeatureFlag',
     summary: 'Create a flag and its usage dashboard',
+    description:
+      'Creates a flag. Without `filters` it is on for everyone. The definition is checked as a whole; nothing is stored if a part of it could not be evaluated.',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: FlagCreate,
+    mayConflict: true,
     answers: { 201: Flag },
   }),
   get: route({
     method: 'GET',
     path: `${flags}/:id`,
     tag,
+    operationId: 'getFeatureFlag',
     summary: 'Get a flag, deleted or not',
+    description: 'Returns the definition of one flag. A soft-deleted flag is returned with `deleted: true`.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: { 200: Flag },
@@ -136,41 +293,63 @@ export const flagRoutes = {
     method: 'PATCH',
     path: `${flags}/:id`,
     tag,
+    operationId: 'updateFeatureFlag',
     summary: 'Change, delete (`deleted: true`) or restore a flag',
+    description:
+      'Changes only the fields that the body contains; objects such as `filters` are replaced as a whole. Send the `version` that you have read to detect concurrent changes.',
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: FlagWrite,
+    mayConflict: true,
     answers: { 200: Flag },
   }),
   remove: route({
     method: 'DELETE',
     path: `${flags}/:id`,
     tag,
+    operationId: 'deleteFeatureFlag',
     summary: 'Not allowed: flags are deleted by PATCH with `deleted: true`',
+    description:
+      'Always returns 405 without a body. Flags are soft-deleted, so that they can be restored and their history is retained.',
     access: inProject('feature_flag:write'),
-    params: Type.Object({ ...ProjectParams.properties, id: Type.String() }),
+    params: Type.Object({
+      ...ProjectParams.properties,
+      id: Type.String({ description: 'Flag id.', examples: ['12'] }),
+    }),
     answers: { 405: null },
   }),
   status: route({
     method: 'GET',
     path: `${flags}/:id/status`,
     tag,
+    operationId: 'getFeatureFlagStatus',
     summary: 'Get the status of a flag: active, inactive, stale or deleted, with the reason',
+    description:
+      'A flag older than 30 days is stale when it was not evaluated in the last 30 days, or when it has one value for everyone.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
     answers: {
-      200: Type.Object({
-        status: Type.String({ description: '`active`, `inactive`, `stale` or `deleted`.' }),
-        reason: Type.String(),
-        last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
-      }),
+      200: Type.Object(
+        {
+          status: Type.String({ enum: ['active', 'inactive', 'stale', 'deleted'], description: 'Status of the flag.' }),
+          reason: Type.String({
+            description: 'Why the flag has this status.',
+            examples: ['The flag is younger than 30 days.'],
+          }),
+          last_called_at: Nullable(Instant('When the flag was last evaluated; null if never.')),
+        },
+        { title: 'FeatureFlagStatus', description: 'Whether a flag is still of use.' },
+      ),
     },
   }),
   activity: route({
     method: 'GET',
     path: `${flags}/:id/activity`,
     tag,
+    operationId: 'listFeatureFlagActivity',
     summary: 'List the activity of a flag, newest first',
+    description:
+      'Returns who changed which field of the flag and when, in the shape of the flag with the page of entries in `results`.',
     access: inProject('activity_log:read', 'feature_flag:read'),
     params: FlagParams,
     query: Type.Object(activityQuery),
@@ -180,7 +359,10 @@ export const flagRoutes = {
     method: 'GET',
     path: `${flags}/activity`,
     tag,
+    operationId: 'listProjectFeatureFlagActivity',
     summary: 'List the activity of all flags of the project, newest first',
+    description:
+      'Returns who changed which flag of the project and when. The fields of a flag are blank; the entries are in `results`.',
     access: inProject('activity_log:read', 'feature_flag:read'),
     params: ProjectParams,
     query: Type.Object(activityQuery),
@@ -190,13 +372,17 @@ export const flagRoutes = {
     method: 'GET',
     path: `${flags}/local_evaluation`,
     tag,
+    operationId: 'getProjectLocalEvaluation',
     summary: 'Get the definitions for local evaluation; supports If-None-Match',
+    description:
+      'Returns everything an SDK needs to evaluate flags without a request per evaluation. Send the `ETag` as `If-None-Match` to receive 304 when nothing has changed.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
-      send_cohorts: Type.Optional(Type.String({ description: 'Include the cohorts that flags use.' })),
+      send_cohorts: Type.Optional(Type.Boolean({ description: 'Whether to include the cohorts that flags use.' })),
       token: Type.Optional(Type.String({ description: 'With `@current`: the token of the project.' })),
     }),
+    hasEtag: true,
     answers: { 200: LocalEvaluation, 304: null },
   }),
 }

@@ -1,19 +1,22 @@
 import { apiKeyRoutes } from './api-keys.ts'
+import { approvalPolicyRoutes, changeRequestRoutes } from './approvals.ts'
 import { changeRoutes } from './changes.ts'
 import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
 import { edgeRoutes } from './edge.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
+import { flagIntentRoutes } from './flag-intents.ts'
 import { flagReachRoutes } from './flag-reach.ts'
 import { flagVersionRoutes } from './flag-versions.ts'
 import { flagRoutes } from './flags.ts'
+import { freezeRoutes } from './freezes.ts'
 import { organizationFlagRoutes } from './organization-flags.ts'
 import { organizationRoutes } from './organizations.ts'
 import { groupRoutes, personRoutes } from './persons.ts'
 import { pluginConfigRoutes } from './plugin-configs.ts'
 import { pluginRoutes } from './plugins.ts'
-import { projectRoutes } from './projects.ts'
+import { organizationProjectRoutes, projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
 import { roleRoutes } from './roles.ts'
 import { rollbackRoutes } from './rollback.ts'
@@ -24,6 +27,7 @@ import { userRoutes } from './users.ts'
 
 export type { ActivityEntry } from './activity.ts'
 export type { ApiKey } from './api-keys.ts'
+export type { ApprovalPolicy, ApprovalPolicyWrite, ChangeRequest, ChangeRequestDetail } from './approvals.ts'
 export { type Cohort, type CohortWrite, cohortDescriptionCharactersMax, cohortNameCharactersMax } from './cohorts.ts'
 export {
   type Dashboard,
@@ -42,10 +46,12 @@ export {
   edgeProjectsMax,
 } from './edge.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
+export { propertyOperators } from './flag-definition.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
 export type { BlastRadius } from './flag-reach.ts'
 export type { FlagVersion } from './flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
+export type { Freeze } from './freezes.ts'
 export { copyTargetsMax } from './organization-flags.ts'
 export type { Invite, Member, NewInvite, Organization } from './organizations.ts'
 export type { Group, GroupType, ListedPerson, Person } from './persons.ts'
@@ -60,6 +66,7 @@ export {
   type Access,
   type AnswerOf,
   type BodyOf,
+  type Credential,
   type Method,
   type ParamsOf,
   type QueryOf,
@@ -69,23 +76,28 @@ export {
   scopeObjects,
 } from './route.ts'
 export type { ScheduledChange } from './scheduled-changes.ts'
-export { bytesMaxKeyword } from './schema.ts'
+export { bytesMaxKeyword, shapeKeyword } from './schema.ts'
 export type { User, UserBasic } from './users.ts'
 
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
+  flags: flagRoutes,
+  flagReach: flagReachRoutes,
   apiKeys: apiKeyRoutes,
+  approvalPolicies: approvalPolicyRoutes,
+  changeRequests: changeRequestRoutes,
   changes: changeRoutes,
   cohorts: cohortRoutes,
-  flagReach: flagReachRoutes,
   dashboards: dashboardRoutes,
   edge: edgeRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
+  flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
-  flags: flagRoutes,
+  freezes: freezeRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
+  organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
   persons: personRoutes,
   pluginConfigs: pluginConfigRoutes,

@@ -16,28 +16,46 @@ export const organizationFlagRoutes = {
     method: 'GET',
     path: `${flags}/:feature_flag_key`,
     tag,
+    operationId: 'findOrganizationFeatureFlag',
     summary: `Check whether a flag with this key exists in a project of the caller. ${prefer}`,
+    description:
+      'Returns 200 without a body if a flag with this key exists, otherwise 404. With `Prefer: return=representation` the body lists the flags by project.',
     access: inOrganization('feature_flag:read'),
-    params: Type.Object({ ...OrganizationParams.properties, feature_flag_key: Type.String() }),
+    params: Type.Object({
+      ...OrganizationParams.properties,
+      feature_flag_key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    }),
     answers: { 200: null },
   }),
   copy: route({
     method: 'POST',
     path: `${flags}/copy_flags`,
     tag,
+    operationId: 'copyFeatureFlag',
     summary: `Copy a flag and the cohorts it uses to other projects, all or nothing. ${prefer}`,
+    description:
+      'Copies the flag with the cohorts and flags it depends on. An existing flag with the same key in a target project is overwritten. Either every target project is changed or none.',
     access: inOrganization('feature_flag:write'),
     params: OrganizationParams,
     body: Type.Object({
-      feature_flag_key: Type.String({ minLength: 1, maxLength: flagKeyCharactersMax }),
-      from_project: Type.Integer(),
+      feature_flag_key: Type.String({
+        minLength: 1,
+        maxLength: flagKeyCharactersMax,
+        description: 'Key of the flag to copy.',
+        examples: ['new-checkout'],
+      }),
+      from_project: Type.Integer({ description: 'Id of the project to copy from.', examples: [1] }),
       target_project_ids: Type.Array(Type.Integer(), {
         minItems: 1,
         maxItems: copyTargetsMax,
         description: `Project ids, at most ${copyTargetsMax}.`,
+        examples: [[2]],
       }),
-      disable_copied_flag: Type.Optional(Type.Boolean({ description: 'Whether the copies are created inactive.' })),
+      disable_copied_flag: Type.Optional(
+        Type.Boolean({ description: 'Whether the copies are created inactive.', examples: [true] }),
+      ),
     }),
+    mayConflict: true,
     answers: { 200: null },
   }),
 }

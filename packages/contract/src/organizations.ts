@@ -5,60 +5,92 @@ import { asUser, inOrganization, route } from './route.ts'
 import { Instant, OrganizationParams, Uuid } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-export const Organization = Type.Object({
-  id: Uuid(),
-  name: Type.String(),
-  slug: Type.String(),
-  created_at: Instant(),
-  updated_at: Instant(),
-  membership_level: Type.Integer({ description: '1 member, 8 admin, 15 owner' }),
-  plugins_access_level: Type.Integer({ description: '0 none, 3 configure, 6 install, 9 root' }),
-  default_access_level: Type.Integer({
-    description: 'What members without a role can do with flags: 21 view, 37 edit.',
-  }),
-  teams: Type.Array(ProjectBasic),
-})
+export const Organization = Type.Object(
+  {
+    id: Uuid('Unique id of the organization.'),
+    name: Type.String({ description: 'Name of the organization.', examples: ['Acme'] }),
+    slug: Type.String({ description: 'Name in URLs.', examples: ['acme'] }),
+    created_at: Instant('When the organization was created.'),
+    updated_at: Instant('When the organization was last changed.'),
+    membership_level: Type.Integer({ description: '1 member, 8 admin, 15 owner', examples: [15] }),
+    plugins_access_level: Type.Integer({ description: '0 none, 3 configure, 6 install, 9 root', examples: [9] }),
+    default_access_level: Type.Integer({
+      description: 'What members without a role can do with flags: 21 view, 37 edit.',
+      examples: [37],
+    }),
+    teams: Type.Array(ProjectBasic, { description: 'Projects of the organization.' }),
+  },
+  { title: 'Organization', description: 'An organization: members, projects and plugins.' },
+)
 export type Organization = Static<typeof Organization>
-const OrganizationName = Type.String({ minLength: 1, maxLength: 64 })
-
-export const Member = Type.Object({
-  id: Uuid(),
-  user: UserBasic,
-  level: Type.Integer(),
-  joined_at: Instant(),
-  updated_at: Instant(),
+const OrganizationName = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Name of the organization.',
+  examples: ['Acme'],
 })
+
+export const Member = Type.Object(
+  {
+    id: Uuid('Unique id of the membership.'),
+    user: UserBasic,
+    level: Type.Integer({ description: '1 member, 8 admin, 15 owner.', examples: [8] }),
+    joined_at: Instant('When the user joined.'),
+    updated_at: Instant('When the membership was last changed.'),
+  },
+  { title: 'OrganizationMember', description: 'A member of an organization.' },
+)
 export type Member = Static<typeof Member>
 
-export const Invite = Type.Object({
-  id: Uuid(),
-  target_email: Type.String(),
-  first_name: Type.String(),
-  level: Type.Integer(),
-  is_expired: Type.Boolean(),
-  created_by: UserBasic,
-  created_at: Instant(),
-  expires_at: Instant(),
-})
+export const Invite = Type.Object(
+  {
+    id: Uuid('Unique id of the invitation.'),
+    target_email: Type.String({ description: 'Email address of the invited person.', examples: ['grace@example.com'] }),
+    first_name: Type.String({ description: 'First name of the invited person.', examples: ['Grace'] }),
+    level: Type.Integer({ description: 'Level after joining: 1 member, 8 admin, 15 owner.', examples: [1] }),
+    is_expired: Type.Boolean({ description: 'Whether the invitation has expired.', examples: [false] }),
+    created_by: UserBasic,
+    created_at: Instant('When the invitation was created.'),
+    expires_at: Instant('When the invitation expires.'),
+  },
+  { title: 'OrganizationInvite', description: 'An invitation to an organization.' },
+)
 export type Invite = Static<typeof Invite>
-export const NewInvite = Type.Object({
-  ...Invite.properties,
-  token: Type.String({ description: 'The secret that redeems the invitation. Only this response contains it.' }),
-  signup_path: Type.String({ description: 'The path of the sign-up page, with the token.' }),
-})
+export const NewInvite = Type.Object(
+  {
+    ...Invite.properties,
+    token: Type.String({
+      description: 'The secret that redeems the invitation. Only this response contains it.',
+      examples: ['4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
+    }),
+    signup_path: Type.String({
+      description: 'The path of the sign-up page, with the token.',
+      examples: ['/signup/4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n0pQ1rS2tU3vW'],
+    }),
+  },
+  { title: 'NewOrganizationInvite', description: 'A new invitation with its secret token.' },
+)
 export type NewInvite = Static<typeof NewInvite>
 
 const tag = 'Organizations'
 const organization = '/api/organizations/:parent_lookup_organization_id' as const
-const MemberParams = Type.Object({ ...OrganizationParams.properties, user_uuid: Type.String() })
-const InviteParams = Type.Object({ ...OrganizationParams.properties, invite_id: Type.String() })
+const MemberParams = Type.Object({
+  ...OrganizationParams.properties,
+  user_uuid: Type.String({ description: 'UUID of the user.' }),
+})
+const InviteParams = Type.Object({
+  ...OrganizationParams.properties,
+  invite_id: Type.String({ description: 'Id of the invitation.' }),
+})
 
 export const organizationRoutes = {
   list: route({
     method: 'GET',
     path: '/api/organizations',
     tag,
+    operationId: 'listOrganizations',
     summary: 'List the organizations of the caller',
+    description: 'Returns a page of the organizations that the caller is a member of and that the key has access to.',
     access: asUser('organization:read'),
     query: PageQuery,
     answers: { 200: Page(Organization) },
@@ -67,7 +99,9 @@ export const organizationRoutes = {
     method: 'POST',
     path: '/api/organizations',
     tag,
+    operationId: 'createOrganization',
     summary: 'Create an organization with a first project (admin of any organization); the caller becomes its owner',
+    description: 'Requires the admin level in any organization. The first project is created with it.',
     access: asUser('organization:write'),
     body: Type.Object({ name: OrganizationName }),
     answers: { 201: Organization },
@@ -76,7 +110,10 @@ export const organizationRoutes = {
     method: 'GET',
     path: organization,
     tag,
+    operationId: 'getOrganization',
     summary: 'Get an organization',
+    description:
+      'Returns the organization with its projects and the level of the caller. `@current` is the organization that the caller works in.',
     access: inOrganization('organization:read'),
     params: OrganizationParams,
     answers: { 200: Organization },
@@ -85,14 +122,19 @@ export const organizationRoutes = {
     method: 'PATCH',
     path: organization,
     tag,
+    operationId: 'updateOrganization',
     summary: 'Change an organization (admin)',
+    description: 'Requires the admin level.',
     access: inOrganization('organization:write'),
     params: OrganizationParams,
     body: Type.Object({
       name: Type.Optional(OrganizationName),
-      default_access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit' })),
+      default_access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit', examples: [37] })),
       plugins_access_level: Type.Optional(
-        Type.Integer({ description: 'Writable by instance administrators; ignored from other callers.' }),
+        Type.Integer({
+          description: 'Writable by instance administrators; ignored from other callers.',
+          examples: [9],
+        }),
       ),
     }),
     answers: { 200: Organization },
@@ -101,7 +143,10 @@ export const organizationRoutes = {
     method: 'DELETE',
     path: organization,
     tag,
+    operationId: 'deleteOrganization',
     summary: 'Delete an organization with everything in it (owner)',
+    description:
+      'Requires the owner level. Deletes all projects, flags, persons and plugins of the organization; this cannot be undone.',
     access: inOrganization('organization:write'),
     params: OrganizationParams,
     answers: { 204: null },
@@ -110,7 +155,9 @@ export const organizationRoutes = {
     method: 'GET',
     path: `${organization}/members`,
     tag,
+    operationId: 'listOrganizationMembers',
     summary: 'List the members',
+    description: 'Returns a page of the members with their levels.',
     access: inOrganization('organization_member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
@@ -120,17 +167,24 @@ export const organizationRoutes = {
     method: 'PATCH',
     path: `${organization}/members/:user_uuid`,
     tag,
+    operationId: 'updateOrganizationMember',
     summary: 'Change the level of a member (admin)',
+    description:
+      'Requires the admin level. No one can change their own level or grant more than they have. A new owner replaces the previous one, who becomes an admin.',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: MemberParams,
-    body: Type.Object({ level: Type.Integer() }),
+    body: Type.Object({
+      level: Type.Integer({ description: 'New level: 1 member, 8 admin, 15 owner.', examples: [8] }),
+    }),
     answers: { 200: Member },
   }),
   removeMember: route({
     method: 'DELETE',
     path: `${organization}/members/:user_uuid`,
     tag,
+    operationId: 'removeOrganizationMember',
     summary: 'Remove a member (admin), or leave',
+    description: 'Requires the admin level, except to leave. The owner cannot leave before ownership is transferred.',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: MemberParams,
     answers: { 204: null },
@@ -139,7 +193,9 @@ export const organizationRoutes = {
     method: 'GET',
     path: `${organization}/invites`,
     tag,
+    operationId: 'listOrganizationInvites',
     summary: 'List the open invitations (admin), without their tokens',
+    description: 'Requires the admin level. Tokens are returned only when an invitation is created.',
     access: inOrganization('organization_member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
@@ -149,13 +205,24 @@ export const organizationRoutes = {
     method: 'POST',
     path: `${organization}/invites`,
     tag,
+    operationId: 'createOrganizationInvite',
     summary: 'Invite a user (admin); the token is returned once',
+    description: 'Requires the admin level. Halyard sends no email: pass the link with `signup_path` on to the person.',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: OrganizationParams,
     body: Type.Object({
-      target_email: Type.String({ minLength: 3, maxLength: 254 }),
-      first_name: Type.Optional(Type.String({ maxLength: 150 })),
-      level: Type.Optional(Type.Integer()),
+      target_email: Type.String({
+        minLength: 3,
+        maxLength: 254,
+        description: 'Email address of the invited person.',
+        examples: ['grace@example.com'],
+      }),
+      first_name: Type.Optional(
+        Type.String({ maxLength: 150, description: 'First name of the invited person.', examples: ['Grace'] }),
+      ),
+      level: Type.Optional(
+        Type.Integer({ description: 'Level after joining: 1 member (default), 8 admin, 15 owner.', examples: [1] }),
+      ),
     }),
     answers: { 201: NewInvite },
   }),
@@ -163,7 +230,9 @@ export const organizationRoutes = {
     method: 'DELETE',
     path: `${organization}/invites/:invite_id`,
     tag,
+    operationId: 'deleteOrganizationInvite',
     summary: 'Revoke an invitation (admin)',
+    description: 'Requires the admin level. The token of the invitation becomes invalid.',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: InviteParams,
     answers: { 204: null },

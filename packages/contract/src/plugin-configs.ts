@@ -15,91 +15,146 @@ import {
 } from './schema.ts'
 
 /** The configuration of a plugin in a project. */
-export const PluginConfig = Type.Object({
-  id: Type.Integer(),
-  plugin: Type.Integer({ description: 'Plugin id.' }),
-  enabled: Type.Boolean(),
-  order: Type.Integer({ description: 'Position in the event processing chain.' }),
-  config: FreeObject('Values by setting; secrets are masked, attachments described.'),
-  error: Nullable(FreeObject('Why it was switched off.')),
-  team_id: Type.Integer({ description: 'Project id.' }),
-  plugin_info: Nullable(Plugin),
-  delivery_rate_24h: Nullable(Type.Number({ description: 'Success rate of calls, 0 to 1.' })),
-  created_at: Instant(),
-  updated_at: Instant(),
-  name: Nullable(Type.String()),
-  description: Nullable(Type.String()),
-  deleted: Type.Boolean(),
-  allowed_hosts: Type.Array(Type.String(), { description: 'Hosts that the plugin can call, granted by an admin.' }),
-  update_available: Type.Boolean({
-    description: 'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
-  }),
-})
+export const PluginConfig = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the configuration.', examples: [4] }),
+    plugin: Type.Integer({ description: 'Plugin id.', examples: [2] }),
+    enabled: Type.Boolean({ description: 'Whether the plugin runs in this project.', examples: [true] }),
+    order: Type.Integer({ description: 'Position in the event processing chain.', examples: [1] }),
+    config: FreeObject('Values by setting; secrets are masked, attachments described.', { greeting: 'hello' }),
+    error: Nullable(FreeObject('Why it was switched off.', null)),
+    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
+    plugin_info: Nullable(Plugin),
+    delivery_rate_24h: Nullable(Type.Number({ description: 'Success rate of calls, 0 to 1.', examples: [1] })),
+    created_at: Instant('When the configuration was created.'),
+    updated_at: Instant('When the configuration was last changed.'),
+    name: Nullable(Type.String({ description: 'Name of the configuration.', examples: [null] })),
+    description: Nullable(Type.String({ description: 'Description of the configuration.', examples: [null] })),
+    deleted: Type.Boolean({ description: 'Whether the configuration is deleted.', examples: [false] }),
+    allowed_hosts: Type.Array(Type.String(), {
+      description: 'Hosts that the plugin can call, granted by an admin.',
+      examples: [[]],
+    }),
+    update_available: Type.Boolean({
+      description: 'The owner of the plugin has changed it; it runs as it was accepted until the change is accepted.',
+      examples: [false],
+    }),
+  },
+  { title: 'PluginConfig', description: 'The configuration of a plugin in a project.' },
+)
 export type PluginConfig = Static<typeof PluginConfig>
 
-const Attachment = Type.Object({
-  file_name: Type.String({ minLength: 1, maxLength: 200 }),
-  content_type: Type.Optional(Type.String({ maxLength: 200 })),
-  contents_base64: Type.String({ maxLength: 2 * mebibyte }),
-})
+const Attachment = Type.Object(
+  {
+    file_name: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'Name of the file.',
+      examples: ['locations.mmdb'],
+    }),
+    content_type: Type.Optional(
+      Type.String({ maxLength: 200, description: 'Media type of the file.', examples: ['application/octet-stream'] }),
+    ),
+    contents_base64: Type.String({
+      maxLength: 2 * mebibyte,
+      description: 'Content in Base64.',
+      examples: ['aGVsbG8='],
+    }),
+  },
+  { title: 'PluginAttachment', description: 'A file that a plugin setting needs.' },
+)
 
 const writable = {
-  enabled: Type.Optional(Type.Boolean()),
-  order: Type.Optional(Type.Integer()),
-  config: Type.Optional(FreeObjectInput(2 * mebibyte)),
-  name: Type.Optional(Nullable(Type.String({ maxLength: 400 }))),
-  description: Type.Optional(Nullable(Type.String({ maxLength: 1000 }))),
-  deleted: Type.Optional(Type.Boolean()),
-  allowed_hosts: Type.Optional(Type.Array(Type.String({ maxLength: 255 }), { maxItems: 1000 })),
-  attachments: Type.Optional(Type.Record(Type.String(), Nullable(Attachment), { [bytesMaxKeyword]: 16 * mebibyte })),
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether the plugin runs in this project.', examples: [true] })),
+  order: Type.Optional(Type.Integer({ description: 'Position in the event processing chain.', examples: [1] })),
+  config: Type.Optional(
+    FreeObjectInput(2 * mebibyte, 'Setting → value. Omitted secrets do not change.', { greeting: 'hello' }),
+  ),
+  name: Type.Optional(Nullable(Type.String({ maxLength: 400, description: 'Name of the configuration.' }))),
+  description: Type.Optional(
+    Nullable(Type.String({ maxLength: 1000, description: 'Description of the configuration.' })),
+  ),
+  deleted: Type.Optional(Type.Boolean({ description: '`true` deletes the configuration.' })),
+  allowed_hosts: Type.Optional(
+    Type.Array(Type.String({ maxLength: 255 }), {
+      maxItems: 1000,
+      description: 'Hosts that the plugin can call; replaces the list.',
+    }),
+  ),
+  attachments: Type.Optional(
+    Type.Record(Type.String(), Nullable(Attachment), {
+      [bytesMaxKeyword]: 16 * mebibyte,
+      description: 'Setting → file, or null to delete the file.',
+    }),
+  ),
 }
-export const PluginConfigWrite = Type.Object(writable)
+export const PluginConfigWrite = Type.Object(writable, {
+  title: 'PluginConfigWrite',
+  description: 'Writable fields of a plugin configuration. Omitted fields do not change.',
+  examples: [{ enabled: true, config: { greeting: 'hello' } }],
+})
 export type PluginConfigWrite = Static<typeof PluginConfigWrite>
 
-export const PluginLogEntry = Type.Object({
-  id: Type.Integer(),
-  team_id: Type.Integer(),
-  plugin_id: Type.Integer(),
-  plugin_config_id: Type.Integer(),
-  timestamp: Instant(),
-  source: Type.Union([Type.Literal('SYSTEM'), Type.Literal('PLUGIN'), Type.Literal('CONSOLE')]),
-  type: Type.Union([
-    Type.Literal('DEBUG'),
-    Type.Literal('LOG'),
-    Type.Literal('INFO'),
-    Type.Literal('WARN'),
-    Type.Literal('ERROR'),
-  ]),
-  message: Type.String(),
-  instance_id: Type.String({ description: 'The node that ran the plugin.' }),
-})
+export const PluginLogEntry = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the entry.', examples: [90] }),
+    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
+    plugin_id: Type.Integer({ description: 'Plugin id.', examples: [2] }),
+    plugin_config_id: Type.Integer({ description: 'Id of the configuration.', examples: [4] }),
+    timestamp: Instant('When the entry was written.'),
+    source: Type.Union([Type.Literal('SYSTEM'), Type.Literal('PLUGIN'), Type.Literal('CONSOLE')], {
+      description: '`PLUGIN` and `CONSOLE` come from the code, `SYSTEM` from Halyard.',
+      examples: ['CONSOLE'],
+    }),
+    type: Type.Union(
+      [Type.Literal('DEBUG'), Type.Literal('LOG'), Type.Literal('INFO'), Type.Literal('WARN'), Type.Literal('ERROR')],
+      { description: 'Severity of the entry.', examples: ['INFO'] },
+    ),
+    message: Type.String({ description: 'Text of the entry.', examples: ['Greeted 12 persons'] }),
+    instance_id: Type.String({ description: 'The node that ran the plugin.', examples: ['node-1'] }),
+  },
+  { title: 'PluginLogEntry', description: 'A log entry of a plugin.' },
+)
 export type PluginLogEntry = Static<typeof PluginLogEntry>
 
-export const PluginMetrics = Type.Object({
-  calls: Type.Integer(),
-  failures: Type.Integer(),
-  dropped_events: Type.Integer(),
-  cpu_seconds: Type.Number(),
-  memory_bytes: Type.Integer(),
-})
+export const PluginMetrics = Type.Object(
+  {
+    calls: Type.Integer({ description: 'Number of calls.', examples: [120] }),
+    failures: Type.Integer({ description: 'Number of failed calls.', examples: [1] }),
+    dropped_events: Type.Integer({ description: 'Number of events that the plugin dropped.', examples: [0] }),
+    cpu_seconds: Type.Number({ description: 'CPU time in seconds.', examples: [0.4] }),
+    memory_bytes: Type.Integer({ description: 'Largest memory use in bytes.', examples: [1048576] }),
+  },
+  { title: 'PluginMetrics', description: 'Resource use of a plugin.' },
+)
 export type PluginMetrics = Static<typeof PluginMetrics>
 
-const HourlyMetrics = Type.Object({ hour: Instant(), ...PluginMetrics.properties })
+const HourlyMetrics = Type.Object(
+  { hour: Instant('Start of the hour.'), ...PluginMetrics.properties },
+  { title: 'PluginHourlyMetrics', description: 'Resource use of a plugin in one hour.' },
+)
 
-export const PluginJob = Type.Object({
-  id: Type.Integer(),
-  name: Type.String(),
-  kind: Type.Union([Type.Literal('job'), Type.Literal('flag_change')], {
-    description: '`flag_change`: a flag change that is still to be delivered to the plugin.',
-  }),
-  state: Type.Union([Type.Literal('waiting'), Type.Literal('running')]),
-  run_at: Instant('When it is due; for one that failed, when it is tried again.'),
-  attempts: Type.Integer(),
-  created_at: Instant(),
-})
+export const PluginJob = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the job.', examples: [8] }),
+    name: Type.String({ description: 'Name of the job.', examples: ['sendGreetings'] }),
+    kind: Type.Union([Type.Literal('job'), Type.Literal('flag_change')], {
+      description: '`flag_change`: a flag change that is still to be delivered to the plugin.',
+      examples: ['job'],
+    }),
+    state: Type.Union([Type.Literal('waiting'), Type.Literal('running')], {
+      description: 'Whether the job is waiting or running.',
+      examples: ['waiting'],
+    }),
+    run_at: Instant('When it is due; for one that failed, when it is tried again.'),
+    attempts: Type.Integer({ description: 'Number of failed attempts.', examples: [0] }),
+    created_at: Instant('When the job was queued.'),
+  },
+  { title: 'PluginJob', description: 'A pending job of a plugin.' },
+)
 export type PluginJob = Static<typeof PluginJob>
 
-const ConfigParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+const ConfigParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the configuration.') })
 const tag = 'Plugin configurations'
 const configs = '/api/projects/:project_id/plugin_configs' as const
 
@@ -108,7 +163,9 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: configs,
     tag,
+    operationId: 'listPluginConfigs',
     summary: 'List the plugin configurations of the project, in order',
+    description: 'Events pass through the enabled plugins in this order. Secrets are masked.',
     access: inProject('plugin:read'),
     params: ProjectParams,
     query: PageQuery,
@@ -118,23 +175,28 @@ export const pluginConfigRoutes = {
     method: 'POST',
     path: configs,
     tag,
+    operationId: 'createPluginConfig',
     summary: 'Configure a plugin; updates an existing configuration (admin)',
+    description: 'Requires the admin level. A plugin has one configuration per project: sending it again updates it.',
     access: inProject('plugin:write'),
     params: ProjectParams,
-    body: Type.Object({ plugin: Type.Integer(), ...writable }),
+    body: Type.Object({ plugin: Type.Integer({ description: 'Plugin id.', examples: [2] }), ...writable }),
     answers: { 201: PluginConfig },
   }),
   rearrange: route({
     method: 'PATCH',
     path: `${configs}/rearrange`,
     tag,
+    operationId: 'rearrangePluginConfigs',
     summary: 'Reorder plugins (admin)',
+    description: 'Requires the admin level. Returns all configurations in the new order.',
     access: inProject('plugin:write'),
     params: ProjectParams,
     body: Type.Object({
       orders: Type.Record(Type.String(), Type.Integer(), {
         description: 'Plugin id → position.',
         [bytesMaxKeyword]: 256 * kibibyte,
+        examples: [{ '2': 1, '3': 2 }],
       }),
     }),
     answers: { 200: Type.Array(PluginConfig) },
@@ -143,7 +205,9 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: `${configs}/:id`,
     tag,
+    operationId: 'getPluginConfig',
     summary: 'Get a configuration',
+    description: 'Secrets are masked; attachments are described by name and size.',
     access: inProject('plugin:read'),
     params: ConfigParams,
     answers: { 200: PluginConfig },
@@ -152,7 +216,10 @@ export const pluginConfigRoutes = {
     method: 'PATCH',
     path: `${configs}/:id`,
     tag,
+    operationId: 'updatePluginConfig',
     summary: 'Change a configuration; omitted secrets are unchanged (admin)',
+    description:
+      'Requires the admin level. Changes only the fields that the body contains. Values are checked against the settings of the plugin.',
     access: inProject('plugin:write'),
     params: ConfigParams,
     body: PluginConfigWrite,
@@ -162,7 +229,9 @@ export const pluginConfigRoutes = {
     method: 'DELETE',
     path: `${configs}/:id`,
     tag,
+    operationId: 'deletePluginConfig',
     summary: 'Disable a plugin; its configuration is retained (admin)',
+    description: 'Requires the admin level. The plugin stops; the configuration can be enabled again.',
     access: inProject('plugin:write'),
     params: ConfigParams,
     answers: { 204: null },
@@ -171,14 +240,24 @@ export const pluginConfigRoutes = {
     method: 'POST',
     path: `${configs}/:id/job`,
     tag,
+    operationId: 'startPluginJob',
     summary: 'Start a public job of the plugin (admin)',
+    description: 'Requires the admin level. The job runs in the background; failures are retried.',
     access: inProject('plugin:write'),
     params: ConfigParams,
     body: Type.Object({
-      job: Type.Object({
-        type: Type.String({ minLength: 1, maxLength: 200 }),
-        payload: Type.Optional(FreeObjectInput(mebibyte)),
-      }),
+      job: Type.Object(
+        {
+          type: Type.String({
+            minLength: 1,
+            maxLength: 200,
+            description: 'Name of the job.',
+            examples: ['sendGreetings'],
+          }),
+          payload: Type.Optional(FreeObjectInput(mebibyte, 'Parameters of the job.', { limit: 10 })),
+        },
+        { description: 'The job to start.' },
+      ),
     }),
     answers: { 200: null },
   }),
@@ -186,7 +265,9 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: `${configs}/:id/jobs`,
     tag,
+    operationId: 'listPluginJobs',
     summary: 'List the pending jobs of the plugin, next one first',
+    description: 'Returns a page of waiting and running jobs.',
     access: inProject('plugin:read'),
     params: ConfigParams,
     query: PageQuery,
@@ -196,7 +277,9 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: `${configs}/:id/logs`,
     tag,
+    operationId: 'listPluginLogs',
     summary: 'List the log entries of the plugin, newest first',
+    description: 'Entries are retained for a limited time and number.',
     access: inProject('plugin:read'),
     params: ConfigParams,
     query: Type.Object({
@@ -212,7 +295,9 @@ export const pluginConfigRoutes = {
     method: 'GET',
     path: `${configs}/:id/metrics`,
     tag,
+    operationId: 'getPluginMetrics',
     summary: 'Get the metrics of the plugin of the last 24 hours',
+    description: 'Totals of the last 24 hours, and the same by hour.',
     access: inProject('plugin:read'),
     params: ConfigParams,
     answers: {

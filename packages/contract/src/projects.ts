@@ -1,59 +1,108 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
-import { asUser, inProject, route } from './route.ts'
-import { IdInput, Instant, ProjectParams, Uuid } from './schema.ts'
+import { asUser, inOrganization, inProject, route } from './route.ts'
+import { IdInput, Instant, OrganizationParams, ProjectParams, Uuid } from './schema.ts'
 
-export const ProjectBasic = Type.Object({
-  id: Type.Integer(),
-  uuid: Uuid(),
-  organization: Uuid(),
-  api_token: Type.String({ description: 'Public token for SDKs, `phc_…`.' }),
-  name: Type.String(),
-  timezone: Type.String(),
-})
-export const Project = Type.Object({
-  ...ProjectBasic.properties,
-  created_at: Instant(),
-  updated_at: Instant(),
-  property_matching_version: Type.Integer({ description: 'How `exact` compares; 2 for new projects.' }),
-  group_types: Type.Record(Type.String(), Type.String(), { description: 'Group type index → name.' }),
-  effective_membership_level: Type.Integer(),
-  previous_token: Type.Optional(
-    Type.Object(
-      { mask_value: Type.String(), expires_at: Instant() },
-      { description: 'Only after a rotation with an overlap: the token that still works.' },
+export const ProjectBasic = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the project.', examples: [1] }),
+    uuid: Uuid('UUID of the project.'),
+    organization: Uuid('Id of the organization.'),
+    api_token: Type.String({
+      description: 'Public token for SDKs, `phc_…`.',
+      examples: ['phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'],
+    }),
+    name: Type.String({ description: 'Name of the project.', examples: ['Web shop'] }),
+    timezone: Type.String({ description: 'IANA time zone.', examples: ['UTC'] }),
+  },
+  { title: 'ProjectSummary', description: 'A project, as embedded in other objects.' },
+)
+export const Project = Type.Object(
+  {
+    ...ProjectBasic.properties,
+    created_at: Instant('When the project was created.'),
+    updated_at: Instant('When the project was last changed.'),
+    property_matching_version: Type.Integer({
+      description: 'How `exact` compares; 2 for new projects.',
+      examples: [2],
+    }),
+    group_types: Type.Record(Type.String(), Type.String(), {
+      description: 'Group type index → name.',
+      examples: [{ '0': 'company' }],
+    }),
+    effective_membership_level: Type.Integer({
+      description: 'Level of the caller: 1 member, 8 admin, 15 owner.',
+      examples: [15],
+    }),
+    previous_token: Type.Optional(
+      Type.Object(
+        {
+          mask_value: Type.String({ description: 'First and last four characters.', examples: ['phc_…a1b2'] }),
+          expires_at: Instant('Until when the previous token works.'),
+        },
+        { description: 'Only after a rotation with an overlap: the token that still works.' },
+      ),
     ),
-  ),
-})
+  },
+  { title: 'Project', description: 'A project: flags, cohorts, persons and plugin configurations.' },
+)
 export type ProjectBasic = Static<typeof ProjectBasic>
 export type Project = Static<typeof Project>
 
 /** The longest time that a rotated token keeps working. */
 export const tokenOverlapHoursMax = 30 * 24
 
-export const ProjectSecretKey = Type.Object({
-  id: Type.String(),
-  label: Type.String(),
-  mask_value: Type.String(),
-  created_at: Instant(),
-  value: Type.Optional(Type.String({ description: 'Returned once, when the key is created.' })),
-})
+export const ProjectSecretKey = Type.Object(
+  {
+    id: Type.String({ description: 'Unique id of the key.', examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'] }),
+    label: Type.String({ description: 'Name of the key.', examples: ['Backend'] }),
+    mask_value: Type.String({ description: 'First and last four characters.', examples: ['phs_…a1b2'] }),
+    created_at: Instant('When the key was created.'),
+    value: Type.Optional(Type.String({ description: 'Returned once, when the key is created.' })),
+  },
+  { title: 'ProjectSecretKey', description: 'A secret key of a project, for server SDKs.' },
+)
 export type ProjectSecretKey = Static<typeof ProjectSecretKey>
+const NewProjectSecretKey = Type.Object(
+  {
+    ...ProjectSecretKey.properties,
+    value: Type.Optional(
+      Type.String({ description: 'The key itself.', examples: ['phs_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] }),
+    ),
+  },
+  { title: 'NewProjectSecretKey', description: 'A new secret key with its value.' },
+)
 
 const tag = 'Projects'
 const project = '/api/projects/:project_id' as const
-const ProjectName = Type.String({ minLength: 1, maxLength: 200 })
+const environment = '/api/environments/:project_id' as const
+const ofOrganization = '/api/organizations/:parent_lookup_organization_id/projects' as const
+const OrganizationProjectParams = Type.Object({ ...OrganizationParams.properties, ...ProjectParams.properties })
+const ProjectName = Type.String({
+  minLength: 1,
+  maxLength: 200,
+  description: 'Name of the project.',
+  examples: ['Web shop'],
+})
 const fields = {
-  timezone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone.' })),
-  property_matching_version: Type.Optional(Type.Union([Type.Literal(1), Type.Literal(2)])),
+  timezone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone.', examples: ['Europe/Berlin'] })),
+  property_matching_version: Type.Optional(
+    Type.Union([Type.Literal(1), Type.Literal(2)], {
+      description: 'How `exact` compares: 2 for new projects, 1 as in projects created earlier.',
+    }),
+  ),
 }
+
+const ProjectChange = Type.Object({ name: Type.Optional(ProjectName), ...fields })
 
 export const projectRoutes = {
   list: route({
     method: 'GET',
     path: '/api/projects',
     tag,
+    operationId: 'listProjects',
     summary: 'List the projects of the caller in all organizations',
+    description: 'Returns a page of all projects that the caller and the key have access to.',
     access: asUser('project:read'),
     query: PageQuery,
     answers: { 200: Page(Project) },
@@ -62,16 +111,24 @@ export const projectRoutes = {
     method: 'POST',
     path: '/api/projects',
     tag,
+    operationId: 'createProject',
     summary: 'Create a project (admin of the organization)',
+    description: 'Requires the admin level in the organization.',
     access: asUser('project:write'),
-    body: Type.Object({ name: Type.Optional(ProjectName), organization: Type.Optional(IdInput()), ...fields }),
+    body: Type.Object({
+      name: Type.Optional(ProjectName),
+      organization: Type.Optional(IdInput('Id of the organization; the current one by default.')),
+      ...fields,
+    }),
     answers: { 201: Project },
   }),
   get: route({
     method: 'GET',
     path: project,
     tag,
+    operationId: 'getProject',
     summary: 'Get a project',
+    description: '`@current` is the project that the caller works in.',
     access: inProject('project:read'),
     params: ProjectParams,
     answers: { 200: Project },
@@ -80,17 +137,22 @@ export const projectRoutes = {
     method: 'PATCH',
     path: project,
     tag,
+    operationId: 'updateProject',
     summary: 'Change a project (admin)',
+    description: 'Requires the admin level.',
     access: inProject('project:write'),
     params: ProjectParams,
-    body: Type.Object({ name: Type.Optional(ProjectName), ...fields }),
+    body: ProjectChange,
     answers: { 200: Project },
   }),
   remove: route({
     method: 'DELETE',
     path: project,
     tag,
+    operationId: 'deleteProject',
     summary: 'Delete a project with everything in it (admin)',
+    description:
+      'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
     access: inProject('project:write'),
     params: ProjectParams,
     answers: { 204: null },
@@ -99,7 +161,9 @@ export const projectRoutes = {
     method: 'PATCH',
     path: `${project}/reset_token`,
     tag,
-    summary: 'Replace the public token (admin); the previous one can keep working for a while',
+    operationId: 'resetProjectToken',
+    summary: 'Replace the public token (admin)',
+    description: 'Requires the admin level. The previous token stops working at once, or after `overlap_hours`.',
     access: inProject('project:write'),
     params: ProjectParams,
     query: Type.Object({
@@ -115,7 +179,9 @@ export const projectRoutes = {
     method: 'DELETE',
     path: `${project}/previous_token`,
     tag,
-    summary: 'Revoke the token that was in use before the last rotation (admin)',
+    operationId: 'revokePreviousProjectToken',
+    summary: 'Revoke the token from before the last rotation (admin)',
+    description: 'Requires the admin level. Ends the overlap of a rotation: SDKs with the previous token stop working.',
     access: inProject('project:write'),
     params: ProjectParams,
     answers: { 204: null },
@@ -124,7 +190,9 @@ export const projectRoutes = {
     method: 'GET',
     path: `${project}/secret_keys`,
     tag,
+    operationId: 'listProjectSecretKeys',
     summary: 'List the project secret keys (`phs_…`), newest first, without their values',
+    description: 'Secret keys read definitions for local evaluation.',
     access: inProject('project:read'),
     params: ProjectParams,
     query: PageQuery,
@@ -134,19 +202,111 @@ export const projectRoutes = {
     method: 'POST',
     path: `${project}/secret_keys`,
     tag,
+    operationId: 'createProjectSecretKey',
     summary: 'Create a project secret key (admin); its value is returned once',
+    description: 'Requires the admin level. The response is the only one that contains the value.',
     access: inProject('project:write'),
     params: ProjectParams,
-    body: Type.Object({ label: Type.String({ minLength: 1, maxLength: 40 }) }),
-    answers: { 201: ProjectSecretKey },
+    body: Type.Object({
+      label: Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['Backend'] }),
+    }),
+    answers: { 201: NewProjectSecretKey },
   }),
   removeSecretKey: route({
     method: 'DELETE',
     path: `${project}/secret_keys/:key_id`,
     tag,
+    operationId: 'deleteProjectSecretKey',
     summary: 'Revoke a project secret key (admin)',
+    description: 'Requires the admin level. SDKs with this key lose access at once.',
     access: inProject('project:write'),
-    params: Type.Object({ ...ProjectParams.properties, key_id: Type.String() }),
+    params: Type.Object({ ...ProjectParams.properties, key_id: Type.String({ description: 'Id of the key.' }) }),
     answers: { 204: null },
+  }),
+}
+
+/** The same projects at the paths that PostHog's Terraform provider and other tools use. */
+export const organizationProjectRoutes = {
+  list: route({
+    method: 'GET',
+    path: ofOrganization,
+    tag,
+    operationId: 'listOrganizationProjects',
+    summary: 'List the projects of an organization',
+    description: 'Returns a page of the projects of this organization that the caller and the key have access to.',
+    access: inOrganization('project:read'),
+    params: OrganizationParams,
+    query: PageQuery,
+    answers: { 200: Page(Project) },
+  }),
+  create: route({
+    method: 'POST',
+    path: ofOrganization,
+    tag,
+    operationId: 'createOrganizationProject',
+    summary: 'Create a project in an organization (admin)',
+    description: 'Requires the admin level in the organization.',
+    access: inOrganization('project:write'),
+    params: OrganizationParams,
+    body: ProjectChange,
+    answers: { 201: Project },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${ofOrganization}/:project_id`,
+    tag,
+    operationId: 'getOrganizationProject',
+    summary: 'Get a project of an organization',
+    description: 'Returns 404 for a project of another organization.',
+    access: inProject('project:read'),
+    params: OrganizationProjectParams,
+    answers: { 200: Project },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${ofOrganization}/:project_id`,
+    tag,
+    operationId: 'updateOrganizationProject',
+    summary: 'Change a project of an organization (admin)',
+    description: 'Requires the admin level.',
+    access: inProject('project:write'),
+    params: OrganizationProjectParams,
+    body: ProjectChange,
+    answers: { 200: Project },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${ofOrganization}/:project_id`,
+    tag,
+    operationId: 'deleteOrganizationProject',
+    summary: 'Delete a project of an organization with everything in it (admin)',
+    description:
+      'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
+    access: inProject('project:write'),
+    params: OrganizationProjectParams,
+    answers: { 204: null },
+  }),
+  getEnvironment: route({
+    method: 'GET',
+    path: environment,
+    tag,
+    operationId: 'getEnvironment',
+    summary: 'Get a project as an environment',
+    description: 'The id of the environment is the id of the project.',
+    access: inProject('project:read'),
+    params: ProjectParams,
+    answers: { 200: Project },
+  }),
+  updateEnvironment: route({
+    method: 'PATCH',
+    path: environment,
+    tag,
+    operationId: 'updateEnvironment',
+    summary: 'Change a project as an environment (admin)',
+    description: 'Requires the admin level.',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    body: ProjectChange,
+    answers: { 200: Project },
   }),
 }

@@ -6,27 +6,38 @@ import { inProject, route } from './route.ts'
 import { IdInput, IdParam, Instant, ProjectParams, Uuid } from './schema.ts'
 
 /** Contract 2.4. */
-export const RoleAccess = Type.Object({
-  id: Type.Integer(),
-  feature_flag: Flag,
-  role: Role,
-  role_id: Uuid(),
-  added_at: Instant(),
-  updated_at: Instant(),
-})
+export const RoleAccess = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the record.', examples: [6] }),
+    feature_flag: Flag,
+    role: Role,
+    role_id: Uuid('Id of the role.'),
+    added_at: Instant('When the access was granted.'),
+    updated_at: Instant('When the record was last changed.'),
+  },
+  { title: 'RoleAccess', description: 'Grants a role edit access to a flag.' },
+)
 export type RoleAccess = Static<typeof RoleAccess>
 
 const tag = 'Role access'
 const roleAccess = '/api/projects/:project_id/feature_flags/:parent_lookup_feature_flag_id/role_access' as const
-const FlagOfRoleAccessParams = Type.Object({ ...ProjectParams.properties, parent_lookup_feature_flag_id: IdParam() })
-const RoleAccessParams = Type.Object({ ...FlagOfRoleAccessParams.properties, id: IdParam() })
+const FlagOfRoleAccessParams = Type.Object({
+  ...ProjectParams.properties,
+  parent_lookup_feature_flag_id: IdParam('Flag id.'),
+})
+const RoleAccessParams = Type.Object({
+  ...FlagOfRoleAccessParams.properties,
+  id: IdParam('Id of the role access record.'),
+})
 
 export const roleAccessRoutes = {
   list: route({
     method: 'GET',
     path: roleAccess,
     tag,
+    operationId: 'listRoleAccess',
     summary: 'List the roles that can edit this flag',
+    description: 'Members of these roles can edit the flag, even if their level does not allow it.',
     access: inProject('feature_flag:read'),
     params: FlagOfRoleAccessParams,
     query: PageQuery,
@@ -36,17 +47,21 @@ export const roleAccessRoutes = {
     method: 'POST',
     path: roleAccess,
     tag,
+    operationId: 'createRoleAccess',
     summary: 'Grant a role edit access to this flag (users who can edit it without that grant)',
+    description: 'Returns 400 (`unique`) if the role already has access.',
     access: inProject('feature_flag:write'),
     params: FlagOfRoleAccessParams,
-    body: Type.Object({ role_id: IdInput() }),
+    body: Type.Object({ role_id: IdInput('Id of the role.') }),
     answers: { 201: RoleAccess },
   }),
   get: route({
     method: 'GET',
     path: `${roleAccess}/:id`,
     tag,
+    operationId: 'getRoleAccess',
     summary: 'Get a role access record',
+    description: 'Returns the record with the flag and the role.',
     access: inProject('feature_flag:read'),
     params: RoleAccessParams,
     answers: { 200: RoleAccess },
@@ -55,7 +70,9 @@ export const roleAccessRoutes = {
     method: 'DELETE',
     path: `${roleAccess}/:id`,
     tag,
+    operationId: 'deleteRoleAccess',
     summary: 'Revoke the access of a role (users who can edit the flag without that grant)',
+    description: 'Members of the role lose edit access unless another rule grants it.',
     access: inProject('feature_flag:write'),
     params: RoleAccessParams,
     answers: { 204: null },

@@ -40,6 +40,9 @@ export const inOrganization = <const S extends readonly Scope[]>(...scopes: S) =
 export const asUser = <const S extends readonly Scope[]>(...scopes: S) =>
   ({ kind: 'key', within: 'user', scopes }) as const
 
+/** Credentials as OpenAPI names them. */
+export type Credential = 'personalApiKey' | 'session' | 'projectToken' | 'projectSecretKey'
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export interface Route {
@@ -47,14 +50,27 @@ export interface Route {
   /** Parameters have the form `:name`; a trailing slash is always optional. */
   readonly path: `/${string}`
   readonly tag: string
+  /** Unique; generated clients name their functions after it. */
+  readonly operationId: string
+  /** One line. */
   readonly summary: string
+  /** What the summary leaves out: conditions, side effects, limits. */
+  readonly description: string
   readonly access: Access
+  /** Credentials of a route with its own authentication. Any one of these suffices. */
+  readonly credentials?: readonly Credential[]
   readonly params?: TObject
   /** Handlers receive query parameters as strings and parse them leniently: an invalid `limit` means the default. */
   readonly query?: TObject
   readonly body?: TSchema
   /** Whether an empty request body is accepted, as for POST actions of the contract. */
   readonly bodyOptional?: true
+  /** Whether concurrent changes can make it return 409. */
+  readonly mayConflict?: true
+  /** Whether the response has an `ETag`. */
+  readonly hasEtag?: true
+  /** Whether the successful response can also have no body. */
+  readonly mayBeEmpty?: true
   /** Status → schema of the body, or null for an empty body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */

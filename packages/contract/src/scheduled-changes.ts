@@ -13,64 +13,81 @@ import {
 } from './schema.ts'
 import { UserBasic } from './users.ts'
 
-const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.' })
-const Payload = Type.Object({
-  operation: Type.Union(
-    [
-      Type.Literal('update'),
-      Type.Literal('update_status'),
-      Type.Literal('add_release_condition'),
-      Type.Literal('ramp'),
-    ],
-    {
-      description:
-        '`update`: value has writable fields of the flag. `update_status`: value is the new `active`. ' +
-        '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
-        '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout and follows its ' +
-        'condition when others are added, removed or moved.',
-    },
-  ),
-  value: FreeValueInput(4 * mebibyte),
-})
+const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.', examples: ['12'] })
+const Payload = Type.Object(
+  {
+    operation: Type.Union(
+      [
+        Type.Literal('update'),
+        Type.Literal('update_status'),
+        Type.Literal('add_release_condition'),
+        Type.Literal('ramp'),
+      ],
+      {
+        description:
+          '`update`: value has writable fields of the flag. `update_status`: value is the new `active`. ' +
+          '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
+          '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout and follows ' +
+          'its condition when others are added, removed or moved.',
+      },
+    ),
+    value: FreeValueInput(4 * mebibyte, 'Value of the operation.', true),
+  },
+  { title: 'ScheduledChangePayload', description: 'What to change.' },
+)
 
-export const ScheduledChange = Type.Object({
-  id: Type.Integer(),
-  team_id: Type.Integer(),
-  record_id: RecordId,
-  model_name: Type.Literal('FeatureFlag'),
-  payload: FreeObject(),
-  scheduled_at: Instant(),
-  status: Type.String({ description: '`pending`, `done` or `failed`.' }),
-  steps_done: Type.Integer({ description: 'Number of applied steps of a ramp.' }),
-  attempts: Type.Integer({ description: 'Number of failures of the current step.' }),
-  next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
-  failure_reason: Nullable(Type.String({ description: 'Reason of the last failure.' })),
-  broken_reason: Nullable(
-    Type.String({ description: 'Why a pending change can no longer be applied to the flag as it is now.' }),
-  ),
-  executed_at: Nullable(Instant('When it was done, or the last step taken.')),
-  created_at: Instant(),
-  created_by: UserBasic,
-  updated_at: Instant(),
-})
+export const ScheduledChange = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the change.', examples: [9] }),
+    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
+    record_id: RecordId,
+    model_name: Type.Literal('FeatureFlag', { description: 'Always `FeatureFlag`.' }),
+    payload: FreeObject('What to change: `operation` and `value`.', { operation: 'update_status', value: true }),
+    scheduled_at: Instant('When the change is due.'),
+    status: Type.String({
+      enum: ['pending', 'done', 'failed'],
+      description: 'State of the change.',
+      examples: ['pending'],
+    }),
+    steps_done: Type.Integer({ description: 'Number of applied steps of a ramp.', examples: [0] }),
+    attempts: Type.Integer({ description: 'Number of failures of the current step.', examples: [0] }),
+    next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
+    failure_reason: Nullable(Type.String({ description: 'Reason of the last failure.', examples: [null] })),
+    broken_reason: Nullable(
+      Type.String({
+        description: 'Why a pending change can no longer be applied to the flag as it is now.',
+        examples: [null],
+      }),
+    ),
+    executed_at: Nullable(Instant('When it was done, or the last step taken.', null)),
+    created_at: Instant('When the change was scheduled.'),
+    created_by: UserBasic,
+    updated_at: Instant('When the change was last edited.'),
+  },
+  { title: 'ScheduledChange', description: 'A change of a flag at a later time.' },
+)
 export type ScheduledChange = Static<typeof ScheduledChange>
 
 const tag = 'Scheduled changes'
 const changes = '/api/projects/:project_id/scheduled_changes' as const
-const ChangeParams = Type.Object({ ...ProjectParams.properties, id: IdParam() })
+const ChangeParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the scheduled change.') })
 
 export const scheduledChangeRoutes = {
   list: route({
     method: 'GET',
     path: changes,
     tag,
+    operationId: 'listScheduledChanges',
     summary: 'List pending and past scheduled changes',
+    description: 'Returns a page of changes, by default of all flags and all states.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({
       ...pageQuery,
-      record_id: Type.Optional(Type.String({ description: 'Only changes of this flag.' })),
-      status: Type.Optional(Type.String({ description: '`pending`, `done` or `failed`.' })),
+      record_id: Type.Optional(Type.Integer({ description: 'Only changes of the flag with this id.' })),
+      status: Type.Optional(
+        Type.String({ enum: ['pending', 'done', 'failed'], description: 'Only changes with this status.' }),
+      ),
     }),
     answers: { 200: Page(ScheduledChange) },
   }),
@@ -78,12 +95,15 @@ export const scheduledChangeRoutes = {
     method: 'POST',
     path: changes,
     tag,
+    operationId: 'createScheduledChange',
     summary: 'Schedule a change of a flag, or a gradual rollout',
+    description:
+      'The change runs once across all nodes; steps missed during downtime run on recovery. The caller must be able to edit the flag at that time too.',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({
-      record_id: Type.Union([RecordId, Type.Integer()]),
-      model_name: Type.Optional(Type.Literal('FeatureFlag')),
+      record_id: Type.Union([RecordId, Type.Integer()], { description: 'Id of the flag.', examples: [12] }),
+      model_name: Type.Optional(Type.Literal('FeatureFlag', { description: 'Always `FeatureFlag`.' })),
       payload: Payload,
       scheduled_at: Type.Optional(InstantInput('Required, except for a ramp.')),
     }),
@@ -93,7 +113,9 @@ export const scheduledChangeRoutes = {
     method: 'GET',
     path: `${changes}/:id`,
     tag,
+    operationId: 'getScheduledChange',
     summary: 'Get a scheduled change',
+    description: 'Returns the change with its state and the reason of the last failure.',
     access: inProject('feature_flag:read'),
     params: ChangeParams,
     answers: { 200: ScheduledChange },
@@ -102,17 +124,24 @@ export const scheduledChangeRoutes = {
     method: 'PATCH',
     path: `${changes}/:id`,
     tag,
+    operationId: 'updateScheduledChange',
     summary: 'Change the content or time; a failed change is retried',
+    description: 'A change that is done cannot be edited. The attempts and steps start over.',
     access: inProject('feature_flag:write'),
     params: ChangeParams,
-    body: Type.Object({ payload: Type.Optional(Payload), scheduled_at: Type.Optional(InstantInput()) }),
+    body: Type.Object({
+      payload: Type.Optional(Payload),
+      scheduled_at: Type.Optional(InstantInput('When the change is due.')),
+    }),
     answers: { 200: ScheduledChange },
   }),
   remove: route({
     method: 'DELETE',
     path: `${changes}/:id`,
     tag,
+    operationId: 'deleteScheduledChange',
     summary: 'Cancel a scheduled change; steps that were applied remain',
+    description: 'Removes the record, also of a change that is done.',
     access: inProject('feature_flag:write'),
     params: ChangeParams,
     answers: { 204: null },

@@ -1,41 +1,65 @@
 import Type, { type TSchema } from 'typebox'
 
 /** Schemas that every resource uses. */
-export const FreeObject = (description?: string) =>
-  Type.Record(Type.String(), Type.Unknown(), description ? { description } : {})
+export const FreeObject = (description?: string, example?: object | null) =>
+  Type.Record(Type.String(), Type.Unknown(), documented(description, example))
+
+const documented = (description?: string, example?: unknown) => ({
+  ...(description !== undefined && { description }),
+  ...(example !== undefined && { examples: [example] }),
+})
+
+/** The documented shape of a value that is validated less strictly than it is documented: elsewhere, or not at all. */
+export const shapeKeyword = 'x-shape'
 
 /** In the schema of a request: how many bytes of JSON a free-form value may have. JSON Schema has no word for it. */
 export const bytesMaxKeyword = 'x-bytes-max'
-const bounded = (bytesMax: number, description?: string) => ({
+const bounded = (bytesMax: number, description?: string, example?: unknown) => ({
   [bytesMaxKeyword]: bytesMax,
-  ...(description !== undefined && { description }),
+  ...documented(description, example),
 })
 export const kibibyte = 1024
 export const mebibyte = 1024 * 1024
 /** Free-form JSON in a request. */
-export const FreeObjectInput = (bytesMax: number, description?: string) =>
-  Type.Record(Type.String(), Type.Unknown(), bounded(bytesMax, description))
-export const FreeListInput = (itemsMax: number, bytesMax: number, description?: string) =>
-  Type.Array(Type.Unknown(), { maxItems: itemsMax, ...bounded(bytesMax, description) })
-export const FreeValueInput = (bytesMax: number) => Type.Unknown(bounded(bytesMax))
-export const TagsInput = () => FreeListInput(1000, 64 * kibibyte)
+export const FreeObjectInput = (bytesMax: number, description?: string, example?: object) =>
+  Type.Record(Type.String(), Type.Unknown(), bounded(bytesMax, description, example))
+/** An object of the documented shape; unknown keys are allowed. */
+export const ShapedObject = (shape: TSchema) => Type.Record(Type.String(), Type.Unknown(), { [shapeKeyword]: shape })
+export const ShapedObjectInput = (shape: TSchema, bytesMax: number) =>
+  Type.Record(Type.String(), Type.Unknown(), { ...bounded(bytesMax), [shapeKeyword]: shape })
+export const FreeListInput = (itemsMax: number, bytesMax: number, description?: string, example?: unknown[]) =>
+  Type.Array(Type.Unknown(), { maxItems: itemsMax, ...bounded(bytesMax, description, example) })
+export const FreeValueInput = (bytesMax: number, description?: string, example?: unknown) =>
+  Type.Unknown(bounded(bytesMax, description, example))
+export const TagsInput = (description?: string, example?: unknown[]) =>
+  FreeListInput(1000, 64 * kibibyte, description, example)
 /** Text that is parsed as a date-time by the server. */
 export const InstantInput = (description?: string) =>
-  Type.String({ maxLength: 64, ...(description && { description }) })
+  Type.String({ maxLength: 64, ...documented(description, '2026-03-01T09:30:00.000Z') })
 /** An id or UUID in a request body; unknown ones are reported as such. */
-export const IdInput = () => Type.String({ maxLength: 64 })
+export const IdInput = (description?: string) =>
+  Type.String({ maxLength: 64, ...documented(description, '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d') })
 /** The description of a resource. */
 export const descriptionCharactersMax = 10_000
 
 export const Nullable = <S extends TSchema>(schema: S) => Type.Union([schema, Type.Null()])
-export const Instant = (description = 'ISO 8601 date-time in UTC.') => Type.String({ format: 'date-time', description })
-export const Uuid = () => Type.String({ format: 'uuid' })
+export const Instant = (description = 'ISO 8601 date-time in UTC.', example?: string | null) =>
+  Type.String({ format: 'date-time', ...documented(description, example) })
+export const Uuid = (description?: string) => Type.String({ format: 'uuid', ...documented(description) })
 /** An integer id in a path. Anything else is 404. */
-export const IdParam = () => Type.String({ pattern: '^[0-9]{1,15}$' })
+export const IdParam = (description: string) =>
+  Type.String({ pattern: '^[0-9]{1,15}$', [shapeKeyword]: Type.Integer({ minimum: 0, description, examples: [12] }) })
+
+/** The body of a response that stays open. */
+export const EventStream = () =>
+  Type.String({ description: 'Server-sent events.', examples: ['event: open\ndata: {}\n\n'] })
 
 export const ProjectParams = Type.Object({
-  project_id: Type.String({ description: 'Project id, or `@current`.' }),
+  project_id: Type.String({ description: 'Project id, or `@current`.', examples: ['1'] }),
 })
 export const OrganizationParams = Type.Object({
-  parent_lookup_organization_id: Type.String({ description: 'Organization id, or `@current`.' }),
+  parent_lookup_organization_id: Type.String({
+    description: 'Organization id, or `@current`.',
+    examples: ['@current'],
+  }),
 })

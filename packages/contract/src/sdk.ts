@@ -1,6 +1,7 @@
 import Type from 'typebox'
-import { open, route } from './route.ts'
-import { FreeObject, Nullable } from './schema.ts'
+import { FlagDefinition } from './flag-definition.ts'
+import { type Credential, open, route } from './route.ts'
+import { EventStream, FreeObject, Nullable, ShapedObject, shapeKeyword } from './schema.ts'
 
 /**
  * The paths that client libraries call. They are declared here for OpenAPI and have separate handlers, because their bodies use other
@@ -12,106 +13,279 @@ const eventsTag = 'Events (project token)'
 const ofrepTag = 'OFREP (project token or secret key)'
 const definitionsTag = 'Definitions (personal or project secret key)'
 
-const EvaluationRequest = Type.Object({
-  token: Type.String({ description: 'The project token, `phc_…`.' }),
-  distinct_id: Type.String(),
-  groups: Type.Optional(Type.Record(Type.String(), Type.String(), { description: 'Group type → group key.' })),
-  person_properties: Type.Optional(FreeObject()),
-  group_properties: Type.Optional(FreeObject('Group type → properties.')),
-  flag_keys_to_evaluate: Type.Optional(Type.Array(Type.String())),
-  $anon_distinct_id: Type.Optional(Type.String()),
-  $device_id: Type.Optional(Type.String()),
-  evaluation_contexts: Type.Optional(Type.Array(Type.String())),
-  evaluation_runtime: Type.Optional(Type.String()),
-})
-const FlagDetail = Type.Object({
-  key: Type.String(),
-  enabled: Type.Boolean(),
-  variant: Nullable(Type.String()),
-  reason: Type.Object({
-    code: Type.String(),
-    condition_index: Nullable(Type.Integer()),
-    description: Type.String(),
-  }),
-  metadata: Type.Object({
-    id: Type.Integer(),
-    version: Type.Integer(),
-    description: Type.Null(),
-    payload: Nullable(Type.String({ description: 'JSON text.' })),
-    has_experiment: Type.Boolean(),
-  }),
-})
-const evaluated = {
-  errorsWhileComputingFlags: Type.Boolean(),
-  requestId: Type.String(),
-  evaluatedAt: Type.Integer({ description: 'Milliseconds.' }),
-}
-const EvaluationAnswer = Type.Object({ ...evaluated, flags: Type.Record(Type.String(), FlagDetail) })
-const EvaluationValues = Type.Object(
-  { ...evaluated, featureFlags: FreeObject('Flag key → variant, true or false.'), featureFlagPayloads: FreeObject() },
-  { description: 'With `v=1`.' },
+const token = 'phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'
+
+const EvaluationRequest = Type.Object(
+  {
+    token: Type.String({ description: 'The project token, `phc_…`.', examples: [token] }),
+    distinct_id: Type.String({ description: 'Id of the person.', examples: ['user-1'] }),
+    groups: Type.Optional(
+      Type.Record(Type.String(), Type.String(), {
+        description: 'Group type → group key.',
+        examples: [{ company: 'acme' }],
+      }),
+    ),
+    person_properties: Type.Optional(
+      FreeObject('Properties of the person, in addition to the stored ones.', { plan: 'pro' }),
+    ),
+    group_properties: Type.Optional(FreeObject('Group type → properties.', { company: { plan: 'enterprise' } })),
+    flag_keys_to_evaluate: Type.Optional(
+      Type.Array(Type.String(), { description: 'Only these flags; all by default.' }),
+    ),
+    $anon_distinct_id: Type.Optional(Type.String({ description: 'Distinct id before sign-in.' })),
+    $device_id: Type.Optional(Type.String({ description: 'Device id, for flags that bucket by device.' })),
+    evaluation_contexts: Type.Optional(
+      Type.Array(Type.String(), { description: 'Only flags without contexts or with one of these.' }),
+    ),
+    evaluation_runtime: Type.Optional(
+      Type.String({ enum: ['server', 'client'], description: 'Where the SDK runs; detected by default.' }),
+    ),
+  },
+  {
+    title: 'EvaluationRequest',
+    description: 'The person to evaluate flags for.',
+    examples: [{ token, distinct_id: 'user-1', person_properties: { plan: 'pro' } }],
+  },
 )
-const Definitions = Type.Object({
-  flags: Type.Array(FreeObject()),
-  group_type_mapping: Type.Record(Type.String(), Type.String()),
-  cohorts: FreeObject(),
-  property_matching_version: Type.Integer(),
+const FlagDetail = Type.Object(
+  {
+    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    enabled: Type.Boolean({ description: 'Whether the flag is on.', examples: [true] }),
+    variant: Nullable(Type.String({ description: 'Key of the variant.', examples: [null] })),
+    reason: Type.Object(
+      {
+        code: Type.String({ description: 'Code of the reason.', examples: ['condition_match'] }),
+        condition_index: Nullable(Type.Integer({ description: 'Index of the condition that decided.', examples: [0] })),
+        description: Type.String({ description: 'The reason in words.', examples: ['Matched condition set 1'] }),
+      },
+      { description: 'Why the flag has this value.' },
+    ),
+    metadata: Type.Object(
+      {
+        id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+        version: Type.Integer({ description: 'Version of the flag.', examples: [1] }),
+        description: Type.Null({ description: 'Always null.' }),
+        payload: Nullable(Type.String({ description: 'JSON text.', examples: [null] })),
+        has_experiment: Type.Boolean({ description: 'Always false.', examples: [false] }),
+      },
+      { description: 'Details of the flag.' },
+    ),
+  },
+  { title: 'EvaluatedFlag', description: 'The value of a flag for one person.' },
+)
+const evaluated = {
+  errorsWhileComputingFlags: Type.Boolean({
+    description: 'Whether a flag could not be evaluated, or stored data was unavailable.',
+    examples: [false],
+  }),
+  requestId: Type.String({
+    description: 'Same as the header `X-Request-Id`.',
+    examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
+  }),
+  evaluatedAt: Type.Integer({ description: 'Milliseconds since 1970.', examples: [1_772_357_400_000] }),
+}
+const EvaluationAnswer = Type.Object(
+  {
+    ...evaluated,
+    flags: Type.Record(Type.String(), FlagDetail, { description: 'Flag key → value.' }),
+  },
+  { title: 'EvaluationResult', description: 'Values with reasons.' },
+)
+const EvaluationValues = Type.Object(
+  {
+    ...evaluated,
+    featureFlags: FreeObject('Flag key → variant, true or false.', { 'new-checkout': true }),
+    featureFlagPayloads: FreeObject('Flag key → payload as JSON text.', {}),
+  },
+  { title: 'EvaluationValues', description: 'With `v=1`: values and payloads.' },
+)
+const DecideAnswer = Type.Object(
+  {
+    featureFlags: Type.Optional(
+      Type.Unknown({
+        description: 'Flag key → value; with `v=1` the list of enabled keys.',
+        examples: [{ 'new-checkout': true }],
+      }),
+    ),
+    featureFlagPayloads: Type.Optional(FreeObject('Flag key → payload as JSON text.', {})),
+    flags: Type.Optional(Type.Record(Type.String(), FlagDetail, { description: 'With `v=4`: flag key → value.' })),
+    errorsWhileComputingFlags: Type.Optional(evaluated.errorsWhileComputingFlags),
+  },
+  {
+    title: 'DecideResult',
+    description: 'Values of flags, and the configuration of older clients.',
+    examples: [{ featureFlags: { 'new-checkout': true }, featureFlagPayloads: {}, errorsWhileComputingFlags: false }],
+  },
+)
+const Definitions = Type.Object(
+  {
+    flags: Type.Array(ShapedObject(FlagDefinition), { description: 'Definitions of the flags.' }),
+    group_type_mapping: Type.Record(Type.String(), Type.String(), {
+      description: 'Group type index → name.',
+      examples: [{ 0: 'company' }],
+    }),
+    cohorts: FreeObject('Cohort id → property groups; empty without `send_cohorts`.', {}),
+    property_matching_version: Type.Integer({ description: 'How `exact` compares; see the project.', examples: [2] }),
+  },
+  { title: 'FlagDefinitions', description: 'Definitions for SDKs that evaluate locally.' },
+)
+const event = {
+  event: Type.String({ description: 'Name of the event.', examples: ['checkout completed'] }),
+  distinct_id: Type.Optional(
+    Type.String({ description: 'Id of the person; can be in `properties` instead.', examples: ['user-1'] }),
+  ),
+  properties: Type.Optional(FreeObject('Properties of the event.', { amount: 42 })),
+  timestamp: Type.Optional(
+    Type.String({ description: 'When it happened; now by default.', examples: ['2026-03-01T09:30:00.000Z'] }),
+  ),
+  uuid: Type.Optional(Type.String({ format: 'uuid', description: 'For deduplication of repeated requests.' })),
+}
+const api_key = Type.Optional(Type.String({ description: 'The project token, `phc_…`.', examples: [token] }))
+const Event = Type.Object(event, { title: 'Event', description: 'Something that a person did.' })
+const CapturedEvent = Type.Object(
+  { api_key, ...event },
+  {
+    title: 'CapturedEvent',
+    description: 'One event with the project token.',
+    examples: [{ api_key: token, event: 'checkout completed', distinct_id: 'user-1', properties: { amount: 42 } }],
+  },
+)
+const EventBatch = Type.Object(
+  {
+    api_key,
+    batch: Type.Array(Event, { description: 'Events in the order in which they happened.' }),
+    sent_at: Type.Optional(
+      Type.String({
+        description: 'Clock of the client, to correct timestamps.',
+        examples: ['2026-03-01T09:30:00.000Z'],
+      }),
+    ),
+  },
+  {
+    title: 'EventBatch',
+    description: 'Several events with the project token.',
+    examples: [{ api_key: token, batch: [{ event: 'checkout completed', distinct_id: 'user-1' }] }],
+  },
+)
+const Events = Type.Union([CapturedEvent, EventBatch], {
+  title: 'Events',
+  description: 'One event, or several.',
 })
-const EventsAnswer = Type.Object({ status: Type.Integer() })
-const OfrepRequest = Type.Object({
-  context: FreeObject('`targetingKey` is the distinct id; other fields are person properties.'),
-})
-const OfrepFlag = Type.Object({
-  key: Type.String(),
-  value: Type.Optional(Type.Unknown()),
-  reason: Type.Optional(Type.String()),
-  variant: Type.Optional(Type.String()),
-  metadata: Type.Optional(FreeObject()),
-  errorCode: Type.Optional(Type.String()),
-})
+const EventsAnswer = Type.Object(
+  { status: Type.Integer({ description: 'Always 1.', examples: [1] }) },
+  { title: 'EventsAccepted', description: 'The events are stored.' },
+)
+const OfrepRequest = Type.Object(
+  {
+    context: FreeObject('`targetingKey` is the distinct id; other fields are person properties.', {
+      targetingKey: 'user-1',
+      plan: 'pro',
+    }),
+  },
+  { title: 'OfrepRequest', description: 'The evaluation context of OpenFeature.' },
+)
+const OfrepFlag = Type.Object(
+  {
+    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    value: Type.Optional(
+      Type.Unknown({ description: 'Value of the flag; absent if the default applies.', examples: [true] }),
+    ),
+    reason: Type.Optional(Type.String({ description: 'Reason as OpenFeature defines it.', examples: ['STATIC'] })),
+    variant: Type.Optional(Type.String({ description: 'Key of the variant, `on` or `off`.', examples: ['on'] })),
+    metadata: Type.Optional(
+      FreeObject('Details of the flag.', { flagId: 12, version: 1, reasonCode: 'condition_match' }),
+    ),
+    errorCode: Type.Optional(Type.String({ description: 'Set if the flag could not be evaluated.' })),
+  },
+  { title: 'OfrepFlag', description: 'The value of a flag for one context.' },
+)
 
-const OfrepProblem = Type.Object({
-  key: Type.Optional(Type.String()),
-  errorCode: Type.String(),
-  errorDetails: Type.String(),
-})
+const OfrepProblem = Type.Object(
+  {
+    key: Type.Optional(Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] })),
+    errorCode: Type.String({ description: 'Code as OpenFeature defines it.', examples: ['FLAG_NOT_FOUND'] }),
+    errorDetails: Type.String({ description: 'Message for people.', examples: ['There is no flag with this key.'] }),
+  },
+  { title: 'OfrepError', description: 'An error in the shape of OFREP.' },
+)
+const OfrepFlags = Type.Object(
+  {
+    flags: Type.Array(OfrepFlag, { description: 'Values of all flags.' }),
+    eventStreams: Type.Optional(
+      Type.Array(FreeObject(), {
+        description: 'Streams that announce changes.',
+        examples: [[{ type: 'sse', endpoint: { requestUri: `/ofrep/v1/stream?token=${token}` } }]],
+      }),
+    ),
+  },
+  { title: 'OfrepFlags', description: 'Values of all flags for one context.' },
+)
 
+const tokenQuery = Type.Optional(
+  Type.String({ description: 'Project token; selects the project of a personal API key.', examples: [token] }),
+)
 const definitionsQuery = Type.Object({
-  token: Type.Optional(Type.String()),
-  send_cohorts: Type.Optional(Type.String({ description: 'If present, cohorts are included.' })),
+  token: tokenQuery,
+  send_cohorts: Type.Optional(Type.Boolean({ description: 'Whether to include the cohorts that flags use.' })),
 })
-const events = (path: `/${string}`) =>
+const secret: readonly Credential[] = ['projectSecretKey', 'personalApiKey']
+const anyKey: readonly Credential[] = ['projectToken', 'projectSecretKey', 'personalApiKey']
+const TokenParams = Type.Object({ token: Type.String({ description: 'The project token.', examples: [token] }) })
+const ProjectIdParam = Type.String({ description: 'Project id, or `@current`.', examples: ['1'] })
+
+const events = (path: `/${string}`, operationId: string, description: string) =>
   route({
     method: 'POST',
     path,
     tag: eventsTag,
+    operationId,
     summary: 'Send events: one, a list, or `{api_key, batch}`; acknowledged when they are durable',
+    description,
     access: open,
-    body: FreeObject(),
+    credentials: [],
+    body: ShapedObject(Events),
     answers: { 200: EventsAnswer },
   })
-const definitions = (path: `/${string}`) =>
+const definitions = (path: `/${string}`, operationId: string, description: string) =>
   route({
     method: 'GET',
     path,
     tag: definitionsTag,
+    operationId,
     summary: 'Get the definitions for local evaluation; supports ETag and 304',
+    description,
     access: open,
+    credentials: secret,
     query: definitionsQuery,
+    hasEtag: true,
     answers: { 200: Definitions, 304: null },
   })
+
+const encodings = 'Bodies can be compressed with gzip (`Content-Encoding: gzip` or `compression=gzip`).'
 
 export const sdkRoutes = [
   route({
     method: 'POST',
     path: '/flags',
     tag: evaluationTag,
+    operationId: 'evaluateFlags',
     summary: 'Evaluate flags for a person',
+    description: `Evaluated from memory; available during a database outage. The token in the body is the credential. ${encodings}`,
     access: open,
+    credentials: [],
     query: Type.Object({
-      v: Type.Optional(Type.String({ description: '`2` (default) for details, `1` for values and payloads.' })),
-      config: Type.Optional(Type.String({ description: '`true` adds the configuration of posthog-js.' })),
-      compression: Type.Optional(Type.String({ description: '`gzip`, `gzip-js` or `base64`.' })),
+      v: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 2,
+          description: '`2` (default) for details, `1` for values and payloads.',
+          examples: [2],
+        }),
+      ),
+      config: Type.Optional(Type.Boolean({ description: '`true` adds the configuration of posthog-js.' })),
+      compression: Type.Optional(
+        Type.String({ enum: ['gzip', 'gzip-js', 'base64'], description: 'Encoding of the body.' }),
+      ),
     }),
     body: EvaluationRequest,
     answers: { 200: Type.Union([EvaluationAnswer, EvaluationValues]) },
@@ -120,74 +294,130 @@ export const sdkRoutes = [
     method: 'POST',
     path: '/decide',
     tag: evaluationTag,
+    operationId: 'decide',
     summary: 'Evaluate flags for older clients (`v` 1 to 4)',
+    description: 'The path of older PostHog SDKs. Use `/flags/` in new code.',
     access: open,
-    query: Type.Object({ v: Type.Optional(Type.String()) }),
+    credentials: [],
+    query: Type.Object({
+      v: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, description: 'Shape of the response.', examples: [3] })),
+    }),
     body: EvaluationRequest,
-    answers: { 200: FreeObject() },
+    answers: { 200: ShapedObject(DecideAnswer) },
   }),
-  definitions('/flags/definitions'),
-  definitions('/api/feature_flag/local_evaluation'),
+  definitions(
+    '/flags/definitions',
+    'getFlagDefinitions',
+    'Current SDKs poll this path. Send the `ETag` as `If-None-Match` to receive 304 when nothing has changed.',
+  ),
+  definitions(
+    '/api/feature_flag/local_evaluation',
+    'getLocalEvaluation',
+    'The path of older SDKs for the same definitions.',
+  ),
   route({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/:key/remote_config',
     tag: definitionsTag,
+    operationId: 'getRemoteConfig',
     summary: 'Get the payload of a flag, by key or id',
+    description: 'Returns the payload for `true` as JSON; the response has no body if there is none.',
     access: open,
-    params: Type.Object({ project_id: Type.String(), key: Type.String() }),
-    query: Type.Object({ token: Type.Optional(Type.String()) }),
-    answers: { 200: Type.Unknown() },
+    credentials: secret,
+    params: Type.Object({
+      project_id: ProjectIdParam,
+      key: Type.String({ description: 'Key or id of the flag.', examples: ['new-checkout'] }),
+    }),
+    query: Type.Object({ token: tokenQuery }),
+    mayBeEmpty: true,
+    answers: { 200: Type.Unknown({ description: 'The payload.', examples: [{ size: 24 }] }) },
   }),
   route({
     method: 'GET',
     path: '/api/projects/:project_id/feature_flags/stream',
     tag: definitionsTag,
+    operationId: 'streamFlagDefinitions',
     summary: 'Stream the definitions and their changes as server-sent events; resumes from Last-Event-ID',
+    description: 'The first event contains all definitions, each later one a change. The stream stays open.',
     access: open,
-    params: Type.Object({ project_id: Type.String() }),
-    answers: { 200: Type.String() },
+    credentials: secret,
+    params: Type.Object({ project_id: ProjectIdParam }),
+    answers: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
   route({
     method: 'GET',
     path: '/array/:token/config',
     tag: evaluationTag,
+    operationId: 'getBrowserConfig',
     summary: 'Get the configuration of posthog-js',
+    description: 'Switches off everything that Halyard does not do, such as session recording.',
     access: open,
-    params: Type.Object({ token: Type.String() }),
-    answers: { 200: FreeObject() },
+    params: TokenParams,
+    answers: {
+      200: Type.Record(Type.String(), Type.Unknown(), {
+        [shapeKeyword]: Type.Object(
+          {
+            token: Type.String({ description: 'The project token.', examples: [token] }),
+            hasFeatureFlags: Type.Boolean({ description: 'Whether SDKs evaluate flags.', examples: [true] }),
+            supportedCompression: Type.Array(Type.String(), {
+              description: 'Encodings that the server accepts.',
+              examples: [['gzip', 'gzip-js']],
+            }),
+          },
+          { title: 'BrowserConfig', description: 'Configuration of posthog-js.' },
+        ),
+      }),
+    },
   }),
   route({
     method: 'GET',
     path: '/array/:token/config.js',
     tag: evaluationTag,
+    operationId: 'getBrowserConfigScript',
     summary: 'Get the configuration of posthog-js as a script',
+    description: 'Loaded by the browser SDK. Contains the same configuration.',
     access: open,
-    params: Type.Object({ token: Type.String() }),
-    answers: { 200: Type.String() },
+    params: TokenParams,
+    answers: {
+      200: Type.String({
+        description: 'A script.',
+        examples: ['(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{}})();'],
+      }),
+    },
     mediaType: 'application/javascript',
   }),
-  ...(['/batch', '/e', '/i/v0/e', '/capture', '/track', '/engage'] as const).map(events),
+  events('/batch', 'captureEvents', `Current server SDKs send batches here. ${encodings}`),
+  events('/e', 'captureEventShort', `The short path of browser SDKs. ${encodings}`),
+  events('/i/v0/e', 'captureBrowserEvent', `Current browser SDKs send events here. ${encodings}`),
+  events('/capture', 'captureEvent', `One event per request. ${encodings}`),
+  events('/track', 'trackEvent', 'The path of old SDKs.'),
+  events('/engage', 'engageEvent', 'The path of old SDKs for person properties.'),
   route({
     method: 'POST',
     path: '/ofrep/v1/evaluate/flags',
     tag: ofrepTag,
+    operationId: 'evaluateAllFlagsOfrep',
     summary: 'Evaluate all flags; supports ETag and 304, and returns the URL of the event stream',
+    description:
+      'For OpenFeature web clients. Send the `ETag` as `If-None-Match` to receive 304 when nothing has changed.',
     access: open,
+    credentials: anyKey,
     body: OfrepRequest,
-    answers: {
-      200: Type.Object({ flags: Type.Array(OfrepFlag), eventStreams: Type.Optional(Type.Array(FreeObject())) }),
-      304: null,
-    },
+    hasEtag: true,
+    answers: { 200: OfrepFlags, 304: null },
     refusal: OfrepProblem,
   }),
   route({
     method: 'POST',
     path: '/ofrep/v1/evaluate/flags/:key',
     tag: ofrepTag,
+    operationId: 'evaluateFlagOfrep',
     summary: 'Evaluate one flag',
+    description: 'For OpenFeature server clients.',
     access: open,
-    params: Type.Object({ key: Type.String() }),
+    credentials: anyKey,
+    params: Type.Object({ key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }) }),
     body: OfrepRequest,
     answers: { 200: OfrepFlag },
     refusal: OfrepProblem,
@@ -196,10 +426,13 @@ export const sdkRoutes = [
     method: 'GET',
     path: '/ofrep/v1/stream',
     tag: ofrepTag,
+    operationId: 'streamOfrepChanges',
     summary: 'Stream `refetchEvaluation` after each change as server-sent events',
+    description: 'OpenFeature web clients connect to it after an evaluation. The stream stays open.',
     access: open,
-    query: Type.Object({ token: Type.Optional(Type.String()) }),
-    answers: { 200: Type.String() },
+    credentials: anyKey,
+    query: Type.Object({ token: Type.Optional(Type.String({ description: 'The project token.', examples: [token] })) }),
+    answers: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
 ]

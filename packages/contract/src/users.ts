@@ -3,45 +3,68 @@ import { asUser, route } from './route.ts'
 import { FreeObject, Instant, Nullable, Uuid } from './schema.ts'
 
 /** Contract 2.2: a user as embedded in other objects. */
-export const UserBasic = Type.Object({
-  id: Type.Integer(),
-  uuid: Uuid(),
-  distinct_id: Type.String(),
-  first_name: Type.String(),
-  email: Type.String({ format: 'email' }),
-  is_email_verified: Type.Boolean(),
-})
+export const UserBasic = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the user.', examples: [1] }),
+    uuid: Uuid('UUID of the user.'),
+    distinct_id: Type.String({ description: 'Distinct id of the user as a person.', examples: ['ada@example.com'] }),
+    first_name: Type.String({ description: 'First name of the user.', examples: ['Ada'] }),
+    email: Type.String({ format: 'email', description: 'Email address of the user.', examples: ['ada@example.com'] }),
+    is_email_verified: Type.Boolean({ description: 'Whether the email address was verified.', examples: [true] }),
+  },
+  { title: 'User', description: 'A user, as embedded in other objects.' },
+)
 export type UserBasic = Static<typeof UserBasic>
 
-const OrganizationBasic = Type.Object({
-  id: Uuid(),
-  name: Type.String(),
-  slug: Type.String(),
-  membership_level: Type.Integer(),
-  default_access_level: Type.Integer(),
-})
+const OrganizationBasic = Type.Object(
+  {
+    id: Uuid('Unique id of the organization.'),
+    name: Type.String({ description: 'Name of the organization.', examples: ['Acme'] }),
+    slug: Type.String({ description: 'Name in URLs.', examples: ['acme'] }),
+    membership_level: Type.Integer({ description: '1 member, 8 admin, 15 owner.', examples: [15] }),
+    default_access_level: Type.Integer({
+      description: 'What members without a role can do with flags: 21 view, 37 edit.',
+      examples: [37],
+    }),
+  },
+  { title: 'OrganizationSummary', description: 'An organization of the user.' },
+)
 
-export const User = Type.Object({
-  ...UserBasic.properties,
-  date_joined: Instant(),
-  has_password: Type.Boolean(),
-  is_staff: Type.Boolean(),
-  team: Nullable(FreeObject('The current project.')),
-  organization: Nullable(FreeObject('The current organization.')),
-  organizations: Type.Array(OrganizationBasic),
-})
+export const User = Type.Object(
+  {
+    ...UserBasic.properties,
+    date_joined: Instant('When the user was created.'),
+    has_password: Type.Boolean({ description: 'Whether the user can sign in with a password.', examples: [true] }),
+    is_staff: Type.Boolean({ description: 'Whether the user is an instance administrator.', examples: [false] }),
+    team: Nullable(FreeObject('The current project.', { id: 1, name: 'Web shop' })),
+    organization: Nullable(
+      FreeObject('The current organization.', { id: '0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d', name: 'Acme' }),
+    ),
+    organizations: Type.Array(OrganizationBasic, { description: 'Organizations of the user.' }),
+  },
+  { title: 'CurrentUser', description: 'The calling user.' },
+)
 export type User = Static<typeof User>
 
-export const UserPatch = Type.Object({
-  first_name: Type.Optional(Type.String({ maxLength: 150 })),
-  email: Type.Optional(Type.String({ minLength: 3, maxLength: 254 })),
-  password: Type.Optional(Type.String({ minLength: 8, maxLength: 128 })),
-  current_password: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'Required to change `password` or `email`.' }),
-  ),
-  set_current_organization: Type.Optional(Type.String({ maxLength: 64 })),
-  set_current_team: Type.Optional(Type.Integer()),
-})
+export const UserPatch = Type.Object(
+  {
+    first_name: Type.Optional(
+      Type.String({ maxLength: 150, description: 'First name of the user.', examples: ['Ada'] }),
+    ),
+    email: Type.Optional(Type.String({ minLength: 3, maxLength: 254, description: 'Email address of the user.' })),
+    password: Type.Optional(
+      Type.String({ minLength: 8, maxLength: 128, description: 'New password, at least 8 characters.' }),
+    ),
+    current_password: Type.Optional(
+      Type.String({ maxLength: 1000, description: 'Required to change `password` or `email`.' }),
+    ),
+    set_current_organization: Type.Optional(
+      Type.String({ maxLength: 64, description: 'Id of the organization to work in.' }),
+    ),
+    set_current_team: Type.Optional(Type.Integer({ description: 'Id of the project to work in.', examples: [1] })),
+  },
+  { title: 'CurrentUserWrite', description: 'Writable fields of the calling user.', examples: [{ first_name: 'Ada' }] },
+)
 
 const tag = 'Users'
 export const userRoutes = {
@@ -49,7 +72,9 @@ export const userRoutes = {
     method: 'GET',
     path: '/api/users/@me',
     tag,
+    operationId: 'getCurrentUser',
     summary: 'Get the caller',
+    description: 'Returns the user of the key with the current organization and project.',
     access: asUser('user:read'),
     answers: { 200: User },
   }),
@@ -57,8 +82,10 @@ export const userRoutes = {
     method: 'PATCH',
     path: '/api/users/@me',
     tag,
+    operationId: 'updateCurrentUser',
     summary:
       'Change the caller: name, email and password (both require `current_password`), current organization and project',
+    description: 'Changes only the fields that the body contains. A new password ends all sign-ins of the user.',
     access: asUser('user:write'),
     body: UserPatch,
     answers: { 200: User },

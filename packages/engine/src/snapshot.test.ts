@@ -54,6 +54,56 @@ describe('results', () => {
   })
 })
 
+describe('an empty distinct id', () => {
+  it('is in bucket 0 of every rollout and variant, one flag at a time and all together', () => {
+    const variants = ['first', 'second'].map(key => ({ key, rollout_percentage: 50 }))
+    const flags = Array.from({ length: 12 }, (_, index) =>
+      flag(index + 1, { groups: [{ rollout_percentage: index % 2 ? 0 : 1 }], multivariate: { variants } }),
+    )
+    const snapshot = compile(project(flags), options)
+    const subject = { distinctId: '' }
+    const all = [...snapshot.evaluate(subject, { now })].map(([, { value }]) => value)
+    expect(all).toEqual(flags.map(() => 'first'))
+    for (const { key } of flags) {
+      expect(snapshot.evaluate(subject, { now, keys: [key] }).get(key)!.value).toBe('first')
+      expect(snapshot.evaluate({ distinctId: 'a' }, { now, keys: ['flag-2'] }).get('flag-2')!.value).toBe(false)
+    }
+  })
+})
+
+describe('values that PostHog SDKs decline', () => {
+  const matches = (operator: string, value: unknown, actual: unknown): boolean => {
+    const filters = one({ key: 'a', type: 'person', operator, value })
+    const snapshot = compile(project([flag(1, filters)]), options)
+    return (
+      snapshot.evaluate({ distinctId: 'x', personProperties: { a: actual } }, { now }).get('flag-1')!.value === true
+    )
+  }
+
+  it.each([
+    ['not_between', [1, 10], 'text', false],
+    ['not_between', [1, 10], true, false],
+    ['not_between', [1, 10], 'NaN', false],
+    ['not_between', [1, 10], 11, true],
+    ['not_between', [1, 10], '-inf', true],
+    ['between', [1, 10], ' 1', false],
+    ['between', [1, 10], [1], false],
+    ['between', [1, 10], '1e0', true],
+    ['semver_lt', '01.02.03', '1.2.3-alpha', true],
+    ['semver_eq', '01.02.03', '1.2.3-alpha', false],
+    ['semver_gt', '01.2.3-alpha.2', '1.2.3-alpha.10', true],
+    ['semver_gt', '1.2.3', '01.2.3+build', true],
+    ['semver_eq', '1.2.3', '1.2.3-alpha', true],
+    ['semver_wildcard', '1.x', '1.9.0', true],
+    ['semver_wildcard', '1.x', '2.0.0', false],
+    ['semver_wildcard', '*', '7.0.0', true],
+    ['icontains_multi', 'Ell', 'hello', true],
+    ['not_icontains_multi', 'ell', 'hello', false],
+  ])('%s %j on %j is %s', (operator, value, actual, expected) => {
+    expect(matches(operator, value, actual)).toBe(expected)
+  })
+})
+
 describe('requirements', () => {
   it('are empty when no lookup is needed', () => {
     const { requirements } = compile(project([flag(1, one(person('distinct_id')))]), options)

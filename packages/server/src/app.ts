@@ -14,19 +14,27 @@ import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
+import type { GatedWrites } from './features/approvals/gated-writes.ts'
+import type { Impact } from './features/approvals/policy.ts'
+import { servePolicies } from './features/approvals/policy-routes.ts'
+import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
 import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
+import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
+import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
+import { serveFreezes } from './features/freezes/freeze-routes.ts'
 import { createAuthenticator } from './features/identity/authenticator.ts'
 import type { FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { serveSetup } from './features/identity/first-start/setup-routes.ts'
 import { serveIdentity } from './features/identity/identity-routes.ts'
 import { createLoginThrottle } from './features/identity/sign-in/login-throttle.ts'
+import type { Passwords } from './features/identity/sign-in/password.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
@@ -37,7 +45,8 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
-import { serveDocs } from './http/routes/api-reference-routes.ts'
+import { serveDocs } from './http/api-docs/api-docs-routes.ts'
+import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
 import { createHttp } from './http/server/create-http.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
@@ -46,6 +55,7 @@ import type { Instant } from './instant.ts'
 import { createAccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
+import type { Tracing } from './observability/telemetry/tracing.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
@@ -72,6 +82,7 @@ export interface AppDeps {
   readonly changes: ChangeFeed
   readonly serving: Serving
   readonly firstCredentials: FirstCredentials
+  readonly passwords: Passwords
   readonly ingest: Ingest
   readonly edges: { readonly feed: EdgeFeed; readonly batches: BatchReceiver; readonly subjects: StoredSubjects }
   readonly log: FastifyBaseLogger
@@ -80,6 +91,10 @@ export interface AppDeps {
   readonly plugins: PluginSystem
   readonly readiness: Readiness
   readonly scanner: Scanner
+  readonly tracing: Tracing | undefined
+  readonly writes: GatedWrites
+  /** How many people a change of a flag concerns. */
+  readonly measure: (save: FlagSave) => Promise<Impact | undefined>
   /** There is background work on cohorts. */
   readonly onCohortWork: () => void
   readonly now: () => Instant
@@ -92,6 +107,7 @@ export function createApp({
   changes,
   edges,
   firstCredentials,
+  passwords,
   ingest,
   log,
   metrics,
@@ -101,6 +117,9 @@ export function createApp({
   readiness,
   scanner,
   serving,
+  tracing,
+  writes,
+  measure,
   now,
 }: AppDeps): FastifyInstance {
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
@@ -115,9 +134,18 @@ export function createApp({
     bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
+    tracing,
     fastPath:
       config.fastPath === 'on'
-        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        ? createEvaluationFastPath({
+            ...serving,
+            shedder,
+            requests: metrics.requests,
+            accessLog,
+            log,
+            trustProxy,
+            tracing,
+          })
         : undefined,
     onResponse: metrics.requests.observe,
   })
@@ -126,24 +154,36 @@ export function createApp({
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
+  metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
-  serveDocs(app, [...allRoutes, ...sdkRoutes], version)
-  servePage(app, listPageFiles())
-  serveIdentity(serve, { database, throttle: createLoginThrottle({ database, now }), now })
+  const page = listPageFiles()
+  serveDocs(app, [...allRoutes, ...sdkRoutes], version, page?.apiDocs)
+  serveDocsSite(app)
+  servePage(app, page)
+  serveIdentity(serve, {
+    database,
+    passwords,
+    throttle: createLoginThrottle({ database, now, onFailure: metrics.signInFailed }),
+    now,
+  })
   serveSetup(app, firstCredentials, now)
-  serveOrganizations(serve, { database, now })
+  serveOrganizations(serve, { database, passwords, now })
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
-  serveFlags(serve, { database, changes, guard: plugins.guard, now })
-  serveFlagVersions(serve, { database, guard: plugins.guard, now })
-  serveBulkFlags(serve, { database, guard: plugins.guard, now })
+  serveFlags(serve, { database, changes, writes, now })
+  serveFlagIntents(serve, { writes, now })
+  serveFreezes(serve, { database, now })
+  servePolicies(serve, { database, now })
+  serveChangeRequests(serve, { database, writes, measure, now })
+  serveFlagVersions(serve, { database, writes, now })
+  serveBulkFlags(serve, { database, writes, now })
   serveSchedules(serve, { database, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
-  serveOrganizationFlags(serve, { database, guard: plugins.guard, now })
+  serveOrganizationFlags(serve, { database, writes, now })
   serveRoleAccess(serve, { database, now })
-  serveCohorts(serve, { database, scanner, onCohortWork, now })
+  serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })
   servePlugins(serve, { database, pluginBuilder: plugins.pluginBuilder, now })
   serveLocalEvaluation(serve, serving)

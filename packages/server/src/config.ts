@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { databaseUrl, databaseUrlFrom } from './settings/database-url.ts'
+import { databaseUrl, databaseUrlFrom, libpqVariables } from './settings/database-url.ts'
 import {
   bootstrapKey,
   emailAddress,
@@ -103,6 +103,13 @@ export const settings = {
       'Password of the first owner; used only on an empty database. Unset: generated, or chosen on the setup page.',
     isSecret: true,
     read: ownerPassword,
+  }),
+  passwordCost: setting({
+    variable: 'HALYARD_PASSWORD_COST',
+    fallback: '14',
+    describes:
+      'Cost of hashing new passwords with scrypt, as a power of two: each step doubles the time and memory of a sign-in. Existing passwords keep theirs until they are changed.',
+    read: wholeNumber(10, 20),
   }),
   printCredentials: setting({
     variable: 'HALYARD_PRINT_CREDENTIALS',
@@ -385,11 +392,14 @@ export class ConfigError extends Error {}
 type Environment = Readonly<Record<string, string | undefined>>
 
 const secretVariables = [...secretsIn(settings), 'PGPASSWORD']
-/** Every variable that Halyard reads, for the check for misspelt ones. */
+/** Every variable of the table, also as a file, for the check for misspelt ones. */
 const knownVariables = [
   ...Object.values(settings).map(({ variable }) => variable),
   ...secretVariables.map(variable => `${variable}_FILE`),
 ]
+
+/** The same, with those of libpq that fill in DATABASE_URL. */
+export const readableVariables: readonly string[] = [...knownVariables, ...libpqVariables]
 
 function secretsIn(all: Readonly<Record<string, { variable: string; isSecret?: true }>>): string[] {
   return Object.values(all).flatMap(({ variable, isSecret }) => (isSecret ? [variable] : []))

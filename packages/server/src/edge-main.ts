@@ -27,6 +27,7 @@ import { createAccessLog } from './observability/access-log.ts'
 import { watchFollowers } from './observability/edge-metrics.ts'
 import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { serveOperations } from './observability/operations-routes.ts'
+import type { Telemetry } from './observability/telemetry/telemetry.ts'
 import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import { createServing, type Serving } from './serving.ts'
@@ -50,7 +51,8 @@ export type EdgeConfig = Config & { readonly upstream: string; readonly upstream
 const reportMilliseconds = 10_000
 
 /** Composition root of an edge: the same parts as in `main.ts`, over the state that the upstream publishes. */
-export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Promise<Edge> {
+export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, telemetry?: Telemetry): Promise<Edge> {
+  const tracing = telemetry?.tracing
   const now = (): Instant => instantOf(new Date())
   const giveBack = await takeDataFolder(config.edgeData)
   const spool = await openEventSpool(join(config.edgeData, 'events'), config.edgeSpoolBytesMax)
@@ -59,7 +61,11 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
   let hasState = await loadState(file, replica, log)
   const keeper = createStateKeeper(file, replica.all, error => log.error({ err: error }, 'the state was not written'))
 
-  const upstream = connectUpstream({ url: config.upstream, key: config.upstreamKey })
+  const upstream = connectUpstream({
+    url: config.upstream,
+    key: config.upstreamKey,
+    outgoingHeaders: tracing?.outgoingHeaders,
+  })
   const subjects = upstreamSubjects(config.edgeLookUps, upstream, replica)
   const authenticator = createEdgeGate(replica, now)
   const serving = createServing({
@@ -100,15 +106,26 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger): Pr
     bodyBytesMax: config.bodyBytesMax,
     bodyMemory: serving.bodyMemory,
     shedder,
+    tracing,
     fastPath:
       config.fastPath === 'on'
-        ? createEvaluationFastPath({ ...serving, shedder, requests: metrics.requests, accessLog, log, trustProxy })
+        ? createEvaluationFastPath({
+            ...serving,
+            shedder,
+            requests: metrics.requests,
+            accessLog,
+            log,
+            trustProxy,
+            tracing,
+          })
         : undefined,
     onResponse: metrics.requests.observe,
   })
   metrics.watchLoad(shedder.load)
   metrics.watchEvaluations(() => serving.counts.totals)
   metrics.watchBodies(serving.bodyMemory)
+  metrics.watchServing(serving)
+  telemetry?.exportMetrics(metrics.registry)
   const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined))
 
   let isDraining = false

@@ -7,13 +7,18 @@ import { createApp } from './app.ts'
 import { coalesce } from './concurrency/coalesce.ts'
 import type { Config } from './config.ts'
 import { warmUp } from './evaluation/warm-up.ts'
+import { createGatedWrites } from './features/approvals/gated-writes.ts'
+import { changeRequestJob } from './features/approvals/requests/run-requests.ts'
 import { createCohortWork } from './features/cohorts/members/cohort-work.ts'
 import { createIngest, type Ingest } from './features/events/ingest/ingest.ts'
 import { createIngestMetrics } from './features/events/ingest/ingest-metrics.ts'
 import { trimEvents } from './features/events/trim-events.ts'
+import type { FlagSave } from './features/flags/flag-guard.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
 import { trimSignInFailures } from './features/identity/sign-in/login-throttle.ts'
+import { createPasswords } from './features/identity/sign-in/password.ts'
+import { measureImpact } from './features/impact/measure-impact.ts'
 import { createScanner } from './features/impact/scan/scanner.ts'
 import { createPluginSystem, type PluginSystem } from './features/plugins/plugin-system.ts'
 import { openGeoip } from './features/plugins/runtime/services/geoip.ts'
@@ -28,9 +33,12 @@ import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
 import { trimChanges } from './jobs/trim-changes.ts'
 import { createEdgeCounters, watchFollowers } from './observability/edge-metrics.ts'
 import { createFailureCounters } from './observability/failure-metrics.ts'
+import { createJobMetrics } from './observability/job-metrics.ts'
 import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
+import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
+import type { Telemetry } from './observability/telemetry/telemetry.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -67,6 +75,8 @@ export interface Halyard {
 export interface HalyardOptions extends Pick<StorageOptions, 'wrapDialect'> {
   /** The sibling workers of this process. */
   readonly peers?: WorkerBus
+  /** Closed by the caller, after `close`. */
+  readonly telemetry?: Telemetry | undefined
 }
 
 /** With LISTEN/NOTIFY, polling only makes up for lost notifications. */
@@ -76,7 +86,7 @@ const changePollMilliseconds = { notify: 1000, poll: 25 }
 export async function createHalyard(
   config: Config,
   log: FastifyBaseLogger,
-  { peers = noWorkerBus, ...storageOptions }: HalyardOptions = {},
+  { peers = noWorkerBus, telemetry, ...storageOptions }: HalyardOptions = {},
 ): Promise<Halyard> {
   const now = (): Instant => instantOf(new Date())
   const locate = await openGeoip(config.geoipDatabase)
@@ -97,8 +107,9 @@ export async function createHalyard(
     )
     const isNotifying = config.changeChannel === 'notify'
     let channel: ChangeChannel | undefined
-    const metrics = createMetrics(peers.ownName)
+    const metrics = createMetrics(peers)
     const failures = createFailureCounters(metrics.registry)
+    watchStorage(metrics.registry, storage)
     const publishChanges = async () => {
       if (!(await peers.publishChanges())) failures.count('worker_apply_timeout')
     }
@@ -132,11 +143,13 @@ export async function createHalyard(
       onRefreshFailed: () => failures.count('snapshot_refresh'),
       bodiesBytesMax: config.bodiesBytesMax,
     })
+    const passwords = createPasswords(config.passwordCost)
     const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
-    const firstCredentials = createFirstCredentials(database, createSecretBox(secretKey))
+    const firstCredentials = createFirstCredentials(database, passwords, createSecretBox(secretKey))
     const operatorChoices = { email: config.ownerEmail, password: config.ownerPassword, key: config.bootstrapKey }
     const firstOwner = await bootstrap(
       database,
+      passwords,
       operatorChoices,
       (tx, owner) => firstCredentials.store(tx, owner, operatorChoices),
       now(),
@@ -152,6 +165,7 @@ export async function createHalyard(
       capture: (token, event) => ingest.receive({ token, ...event }, '/capture/', null),
       callApi: call => callInProcess(app, call),
       locate,
+      outgoingHeaders: telemetry?.tracing?.outgoingHeaders,
       now,
       onError: error => log.error({ err: error }, 'the plugin runtime failed'),
     })
@@ -159,7 +173,7 @@ export async function createHalyard(
 
     let isDraining = false
     const readiness = {
-      check: () => databaseReadiness(storage.ping, () => warming.isDone()),
+      check: () => databaseReadiness(storage.ping, () => warming.isDone(), storage.health),
       isDraining: () => isDraining,
     }
     const ingest: Ingest = createIngest({
@@ -184,12 +198,15 @@ export async function createHalyard(
     const onCohortWork = coalesce(async () => {
       if (config.schedulerSeconds > 0) await jobs.runDue(now())
     })
+    const measure = (save: FlagSave) => measureImpact(database, scanner, save, now())
+    const writes = createGatedWrites({ database, guard: plugins.guard, measure, now })
     const app = createApp({
       config,
       database,
       changes,
       edges: { feed, batches, subjects: source.subjects },
       firstCredentials,
+      passwords,
       ingest,
       log,
       metrics,
@@ -199,11 +216,16 @@ export async function createHalyard(
       readiness,
       scanner,
       serving,
+      tracing: telemetry?.tracing,
+      writes,
+      measure,
       now,
     })
+    telemetry?.exportMetrics(metrics.registry)
 
+    const reading = watchChanges(metrics.registry, changes, now)
     const wake = () => {
-      changes.catchUp().catch(() => failures.count('change_read'))
+      changes.catchUp().then(reading.noteRead, () => failures.count('change_read'))
     }
     const poll = setInterval(wake, config.changePollMilliseconds ?? changePollMilliseconds[config.changeChannel])
     peers.onChanges(changes.catchUp)
@@ -222,11 +244,15 @@ export async function createHalyard(
         trimSignInFailures,
         createCohortWork({ scanner, now, onMore: onCohortWork }),
         rollbackJob((flag, error) => log.warn({ err: error, flag: flag.id }, 'a rollback failed')),
+        changeRequestJob(writes, (request, error) =>
+          log.warn({ err: error, changeRequest: request.id }, 'a change request could not be applied'),
+        ),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
       ],
       now,
       everyMilliseconds: config.schedulerSeconds * 1000,
       onError: (job, error) => log.error({ event: 'job_failed', err: error, job }, 'a job failed'),
+      onRun: createJobMetrics(metrics.registry),
     })
 
     const warming = warmUp({

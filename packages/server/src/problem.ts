@@ -10,6 +10,7 @@ export type ProblemKind =
   | 'missing'
   | 'method_not_allowed'
   | 'conflict'
+  | 'approval_required'
   | 'too_large'
   | 'unsupported_media'
   | 'throttled'
@@ -22,6 +23,8 @@ interface ProblemDetails {
   readonly field?: string | null
   readonly retryAfterSeconds?: number
   readonly allow?: readonly string[]
+  /** Further members of the response body. */
+  readonly extra?: Readonly<Record<string, unknown>>
   readonly cause?: unknown
 }
 
@@ -31,6 +34,7 @@ export class Problem extends Error {
   readonly field: string | null
   readonly retryAfterSeconds: number | undefined
   readonly allow: readonly string[] | undefined
+  readonly extra: Readonly<Record<string, unknown>> | undefined
 
   constructor(kind: ProblemKind, message: string, details: ProblemDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -40,6 +44,7 @@ export class Problem extends Error {
     this.field = details.field ?? null
     this.retryAfterSeconds = details.retryAfterSeconds
     this.allow = details.allow
+    this.extra = details.extra
   }
 }
 

@@ -4,10 +4,13 @@ import { sqlRoleAccessStore } from './features/access/role-access-store.sql.ts'
 import { sqlRoleStore } from './features/access/role-store.sql.ts'
 import { type ActivityCounts, createActivityCounts } from './features/activity/activity-counts.ts'
 import { sqlActivityStore } from './features/activity/activity-store.sql.ts'
+import { sqlPolicyStore } from './features/approvals/policy-store.sql.ts'
+import { sqlChangeRequestStore } from './features/approvals/requests/change-request-store.sql.ts'
 import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
 import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
+import { sqlEnvironmentStore } from './features/environments/environment-store.sql.ts'
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
 import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
@@ -15,6 +18,7 @@ import { type CommittedFlags, createCommittedFlags } from './features/flags/comm
 import { createFlagCounts, type FlagCounts } from './features/flags/flag-counts.ts'
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
 import type { FlagLimits } from './features/flags/flag-store.ts'
+import { sqlFreezeStore } from './features/freezes/freeze-store.sql.ts'
 import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
 import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
@@ -67,13 +71,16 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   roleAccess: ({ db }) => sqlRoleAccessStore(db),
   resourceAccess: ({ db }) => sqlResourceAccessStore(db),
   activity: ({ db, memory }) => sqlActivityStore(db, memory.activity),
+  changeRequests: ({ db }) => sqlChangeRequestStore(db),
   changes: ({ db, end }) => sqlChangeLog(db, end.append),
   cohortJobs: ({ db }) => sqlCohortJobStore(db),
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
+  environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
   flags: context => sqlFlagStore(context.db, context),
+  freezes: ({ db }) => sqlFreezeStore(db),
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
   instance: ({ db }) => sqlInstanceStore(db),
@@ -85,6 +92,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
   plugins: ({ db }) => sqlPluginStore(db),
   pluginWork: ({ db }) => sqlPluginWorkStore(db),
+  policies: ({ db }) => sqlPolicyStore(db),
   projects: ({ db }) => sqlProjectStore(db),
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
   schedules: ({ db }) => sqlScheduleStore(db),

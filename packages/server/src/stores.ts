@@ -2,14 +2,18 @@ import type { ResourceAccessStore } from './features/access/resource-access-stor
 import type { RoleAccessStore } from './features/access/role-access-store.ts'
 import type { RoleStore } from './features/access/role-store.ts'
 import type { ActivityStore } from './features/activity/activity-store.ts'
+import type { PolicyStore } from './features/approvals/policy-store.ts'
+import type { ChangeRequestStore } from './features/approvals/requests/change-request-store.ts'
 import type { CohortStore } from './features/cohorts/cohort-store.ts'
 import type { CohortJobStore } from './features/cohorts/members/cohort-job-store.ts'
 import type { CohortMemberStore } from './features/cohorts/members/cohort-member-store.ts'
 import type { DashboardStore } from './features/dashboards/dashboard-store.ts'
+import type { EnvironmentStore } from './features/environments/environment-store.ts'
 import type { ReceivedBatchStore } from './features/events/ingest/received-batch-store.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
 import type { UsageStore } from './features/events/usage/usage-store.ts'
 import type { FlagStore } from './features/flags/flag-store.ts'
+import type { FreezeStore } from './features/freezes/freeze-store.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
 import type { SignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.ts'
 import type { OrganizationStore } from './features/organizations/organization-store.ts'
@@ -32,13 +36,16 @@ export interface Stores {
   readonly roleAccess: RoleAccessStore
   readonly resourceAccess: ResourceAccessStore
   readonly activity: ActivityStore
+  readonly changeRequests: ChangeRequestStore
   readonly changes: ChangeLog
   readonly cohortJobs: CohortJobStore
   readonly cohortMembers: CohortMemberStore
   readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
+  readonly environments: EnvironmentStore
   readonly eventCounts: EventCountStore
   readonly flags: FlagStore
+  readonly freezes: FreezeStore
   readonly groups: GroupStore
   readonly identity: IdentityStore
   readonly instance: InstanceStore
@@ -50,6 +57,7 @@ export interface Stores {
   readonly pluginReleases: PluginReleaseStore
   readonly plugins: PluginStore
   readonly pluginWork: PluginWorkStore
+  readonly policies: PolicyStore
   readonly projects: ProjectStore
   readonly receivedBatches: ReceivedBatchStore
   readonly signInFailures: SignInFailureStore

@@ -12,6 +12,10 @@ export interface WorkerBus {
   /** Sends a JSON value to the same topic of every sibling, without waiting. A lost message costs accuracy only. */
   publish(topic: string, message: unknown): void
   subscribe(topic: string, listener: (message: unknown) => void): void
+  /** The metrics of every worker, own ones included; undefined without siblings. Rejects when they cannot be had in time. */
+  gatherMetrics(): Promise<readonly unknown[] | undefined>
+  /** How to collect the metrics of this worker. */
+  onMetricsWanted(collect: () => Promise<unknown>): void
 }
 
 /** How long the response to a write waits for sibling workers. */
@@ -24,4 +28,6 @@ export const noWorkerBus: WorkerBus = {
   onChanges() {},
   publish() {},
   subscribe() {},
+  gatherMetrics: async () => undefined,
+  onMetricsWanted() {},
 }

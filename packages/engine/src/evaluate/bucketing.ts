@@ -3,6 +3,7 @@ import { FULL_ROLLOUT, NO_VARIANT, type Plan, type PlannedCondition } from '../c
 import { own, toText } from '../definition/json.ts'
 import { bucketOf, holdoutPrefix } from '../hash/bucket.ts'
 import { ROLLOUT_SALT, type Salt, VARIANT_SALT } from '../hash/message.ts'
+import { bucketOrZero } from './buckets.ts'
 import { PERSON, type Run } from './run.ts'
 
 /** The identifier that is hashed with the flag's key. */
@@ -30,7 +31,8 @@ function continuousId({ subject, distinctId }: Run, flag: CompiledFlag): string 
 
 export function isInRollout(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): boolean {
   if (condition.rollout === FULL_ROLLOUT) return true
-  return condition.rollout > 0 && rolloutBucketOf(run, flag, plan, condition.entity) <= condition.rollout
+  if (condition.rollout <= 0 && identifierOf(run, flag, plan, condition.entity) !== '') return false
+  return rolloutBucketOf(run, flag, plan, condition.entity) <= condition.rollout
 }
 
 /** The position of the variant for a subject that matches the condition. */
@@ -60,7 +62,7 @@ export function variantBucketOf(run: Run, flag: CompiledFlag, plan: Plan, entity
 }
 
 function bucketFor(run: Run, flag: CompiledFlag, plan: Plan, entity: number, salt: Salt): number {
-  if (entity !== plan.entity) return bucketOf(plan.prefix, identifierOf(run, flag, plan, entity), salt)
+  if (entity !== plan.entity) return bucketOrZero(plan.prefix, identifierOf(run, flag, plan, entity), salt)
   const known = run.buckets.known(run.position, salt)
   return Number.isNaN(known)
     ? run.buckets.hash(run.position, plan.prefix, identifierOf(run, flag, plan, entity), salt)

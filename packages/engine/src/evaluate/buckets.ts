@@ -3,6 +3,10 @@ import { hashAll } from '../hash/hash-all.ts'
 import type { HashBatch } from '../hash/hash-batch.ts'
 import { type PackedPrefix, ROLLOUT_SALT, type Salt } from '../hash/message.ts'
 
+/** PostHog puts an empty identifier into bucket 0: inside every rollout, even 0 %, and in the first variant. */
+export const bucketOrZero = (prefix: PackedPrefix, identifier: string, salt: Salt): number =>
+  identifier === '' ? 0 : bucketOf(prefix, identifier, salt)
+
 /** The rollout and variant buckets of one run, by flag position. Each is hashed at most once. */
 export class Buckets {
   /** NaN where nothing has been hashed. */
@@ -28,13 +32,14 @@ export class Buckets {
   }
 
   hash(position: number, prefix: PackedPrefix, identifier: string, salt: Salt): number {
-    const bucket = bucketOf(prefix, identifier, salt)
+    const bucket = bucketOrZero(prefix, identifier, salt)
     this.#bySalt(salt)[position] = bucket
     this.#single[this.#singleCount++] = position * 2 + salt
     return bucket
   }
 
   hashBatch(batch: HashBatch, identifier: string, salt: Salt): void {
+    if (identifier === '') return
     this.#hasBatches = true
     hashAll(batch, identifier, salt, this.#bySalt(salt))
   }

@@ -155,7 +155,7 @@ export function outcomeTable(filters: ParsedFilters, maker: OutcomeFactory): rea
 function makeTable({ conditions, holdout, payloads, variants }: ParsedFilters, maker: OutcomeFactory): Outcome[] {
   const truePayload = payloads.get('true') ?? null
   const table: Outcome[] = []
-  table[NO_GROUP] = maker.off('no_group_type', null)
+  table[NO_GROUP] = maker.off('no_group_type', conditions.length === 0 ? null : 0)
   table[ERROR] = maker.failed('error')
   table[MISSING_DEPENDENCY] = maker.off('missing_dependency', null)
   table[DEPENDENCY_CYCLE] = maker.failed('missing_dependency')

@@ -3,6 +3,8 @@ import { UpstreamError } from '../edge/upstream.ts'
 import { createEdge, type EdgeConfig } from '../edge-main.ts'
 import { openPort } from '../http/server/node-server.ts'
 import { openMetricsPort } from '../observability/metrics-endpoint.ts'
+import { openTelemetry } from '../observability/telemetry/open-telemetry.ts'
+import { version } from '../version.ts'
 import { openLog } from './log/open-log.ts'
 import { addressOf, stopOnSignal, warnOfSettings } from './serve.ts'
 
@@ -17,9 +19,10 @@ export interface EdgeOptions {
 /** `halyard edge`: until SIGTERM or SIGINT. */
 export async function edge(options: EdgeOptions): Promise<void> {
   const config = edgeConfig(options)
-  const { log } = openLog(config)
+  const telemetry = await openTelemetry(process.env, version)
+  const { log } = openLog(config, telemetry)
   warnOfSettings(log)
-  const running = await createEdge(config, log)
+  const running = await createEdge(config, log, telemetry)
   if (!running.isReady()) {
     const problem = await running.following.firstAttempt
     if (problem instanceof UpstreamError && problem.kind !== 'away') {
@@ -30,9 +33,9 @@ export async function edge(options: EdgeOptions): Promise<void> {
       log.warn({ event: 'edge_not_ready', problem: problem.message }, 'no state yet; waiting for the upstream')
   }
   await running.app.ready()
-  await openMetricsPort(running.app, running.metrics.registry, config.host, config)
+  await openMetricsPort(running.app, running.metrics, config.host, config)
   await openPort(running.app.server, config)
-  stopOnSignal(log)(running)
+  stopOnSignal(log, telemetry)(running)
   const { upstream } = config
   log.info(
     { event: 'server_listening', address: addressOf(config, running.app), upstream, data: config.edgeData },

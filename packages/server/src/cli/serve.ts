@@ -2,7 +2,10 @@ import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { type Config, settingWarnings } from '../config.ts'
 import type { Halyard } from '../main.ts'
+import { openTelemetry } from '../observability/telemetry/open-telemetry.ts'
+import type { Telemetry } from '../observability/telemetry/telemetry.ts'
 import { shownDatabase } from '../settings/database-url.ts'
+import { version } from '../version.ts'
 import { openLog } from './log/open-log.ts'
 import { startHalyard } from './start-halyard.ts'
 import { setupLink, welcome } from './welcome.ts'
@@ -14,11 +17,12 @@ const forgetUsedMilliseconds = 60_000
 
 /** `halyard serve`: until SIGTERM or SIGINT, which let requests in flight finish. */
 export async function serve(config: Config): Promise<void> {
-  const { log, outages } = openLog(config)
+  const telemetry = await openTelemetry(process.env, version)
+  const { log, outages } = openLog(config, telemetry)
   if (!isWorker()) warnOfSettings(log)
-  if (isSupervisor(config.workers)) return supervise(config.workers, log)
+  if (isSupervisor(config.workers)) return supervise(config.workers, log, telemetry?.close)
   const database = shownDatabase(config.databaseUrl)
-  const halyard = await startHalyard(config, log, { peers: siblings() }, stopOnSignal(log))
+  const halyard = await startHalyard(config, log, { peers: siblings(), telemetry }, stopOnSignal(log, telemetry))
   outages.watch(database, halyard.storage.ping, log)
   const address = addressOf(config, halyard.app)
   await greet(halyard, config, address, log)
@@ -66,7 +70,10 @@ export function addressOf(config: Config, app: Pick<Halyard['app'], 'server'>): 
  * Drains and ends the process; before anything runs it ends it at once. Registered before the start begins: a signal between two listeners would
  * be lost. Returns a function that takes what runs.
  */
-export function stopOnSignal(log: Pick<Logger, 'info'>): (running: Pick<Halyard, 'drain' | 'close'>) => void {
+export function stopOnSignal(
+  log: Pick<Logger, 'info'>,
+  telemetry?: Telemetry,
+): (running: Pick<Halyard, 'drain' | 'close'>) => void {
   let isStopping = false
   let running: Pick<Halyard, 'drain' | 'close'> | undefined
   const stop = async () => {
@@ -78,6 +85,7 @@ export function stopOnSignal(log: Pick<Logger, 'info'>): (running: Pick<Halyard,
     setTimeout(() => process.exit(0), drainMillisecondsMax).unref()
     await running.close()
     log.info({ event: 'server_stopped' }, 'stopped')
+    await telemetry?.close()
     process.exit(0)
   }
   process.on('SIGTERM', stop)

@@ -87,7 +87,7 @@ const isAway = (error: unknown): boolean =>
 async function listen(halyard: Halyard, config: Config): Promise<void> {
   try {
     await halyard.app.ready()
-    await openMetricsPort(halyard.app, halyard.metrics.registry, config.host, config)
+    await openMetricsPort(halyard.app, halyard.metrics, config.host, config)
     await openPort(halyard.app.server, config)
   } catch (error) {
     await halyard.close()

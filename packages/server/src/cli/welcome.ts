@@ -30,6 +30,7 @@ export function welcome(address: string, credentials: PendingCredentials, databa
     curl -sS "$HALYARD_URL/flags/?v=2" -H 'Content-Type: application/json' \\
       -d "{\\"token\\": \\"$HALYARD_PROJECT_TOKEN\\", \\"distinct_id\\": \\"user-1\\"}"
 
+  Documentation        ${address}/docs/
   API reference        ${address}/api/docs/
   Data                 ${dataPlace(databaseUrl)}
   Stop                 Ctrl-C

@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { setTimeout as wait } from 'node:timers/promises'
 import { applyMillisecondsMax, noWorkerBus, type WorkerBus } from '../worker-bus.ts'
+import { createMetricsClient, createMetricsGatherer, type MetricsMessage } from './worker-metrics.ts'
 
 /** Messages between workers and their supervisor. */
 type Message =
@@ -12,6 +13,7 @@ type Message =
   | 'halyard:port-served'
   | ChangeMessage
   | TopicMessage
+  | MetricsMessage
 
 /**
  * A worker has committed (`committed`); the supervisor forwards that to the siblings (`apply`) and reports how many have to
@@ -29,6 +31,7 @@ interface TopicMessage {
 }
 
 const isChange = (message: Message): message is ChangeMessage => typeof message === 'object' && 'change' in message
+const isMetrics = (message: Message): message is MetricsMessage => typeof message === 'object' && 'metrics' in message
 const isTopic = (message: Message): message is TopicMessage => typeof message === 'object' && 'topic' in message
 
 interface Log {
@@ -55,19 +58,25 @@ export const isSupervisor = (workers: number): boolean => workers > 1 && cluster
  * Keeps this many workers running on one port and one database until SIGTERM or SIGINT. The first one starts alone: it migrates the schema
  * and shows the first credentials; if it cannot start, the supervisor ends with its exit code.
  */
-export async function supervise(count: number, log: Log): Promise<void> {
+export async function supervise(
+  count: number,
+  log: Log,
+  beforeExit: () => Promise<void> = async () => {},
+): Promise<void> {
   // Workers accept from one listening socket. Handing connections over would take a round trip for each, which starves new clients.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   let isStopping = false
   let delay = restartMillisecondsMin
   const servingWorkers = new Set<Worker>()
   const waitingWorkers = new Set<Worker>()
+  const metrics = createMetricsGatherer(() => living().filter(worker => servingWorkers.has(worker)))
 
   cluster.on('message', (from, message: Message) => {
     if (isTopic(message)) {
       for (const worker of living()) if (worker !== from) worker.send(message)
     }
     if (isChange(message)) forwardChange(from, message)
+    if (isMetrics(message)) metrics.receive(from, message)
     if (message === 'halyard:waiting') waitingWorkers.add(from)
     if (message === 'halyard:serving') {
       waitingWorkers.delete(from)
@@ -104,6 +113,7 @@ export async function supervise(count: number, log: Log): Promise<void> {
     )
     worker.once('exit', () => {
       waitingWorkers.delete(worker)
+      void metrics.exited(worker)
       if (servingWorkers.delete(worker)) notifyWaiting()
     })
     return worker
@@ -148,6 +158,7 @@ export async function supervise(count: number, log: Log): Promise<void> {
     const ended = living().map(worker => new Promise(resolve => worker.once('exit', resolve)))
     for (const worker of living()) worker.process.kill(signal)
     await Promise.all(ended)
+    await beforeExit()
     process.exit(0)
   }
   process.once('SIGTERM', stop)
@@ -204,6 +215,11 @@ export function siblings(): WorkerBus {
         )
       })
     },
+    ...createMetricsClient(say, listener =>
+      onMessage(message => {
+        if (isMetrics(message)) listener(message)
+      }),
+    ),
     publish: (topic, message) => say({ topic, message }),
     subscribe(topic, listener) {
       onMessage(message => {

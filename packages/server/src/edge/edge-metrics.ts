@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Gauge, type Registry } from 'prom-client'
+import { observeGauge, observeTotal } from '../observability/observed-metric.ts'
 import type { EventSpool } from './event-spool.ts'
 import type { ConnectionState, Following } from './follow-upstream.ts'
 import type { Forwarding } from './forward-events.ts'
@@ -16,25 +17,8 @@ const connectionStates: readonly ConnectionState[] = ['connecting', 'following',
 /** How an edge is doing, as `/metrics` shows it. */
 export function watchEdge(registry: Registry, { replica, following, spool, forwarding }: Watched): void {
   const registers = [registry]
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read())
-      },
-    })
-  const total = (name: string, help: string, read: () => number) =>
-    new Counter({
-      name,
-      help,
-      registers,
-      collect() {
-        this.reset()
-        this.inc(read())
-      },
-    })
+  const gauge = (name: string, help: string, read: () => number) => observeGauge(registry, name, help, read)
+  const total = (name: string, help: string, read: () => number) => observeTotal(registry, name, help, read)
   new Gauge({
     name: 'halyard_edge_connection',
     help: '1 for the state that the connection to the upstream is in.',

@@ -57,7 +57,7 @@ export function followUpstream(options: Options): Following {
       if (frame?.event === 'project') {
         connection = connection === 'following' ? 'following' : 'connecting'
         await stage.take(frame.data)
-      } else if (frame?.event === 'gone') await replica.remove(JSON.parse(frame.data).project)
+      } else if (frame?.event === 'gone') await replica.remove(String(JSON.parse(frame.data)?.project))
       else if (frame?.event === 'current') {
         if (connection !== 'following') log.info({ projects: replica.all().length }, 'following the upstream')
         connection = 'following'
@@ -75,7 +75,7 @@ export function followUpstream(options: Options): Following {
       connects += 1
       const error = await follow().catch(error => error as Error)
       if (closing.signal.aborted) return
-      if (error instanceof StateGap) doubtful.add(error.project)
+      if (error instanceof StateGap && replica.stateOf(error.project)) doubtful.add(error.project)
       connection = error instanceof UpstreamError && error.kind !== 'away' ? 'refused' : 'away'
       const pause = pauseAfter(failures++)
       log.warn(

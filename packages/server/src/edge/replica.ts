@@ -107,7 +107,7 @@ export function createReplica(): Replica {
         const ids = [...held.values()]
           .filter(({ project }) => mayHandOn(actor, project))
           .map(({ project }) => project.id)
-        if (ids.length === 0) throw forbidden('This edge has no project that the key may hand on.')
+        if (ids.length === 0) throw forbidden('This edge has no project that the key can replicate.')
         return ids
       },
       find: async projectId => held.get(projectId)?.state,
@@ -144,12 +144,14 @@ export function createReplica(): Replica {
       const found = readProject(documents)
       if (!found) throw new Error(`The state of project ${state.project} lacks the project itself.`)
       const { hasPersons: _hasPersons, ...project } = found
+      // Read before anything is replaced: a document that cannot be read must not cost the state that is served.
+      const next = { state, project, secrets: readSecrets(documents), keys: readKeys(documents) }
       const before = held.get(idByUuid.get(project.uuid) ?? -1)
       if (before) leave(before)
       // Another installation may have given the same number to another project.
       const other = held.get(project.id)
       if (other) await this.remove(other.project.uuid)
-      enter({ state, project, secrets: readSecrets(documents), keys: readKeys(documents) })
+      enter(next)
       const { set, removed } = changeBetween(before?.state.documents, documents)
       await notify(project, [...set.map(([name]) => name), ...removed], instantOf(new Date()))
     },

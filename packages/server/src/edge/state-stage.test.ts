@@ -14,7 +14,12 @@ const stateOf = (flags: Readonly<Record<string, string>>): ProjectState => {
   return projectState(uuid, new Map(Object.entries(texts).map(([name, json]) => [name, documentOf(name, json)])))
 }
 const prefixed = (flags: Readonly<Record<string, string>>) =>
-  Object.fromEntries(Object.entries(flags).map(([id, name]) => [`flag/${id}`, JSON.stringify({ id, name })]))
+  Object.fromEntries(
+    Object.entries(flags).map(([id, name]) => [
+      `flag/${id}`,
+      JSON.stringify({ id: Number(id), key: name, filters: {} }),
+    ]),
+  )
 
 const dataOf = (frame: string): string => /^data: (.*)$/m.exec(frame)![1]!
 const frames = (before: ProjectState | undefined, after: ProjectState, charactersMax = 60): string[] =>
@@ -59,6 +64,46 @@ describe('a state that arrives in frames', () => {
     ]
     for (const part of refused) await expect(stage.take(part)).rejects.toBeInstanceOf(StateGap)
     expect(replica.stateOf(uuid)).toMatchObject({ digest: first.digest })
+  })
+
+  it.each([
+    ['a flag that is no object', 'flag/1', 'null'],
+    ['a flag without a key', 'flag/1', '{"id":1,"filters":{}}'],
+    ['a flag that is no JSON', 'flag/1', '{"id":1'],
+    ['a cohort with other filters', 'cohort/1', '{"id":1,"filters":"all"}'],
+    ['a key of another shape', 'key/1', '{"hash":5}'],
+    ['a project without a token', 'project', JSON.stringify({ ...project, apiToken: null })],
+  ])('is refused with a right digest around %s', async (_what, name, json) => {
+    const replica = createReplica()
+    const stage = createStateStage(replica, 1e6)
+    const first = stateOf({ 1: 'a' })
+    for (const part of frames(undefined, first)) await stage.take(part)
+    const documents = new Map(first.documents).set(name, documentOf(name, json))
+    const hostile = frames(first, projectState(uuid, documents), 1e6)
+    for (const part of hostile) await expect(stage.take(part)).rejects.toBeInstanceOf(StateGap)
+    expect(replica.stateOf(uuid)?.digest).toBe(first.digest)
+  })
+
+  it.each([
+    'null',
+    '5',
+    '{}',
+    '{"project":7,"from":null,"set":[],"digest":"0-"}',
+    `{"project":"${'x'.repeat(1000)}","from":null,"set":[]}`,
+    `{"project":"${uuid}","from":null,"set":5}`,
+    `{"project":"${uuid}","from":null,"set":[["flag/1"]]}`,
+    `{"project":"${uuid}","from":null,"set":[["flag/1",{}]]}`,
+    `{"project":"${uuid}","from":null,"removed":"all","set":[]}`,
+  ])('is refused as the frame %j', async data => {
+    const replica = createReplica()
+    await expect(createStateStage(replica, 1e6).take(data)).rejects.toThrow('not valid')
+    expect(replica.all()).toEqual([])
+  })
+
+  it('counts the memory of empty documents', async () => {
+    const stage = createStateStage(createReplica(), 100_000)
+    const set = Array.from({ length: 1000 }, (_, n) => [`x${n}`, ''])
+    await expect(stage.take(JSON.stringify({ project: uuid, from: null, set }))).rejects.toThrow('larger than 100000')
   })
 
   it('is refused when it exceeds the limit', async () => {

@@ -1,4 +1,5 @@
-import { type Document, documentOf, projectState } from '../api/edge/project-state.ts'
+import { canRead } from '../api/edge/project-documents.ts'
+import { type Document, documentBytes, documentOf, projectState } from '../api/edge/project-state.ts'
 import type { Replica } from './replica.ts'
 
 /** The state and what came do not fit together, or are too large; what is served stays as it is. */
@@ -44,12 +45,14 @@ export function createStateStage(replica: Replica, bytesMax: number): StateStage
 
   return {
     async take(data) {
-      const frame = JSON.parse(data) as ProjectFrame
+      const frame = readFrame(data)
       if (frame.from !== undefined) open = begin(frame)
       if (!open || open.project !== frame.project) throw new StateGap(frame.project, 'A piece of a state is missing.')
       for (const [name, json] of frame.set) {
+        if (!canRead(name, json))
+          throw new StateGap(frame.project, `A document of project ${frame.project} is not valid.`)
         open.documents.set(name, documentOf(name, json))
-        open.bytes += name.length + json.length
+        open.bytes += documentBytes(name, json)
       }
       const others = replica.bytes - (replica.stateOf(frame.project)?.bytes ?? 0)
       if (others + open.bytes > bytesMax) {
@@ -66,4 +69,25 @@ export function createStateStage(replica: Replica, bytesMax: number): StateStage
       await replica.put(state)
     },
   }
+}
+
+const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isAbsentOrText = (value: unknown): boolean => value === undefined || isText(value)
+
+/** Raises an Error for anything that is no frame; nothing of it is retained. */
+function readFrame(data: string): ProjectFrame {
+  const frame = JSON.parse(data) as ProjectFrame | null
+  const { project, from, removed = [], set, digest } = frame ?? ({} as Partial<ProjectFrame>)
+  const isFrame =
+    isText(project) &&
+    uuidPattern.test(project) &&
+    (from === null || isAbsentOrText(from)) &&
+    isAbsentOrText(digest) &&
+    Array.isArray(removed) &&
+    removed.every(isText) &&
+    Array.isArray(set) &&
+    set.every(pair => Array.isArray(pair) && pair.length === 2 && pair.every(isText))
+  if (!isFrame) throw new Error('The upstream sent a frame that is not valid.')
+  return frame as ProjectFrame
 }

@@ -1,4 +1,6 @@
+import type { Readable } from 'node:stream'
 import type { EdgeSubject, EdgeSubjectQuestion } from '@halyard/contract'
+import { noOutgoingHeaders, type OutgoingHeaders } from '../observability/telemetry/tracing.ts'
 import { type ReadFrame, readFrames } from './read-frames.ts'
 
 /** The server, or the edge, that an edge follows. Everything here raises UpstreamError. */
@@ -27,9 +29,16 @@ interface Options {
   readonly url: string
   readonly key: string
   readonly lookUpsAtOnceMax?: number
+  /** The trace context to pass on. */
+  readonly outgoingHeaders?: OutgoingHeaders | undefined
 }
 
 const frameCharactersMax = 64 * 1024 * 1024
+/** For each look-up under way: a person with more properties is not looked up from edges. */
+const answerBytesMax = 8 * 1024 * 1024
+const errorBytesMax = 64 * 1024
+const detailCharactersMax = 500
+const errorMillisecondsMax = 5000
 const answerMillisecondsMax = 30_000
 /** A little less than an evaluation waits. */
 const lookUpMillisecondsMax = 900
@@ -37,15 +46,21 @@ const lookUpMillisecondsMax = 900
 const silenceMillisecondsMax = 35_000
 
 /** With undici's own request, whose answers can be destroyed at any moment: with `fetch`, closing an edge hung now and then. */
-export function connectUpstream({ url, key, lookUpsAtOnceMax = 64 }: Options): Upstream {
+export function connectUpstream({
+  url,
+  key,
+  lookUpsAtOnceMax = 64,
+  outgoingHeaders = noOutgoingHeaders,
+}: Options): Upstream {
   let lookUps = 0
 
   async function post(path: string, json: string, signal: AbortSignal, accept = 'application/json') {
+    const traceHeaders = outgoingHeaders()
     // Loaded by an edge alone: the other commands start without it.
     const { request } = await import('undici')
     const { statusCode, body } = await request(`${url}${path}`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
+      headers: { ...traceHeaders, authorization: `Bearer ${key}`, 'content-type': 'application/json', accept },
       body: json,
       signal,
       headersTimeout: answerMillisecondsMax,
@@ -54,16 +69,21 @@ export function connectUpstream({ url, key, lookUpsAtOnceMax = 64 }: Options): U
       throw new UpstreamError('away', `${url} cannot be reached: ${reasonOf(error)}.`, error)
     })
     if (statusCode === 200) return body
-    const text = await body.text().catch(() => '')
+    const tooLate = setTimeout(() => body.destroy(), errorMillisecondsMax)
+    const text = await readText(body, errorBytesMax)
+      .catch(() => '')
+      .finally(() => clearTimeout(tooLate))
     throw new UpstreamError(kindOf(statusCode), `${url} answered ${statusCode}: ${detailIn(text)}`)
   }
 
   const ask = (path: string, json: string, milliseconds: number, outer?: AbortSignal): Promise<unknown> =>
     within(milliseconds, outer, async signal => {
       const body = await post(path, json, signal)
-      return body.json().catch(error => {
-        throw new UpstreamError('away', `The answer broke off: ${reasonOf(error)}.`, error)
-      })
+      try {
+        return JSON.parse(await readText(body, answerBytesMax))
+      } catch (error) {
+        throw new UpstreamError('away', `The response of ${url} is not usable: ${reasonOf(error)}.`, error)
+      }
     })
 
   return {
@@ -80,7 +100,9 @@ export function connectUpstream({ url, key, lookUpsAtOnceMax = 64 }: Options): U
     async send(batches, signal) {
       const json = `{"batches":[${batches.join(',')}]}`
       const answer = await ask('/api/edge/batches/', json, answerMillisecondsMax, signal)
-      return (answer as { refused: string[] }).refused
+      const { refused } = answer as { refused?: unknown }
+      if (!Array.isArray(refused)) throw new UpstreamError('away', `The response of ${url} is not usable.`)
+      return refused
     },
     async findSubject(question) {
       if (lookUps >= lookUpsAtOnceMax) throw new UpstreamError('away', 'Too many look-ups are under way.')
@@ -114,6 +136,19 @@ async function within<T>(
   }
 }
 
+/** Reads a body of limited size; an upstream that sends more is disconnected. */
+async function readText(body: Readable, bytesMax: number): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    // Leaving the loop destroys the body.
+    if (bytes > bytesMax) throw new Error(`more than ${bytesMax} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
 function kindOf(status: number): UpstreamErrorKind {
   // A redirection is not followed: the key is for this address alone.
   if (status < 400 || status === 401 || status === 403 || status === 404 || status === 405) return 'refused'
@@ -122,7 +157,7 @@ function kindOf(status: number): UpstreamErrorKind {
 
 function detailIn(text: string): string {
   try {
-    return String(JSON.parse(text).detail)
+    return String(JSON.parse(text).detail).slice(0, detailCharactersMax)
   } catch {
     return 'this does not look like Halyard'
   }

@@ -2,7 +2,7 @@ import type { DefinitionsBody } from '../api/sdk/definitions.ts'
 import { isKnown } from '../api/sdk/etag.ts'
 import { definitionsHeaders } from '../api/sdk/sdk-headers.ts'
 import { memoizeByKey } from '../concurrency/memoize-by-key.ts'
-import { type ResponseHead, responseHead } from './fast-response.ts'
+import { type EncodedHeads, encodedHeads } from './compressed-body.ts'
 
 export const definitionsPrefix = '/flags/definitions?'
 
@@ -24,17 +24,17 @@ function parsePoll(url: string): Poll {
   return { token: query.getAll('token').at(-1), withCohorts }
 }
 
-/** The heads of the two responses to a poll, made once per version of the definitions. */
+/** The heads of the responses to a poll, made once per version of the definitions. */
 export function createDefinitionsHeads(common: Readonly<Record<string, string>>, contentType: string) {
-  const known = new WeakMap<DefinitionsBody, Readonly<Record<200 | 304, ResponseHead>>>()
+  const known = new WeakMap<DefinitionsBody, Readonly<Record<200 | 304, EncodedHeads>>>()
   return (definitions: DefinitionsBody, ifNoneMatch: string | undefined) => {
     let heads = known.get(definitions)
     if (heads === undefined) {
       const headers = { ...common, ...definitionsHeaders(definitions.etag) }
-      heads = { 200: responseHead(200, { ...headers, 'content-type': contentType }), 304: responseHead(304, headers) }
+      heads = { 200: encodedHeads(200, { ...headers, 'content-type': contentType }), 304: encodedHeads(304, headers) }
       known.set(definitions, heads)
     }
     const status = isKnown(ifNoneMatch, definitions.etag) ? 304 : 200
-    return { status, head: heads[status] } as const
+    return { status, heads: heads[status] } as const
   }
 }

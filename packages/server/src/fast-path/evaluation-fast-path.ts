@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { DefinitionsBody } from '../api/sdk/definitions.ts'
-import type { EvaluationCounts } from '../api/sdk/evaluation-counts.ts'
+import type { EvaluationCounts, FallbackReason } from '../api/sdk/evaluation-counts.ts'
 import { type EvaluationUrl, parseEvaluationUrl } from '../api/sdk/evaluation-url.ts'
 import { credentialOf } from '../api/sdk/sdk-access.ts'
 import type { SdkEvaluation, SdkResult } from '../api/sdk/sdk-evaluation.ts'
+import { traceEvaluation } from '../api/sdk/trace-evaluation.ts'
 import { memoizeByKey } from '../concurrency/memoize-by-key.ts'
 import type { ServedProject } from '../evaluation/projects/served-project.ts'
 import { readSdkBodySync } from '../http/sdk-body/sdk-body.ts'
@@ -18,8 +19,10 @@ import {
   roundedMilliseconds,
 } from '../observability/access-log.ts'
 import type { RequestMetrics, RequestSeries } from '../observability/request-metrics.ts'
+import type { RequestSpan, Tracing } from '../observability/telemetry/tracing.ts'
 import type { BodyMemoryBudget } from '../overload/body-memory-budget.ts'
 import { type LoadShedder, overloaded } from '../overload/load-shedder.ts'
+import { compressIn, createCompressedBodies, createEncodingDecision, encodedHeads } from './compressed-body.ts'
 import { createDefinitionsHeads, createPollParser, definitionsPrefix } from './definitions-response.ts'
 import type { FastPath, ReceivedBody } from './fast-path.ts'
 import { bodyIn, type FastResponse, type ResponseBody, type ResponseHead, responseHead } from './fast-response.ts'
@@ -38,6 +41,7 @@ interface Deps {
   readonly accessLog: AccessLog
   readonly log: { info(entry: AccessLogEntry, event: string): void }
   readonly trustProxy: TrustProxy
+  readonly tracing?: Tracing | undefined
   readonly isClosing: () => boolean
 }
 
@@ -53,7 +57,7 @@ const definitionsBytesMax = 512 * 1024
 const emptyBody = Buffer.alloc(0)
 
 const commonHeaders = { ...securityHeaders, ...corsHeaders }
-const evaluationHead = responseHead(200, { ...commonHeaders, 'content-type': jsonContentType })
+const evaluationHeads = encodedHeads(200, { ...commonHeaders, 'content-type': jsonContentType })
 
 const refusal = problemResponse(overloaded)
 const refusalHead = responseHead(refusal.status, {
@@ -73,8 +77,13 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
   const definitionsHeads = createDefinitionsHeads(commonHeaders, jsonContentType)
   const clientAddress = createClientAddress(deps.trustProxy)
   const seriesOf = createSeries(requests)
+  const decideEncoding = createEncodingDecision()
+  const compressedBody = createCompressedBodies()
 
-  /** Completes a response: request id, metrics, access log. */
+  /** A span that is not ended is not exported: when the ordinary path responds instead, it has its own. */
+  let span: RequestSpan | undefined
+
+  /** Completes a response: request id, metrics, span, access log. */
   function finish(
     head: RequestHead,
     { receivedAt, remoteAddress }: ReceivedBody,
@@ -87,6 +96,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     const milliseconds = performance.now() - receivedAt
     const route = routeOf(head)
     seriesOf(head.method, route, status).observe(milliseconds / 1000)
+    span?.end(route, status)
     if (deps.accessLog.wants(status)) {
       deps.log.info(
         {
@@ -104,6 +114,11 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
       )
     }
     return { head: responseHead, requestId, bytes: body.bytes, from: body.from, to: body.to, buffer }
+  }
+
+  /** To the ordinary path. */
+  function leave(reason: FallbackReason): undefined {
+    counts.addFallback(reason)
   }
 
   function routeOf({ method, url }: RequestHead): Route {
@@ -129,24 +144,32 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
       contentEncoding: headers['content-encoding'],
       compression: url.query.compression,
     }
-    const body = readSdkBodySync(sent, deps.bodyMemory.countInflate)
-    const result = body === undefined ? undefined : evaluation.evaluateSync(headers, body)
-    if (result === undefined) return undefined
+    const value = readSdkBodySync(sent, deps.bodyMemory.countInflate)
+    const result = value === undefined ? undefined : evaluation.evaluateSync(headers, value)
+    if (result === undefined) return leave('not_in_memory')
+    traceEvaluation(span, result.served, result.evaluation)
     const serialized = serialize(url, result, requestId)
+    const encoding = decideEncoding(serialized.to - serialized.from, headers['accept-encoding'])
+    if (encoding === 'later') return leave('large')
+    const body = encoding === 'gzip' || encoding === 'br' ? compressIn(buffer, serialized, encoding) : serialized
     counts.addSeconds((performance.now() - begun) / 1000)
-    return finish(head, received, requestId, 200, evaluationHead, serialized, result.served.project.id)
+    return finish(head, received, requestId, 200, evaluationHeads[encoding], body, result.served.project.id)
   }
 
   function define(head: RequestHead, received: ReceivedBody, requestId: string): FastResponse | undefined {
     const key = credentialOf(head.headers)
     const { token, withCohorts } = parsePoll(head.url)
     const known = key === undefined || token === undefined ? undefined : deps.knownDefinitions(key, token, withCohorts)
-    if (known === undefined || known.body.json.length > definitionsBytesMax) return undefined
-    const { status, head: prepared } = definitionsHeads(known.body, head.headers['if-none-match'])
+    if (known === undefined || known.body.json.length > definitionsBytesMax) return leave('not_in_memory')
+    const { status, heads } = definitionsHeads(known.body, head.headers['if-none-match'])
+    const { json } = known.body
+    const encoding = status === 304 ? 'small' : decideEncoding(json.length, head.headers['accept-encoding'])
+    if (encoding === 'later') return leave('large')
     if (status === 304) counts.addUnchanged()
     else counts.addDefinitions()
-    const body = bodyIn(buffer, status === 304 ? emptyBody : known.body.json)
-    return finish(head, received, requestId, status, prepared, body, known.served.project.id)
+    const content = encoding === 'gzip' || encoding === 'br' ? compressedBody(json, encoding) : json
+    const body = bodyIn(buffer, status === 304 ? emptyBody : content)
+    return finish(head, received, requestId, status, heads[encoding], body, known.served.project.id)
   }
 
   return {
@@ -154,17 +177,14 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
       !deps.isClosing() && (method === 'POST' ? parseUrl(url) !== undefined : url.startsWith(definitionsPrefix)),
     respond(head, received) {
       const requestId = acceptableRequestId(head.headers['x-request-id']) ?? randomUUID()
+      if (deps.tracing) span = deps.tracing.startRequest(head.method, pathOf(head.url), head.headers)
       if (deps.shedder.admitEvaluation(performance.now() - received.receivedAt) !== undefined) {
         return finish(head, received, requestId, 503, refusalHead, bodyIn(buffer, refusalBody), undefined)
       }
       try {
-        const response =
-          head.method === 'POST' ? evaluate(head, received, requestId) : define(head, received, requestId)
-        if (response === undefined) counts.addFallback('not_in_memory')
-        return response
+        return head.method === 'POST' ? evaluate(head, received, requestId) : define(head, received, requestId)
       } catch {
-        counts.addFallback('error')
-        return undefined
+        return leave('error')
       }
     },
   }

@@ -113,7 +113,7 @@ describe('both paths send the same headers', () => {
       const held = request(`${s.url}/api/login/`, { method: 'POST', headers: { 'content-length': '10' } })
       held.on('error', () => {})
       held.write('{')
-      const inFlight = async () => /halyard_requests_in_flight 1/.test((await s.get('/metrics')).text)
+      const inFlight = async () => /halyard_http_requests_in_flight 1/.test((await s.get('/metrics')).text)
       await expect.poll(inFlight).toBe(true)
       responses.push(await call(s, post('/flags/?v=2', evaluation(s))))
       held.destroy()

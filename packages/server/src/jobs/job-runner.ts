@@ -31,6 +31,9 @@ export interface JobRunner {
   close(): Promise<void>
 }
 
+/** Called after each run for which this node held the lease. */
+export type JobObserver = (job: string, outcome: 'success' | 'failure', seconds: number) => void
+
 interface JobRunnerOptions {
   readonly database: Database
   /** Who holds the leases; unique among the nodes of a database. */
@@ -40,12 +43,13 @@ interface JobRunnerOptions {
   /** How often to look; 0 means that only `runDue` does. */
   readonly everyMilliseconds: number
   readonly onError: (job: string, error: unknown) => void
+  readonly onRun?: JobObserver
 }
 
 const leaseMilliseconds = 60_000
 
 export function createJobRunner(options: JobRunnerOptions): JobRunner {
-  const { database, node, jobs, everyMilliseconds, onError } = options
+  const { database, node, jobs, everyMilliseconds, onError, onRun = () => {} } = options
   const running = new Map<string, Promise<void>>()
   const waiting = new Map<string, { now: Instant; readonly done: Promise<void> }>()
   let isClosed = false
@@ -54,7 +58,9 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     const until = () => plusMilliseconds(now, leaseMilliseconds)
     const lease = await database.transaction(tx => tx.leases.acquire(job.name, node, now, until()))
     if (!lease) return
-    await job.run({
+    const start = performance.now()
+    const report = (outcome: 'success' | 'failure') => onRun(job.name, outcome, (performance.now() - start) / 1000)
+    const context: JobContext = {
       now,
       read: work => database.read(work),
       transaction: work =>
@@ -62,7 +68,14 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
           if (!(await tx.leases.keep(lease, until()))) throw new LeaseLost(job.name)
           return work(tx)
         }),
-    })
+    }
+    try {
+      await job.run(context)
+      report('success')
+    } catch (error) {
+      report('failure')
+      throw error
+    }
   }
 
   function start(job: Job, now: Instant): Promise<void> {

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type Server } from 'node:http'
 import type { FastifyInstance } from 'fastify'
-import type { Registry } from 'prom-client'
+import type { Metrics } from './metrics.ts'
 
 export interface MetricsAccess {
   /** A port of its own; undefined serves metrics on the main port. */
@@ -18,7 +18,7 @@ export const mayReadMetrics = (authorization: string | undefined, token: string 
 /** Serves `/metrics` on a port of its own, if one is set, until the application closes. */
 export async function openMetricsPort(
   app: FastifyInstance,
-  registry: Registry,
+  metrics: Pick<Metrics, 'text' | 'contentType'>,
   host: string,
   { metricsPort, metricsToken }: MetricsAccess,
 ): Promise<Server | undefined> {
@@ -28,8 +28,12 @@ export async function openMetricsPort(
     if (!mayReadMetrics(request.headers.authorization, metricsToken)) {
       return void response.writeHead(401, { 'www-authenticate': 'Bearer' }).end()
     }
-    const text = await registry.metrics()
-    response.writeHead(200, { 'content-type': registry.contentType }).end(text)
+    try {
+      const text = await metrics.text()
+      response.writeHead(200, { 'content-type': metrics.contentType }).end(text)
+    } catch {
+      response.writeHead(503).end()
+    }
   })
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

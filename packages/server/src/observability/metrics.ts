@@ -1,14 +1,25 @@
-import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type MetricObject, Registry } from 'prom-client'
+import { version } from '../version.ts'
+import { noWorkerBus, type WorkerBus } from '../worker-bus.ts'
+import { observeGauge, observeTotal, observeTotals } from './observed-metric.ts'
 import { createRequestMetrics, type RequestMetrics } from './request-metrics.ts'
 
 export interface Metrics {
+  /** Of this process. */
   readonly registry: Registry
   readonly requests: RequestMetrics
-  watchLoad(load: { readonly lagMilliseconds: number; readonly inFlight: number; readonly shedTotal: number }): void
+  /** Of all workers together, in the text format of Prometheus. Raises `unavailable`. */
+  text(): Promise<string>
+  readonly contentType: string
+  watchLoad(load: { readonly inFlight: number; readonly shedTotal: number }): void
   /** Evaluations are counted as numbers and read only when metrics are scraped. */
   watchEvaluations(totals: () => EvaluationTotals): void
   watchBodies(bodies: { readonly heldBytes: number; readonly inflatesTotal: number }): void
+  watchServing(serving: ServedCounts): void
+  signInFailed(reason: SignInFailureReason): void
 }
+
+export type SignInFailureReason = 'wrong_password' | 'throttled'
 
 export interface EvaluationTotals {
   readonly requests: number
@@ -19,47 +30,57 @@ export interface EvaluationTotals {
   readonly fallbacks: Readonly<Record<string, number>>
 }
 
-/** Each scrape reaches one of the workers behind a port: the label separates their series. */
-export function createMetrics(worker?: string): Metrics {
+export interface ServedCounts {
+  readonly streams: { readonly size: number }
+  readonly snapshots: { readonly size: number }
+}
+
+const signInFailureReasons: readonly SignInFailureReason[] = ['wrong_password', 'throttled']
+
+/** A scrape reaches one of the workers behind a port, which collects the metrics of all of them. */
+export function createMetrics(peers: Pick<WorkerBus, 'gatherMetrics' | 'onMetricsWanted'> = noWorkerBus): Metrics {
   const registry = new Registry()
-  if (worker !== undefined) registry.setDefaultLabels({ worker })
   collectDefaultMetrics({ register: registry })
-  const total = (name: string, help: string, read: () => number) =>
-    new Counter({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.reset()
-        this.inc(read())
-      },
-    })
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(read())
-      },
-    })
+  new Gauge({
+    name: 'halyard_build_info',
+    help: 'Always 1; the labels have the version of Halyard and of Node.',
+    labelNames: ['version', 'node'],
+    aggregator: 'first',
+    registers: [registry],
+  }).set({ version, node: process.versions.node }, 1)
+  observeGauge(registry, 'halyard_workers', 'Processes that serve the port.', () => 1)
+  const signInFailures = new Counter({
+    name: 'halyard_sign_in_failures_total',
+    help: 'Sign-ins that failed, by reason.',
+    labelNames: ['reason'],
+    registers: [registry],
+  })
+  for (const reason of signInFailureReasons) signInFailures.inc({ reason }, 0)
+  peers.onMetricsWanted(() => registry.getMetricsAsJSON())
   return {
     registry,
     requests: createRequestMetrics(registry),
+    contentType: registry.contentType,
+    async text() {
+      const all = await peers.gatherMetrics()
+      return all ? aggregate(all).metrics() : registry.metrics()
+    },
     watchLoad(load) {
-      gauge(
-        'halyard_event_loop_lag_seconds',
-        'Lag of the event loop at the last sample.',
-        () => load.lagMilliseconds / 1000,
-      )
-      gauge(
-        'halyard_requests_in_flight',
+      observeGauge(
+        registry,
+        'halyard_http_requests_in_flight',
         'Requests in flight on the ordinary path, without streams.',
         () => load.inFlight,
       )
-      total('halyard_requests_shed_total', 'Requests refused with 503 because of overload.', () => load.shedTotal)
+      observeTotal(
+        registry,
+        'halyard_http_requests_shed_total',
+        'Requests refused with 503 because of overload.',
+        () => load.shedTotal,
+      )
     },
     watchEvaluations(totals) {
+      const total = (name: string, help: string, read: () => number) => observeTotal(registry, name, help, read)
       total('halyard_evaluation_requests_total', 'Evaluation requests.', () => totals().requests)
       total('halyard_flags_evaluated_total', 'Flags returned by evaluations.', () => totals().flags)
       total('halyard_evaluation_seconds_total', 'Time spent on evaluations on the fast path.', () => totals().seconds)
@@ -73,20 +94,36 @@ export function createMetrics(worker?: string): Metrics {
         'Polls for definitions answered 200 on the fast path.',
         () => totals().definitions,
       )
-      new Counter({
-        name: 'halyard_fast_path_fallbacks_total',
-        help: 'Requests that the fast path left to the ordinary path, by reason.',
-        labelNames: ['reason'],
-        registers: [registry],
-        collect() {
-          this.reset()
-          for (const [reason, count] of Object.entries(totals().fallbacks)) this.inc({ reason }, count)
-        },
-      })
+      observeTotals(
+        registry,
+        'halyard_fast_path_fallbacks_total',
+        'Requests that the fast path left to the ordinary path, by reason.',
+        'reason',
+        () => totals().fallbacks,
+      )
     },
     watchBodies(bodies) {
-      gauge('halyard_request_body_bytes', 'Memory reserved for large bodies and responses.', () => bodies.heldBytes)
-      total('halyard_request_body_inflates_total', 'Request bodies that were decompressed.', () => bodies.inflatesTotal)
+      observeGauge(
+        registry,
+        'halyard_request_body_bytes',
+        'Memory reserved for large bodies and responses.',
+        () => bodies.heldBytes,
+      )
+      observeTotal(
+        registry,
+        'halyard_request_body_inflates_total',
+        'Request bodies that were decompressed.',
+        () => bodies.inflatesTotal,
+      )
     },
+    watchServing({ streams, snapshots }) {
+      observeGauge(registry, 'halyard_streams', 'Open streams of definitions and evaluations.', () => streams.size)
+      observeGauge(registry, 'halyard_projects_in_memory', 'Projects in memory.', () => snapshots.size, 'max')
+    },
+    signInFailed: reason => signInFailures.inc({ reason }),
   }
 }
+
+/** One registry of several, by the aggregation of each metric. */
+export const aggregate = (all: readonly unknown[]): Registry =>
+  AggregatorRegistry.aggregate(all as unknown as MetricObject[])

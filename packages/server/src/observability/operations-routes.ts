@@ -55,28 +55,28 @@ export function serveOperations(
         code: 'not_authenticated',
       })
     }
-    reply.header('content-type', metrics.registry.contentType)
-    return metrics.registry.metrics()
+    const text = await metrics.text().catch(cause => {
+      throw new Problem('unavailable', 'The metrics of the other workers cannot be read. Try again.', { cause })
+    })
+    reply.header('content-type', metrics.contentType)
+    return text
   })
 }
 
-/** What storage knows about its ability to write beyond responding to a ping, such as a full disk. */
-export type WriteState = { readonly canWrite: boolean; readonly disk: string }
-
-/** Evaluation needs the projects in memory; writes need a database that responds. */
+/** Evaluation needs the projects in memory; writes need a database that responds and has space. */
 export async function databaseReadiness(
   ping: () => Promise<void>,
   isWarm: () => boolean,
-  writeState?: () => WriteState,
+  health: { readonly isDiskFull: boolean },
 ): Promise<ReadinessState> {
   const responds = await respondsInTime(ping())
-  const writes = writeState?.()
+  const { isDiskFull } = health
   const details = {
     database: responds ? 'ok' : 'away',
-    ...(writes && { disk: writes.disk }),
+    ...(isDiskFull && { disk: 'full' }),
     ...(!isWarm() && { projects: 'loading' }),
   }
-  return { canEvaluate: isWarm(), canWrite: responds && (writes?.canWrite ?? true), details }
+  return { canEvaluate: isWarm(), canWrite: responds && !isDiskFull, details }
 }
 
 async function respondsInTime(ping: Promise<void>): Promise<boolean> {

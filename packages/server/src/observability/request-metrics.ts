@@ -95,6 +95,7 @@ function register(
     help,
     type,
     aggregator: 'sum',
+    labelNames: ['method', 'route', 'status'],
     get: async () => ({ name, help, type, aggregator: 'sum', values: samples(name) }) as unknown as MetricObject,
     reset() {},
   }

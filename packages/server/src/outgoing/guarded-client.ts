@@ -1,6 +1,7 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Dispatcher } from 'undici'
+import { noOutgoingHeaders, type OutgoingHeaders } from '../observability/telemetry/tracing.ts'
 import { type Outgoing, type OutgoingAnswer, OutgoingFailure, type OutgoingRequest } from './outgoing.ts'
 import { isPublicAddress } from './public-address.ts'
 
@@ -11,6 +12,8 @@ export interface GuardedClientOptions {
   resolve?: Resolve
   /** Which addresses may be connected to; those of the public Internet unless a test replaces it. */
   isAllowedAddress?: (address: string) => boolean
+  /** The trace context to pass on. */
+  outgoingHeaders?: OutgoingHeaders
 }
 
 export type Resolve = (
@@ -39,6 +42,7 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
   }
   const isAllowedAddress = options.isAllowedAddress ?? isPublicAddress
   const lookupAllowed = createLookup(options.resolve ?? lookup, isAllowedAddress)
+  const outgoingHeaders = options.outgoingHeaders ?? noOutgoingHeaders
   let opened: Promise<Agents> | undefined
 
   function chooseAgent(url: URL, isTrustedHop: boolean, agents: Agents): Dispatcher {
@@ -48,8 +52,13 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
     return agents.publicOnly
   }
 
-  async function follow(request: OutgoingRequest, agents: Agents, signal: AbortSignal): Promise<OutgoingAnswer> {
-    let hop = firstHop(request)
+  async function follow(
+    request: OutgoingRequest,
+    traceHeaders: Readonly<Record<string, string>>,
+    agents: Agents,
+    signal: AbortSignal,
+  ): Promise<OutgoingAnswer> {
+    let hop = firstHop(request, traceHeaders)
     // Trust ends with the first redirect from elsewhere: no public server leads into the private network.
     let isTrustedHop = true
     const redirectsMax = request.redirectsMax ?? defaultRedirectsMax
@@ -72,12 +81,13 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
 
   return {
     async request(request) {
+      const traceHeaders = outgoingHeaders()
       opened ??= openAgents(lookupAllowed)
       const agents = await opened
       const timeout = AbortSignal.timeout(request.timeoutMsMax)
       const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
       try {
-        return await follow(request, agents, signal)
+        return await follow(request, traceHeaders, agents, signal)
       } catch (error) {
         throw explain(error, request, signal)
       }
@@ -108,12 +118,15 @@ interface Hop {
   body: string | Uint8Array | null
 }
 
-function firstHop({ url, method = 'GET', headers = {}, body }: OutgoingRequest): Hop {
+function firstHop(
+  { url, method = 'GET', headers = {}, body }: OutgoingRequest,
+  traceHeaders: Readonly<Record<string, string>>,
+): Hop {
   const lowerCase = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
   return {
     url: parseTarget(url),
     method: method.toUpperCase() as Dispatcher.HttpMethod,
-    headers: { 'user-agent': 'halyard', ...lowerCase, 'accept-encoding': 'identity' },
+    headers: { 'user-agent': 'halyard', ...traceHeaders, ...lowerCase, 'accept-encoding': 'identity' },
     body: body ?? null,
   }
 }

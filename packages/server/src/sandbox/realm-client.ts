@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import type { FailureMessage, FromWorker, ToWorker } from './messages.ts'
 import {
   type CallLimits,
@@ -33,6 +34,8 @@ interface RunningCall {
   reject(failure: SandboxFailure): void
   timer: NodeJS.Timeout
   cpuMsMax: number
+  /** Runs a host call in the asynchronous context of the caller, which its trace belongs to. */
+  inContext: (work: () => Promise<void>) => Promise<void>
 }
 
 export function createRealmClient({ id, limits, host, post, ended }: RealmClientParts): RealmClient {
@@ -46,7 +49,7 @@ export function createRealmClient({ id, limits, host, post, ended }: RealmClient
     if (loss) return Promise.reject(loss)
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => lose(tookTooLong(wallMsMax)), wallMsMax)
-      running = { resolve, reject, timer, cpuMsMax }
+      running = { resolve, reject, timer, cpuMsMax, inContext: AsyncLocalStorage.snapshot() }
       hostCharacters = 0
       host.callStarted?.()
       post(message)
@@ -112,7 +115,7 @@ export function createRealmClient({ id, limits, host, post, ended }: RealmClient
           host.log(message.lines)
           break
         case 'hostCall':
-          void answerHostCall(message.hostCall, message.name, message.json)
+          void (running?.inContext ?? immediately)(() => answerHostCall(message.hostCall, message.name, message.json))
           break
         case 'done':
           take()?.resolve(answerOf(message))
@@ -139,6 +142,9 @@ function answerOf({ json, cpuMs, memoryBytes }: Extract<FromWorker, { type: 'don
 function tookTooLong(wallMsMax: number): SandboxFailure {
   return new SandboxFailure('wall_clock', `There was no answer within ${wallMsMax} ms.`)
 }
+
+/** For a host call that outlives its call. */
+const immediately: RunningCall['inContext'] = work => work()
 
 /** The caller has the same promise and deals with the failure; here it only ends the wait of the next call. */
 function ignore(): void {}

@@ -21,6 +21,8 @@ export interface Storage {
   readonly writersMax: number
   /** How the last writes went; `/_readyz` and metrics read it. */
   readonly health: StorageHealthRecorder
+  /** How large the database is. */
+  sizeBytes(): Promise<number>
   /** Resolves when the database responds; throws when it does not. */
   ping(): Promise<void>
   close(): Promise<void>
@@ -58,7 +60,7 @@ function openSqliteStorage(path: string, wrap: (dialect: Dialect) => Dialect): S
     health: createStorageHealth(),
     // The driver serializes them, and they do not block reads.
     writersMax: Number.POSITIVE_INFINITY,
-    ...lifeOf(reader, touchFile),
+    ...lifeOf(reader, touchFile, sqliteSize),
     async close() {
       if (!isInMemory) await reader.destroy()
       await kysely.destroy()
@@ -91,7 +93,7 @@ function openPostgresStorage(
     pool,
     health: createStorageHealth(),
     writersMax: poolConnectionsMax - connectionsForReaders,
-    ...lifeOf(kysely, 'select 1'),
+    ...lifeOf(kysely, 'select 1', postgresSize),
   }
 }
 
@@ -100,9 +102,16 @@ const connectionsForReaders = 3
 /** SQLite runs `select 1` without reading its file; this one reads it. */
 const touchFile = 'select count(*) from sqlite_master'
 
-const lifeOf = (kysely: Kysely<Tables>, question: string) => ({
+const sqliteSize = 'select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()'
+const postgresSize = 'select pg_database_size(current_database()) as bytes'
+
+const lifeOf = (kysely: Kysely<Tables>, question: string, size: string) => ({
   ping: async () => {
     await sql.raw(question).execute(kysely)
+  },
+  async sizeBytes() {
+    const { rows } = await sql.raw<{ bytes: number }>(size).execute(kysely)
+    return Number(rows[0]?.bytes)
   },
   close: () => kysely.destroy(),
 })

@@ -8,7 +8,16 @@ import type { Tables } from './tables.ts'
  */
 
 /** Tables whose rows carry a version that grows by one with each save. */
-type VersionedTable = 'cohorts' | 'groups' | 'persons' | 'plugin_configs' | 'plugins' | 'scheduled_changes'
+type VersionedTable =
+  | 'approval_policies'
+  | 'change_requests'
+  | 'cohorts'
+  | 'environment_sets'
+  | 'groups'
+  | 'persons'
+  | 'plugin_configs'
+  | 'plugins'
+  | 'scheduled_changes'
 type SentTable = 'api_keys' | 'dashboards' | 'organizations' | 'projects' | 'resource_access' | 'roles' | 'users'
 
 /** Saves a row whose new version is one above the stored one. Raises `StaleWrite` when another transaction saved first. */

@@ -4,6 +4,8 @@ import type { OutageKind } from './driver-error.ts'
 export interface StorageHealth {
   /** Why the last write failed; undefined when it succeeded. */
   readonly lastWriteFailure: OutageKind | undefined
+  /** The last write failed because the disk is full, and that was a moment ago: later, the next write has to find out. */
+  readonly isDiskFull: boolean
   /** Failed writes since start, by kind. */
   readonly writeFailures: Readonly<Record<OutageKind, number>>
   /** Commits whose changes this node could not read back at once. They are applied by the next poll. */
@@ -16,13 +18,20 @@ export interface StorageHealthRecorder extends StorageHealth {
   changesDelayed(): void
 }
 
+/** A node that is not ready gets no writes that could show that there is space again. */
+const diskFullMilliseconds = 30_000
+
 export function createStorageHealth(): StorageHealthRecorder {
+  let failedAt = 0
   let lastWriteFailure: OutageKind | undefined
   let delayedChanges = 0
   const writeFailures = { timeout: 0, disk_full: 0, unavailable: 0 }
   return {
     get lastWriteFailure() {
       return lastWriteFailure
+    },
+    get isDiskFull() {
+      return lastWriteFailure === 'disk_full' && performance.now() - failedAt < diskFullMilliseconds
     },
     get delayedChanges() {
       return delayedChanges
@@ -33,6 +42,7 @@ export function createStorageHealth(): StorageHealthRecorder {
     },
     writeFailed(kind) {
       lastWriteFailure = kind
+      failedAt = performance.now()
       writeFailures[kind] += 1
     },
     changesDelayed() {

@@ -1,11 +1,13 @@
 import type { Generated } from 'kysely'
-import type { PluginTables } from './plugin-tables.ts'
+import type { ApprovalTables } from './rows/approval-tables.ts'
+import type { ChangeControlTables } from './rows/change-control-tables.ts'
+import type { PluginTables } from './rows/plugin-tables.ts'
 
 /**
  * The rows as they are stored. Portable columns throughout (ADR 2): integer booleans, JSON as text, instants as text that sorts.
  * Only `*.sql.ts` files read this; they turn rows into domain values and back.
  */
-export interface Tables extends PluginTables {
+export interface Tables extends PluginTables, ApprovalTables, ChangeControlTables {
   users: UserRow
   organizations: OrganizationRow
   memberships: MembershipRow
@@ -185,6 +187,7 @@ export interface FlagRow {
   bucketing_identifier: string | null
   evaluation_runtime: string | null
   evaluation_contexts: string
+  archived: number
   version: number
   updated_at: string
   last_modified_by_id: number | null

@@ -6,11 +6,13 @@ export interface PatchCase {
   setUp(s: Scenario): Promise<{ readonly path: string; readonly client?: Client }>
   /** Field of the body → two values, both of which the route accepts at any time. */
   readonly values: Readonly<Record<string, readonly [unknown, unknown]>>
-  /** Fields that are sent together with each value, such as a password that confirms it. */
-  readonly sentAlong?: Readonly<Record<string, unknown>>
+  /** Field → other fields that are sent together with it, such as a password that confirms it. */
+  readonly sentAlong?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** Where a field is shown, if not under its own name. */
   readonly shown?: Readonly<Record<string, (body: Record<string, unknown>) => unknown>>
-  /** Fields that are not tried, and why. */
+  /** Fields that have no two values in advance, and why. Each has a test of its own that sends it beside another field. */
+  readonly apart?: Readonly<Record<string, string>>
+  /** Fields that are not stored as such, and why. */
   readonly without?: Readonly<Record<string, string>>
   /** Pairs that a domain rule ties together: the first also writes the second. */
   readonly tied?: readonly (readonly [string, string, why: string])[]
@@ -64,15 +66,22 @@ export const patchCases: readonly PatchCase[] = [
     without: { version: 'a precondition of the change, not a field' },
     tied: [['active', 'performed_rollback', 'Enabling a flag clears the mark of an earlier rollback.']],
   },
-  {
-    path: project,
-    setUp: async s => ({ path: await made(s, '/api/projects/', { name: 'patched' }) }),
+  ...[
+    { path: project, own: (_s: Scenario, id: number) => `/api/projects/${id}/` },
+    { path: '/api/environments/:project_id', own: (_s: Scenario, id: number) => `/api/environments/${id}/` },
+    {
+      path: `${organization}/projects/:project_id`,
+      own: (s: Scenario, id: number) => `${s.organization}/projects/${id}/`,
+    },
+  ].map(({ path, own }) => ({
+    path,
+    setUp: async (s: Scenario) => ({ path: own(s, (await s.post('/api/projects/', { name: 'patched' })).body.id) }),
     values: {
       name: ['first', 'second'],
       timezone: ['Europe/Berlin', 'Asia/Tokyo'],
       property_matching_version: [1, 2],
-    },
-  },
+    } as const,
+  })),
   {
     path: organization,
     setUp: async s => ({ path: s.organization }),
@@ -102,17 +111,17 @@ export const patchCases: readonly PatchCase[] = [
       const client = await s.join('patched-user')
       return { path: '/api/users/@me/', client }
     },
-    sentAlong: { current_password: 'correct horse battery' },
+    sentAlong: { email: { current_password: 'correct horse battery' } },
     values: {
       first_name: ['first', 'second'],
       email: ['first@example.com', 'second@example.com'],
     },
-    without: {
-      password: 'never shown; has a test of its own',
-      current_password: 'confirms a change',
-      set_current_organization: 'needs two organizations; has a test of its own',
-      set_current_team: 'needs two projects; has a test of its own',
+    apart: {
+      password: 'never shown',
+      set_current_organization: 'needs two organizations',
+      set_current_team: 'needs two projects',
     },
+    without: { current_password: 'confirms a change' },
   },
   {
     path: '/api/personal_api_keys/:key_id',
@@ -126,7 +135,7 @@ export const patchCases: readonly PatchCase[] = [
       expires_at: [hours(24).toISOString(), hours(48).toISOString()],
     },
     shown: { expires_at: body => new Date(String(body.expires_at)).toISOString() },
-    without: { scoped_organizations: 'the id of the organization is not known in advance; has a test of its own' },
+    apart: { scoped_organizations: 'the id of the organization is not known in advance' },
   },
   {
     path: `${project}/dashboards/:id`,
@@ -138,7 +147,7 @@ export const patchCases: readonly PatchCase[] = [
       tags: [['first'], ['second']],
       tiles: [[], []],
     },
-    without: { deleted: 'a deleted dashboard accepts nothing but its restoration' },
+    apart: { deleted: 'a deleted dashboard accepts nothing but its restoration' },
   },
   {
     path: `${project}/cohorts/:id`,
@@ -149,12 +158,14 @@ export const patchCases: readonly PatchCase[] = [
       filters: [people('first@example.com'), people('second@example.com')],
       deleted: [true, false],
     },
+    apart: {
+      distinct_ids: 'adds members of a static cohort',
+      person_ids: 'adds members of a static cohort',
+    },
     without: {
       groups: 'another spelling of filters',
       query: 'another spelling of filters',
       is_static: 'a cohort stays dynamic or static',
-      distinct_ids: 'adds members of a static cohort',
-      person_ids: 'adds members of a static cohort',
       version: 'a precondition of the change, not a field',
     },
   },
@@ -176,12 +187,28 @@ export const patchCases: readonly PatchCase[] = [
     shown: { scheduled_at: body => new Date(String(body.scheduled_at)).toISOString() },
   },
   {
+    path: `${project}/approval_policies/:policy_id`,
+    setUp: async s => ({
+      path: await made(s, `${s.project}/approval_policies/`, { action_key: 'feature_flag.create', enabled: false }),
+    }),
+    values: {
+      action_key: ['feature_flag.create', 'feature_flag.delete'],
+      conditions: [{ type: 'author_is_key' }, { type: 'tag', value: 'first' }],
+      allow_self_approve: [true, false],
+      expires_after_hours: [1, 2],
+    },
+    without: {
+      approver_config: 'needs users and roles; has a test of its own',
+      enabled: 'would gate the other cases',
+    },
+  },
+  {
     path: `${organization}/plugins/:id`,
     setUp: async s => ({ path: await made(s, `${s.organization}/plugins/`, { name: 'patched' }) }),
     values: pluginFields,
     // What ran is measured: the stored value is shown only where nothing is.
     shown: { metrics: () => undefined },
-    without: { plugin_type: 'also decides the url' },
+    apart: { plugin_type: 'also decides the url' },
   },
   {
     path: `${project}/plugin_configs/:id`,
@@ -197,7 +224,7 @@ export const patchCases: readonly PatchCase[] = [
       name: ['first', 'second'],
       description: ['first', 'second'],
     },
-    without: {
+    apart: {
       deleted: 'also disables the configuration',
       allowed_hosts: 'limited to the hosts that the plugin declares',
       attachments: 'rows of their own, one for each key',

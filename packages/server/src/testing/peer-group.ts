@@ -12,5 +12,7 @@ export function workerBusGroup(size: number): readonly WorkerBus[] {
       for (const other of listeners) if (other !== own) other.get(topic)?.(JSON.parse(JSON.stringify(message)))
     },
     subscribe: (topic, listener) => void own.set(topic, listener),
+    gatherMetrics: async () => undefined,
+    onMetricsWanted() {},
   }))
 }

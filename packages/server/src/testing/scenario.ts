@@ -61,6 +61,7 @@ export async function startScenario(dialect: DialectName, options: ScenarioOptio
     DATABASE_URL: options.databaseUrl ?? database?.url,
     HALYARD_BOOTSTRAP_KEY: ownerKey,
     PORT: '0',
+    HALYARD_PASSWORD_COST: '10',
     // Jobs run only when a test calls them.
     HALYARD_SCHEDULER_SECONDS: '0',
     // No background reads during a test.

@@ -6,6 +6,8 @@ import { useCall } from '../services/services.ts'
 import { useMembershipLevel } from '../services/session-queries.ts'
 
 export type PluginConfig = AnswerOf<typeof routes.pluginConfigs.get>
+/** With what the organization has accepted of a plugin of another one. */
+export type UsedPlugin = AnswerOf<typeof routes.plugins.get>
 
 const all = '1000'
 
@@ -49,3 +51,9 @@ export const sourceQuery = (call: Call, organizationId: string, plugin: Plugin) 
 
 export const hasUpdate = ({ tag, latest_tag }: Plugin): boolean =>
   tag !== null && latest_tag !== null && latest_tag !== tag
+
+/** Whether another organization's plugin runs here in an earlier version. */
+export const needsAcceptance = (plugin: UsedPlugin, organizationId: string): boolean =>
+  plugin.organization_id !== organizationId &&
+  plugin.update_available === true &&
+  typeof plugin.accepted_release === 'string'

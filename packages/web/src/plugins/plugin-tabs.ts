@@ -1,5 +1,4 @@
-import type { Plugin } from '@halyard/contract'
-import type { PluginConfig } from './plugin-queries.ts'
+import type { PluginConfig, UsedPlugin } from './plugin-queries.ts'
 
 export const pluginTabs = ['settings', 'source', 'log', 'metrics', 'jobs', 'activity', 'about'] as const
 export type PluginTab = (typeof pluginTabs)[number]
@@ -19,7 +18,7 @@ export const readPluginListTab = (search: Record<string, unknown>): { tab?: Plug
 
 /** The props of every plugin tab. */
 export interface PluginProps {
-  readonly plugin: Plugin
+  readonly plugin: UsedPlugin
   /** The current organization, which may not own the plugin. */
   readonly organizationId: string
   readonly isAdmin: boolean

@@ -44,6 +44,9 @@ export function UserMenu() {
           <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
             {t.shell.account}
           </Menu.Item>
+          <Menu.Item component="a" href="/docs/" leftSection={<BookIcon size={16} />}>
+            {t.shell.documentation}
+          </Menu.Item>
           <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
             {t.shell.apiDocs}
           </Menu.Item>

@@ -7,7 +7,16 @@ import { parseDateFilter, parseInstant } from './dates.ts'
 import { exactTest } from './equality.ts'
 import { memoizeLast } from './memoize-last.ts'
 import { regexTest } from './regex.ts'
-import { caretRange, compareVersions, parseVersion, tildeRange, type VersionRange, wildcardRange } from './semver.ts'
+import {
+  caretRange,
+  compareSuffixes,
+  compareVersions,
+  parseVersion,
+  tildeRange,
+  type Version,
+  type VersionRange,
+  wildcardRange,
+} from './semver.ts'
 import type { CompiledTest, Test, ValueIssue } from './value-test.ts'
 
 export interface MatchOptions extends EngineOptions {
@@ -48,9 +57,9 @@ export function compileTest(operator: Operator, target: unknown, options: MatchO
     case 'lte':
       return orderTest(operator, target)
     case 'between':
-      return betweenTest(target)
+      return betweenTest(target, true)
     case 'not_between':
-      return negated(betweenTest(target))
+      return betweenTest(target, false)
     case 'is_date_before':
     case 'is_date_after':
     case 'is_date_exact':
@@ -104,11 +113,13 @@ function textTest(operator: Operator, target: unknown, holds: (text: string, par
   return isScalar(target) ? { test } : valueIssue('invalid_value', `${operator} requires a string.`, test)
 }
 
+/** A single string counts as an array of one, as in PostHog. */
 function containsAnyTest(target: unknown): CompiledTest {
-  if (!Array.isArray(target) || target.length === 0 || !target.every(isScalar)) {
+  const items: readonly unknown[] = Array.isArray(target) ? target : [target]
+  if (items.length === 0 || !items.every(isScalar)) {
     return valueIssue('invalid_value', '`value` must be an array with at least one string.')
   }
-  const parts = target.map(item => asciiLowerCase(toText(item)))
+  const parts = items.map(item => asciiLowerCase(toText(item)))
   return {
     test: value => {
       const text = asciiLowerCase(toText(value))
@@ -153,7 +164,20 @@ function holdsInOrder<T extends number | string>(operator: 'gt' | 'gte' | 'lt' |
   }
 }
 
-function betweenTest(target: unknown): CompiledTest {
+const decimal = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
+const infinite = /^([+-]?)inf(?:inity)?$/i
+
+/** A number, or a string that is nothing but one; otherwise NaN. */
+function strictNumber(value: unknown): number {
+  if (typeof value === 'number') return value
+  if (typeof value !== 'string') return Number.NaN
+  const sign = infinite.exec(value)
+  if (sign) return sign[1] === '-' ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY
+  return decimal.test(value) ? Number(value) : Number.NaN
+}
+
+/** PostHog SDKs decline both operators. Its server matches neither for a value that is not a number. */
+function betweenTest(target: unknown, isWithin: boolean): CompiledTest {
   if (!Array.isArray(target) || target.length !== 2)
     return valueIssue('invalid_value', '`value` must be an array [minimum, maximum].')
   const least = numberIn(target[0])
@@ -163,8 +187,9 @@ function betweenTest(target: unknown): CompiledTest {
   if (least > most) return valueIssue('invalid_value', 'The minimum cannot exceed the maximum.')
   return {
     test: value => {
-      const number = numberIn(value)
-      return ternaryOf(number >= least && number <= most, false)
+      const number = strictNumber(value)
+      if (Number.isNaN(number)) return UNKNOWN_FALSE
+      return ternaryOf((number >= least && number <= most) === isWithin, false)
     },
   }
 }
@@ -202,9 +227,9 @@ function rangeTest(range: VersionRange | undefined, target: unknown): CompiledTe
     test: value => {
       const version = parseVersion(toText(value))
       if (version === undefined) return UNKNOWN_FALSE
-      const inside =
-        compareVersions(version.numbers, range.lower) >= 0 && compareVersions(version.numbers, range.upper) < 0
-      return ternaryOf(inside, range.certain && version.certain)
+      const certain = range.certain && version.certain
+      const above = orderOf(version, range.lower, certain)
+      return ternaryOf(above >= 0 && compareVersions(version.numbers, range.upper) < 0, certain)
     },
   }
 }
@@ -218,11 +243,15 @@ function versionTest(operator: VersionOperator, target: unknown): CompiledTest {
     test: value => {
       const version = parseVersion(toText(value))
       if (version === undefined) return UNKNOWN_FALSE
-      const order = compareVersions(version.numbers, limit.numbers)
-      return ternaryOf(holdsForVersions(operator, order), limit.certain && version.certain)
+      const certain = limit.certain && version.certain
+      return ternaryOf(holdsForVersions(operator, orderOf(version, limit, certain)), certain)
     },
   }
 }
+
+/** SDKs ignore pre-releases. Where they decline to compare, PostHog's server decides, which orders them. */
+const orderOf = (left: Version, right: Version, certain: boolean): number =>
+  compareVersions(left.numbers, right.numbers) || (certain ? 0 : compareSuffixes(left.suffix, right.suffix))
 
 function holdsForVersions(operator: VersionOperator, order: number): boolean {
   switch (operator) {

@@ -6,11 +6,13 @@ import { memoizeLast } from './memoize-last.ts'
  */
 export interface Version {
   readonly numbers: readonly [number, number, number]
+  /** What follows the numbers: pre-release and build metadata. */
+  readonly suffix: string
   readonly certain: boolean
 }
 
 export interface VersionRange {
-  readonly lower: readonly [number, number, number]
+  readonly lower: Version
   readonly upper: readonly [number, number, number]
   readonly certain: boolean
 }
@@ -38,11 +40,12 @@ function readNumericVersion(text: string): Version | undefined {
       digitCount = 0
     }
   }
-  return digitCount === 0 ? undefined : { numbers, certain: true }
+  return digitCount === 0 ? undefined : { numbers, suffix: '', certain: true }
 }
 
 function readVersion(text: string): Version | undefined {
-  const numbered = bare(text).split('-', 1)[0]!.split('+', 1)[0]!
+  const version = bare(text)
+  const numbered = version.split('-', 1)[0]!.split('+', 1)[0]!
   if (numbered === '' || numbered.startsWith('.')) return undefined
   const parts = numbered.split('.', 3)
   const numbers: [number, number, number] = [0, 0, 0]
@@ -53,7 +56,7 @@ function readVersion(text: string): Version | undefined {
     if (withLeadingZero.test(part)) certain = false
     numbers[index] = Number.parseInt(part, 10)
   }
-  return { numbers, certain }
+  return { numbers, suffix: version.slice(numbered.length), certain }
 }
 
 export function compareVersions(left: readonly number[], right: readonly number[]): number {
@@ -64,12 +67,50 @@ export function compareVersions(left: readonly number[], right: readonly number[
   return 0
 }
 
+/** By semantic versioning: a pre-release comes before its release; build metadata decides last. */
+export function compareSuffixes(left: string, right: string): number {
+  const [leftRelease, leftBuild] = splitSuffix(left)
+  const [rightRelease, rightBuild] = splitSuffix(right)
+  if (leftRelease !== rightRelease) {
+    if (leftRelease === '') return 1
+    if (rightRelease === '') return -1
+    return compareIdentifiers(leftRelease, rightRelease)
+  }
+  return compareIdentifiers(leftBuild, rightBuild)
+}
+
+function splitSuffix(suffix: string): readonly [preRelease: string, build: string] {
+  const plus = suffix.indexOf('+')
+  const preRelease = plus === -1 ? suffix : suffix.slice(0, plus)
+  return [preRelease.slice(1), plus === -1 ? '' : suffix.slice(plus + 1)]
+}
+
+/** Numbers numerically and before words; a longer list after its prefix. */
+function compareIdentifiers(left: string, right: string): number {
+  if (left === right) return 0
+  const rights = right === '' ? [] : right.split('.')
+  const lefts = left === '' ? [] : left.split('.')
+  for (const [index, item] of lefts.entries()) {
+    const other = rights[index]
+    if (other === undefined) return 1
+    if (item === other) continue
+    if (digits.test(item) && digits.test(other)) {
+      const difference = Number(item) - Number(other)
+      if (difference !== 0) return Math.sign(difference)
+    } else {
+      if (digits.test(item) !== digits.test(other)) return digits.test(item) ? -1 : 1
+      return item < other ? -1 : 1
+    }
+  }
+  return lefts.length < rights.length ? -1 : 0
+}
+
 /** `~1.2.3`: at least this version, same minor version. */
 export function tildeRange(text: string): VersionRange | undefined {
   const version = parseVersion(text)
   if (version === undefined) return undefined
   const [major, minor] = version.numbers
-  return { lower: version.numbers, upper: [major, minor + 1, 0], certain: version.certain }
+  return { lower: version, upper: [major, minor + 1, 0], certain: version.certain }
 }
 
 /** `^1.2.3`: at least this version, same leftmost nonzero part. */
@@ -79,22 +120,25 @@ export function caretRange(text: string): VersionRange | undefined {
   const [major, minor, patch] = version.numbers
   const upper: [number, number, number] =
     major > 0 ? [major + 1, 0, 0] : minor > 0 ? [0, minor + 1, 0] : [0, 0, patch + 1]
-  return { lower: version.numbers, upper, certain: version.certain }
+  return { lower: version, upper, certain: version.certain }
 }
 
-/** `1.*`, `1.2.*`; also `*` and `1.*.*`, which PostHog SDKs decline. */
+/** `1.*`, `1.2.*`; also `*`, `1.x` and `1.*.*`, which PostHog SDKs decline. */
 export function wildcardRange(text: string): VersionRange | undefined {
-  const once = bare(text).replace(/\.\*$/, '').replace(/\*$/, '')
-  const prefix = bare(text).replace(/(\.?\*)+$/, '')
-  if (prefix === '') return { lower: [0, 0, 0], upper: [Number.POSITIVE_INFINITY, 0, 0], certain: false }
+  const pattern = bare(text)
+  if (pattern === '*') return { lower: release(0, 0), upper: [Number.POSITIVE_INFINITY, 0, 0], certain: false }
+  const once = pattern.replace(/\.\*$/, '').replace(/\*$/, '')
+  const prefix = pattern.replace(/(\.?[*xX])+$/, '')
   const [first, second] = prefix.split('.')
   if (!digits.test(first!) || (second !== undefined && !digits.test(second))) return undefined
   const certain = prefix === once && !withLeadingZero.test(first!) && !withLeadingZero.test(second ?? '')
   const major = Number.parseInt(first!, 10)
-  if (second === undefined) return { lower: [major, 0, 0], upper: [major + 1, 0, 0], certain }
+  if (second === undefined) return { lower: release(major, 0), upper: [major + 1, 0, 0], certain }
   const minor = Number.parseInt(second, 10)
-  return { lower: [major, minor, 0], upper: [major, minor + 1, 0], certain }
+  return { lower: release(major, minor), upper: [major, minor + 1, 0], certain }
 }
+
+const release = (major: number, minor: number): Version => ({ numbers: [major, minor, 0], suffix: '', certain: true })
 
 function bare(text: string): string {
   return text.trim().replace(/^[vV]/, '')

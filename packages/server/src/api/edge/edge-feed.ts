@@ -25,8 +25,12 @@ export interface Follower {
 
 export interface EdgeFeedLimits {
   readonly followersMax: number
+  /** So that one user cannot take all of them. */
+  readonly followersPerUserMax: number
   /** A larger state is sent in several frames. */
   readonly frameCharactersMax: number
+  /** An edge that reads nothing for so long is disconnected; it comes back with what it has. */
+  readonly drainMillisecondsMax: number
   readonly heartbeatMilliseconds: number
   /** Also without a word of changes, for keys that expire. */
   readonly checkMilliseconds: number
@@ -34,7 +38,9 @@ export interface EdgeFeedLimits {
 
 const usualLimits: EdgeFeedLimits = {
   followersMax: 1000,
+  followersPerUserMax: 250,
   frameCharactersMax: 256 * 1024,
+  drainMillisecondsMax: 60_000,
   heartbeatMilliseconds: 10_000,
   checkMilliseconds: 30_000,
 }
@@ -49,8 +55,16 @@ const streamHeaders = {
 }
 
 export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLimits> = {}): EdgeFeed {
-  const { followersMax, frameCharactersMax, heartbeatMilliseconds, checkMilliseconds } = { ...usualLimits, ...limits }
-  const streams = new Set<ServerResponse>()
+  const {
+    followersMax,
+    followersPerUserMax,
+    frameCharactersMax,
+    drainMillisecondsMax,
+    heartbeatMilliseconds,
+    checkMilliseconds,
+  } = { ...usualLimits, ...limits }
+  /** With the id of the user whose key it was opened with. */
+  const streams = new Map<ServerResponse, number>()
   let isClosed = false
 
   /** Sends one edge everything, one project after another. Changes while the edge is slow to read are sent once, in their latest version. */
@@ -66,7 +80,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
 
     const isOver = () => response.destroyed || response.writableEnded
     const write = async (frame: string) => {
-      if (!isOver() && !response.write(frame)) await drained(response)
+      if (!isOver() && !response.write(frame)) await drained(response, drainMillisecondsMax)
     }
     const see = (ids: readonly number[]) => {
       for (const id of ids) if (!keeping.has(id)) keeping.set(id, states.keep(id))
@@ -156,12 +170,15 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
 
   return {
     async follow(follower) {
-      if (isClosed || streams.size >= followersMax) {
-        throw new Problem('throttled', 'Too many edges follow this server.', { retryAfterSeconds: 30 })
-      }
-      const first = await states.visibleTo(await follower.authenticate())
+      const tooMany = (): Problem =>
+        new Problem('throttled', 'Too many edges are connected to this server.', { retryAfterSeconds: 30 })
+      if (isClosed || streams.size >= followersMax) throw tooMany()
+      const actor = await follower.authenticate()
+      const ofUser = [...streams.values()].filter(userId => userId === actor.user.id)
+      if (ofUser.length >= followersPerUserMax) throw tooMany()
+      const first = await states.visibleTo(actor)
       return (response, headers) => {
-        streams.add(response)
+        streams.set(response, actor.user.id)
         response.once('close', () => streams.delete(response))
         response.writeHead(200, { ...headers, ...streamHeaders })
         response.flushHeaders()
@@ -175,7 +192,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     close() {
       isClosed = true
       states.close()
-      for (const response of streams) end(response)
+      for (const response of streams.keys()) end(response)
     },
   }
 }
@@ -185,9 +202,11 @@ const end = (response: ServerResponse): void => {
   response.end(() => response.socket?.destroySoon())
 }
 
-const drained = (response: ServerResponse): Promise<void> =>
+const drained = (response: ServerResponse, millisecondsMax: number): Promise<void> =>
   new Promise(resolve => {
+    const tooLate = setTimeout(() => response.destroy(), millisecondsMax)
     const done = () => {
+      clearTimeout(tooLate)
       response.off('drain', done)
       response.off('close', done)
       resolve()

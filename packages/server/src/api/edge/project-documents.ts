@@ -78,6 +78,30 @@ export const secretEntry = (hash: string): readonly [string, Document] => entry(
 
 export const keyEntry = (key: ProjectKey): readonly [string, Document] => entry(`${names.key}${key.hash}`, key)
 
+/** The fields of each kind of document that are used without another check. */
+const fieldTypes: Readonly<Record<string, Readonly<Record<string, 'string' | 'number' | 'object'>>>> = {
+  [names.project]: { id: 'number', uuid: 'string', organizationId: 'string', apiToken: 'string', groupTypes: 'object' },
+  [names.flag]: { id: 'number', key: 'string', filters: 'object' },
+  [names.cohort]: { id: 'number', filters: 'object' },
+  [names.key]: { hash: 'string', id: 'string', scopes: 'object', projectIds: 'object', organizationIds: 'object' },
+}
+
+/** Whether the text is a document of the kind that its name says. Kinds of a newer upstream are ignored. */
+export function canRead(name: string, json: string): boolean {
+  const kind = Object.keys(fieldTypes).find(prefix =>
+    prefix === names.project ? name === prefix : name.startsWith(prefix),
+  )
+  if (kind === undefined) return true
+  try {
+    const value = JSON.parse(json) as Record<string, unknown> | null
+    return Object.entries(fieldTypes[kind]!).every(
+      ([field, type]) => typeof value?.[field] === type && value?.[field] !== null,
+    )
+  } catch {
+    return false
+  }
+}
+
 const unknownMoment: Instant = '1970-01-01T00:00:00.000000Z'
 const unknownUser: User = { id: 0, uuid: '', distinctId: '', firstName: '', email: '', isEmailVerified: false }
 

@@ -26,6 +26,11 @@ export interface StateChange {
 }
 
 const digestBytes = 32
+/** What a document takes in memory besides its text: many empty ones must not be free. */
+const documentOverheadBytes = 256
+
+/** About as much memory as the document takes. */
+export const documentBytes = (name: string, json: string): number => name.length + json.length + documentOverheadBytes
 
 export const documentOf = (name: string, json: string): Document => ({
   json,
@@ -38,7 +43,7 @@ export function projectState(project: string, documents: Documents): ProjectStat
   let bytes = 0
   for (const [name, { json, digest }] of documents) {
     for (let at = 0; at < digestBytes; at++) sum[at]! ^= digest[at]!
-    bytes += name.length + json.length
+    bytes += documentBytes(name, json)
   }
   return { project, documents, digest: `${documents.size}-${sum.toString('base64url')}`, bytes }
 }

@@ -10,11 +10,11 @@ export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome):
   if (outcome.failed) {
     return { key, errorCode: 'GENERAL', errorDetails: `${outcome.reason.description}.` }
   }
+  const reason = ofrepReason(flag, outcome)
   return {
     key,
-    ...ownValue(flag, outcome),
-    reason: reasonOf(flag, outcome),
-    variant: outcome.variant ?? (outcome.enabled ? 'on' : 'off'),
+    ...(reason !== 'DISABLED' && valueAndVariant(flag, outcome)),
+    reason,
     metadata: {
       flagId: flag.id,
       version: compiled.version ?? 1,
@@ -25,11 +25,12 @@ export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome):
 }
 
 /** A flag with variants that is off has no value of its own type; without one, clients take the default in their code. */
-function ownValue(flag: Flag, outcome: Outcome): { value?: boolean | string } {
-  return !outcome.enabled && isMultivariant(flag.filters) ? {} : { value: outcome.value }
+function valueAndVariant(flag: Flag, { enabled, value, variant }: Outcome): Record<string, unknown> {
+  const hasValue = enabled || !isMultivariant(flag.filters)
+  return { ...(hasValue && { value }), variant: variant ?? (enabled ? 'on' : 'off') }
 }
 
-function reasonOf(flag: Flag, { enabled, reason, variant }: Outcome): OfrepReason {
+export function ofrepReason(flag: Flag, { enabled, reason, variant }: Outcome): OfrepReason {
   if (reason.code === 'flag_disabled') return 'DISABLED'
   if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
   if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'

@@ -6,11 +6,13 @@ import type { Runtime } from '../../evaluation/request-runtime.ts'
 import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
 import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { problemResponse } from '../../http/server/problem-response.ts'
+import { spanOf } from '../../observability/telemetry/trace-requests.ts'
 import { Problem } from '../../problem.ts'
 import { isKnown } from '../sdk/etag.ts'
 import type { EvaluationCounts } from '../sdk/evaluation-counts.ts'
 import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
 import { noteProject } from '../sdk/sdk-routes.ts'
+import { traceEvaluation } from '../sdk/trace-evaluation.ts'
 import { evaluationStreamPath } from '../streams/stream-routes.ts'
 import { OfrepError, readOfrepRequest } from './ofrep-request.ts'
 import { ofrepFlag } from './ofrep-response.ts'
@@ -36,8 +38,10 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts }: 
   const evaluateAll = (request: FastifyRequest, reply: FastifyReply) =>
     responding(reply, undefined, async () => {
       const { served, asking } = await open(request)
-      const { outcomes, eligible } = await evaluator.evaluate(served, asking, { withInactive: true })
+      const evaluation = await evaluator.evaluate(served, asking, { withInactive: true })
+      const { outcomes, eligible } = evaluation
       counts.add(eligible.length)
+      traceEvaluation(spanOf(request), served, evaluation)
       const flags = eligible.flatMap(index => serializeFlag(served, index, outcomes.outcomeIndex(index)) ?? [])
       const requestUri = `${evaluationStreamPath}?token=${served.project.apiToken}`
       const eventStreams = [{ type: 'sse', endpoint: { requestUri }, inactivityDelaySec: inactivityDelaySeconds }]
@@ -54,8 +58,10 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts }: 
       const { served, asking } = await open(request)
       const index = served.snapshot.indexOf(key)
       const only = { ...asking, keys: [key] }
-      const { outcomes, eligible } = await evaluator.evaluate(served, only, { withInactive: true })
+      const evaluation = await evaluator.evaluate(served, only, { withInactive: true })
+      const { outcomes, eligible } = evaluation
       counts.add(1)
+      traceEvaluation(spanOf(request), served, evaluation)
       const flag =
         index !== undefined && eligible.includes(index) && serializeFlag(served, index, outcomes.outcomeIndex(index))
       if (!flag) throw new OfrepError(404, 'FLAG_NOT_FOUND', 'There is no flag with this key.')

@@ -50,7 +50,10 @@ onEachDatabase('OFREP', dialect => {
     const plan = { targetingKey: 'u1', plan: 'pro' }
     expect((await one('pro', plan)).body).toMatchObject({ value: true, reason: 'TARGETING_MATCH' })
     expect((await one('pro')).body).toMatchObject({ value: false, variant: 'off', reason: 'UNKNOWN' })
-    expect((await one('off')).body).toMatchObject({ value: false, reason: 'DISABLED' })
+    const disabled = (await one('off')).body
+    expect(disabled).toMatchObject({ key: 'off', reason: 'DISABLED' })
+    expect(disabled).not.toHaveProperty('value')
+    expect(disabled).not.toHaveProperty('variant')
     expect((await one('rollout')).body).toMatchObject({ value: false, reason: 'SPLIT' })
     expect((await one('split', plan)).body).toMatchObject({ value: expect.stringMatching(/^[ab]$/), reason: 'SPLIT' })
     expect((await one('forced')).body).toMatchObject({ value: 'b', variant: 'b', reason: 'STATIC' })

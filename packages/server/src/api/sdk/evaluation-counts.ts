@@ -19,8 +19,11 @@ export interface EvaluationCounts {
   addFallback(reason: FallbackReason): void
 }
 
-/** `not_in_memory`: something has to be read first, or the request is wrong. `error`: a bug. */
-export type FallbackReason = 'not_in_memory' | 'error'
+/**
+ * `not_in_memory`: something has to be read first, or the request is wrong. `large`: the response is compressed on another thread.
+ * `error`: a bug.
+ */
+export type FallbackReason = 'not_in_memory' | 'large' | 'error'
 
 export function createEvaluationCounts(): EvaluationCounts {
   const totals = {
@@ -29,7 +32,7 @@ export function createEvaluationCounts(): EvaluationCounts {
     seconds: 0,
     unchanged: 0,
     definitions: 0,
-    fallbacks: { not_in_memory: 0, error: 0 },
+    fallbacks: { not_in_memory: 0, large: 0, error: 0 },
   }
   return {
     totals,

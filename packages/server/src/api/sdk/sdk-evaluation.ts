@@ -95,5 +95,5 @@ const emptyEvaluation: Evaluation = {
 
 function withDistinctId(request: EvaluationRequest): Asking {
   if (isAsking(request)) return request
-  throw invalid('distinct_id', 'required', 'Send a distinct_id: a text that is not empty, or a number.')
+  throw invalid('distinct_id', 'required', 'Send a distinct_id: a string or a number.')
 }

@@ -4,6 +4,7 @@ import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { type Query, queryOf } from '../../http/routes/query-of.ts'
 import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { jsonContentType } from '../../http/server/response-headers.ts'
+import { spanOf } from '../../observability/telemetry/trace-requests.ts'
 import { missing, Problem } from '../../problem.ts'
 import type { Definitions } from './definitions.ts'
 import { isKnown } from './etag.ts'
@@ -12,6 +13,7 @@ import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.t
 import { credentialOf, type SdkAccess } from './sdk-access.ts'
 import type { SdkEvaluation } from './sdk-evaluation.ts'
 import { definitionsHeaders } from './sdk-headers.ts'
+import { traceEvaluation } from './trace-evaluation.ts'
 
 interface Deps {
   readonly snapshots: Snapshots
@@ -29,6 +31,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
       const url = evaluationUrl(endpoint, query)
       const result = await evaluation.evaluate(url, request.headers, await readBodyOf(request))
       noteProject(request, result.served)
+      traceEvaluation(spanOf(request), result.served, result.evaluation)
       return sendJson(reply, evaluation.toJson(url, result, request.id))
     }
     serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, handler, 'evaluation')
@@ -49,7 +52,8 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
     const { project_id, key } = request.params as { project_id: string; key: string }
     const served = await access.toDefinitions(credentialOf(request.headers), queryOf(request).token)
     if (project_id !== '@current' && project_id !== String(served.project.id)) throw missing('Project')
-    return sendJson(reply, payloadOf(served, key))
+    const payload = remoteConfigPayload(served, key)
+    return payload === undefined ? reply.send() : sendJson(reply, payload)
   })
 
   serveSdkPath(app, ['GET'], '/array/:token/config', async (request, reply) => {
@@ -105,8 +109,8 @@ async function projectOf(snapshots: Snapshots, request: FastifyRequest): Promise
   return served
 }
 
-/** By key or id. The payload itself, or null when the flag is off or has none. */
-function payloadOf(served: ServedProject, keyOrId: string): string {
+/** By key or id. As PostHog sends it: the JSON text as a JSON string, or nothing when the flag is off or has no payload. */
+function remoteConfigPayload(served: ServedProject, keyOrId: string): string | undefined {
   const { snapshot, flags } = served
   const key =
     snapshot.indexOf(keyOrId) === undefined && /^\d{1,15}$/.test(keyOrId) ? flags.get(Number(keyOrId))?.key : keyOrId
@@ -115,15 +119,6 @@ function payloadOf(served: ServedProject, keyOrId: string): string {
   const flag = flags.get(snapshot.flags[index]!.id)!
   const payloads = flag.filters.payloads as Record<string, unknown> | null | undefined
   const payload = flag.active ? payloads?.true : undefined
-  if (typeof payload !== 'string') return JSON.stringify(payload ?? null)
-  return isJson(payload) ? payload : JSON.stringify(payload)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
+  if (payload === undefined || payload === null) return undefined
+  return JSON.stringify(typeof payload === 'string' ? payload : JSON.stringify(payload))
 }

@@ -184,12 +184,16 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect(await seen(ask({ token: '' }))).toEqual([401, 'authentication_failed'])
       expect(await seen(ask({ token: '\u0000' }))).toEqual([401, 'authentication_failed'])
       expect(await seen(ask({ distinct_id: undefined }))).toEqual([400, 'required'])
-      expect(await seen(ask({ distinct_id: '' }))).toEqual([400, 'required'])
       expect(await seen(post(gzipSync(Buffer.alloc(25_000_000)), { 'content-encoding': 'gzip' }))).toEqual([
         413,
         'request_too_large',
       ])
       expect(await seen(post(`${'['.repeat(200)}${']'.repeat(200)}`))).toEqual([400, 'parse_error'])
+    })
+
+    it('puts an empty distinct_id into bucket 0, which is inside every rollout', async () => {
+      const { body } = await ask({ distinct_id: '' })
+      expect(body.flags.none).toMatchObject({ enabled: true, reason: { code: 'condition_match' } })
     })
 
     it('survives every odd value in every field', async () => {
@@ -379,12 +383,13 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
     )
   })
 
-  it('remote_config answers the payload of a flag by key or id', async () => {
+  it('remote_config returns the payload of a flag by key or id, as a JSON string', async () => {
     const path = (key: string | number, project: string | number = '@current') =>
       `/api/projects/${project}/feature_flags/${key}/remote_config?token=${s.projectToken}`
-    expect((await s.get(path('on'))).body).toEqual({ a: 1 })
-    expect((await s.get(path(ids.on!, s.projectId))).body).toEqual({ a: 1 })
-    expect((await s.get(path('none'))).text).toBe('null')
+    expect(JSON.parse((await s.get(path('on'))).body)).toEqual({ a: 1 })
+    expect(JSON.parse((await s.get(path(ids.on!, s.projectId))).body)).toEqual({ a: 1 })
+    const none = await s.get(path('none'))
+    expect([none.status, none.text]).toEqual([200, ''])
     expect((await s.get(path('unknown'))).status).toBe(404)
     expect((await s.get(path('on', 999_999))).status).toBe(404)
     expect((await s.as(undefined).get(path('on'))).status).toBe(401)

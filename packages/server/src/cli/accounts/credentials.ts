@@ -1,4 +1,5 @@
 import { createFirstCredentials } from '../../features/identity/first-start/first-credentials.ts'
+import { createPasswords } from '../../features/identity/sign-in/password.ts'
 import { createSecretBox } from '../../features/plugins/secrets/secret-box.ts'
 import { findSecretKey } from '../../features/plugins/secrets/secret-key.ts'
 import { sqlInstanceStore } from '../../storage/instance-store.sql.ts'
@@ -12,7 +13,11 @@ import { withDatabase } from '../with-database.ts'
 export async function credentials(options: { readonly json?: boolean }): Promise<void> {
   await withDatabase(async (database, storage, config) => {
     const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
-    const pending = await createFirstCredentials(database, createSecretBox(secretKey)).find()
+    const pending = await createFirstCredentials(
+      database,
+      createPasswords(config.passwordCost),
+      createSecretBox(secretKey),
+    ).find()
     if (!pending)
       throw new CommandError(
         'The first credentials have been used. Use "halyard users reset-password" or "halyard keys create" instead.',

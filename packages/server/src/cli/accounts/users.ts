@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { readConfig } from '../../config.ts'
 import { announceIdentity } from '../../features/identity/announce-identity.ts'
 import { checkedEmail } from '../../features/identity/email.ts'
 import { newUuid } from '../../features/identity/secret.ts'
-import { hashPassword } from '../../features/identity/sign-in/password.ts'
+import { createPasswords } from '../../features/identity/sign-in/password.ts'
 import { instantOf } from '../../instant.ts'
 import { adminLevel, memberLevel } from '../../tenancy.ts'
 import { printJson, printRows } from '../output.ts'
@@ -28,7 +29,7 @@ export async function createUser(
 ): Promise<void> {
   const email = checkedEmail(options.email, '--email')
   const password = newPassword()
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await createPasswords(readConfig(process.env).passwordCost).hash(password)
   const now = instantOf(new Date())
   await withDatabase(database =>
     database.transaction(async tx => {
@@ -64,7 +65,7 @@ export async function createUser(
 /** `halyard users reset-password`: ends every sign-in of the user; personal API keys stay. */
 export async function resetPassword(options: Options): Promise<void> {
   const password = newPassword()
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await createPasswords(readConfig(process.env).passwordCost).hash(password)
   await withDatabase(database =>
     database.transaction(async tx => {
       const account = await getAccount(tx, options.email)

@@ -12,9 +12,10 @@ const groupAndOthers = 0o077
 /** `halyard doctor --security`: audits the settings and file permissions of this machine. */
 export function securityFindings(config: Config): readonly Finding[] {
   const { databaseUrl } = config
+  const isLocal = config.host === '127.0.0.1' || config.host === '::1'
   return [
     finding(
-      config.host === '127.0.0.1' || config.host === '::1' || (config.publicUrl?.startsWith('https://') ?? false),
+      isLocal || (config.publicUrl?.startsWith('https://') ?? false),
       'Traffic stays on this machine, or HALYARD_PUBLIC_URL is https.',
       `HOST is ${config.host} and HALYARD_PUBLIC_URL is not https: keys would cross the network unencrypted. Put a TLS proxy in front and set HALYARD_PUBLIC_URL.`,
     ),
@@ -32,6 +33,16 @@ export function securityFindings(config: Config): readonly Finding[] {
       config.requestsPerMinuteMax !== 0,
       `Each key is limited to ${config.requestsPerMinuteMax} requests per minute.`,
       'HALYARD_REQUESTS_PER_MINUTE_MAX is 0: requests per key are not limited.',
+    ),
+    finding(
+      config.passwordCost >= 14,
+      `Passwords are hashed with scrypt at cost ${config.passwordCost}.`,
+      `HALYARD_PASSWORD_COST is ${config.passwordCost}: stolen password hashes would be quick to guess. Use 14 or more.`,
+    ),
+    finding(
+      isLocal || config.metricsToken !== undefined || config.metricsPort !== undefined,
+      'Metrics are not open to everyone on the main port.',
+      'Anyone who reaches this server can read /metrics. Set METRICS_TOKEN or HALYARD_METRICS_PORT, or block the path in the proxy.',
     ),
     finding(
       config.logLevel !== 'trace' && config.logLevel !== 'debug',

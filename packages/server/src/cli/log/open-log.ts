@@ -1,5 +1,6 @@
 import { type Logger, pino, stdTimeFunctions } from 'pino'
 import type { Config } from '../../config.ts'
+import type { Telemetry } from '../../observability/telemetry/telemetry.ts'
 import { createOutageFilter, type OutageFilter } from './outage-filter.ts'
 import { prettyLine } from './pretty-line.ts'
 
@@ -12,10 +13,13 @@ export interface OpenedLog {
 }
 
 /**
- * The log, on standard output. Lines of one event-loop tick are written together: under load, a system call for each would cost more than the
+ * The log, on standard output, and copied to OTLP when that is enabled. Lines of one event-loop tick are written together: under load, a system call for each would cost more than the
  * request that it reports.
  */
-export function openLog({ logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>): OpenedLog {
+export function openLog(
+  { logLevel, logFormat }: Pick<Config, 'logLevel' | 'logFormat'>,
+  telemetry?: Telemetry,
+): OpenedLog {
   const output = pino.destination({ dest: 1, sync: true, minLength: bufferedBytesMax })
   const isPretty = logFormat === 'pretty' || (logFormat === 'auto' && process.stdout.isTTY === true)
   const hasColor = isPretty && process.stdout.isTTY === true && !process.env.NO_COLOR
@@ -33,15 +37,20 @@ export function openLog({ logLevel, logFormat }: Pick<Config, 'logLevel' | 'logF
       formatters: { level: label => ({ level: label }) },
       redact: { paths: ['req.headers.authorization', '*.password', '*.api_key', '*.token'], censor: '[hidden]' },
       hooks: { logMethod: outages.logMethod },
+      ...(telemetry?.tracing && { mixin: telemetry.tracing.logFields }),
     },
     {
       write(line: string) {
+        telemetry?.logs?.write(line)
         output.write(isPretty ? prettyLine(line, hasColor) : line)
         if (isPlanned) return
         isPlanned = true
         setImmediate(flush)
       },
     },
+  )
+  telemetry?.onFailure(problem =>
+    log.warn({ event: 'telemetry_export_failed', problem }, 'telemetry cannot be exported'),
   )
   return { log, outages }
 }

@@ -1,4 +1,5 @@
 import type { CohortDefinition } from '@halyard/engine'
+import type { Flag } from '../../features/flags/flag.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { ProjectSource } from './project-source.ts'
 
@@ -20,10 +21,14 @@ export function storedProjects(
         if (!project) return undefined
         const cohorts = await listCohorts(tx, projectId)
         const hasPersons = (await tx.persons.scan(projectId, 0, 1)).length > 0
-        return { project, flags: await tx.flags.listLive(projectId), cohorts, hasPersons }
+        return { project, flags: (await tx.flags.listLive(projectId)).filter(isServed), cohorts, hasPersons }
       }),
     // Nearly always one flag has changed, and writers wait for it; several have to be read at one moment.
     readFlags: (projectId, flagIds) =>
-      (flagIds.length === 1 ? database.query : database.read)(tx => tx.flags.findLive(projectId, flagIds)),
+      (flagIds.length === 1 ? database.query : database.read)(async tx =>
+        (await tx.flags.findLive(projectId, flagIds)).filter(isServed),
+      ),
   }
 }
+
+const isServed = ({ archived }: Flag): boolean => !archived

@@ -30,12 +30,12 @@ export function readEvaluationRequest(body: unknown, headers: Headers): Evaluati
   const personProperties = propertiesOf(sent.person_properties ?? sent.$properties)
   return {
     token: textOf(sent.token ?? sent.api_key ?? sent.$token),
-    distinctId: distinctIdOf(sent.distinct_id ?? sent.$distinct_id),
+    distinctId: idOf(sent.distinct_id ?? sent.$distinct_id),
     personProperties,
     groups: groupsOf(sent.groups ?? sent.$groups),
     groupProperties: propertiesOf(sent.group_properties) as Readonly<Record<string, Properties>>,
-    anonDistinctId: distinctIdOf(sent.$anon_distinct_id),
-    deviceId: distinctIdOf(sent.$device_id ?? sent.device_id ?? personProperties.$device_id),
+    anonDistinctId: filledIdOf(sent.$anon_distinct_id),
+    deviceId: filledIdOf(sent.$device_id ?? sent.device_id ?? personProperties.$device_id),
     keys: textsOf(sent.flag_keys_to_evaluate ?? sent.flag_keys),
     contexts: textsOf(sent.evaluation_contexts ?? sent.evaluation_environments) ?? [],
     runtime: runtimeOf(sent.evaluation_runtime, headers),
@@ -49,11 +49,13 @@ const propertiesOf = (value: unknown): Properties =>
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
 
-function distinctIdOf(value: unknown): string | undefined {
+function idOf(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
-  if (typeof value !== 'string' || value === '') return undefined
+  if (typeof value !== 'string') return undefined
   return value.length <= distinctIdCharactersMax ? value : [...value].slice(0, distinctIdCharactersMax).join('')
 }
+
+const filledIdOf = (value: unknown): string | undefined => idOf(value) || undefined
 
 function groupsOf(value: unknown): Readonly<Record<string, string | number>> {
   const given = propertiesOf(value)

@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Instant } from '../../instant.ts'
-import type { Actor, User } from '../../tenancy.ts'
+import type { ActorKey, User } from '../../tenancy.ts'
 
-export type ActivityScope = 'FeatureFlag' | 'Plugin' | 'PluginConfig' | 'Cohort'
+export type ActivityScope =
+  | 'FeatureFlag'
+  | 'Plugin'
+  | 'PluginConfig'
+  | 'Cohort'
+  | 'ApprovalPolicy'
+  | 'ChangeRequest'
+  | 'Freeze'
+  | 'EnvironmentSet'
 
 export interface FieldChange {
   readonly action: 'created' | 'changed' | 'deleted'
@@ -35,7 +43,7 @@ export interface ActivityEntry {
 export type NewActivity = Omit<ActivityEntry, 'id'>
 
 /** The author of a change: a user with a key, or null for the system (schedules, rollbacks). */
-export type Author = Pick<Actor, 'user' | 'key'> | null
+export type Author = { readonly user: User; readonly key: Pick<ActorKey, 'label'> } | null
 
 export const authorOf = (author: Author): Pick<ActivityEntry, 'user' | 'keyLabel'> =>
   author ? { user: author.user, keyLabel: author.key.label } : { user: null, keyLabel: null }

@@ -7,6 +7,7 @@ import type { Database } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
+import type { GatedWrites } from '../approvals/gated-writes.ts'
 import type { Scanner } from '../impact/scan/scanner.ts'
 import { cohortToWire, memberToWire, newContent } from './cohort-resource.ts'
 import type { CohortFilter } from './cohort-store.ts'
@@ -19,6 +20,7 @@ import { getCohort, removeFromCohort, updateCohort } from './update-cohort.ts'
 
 interface Deps {
   readonly database: Database
+  readonly writes: GatedWrites
   readonly scanner: Scanner
   /** Called when a background job was queued. */
   readonly onCohortWork: () => void
@@ -26,7 +28,7 @@ interface Deps {
 }
 
 /** Serves cohorts at PostHog's paths, `/api/projects/{id}/cohorts/`. */
-export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWork, now }: Deps): void {
+export function serveCohorts(serve: ServeRoute, { database, writes, scanner, onCohortWork, now }: Deps): void {
   const r = routes.cohorts
 
   serve(r.list, ({ project, query, url }) =>
@@ -61,7 +63,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
       )
     }
     const update = { cohortId: stored.id, patch, people, seenVersion: version }
-    const change = await database.transaction(tx => updateCohort(tx, actor, project, update, now()))
+    const change = await writes.save(request, (tx, permit) => updateCohort(tx, actor, project, update, now(), permit))
     onCohortWork()
     return changeToWire(change)
   })
@@ -81,7 +83,7 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
     const { actor, project, params } = request
     const { id: cohortId } = await database.read(tx => getCohort(tx, project, Number(params.id)))
     const update = { cohortId, patch: {}, people: await readMembers(request) }
-    const change = await database.transaction(tx => updateCohort(tx, actor, project, update, now()))
+    const change = await writes.save(request, (tx, permit) => updateCohort(tx, actor, project, update, now(), permit))
     onCohortWork()
     return changeToWire(change)
   }
@@ -96,7 +98,9 @@ export function serveCohorts(serve: ServeRoute, { database, scanner, onCohortWor
       [...(distinct_ids ?? []), ...(distinct_id === undefined ? [] : [distinct_id])],
       [...(person_ids ?? []), ...(person_id === undefined ? [] : [person_id])],
     )
-    return changeToWire(await database.transaction(tx => removeFromCohort(tx, actor, project, id, people, now())))
+    return changeToWire(
+      await writes.save(request, (tx, permit) => removeFromCohort(tx, actor, project, id, people, now(), permit)),
+    )
   })
 
   const duplicate = async ({ actor, project, params }: RouteRequest<typeof r.duplicate | typeof r.duplicateByGet>) => {

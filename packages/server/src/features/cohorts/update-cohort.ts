@@ -5,6 +5,9 @@ import { missing, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Author, diffFields, type FieldChange } from '../activity/activity.ts'
+import { authorizeCohortWrite } from '../approvals/authorize-write.ts'
+import type { Permit } from '../approvals/permit.ts'
+import { openReview } from '../approvals/requests/open-request.ts'
 import { checkCohortContent, isBlank, rejectIfInUse } from './check-cohort.ts'
 import { applyPatch, type Cohort, type CohortPatch, contentOf } from './cohort.ts'
 import { contentToWire } from './cohort-resource.ts'
@@ -30,6 +33,7 @@ export async function updateCohort(
   project: Project,
   { cohortId, patch, people, seenVersion }: CohortUpdate,
   now: Instant,
+  permit: Permit,
 ): Promise<CohortChange> {
   const stored = await getCohort(tx, project, cohortId)
   if (!isEmpty(people)) requireStatic(stored)
@@ -41,7 +45,13 @@ export async function updateCohort(
   }
   const content = applyPatch(contentOf(stored), isStaticBlank(stored, patch) ? { ...patch, filters: undefined } : patch)
   const changes = diffFields(contentToWire(contentOf(stored)), contentToWire(content))
-  if (changes.length > 0) await saveContent(tx, author, project, stored, { ...stored, ...content }, changes, now)
+  if (changes.length === 0 && isEmpty(people)) return { cohort: stored }
+  const members = isEmpty(people) ? {} : { added: { ...people } }
+  const write = { stored, cohort: { ...stored, ...content }, members }
+  const { trigger, bypassed } = await authorizeCohortWrite(tx, permit, project, write, now)
+  if (bypassed) await openReview(tx, project, bypassed, { flagId: null, version: stored.version + 1 }, now)
+  if (changes.length > 0)
+    await saveContent(tx, author, project, stored, { ...stored, ...content }, { changes, trigger }, now)
   const change = isEmpty(people) ? undefined : await addPeople(tx, author, project, stored, people, now)
   return { cohort: await reread(tx, stored), ...change }
 }
@@ -55,7 +65,7 @@ async function saveContent(
   project: Project,
   stored: Cohort,
   changed: Cohort,
-  changes: readonly FieldChange[],
+  record: { readonly changes: readonly FieldChange[]; readonly trigger: Readonly<Record<string, unknown>> | null },
   now: Instant,
 ): Promise<void> {
   const cohort: Cohort = { ...changed, version: stored.version + 1, updatedAt: now }
@@ -68,7 +78,7 @@ async function saveContent(
   await tx.cohorts.save(cohort)
   const needsRecount = !isDeepStrictEqual(cohort.filters, stored.filters) || (stored.deleted && !cohort.deleted)
   if (!cohort.isStatic && !cohort.deleted && needsRecount) await queueCount(tx, cohort.id, now)
-  await recordCohort(tx, author, project, cohort, { activity: 'updated', changes }, now)
+  await recordCohort(tx, author, project, cohort, { activity: 'updated', ...record }, now)
 }
 
 async function addPeople(
@@ -93,9 +103,13 @@ export async function removeFromCohort(
   cohortId: number,
   people: NamedPeople,
   now: Instant,
+  permit: Permit,
 ) {
   const stored = await getCohort(tx, project, cohortId)
   requireStatic(stored)
+  const write = { stored, cohort: stored, members: { removed: { ...people } } }
+  const { bypassed } = await authorizeCohortWrite(tx, permit, project, write, now)
+  if (bypassed) await openReview(tx, project, bypassed, { flagId: null, version: stored.version }, now)
   const change = await removeMembers(tx, project, stored, people)
   if (change.removed > 0) await recordMembers(tx, author, project, stored, { removed: change.removed }, now)
   return { cohort: await reread(tx, stored), ...change }

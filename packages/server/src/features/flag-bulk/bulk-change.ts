@@ -6,8 +6,10 @@ import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
+import { ApprovalRequired } from '../approvals/authorize-write.ts'
+import type { Permit } from '../approvals/permit.ts'
+import { openRequest } from '../approvals/requests/open-request.ts'
 import type { Flag, FlagPatch } from '../flags/flag.ts'
-import type { ApproveSave } from '../flags/flag-approval.ts'
 import { type FlagUpdate, touchesReferences, updateFlag } from '../flags/update-flag.ts'
 
 export interface BulkResult {
@@ -17,7 +19,7 @@ export interface BulkResult {
 
 /**
  * Changes many flags in one transaction. A flag that cannot be changed (unknown, not permitted, still needed by another flag) is reported
- * with the reason; flags that block each other are tried again after the others.
+ * with the reason, and one that needs approval with its change request; flags that block each other are tried again after the others.
  */
 export async function bulkChange(
   tx: Stores,
@@ -25,7 +27,7 @@ export async function bulkChange(
   project: Project,
   { ids, patchOf }: { readonly ids: readonly number[]; readonly patchOf: (flag: Flag) => FlagPatch },
   now: Instant,
-  approve: ApproveSave,
+  permit: Permit,
 ): Promise<BulkResult> {
   const live = new Map((await tx.flags.findLive(project.id, ids)).map(flag => [flag.id, flag]))
   const grants = await grantsFor(tx, actor, project)
@@ -45,10 +47,14 @@ export async function bulkChange(
     const refused: Flag[] = []
     refusals = []
     for (const flag of waiting) {
-      const result = await attempt(tx, actor, project, { stored: flag, patch: patchOf(flag) }, now, approve)
+      const result = await attempt(tx, actor, project, { stored: flag, patch: patchOf(flag) }, now, permit)
       if (result instanceof Problem) {
         refused.push(flag)
         refusals.push({ id: flag.id, key: flag.key, reason: result.message })
+      } else if (result instanceof ApprovalRequired) {
+        const { id: request } = await openRequest(tx, project, result.needed, {}, now)
+        const reason = `The change needs approval: change request ${request} was opened.`
+        errors.push({ id: flag.id, key: flag.key, reason, change_request: request })
       } else changed.push(result)
     }
     isProgress = refused.length < waiting.length
@@ -65,13 +71,13 @@ async function attempt(
   project: Project,
   update: FlagUpdate,
   now: Instant,
-  approve: ApproveSave,
-): Promise<Flag | Problem> {
+  permit: Permit,
+): Promise<Flag | Problem | ApprovalRequired> {
   try {
-    return await updateFlag(tx, actor, project, update, now, approve)
+    return await updateFlag(tx, actor, project, update, now, permit)
   } catch (error) {
     // A refusal comes before anything is written, so the transaction can go on with the next flag.
-    if (error instanceof Problem && error.kind === 'invalid') return error
+    if (error instanceof ApprovalRequired || (error instanceof Problem && error.kind === 'invalid')) return error
     throw error
   }
 }

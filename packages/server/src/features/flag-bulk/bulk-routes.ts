@@ -5,20 +5,20 @@ import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
+import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { activeVariant, rolloutState } from '../flags/flag.ts'
-import { type FlagGuard, saveWithApproval } from '../flags/flag-approval.ts'
 import { readFlagFilter } from '../flags/flag-filter.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { bulkChange, changeTags } from './bulk-change.ts'
 
 interface Deps {
   readonly database: Database
-  readonly guard: FlagGuard
+  readonly writes: GatedWrites
   readonly now: () => Instant
 }
 
 /** Changes of many flags at once. */
-export function serveBulkFlags(serve: ServeRoute, { database, guard, now }: Deps): void {
+export function serveBulkFlags(serve: ServeRoute, { database, writes, now }: Deps): void {
   const r = routes.flagBulk
 
   serve(r.dependents, ({ project, params }) =>
@@ -44,14 +44,15 @@ export function serveBulkFlags(serve: ServeRoute, { database, guard, now }: Deps
     }
   })
 
-  serve(r.remove, async ({ actor, project, body }) => {
+  serve(r.remove, async request => {
+    const { actor, project, body } = request
     if ((body.ids === undefined) === (body.filters === undefined)) {
       throw invalid(null, 'invalid_input', 'Send either ids or filters.')
     }
-    const { changed, errors } = await saveWithApproval(database, guard, async (tx, approve) => {
+    const { changed, errors } = await writes.save(request, async (tx, permit) => {
       const ids = body.ids ?? (await idsMatching(tx, project, body.filters ?? {}, now()))
       refuseTooMany(ids)
-      return bulkChange(tx, actor, project, { ids, patchOf: () => ({ deleted: true }) }, now(), approve)
+      return bulkChange(tx, actor, project, { ids, patchOf: () => ({ deleted: true }) }, now(), permit)
     })
     const deleted = changed.map(flag => ({
       id: flag.id,
@@ -62,17 +63,18 @@ export function serveBulkFlags(serve: ServeRoute, { database, guard, now }: Deps
     return { deleted, errors: [...errors] }
   })
 
-  serve(r.update, async ({ actor, project, body }) => {
+  serve(r.update, async request => {
+    const { actor, project, body } = request
     const { ids, active, tags, tags_action: action = 'set' } = body
     refuseTooMany(ids)
-    const { changed, errors } = await saveWithApproval(database, guard, (tx, approve) =>
+    const { changed, errors } = await writes.save(request, (tx, permit) =>
       bulkChange(
         tx,
         actor,
         project,
         { ids, patchOf: flag => ({ active, tags: tags && changeTags(flag.tags, action, tags) }) },
         now(),
-        approve,
+        permit,
       ),
     )
     const updated = changed.map(flag => ({
@@ -93,7 +95,7 @@ const readId = (value: unknown): number | undefined => {
 
 function refuseTooMany(ids: readonly number[]): void {
   if (ids.length > bulkFlagsMax) {
-    throw invalid('ids', 'max_length', `At most ${bulkFlagsMax} flags at once; these are ${ids.length}.`)
+    throw invalid('ids', 'max_length', `Send at most ${bulkFlagsMax} flag ids, not ${ids.length}.`)
   }
 }
 
@@ -111,11 +113,11 @@ async function idsMatching(
   const texts = Object.fromEntries(
     Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   )
-  if (Object.keys(texts).length === 0) throw invalid('filters', 'invalid_input', 'Name at least one filter.')
+  if (Object.keys(texts).length === 0) throw invalid('filters', 'invalid_input', 'Send at least one filter.')
   const filter = readFlagFilter(texts, now)
-  // `deleted` is always there; every filter that is understood adds one more.
-  if (Object.keys(filter).length <= Object.keys(texts).length) {
-    throw invalid('filters', 'invalid_input', 'One of the filters has a value that means nothing.')
+  // `deleted` and `archived` are always there; every filter that is understood adds one more.
+  if (Object.keys(filter).length < Object.keys(texts).length + 2) {
+    throw invalid('filters', 'invalid_input', 'One of the filters has an unsupported value.')
   }
   const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax + 1, offset: 0 })
   return page.items.map(flag => flag.id)

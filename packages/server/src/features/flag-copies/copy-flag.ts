@@ -6,10 +6,11 @@ import { StaleWrite, type Stores } from '../../stores.ts'
 import { type Actor, levelInProject, type Organization, type Project } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
+import { ApprovalRequired } from '../approvals/authorize-write.ts'
+import type { Permit } from '../approvals/permit.ts'
 import type { Cohort } from '../cohorts/cohort.ts'
 import { createFlag } from '../flags/create-flag.ts'
 import type { Flag, FlagPatch } from '../flags/flag.ts'
-import type { ApproveSave } from '../flags/flag-approval.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import { cohortsNeededBy, copyCohorts } from './copy-cohorts.ts'
 
@@ -39,19 +40,25 @@ export async function copyFlag(
   organization: Organization,
   copy: FlagCopy,
   now: Instant,
-  approve: ApproveSave,
+  permit: Permit,
 ): Promise<readonly Flag[]> {
   const source = await findSource(tx, actor, organization, copy)
   const copies: Flag[] = []
   const failures: string[] = []
+  const gated: number[] = []
   // In ascending order, as every writer that locks several projects.
   for (const id of [...new Set(copy.targetProjectIds)].sort((a, b) => a - b)) {
     try {
       const target = await findProject(tx, actor, organization, id)
       if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
-      if (target.id === source.project.id) throw invalid(null, 'invalid_input', 'The flag exists there already.')
-      copies.push(await copyInto(tx, actor, source, target, copy, now, approve))
+      if (target.id === source.project.id)
+        throw invalid(null, 'invalid_input', 'The flag already exists in that project.')
+      copies.push(await copyInto(tx, actor, source, target, copy, now, permit))
     } catch (error) {
+      if (error instanceof ApprovalRequired) {
+        gated.push(id)
+        continue
+      }
       if (!(error instanceof Problem) || (error.kind !== 'invalid' && error.kind !== 'forbidden')) throw error
       // The key was free a moment ago: another request created the flag, which is found in the next run.
       if (error.code === 'unique') throw new StaleWrite()
@@ -61,8 +68,17 @@ export async function copyFlag(
   if (failures.length > 0) {
     throw invalid('target_project_ids', 'invalid_input', `Nothing was copied. ${failures.join(' ')}`)
   }
+  if (gated.length > 0) throw needsApprovalIn(gated)
   return copies
 }
+
+/** No change request is opened: cohorts that would be copied along do not exist yet, so nothing could refer to them. */
+const needsApprovalIn = (projectIds: readonly number[]): Problem =>
+  new Problem(
+    'approval_required',
+    `Nothing was copied. Changes need approval in project ${projectIds.join(', ')}: propose them there.`,
+    { field: 'target_project_ids', extra: { change_request: null } },
+  )
 
 async function findSource(tx: Stores, actor: Actor, organization: Organization, copy: FlagCopy): Promise<Source> {
   const project = await findProject(tx, actor, organization, copy.fromProjectId)
@@ -102,12 +118,12 @@ async function copyInto(
   target: Project,
   copy: FlagCopy,
   now: Instant,
-  approve: ApproveSave,
+  permit: Permit,
 ): Promise<Flag> {
   const { flag, project } = source
   const existing = await tx.flags.findLiveByKey(target.id, flag.key)
   if (existing && !canEditFlag(await grantsFor(tx, actor, target), existing)) {
-    throw invalid(null, 'permission_denied', 'You may not edit the flag with this key there.')
+    throw invalid(null, 'permission_denied', 'You cannot edit the flag with this key in that project.')
   }
   const flags = await dependenciesIn(tx, source, target)
   const cohorts = await copyCohorts(tx, actor, target, source.cohorts, now)
@@ -129,9 +145,9 @@ async function copyInto(
   // Cohorts that are copied along get other ids each time the transaction is run.
   const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
   if (existing) {
-    return updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, approve)
+    return updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, permit)
   }
-  return createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, approve)
+  return createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, permit)
 }
 
 /** The ids, in the target, of the flags that the source depends on. Raises `invalid` that names the missing ones. */

@@ -7,19 +7,19 @@ import type { Database } from '../../stores.ts'
 import { levelInProject } from '../../tenancy.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor } from '../access/grants.ts'
-import { type FlagGuard, saveWithApproval } from '../flags/flag-approval.ts'
+import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { flagToWire } from '../flags/flag-resource.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { copyFlag } from './copy-flag.ts'
 
 interface Deps {
   readonly database: Database
-  readonly guard: FlagGuard
+  readonly writes: GatedWrites
   readonly now: () => Instant
 }
 
 /** Contract 4.1. The status is the result; a client that prefers it gets PostHog's JSON as well. */
-export function serveOrganizationFlags(serve: ServeRoute, { database, guard, now }: Deps): void {
+export function serveOrganizationFlags(serve: ServeRoute, { database, writes, now }: Deps): void {
   const r = routes.organizationFlags
 
   serve(r.byKey, async ({ actor, organization, params, headers }) => {
@@ -38,7 +38,8 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, guard, now
     )
   })
 
-  serve(r.copy, async ({ actor, organization, body, headers }) => {
+  serve(r.copy, async request => {
+    const { actor, organization, body, headers } = request
     const copy = {
       key: body.feature_flag_key,
       fromProjectId: body.from_project,
@@ -48,8 +49,8 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, guard, now
     if (copy.targetProjectIds.length > copyTargetsMax) {
       throw invalid('target_project_ids', 'max_length', `A flag is copied into at most ${copyTargetsMax} projects.`)
     }
-    const success = await saveWithApproval(database, guard, async (tx, approve) => {
-      const copies = await copyFlag(tx, actor, organization, copy, now(), approve)
+    const success = await writes.save(request, async (tx, permit) => {
+      const copies = await copyFlag(tx, actor, organization, copy, now(), permit)
       const grants = await grantsFor(tx, actor, { organizationId: organization.id })
       return copies.map(flag => flagToWire(flag, canEditFlag(grants, flag)))
     })

@@ -3,8 +3,8 @@ import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
+import type { Permit } from '../approvals/permit.ts'
 import type { Flag } from '../flags/flag.ts'
-import type { ApproveSave } from '../flags/flag-approval.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 
 /**
@@ -17,10 +17,10 @@ export async function restoreFlag(
   project: Project,
   { stored, version }: { readonly stored: Flag; readonly version: number },
   now: Instant,
-  approve: ApproveSave,
+  permit: Permit,
 ): Promise<Flag> {
   const earlier = await tx.flags.findVersion(stored.id, version)
   if (!earlier) throw invalid('version', 'does_not_exist', `The flag has no version ${version}.`)
   const update = { stored, patch: earlier.content, trigger: { restored_version: version } }
-  return updateFlag(tx, author, project, update, now, approve)
+  return updateFlag(tx, author, project, update, now, permit)
 }

@@ -6,7 +6,7 @@ import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
-import { type FlagGuard, saveWithApproval } from '../flags/flag-approval.ts'
+import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { flagToWire } from '../flags/flag-resource.ts'
 import { getFlag } from '../flags/flag-routes.ts'
 import { restoreFlag } from './restore-flag.ts'
@@ -14,12 +14,12 @@ import { versionToWire } from './version-resource.ts'
 
 interface Deps {
   readonly database: Database
-  readonly guard: FlagGuard
+  readonly writes: GatedWrites
   readonly now: () => Instant
 }
 
 /** Every earlier version of a flag: read, compared, restored. */
-export function serveFlagVersions(serve: ServeRoute, { database, guard, now }: Deps): void {
+export function serveFlagVersions(serve: ServeRoute, { database, writes, now }: Deps): void {
   const r = routes.flagVersions
 
   serve(r.list, ({ project, params, query, url }) =>
@@ -49,12 +49,12 @@ export function serveFlagVersions(serve: ServeRoute, { database, guard, now }: D
 
   serve(r.restore, async request => {
     const { actor, project, params } = request
-    return saveWithApproval(database, guard, async (tx, approve) => {
+    return writes.save(request, async (tx, permit) => {
       // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
       const stored = await getFlag(tx, project, params.id)
       await requireCanEdit(tx, actor, project, stored)
       const restore = { stored, version: request.body.version }
-      const flag = await restoreFlag(tx, actor, project, restore, now(), approve)
+      const flag = await restoreFlag(tx, actor, project, restore, now(), permit)
       // The response is built inside: nothing can fail after the commit.
       return flagToWire(flag, canEditFlag(await grantsFor(tx, actor, project), flag))
     })

@@ -3,10 +3,12 @@ import type { Instant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project, User } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
+import { authorizeFlagWrite } from '../approvals/authorize-write.ts'
+import type { Permit } from '../approvals/permit.ts'
+import { openReview } from '../approvals/requests/open-request.ts'
 import { createUsageDashboard } from '../dashboards/create-usage-dashboard.ts'
 import { checkFlagContent } from './check-flag.ts'
 import { applyPatch, type Flag, type FlagPatch, newFlagContent } from './flag.ts'
-import type { ApproveSave } from './flag-approval.ts'
 import { type FlagRecord, recordFlag } from './record-flag.ts'
 
 export interface FlagCreation {
@@ -24,27 +26,33 @@ export async function createFlag(
   project: Project,
   { patch, trigger = null, filtersFrom }: FlagCreation,
   now: Instant,
-  approve: ApproveSave,
+  permit: Permit,
 ): Promise<Flag> {
   const content = applyPatch(newFlagContent(patch.key, now), patch)
   if (refersToOthers(content.filters)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, { ...content, id: 0, version: 1 })
   await tx.flags.checkLimits(project.id, { flags: 1, filters: content.filters })
   const createdBy: User = author.user
-  const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)
-  const created: Omit<Flag, 'id'> = {
+  const proposed: Omit<Flag, 'id'> = {
     ...content,
     projectId: project.id,
     createdBy,
-    usageDashboardId: dashboard.id,
+    usageDashboardId: 0,
     version: 1,
     updatedAt: now,
     lastModifiedBy: createdBy,
     activeSince: now,
   }
-  approve({ projectId: project.id, stored: undefined, flag: created, filtersFrom })
-  const flag = await tx.flags.create(created)
+  const save = { projectId: project.id, stored: undefined, flag: proposed, filtersFrom }
+  const authorization = await authorizeFlagWrite(tx, permit, project, save, now)
+  const dashboard = await createUsageDashboard(tx, { projectId: project.id, key: content.key, createdBy }, now)
+  if (permit.kind !== 'system') permit.checkSave(save)
+  const flag = await tx.flags.create({ ...proposed, usageDashboardId: dashboard.id })
   await tx.dashboards.setFlag(dashboard.id, flag.id)
-  await recordFlag(tx, author, project, flag, { activity: 'created', changes: [], trigger }, now)
+  const grounds = authorization.trigger ? { ...trigger, ...authorization.trigger } : trigger
+  await recordFlag(tx, author, project, flag, { activity: 'created', changes: [], trigger: grounds }, now)
+  if (authorization.bypassed) {
+    await openReview(tx, project, authorization.bypassed, { flagId: flag.id, version: flag.version }, now)
+  }
   return flag
 }

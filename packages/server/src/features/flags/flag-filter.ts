@@ -2,7 +2,9 @@ import type { Instant } from '../../instant.ts'
 import { staleBefore } from './flag-status.ts'
 import { type FlagFilter, flagOrders } from './flag-store.ts'
 
-type Query = Partial<Record<'search' | 'active' | 'type' | 'created_by_id' | 'tags' | 'order' | 'deleted', string>>
+type Query = Partial<
+  Record<'search' | 'active' | 'type' | 'created_by_id' | 'tags' | 'order' | 'deleted' | 'archived', string>
+>
 
 /** Lenient, as PostHog: a filter value that means nothing is ignored. */
 export function readFlagFilter(query: Query, now: Instant): FlagFilter {
@@ -10,6 +12,7 @@ export function readFlagFilter(query: Query, now: Instant): FlagFilter {
   const tags = readJsonList(query.tags)
   return {
     deleted: query.deleted === 'true',
+    archived: query.archived === 'true',
     ...(query.search && { search: query.search }),
     ...((query.active === 'true' || query.active === 'false') && { active: query.active === 'true' }),
     ...(query.active === 'STALE' && { staleSince: staleBefore(now) }),

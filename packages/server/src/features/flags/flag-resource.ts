@@ -24,6 +24,7 @@ type ContentWire = Pick<
   | 'bucketing_identifier'
   | 'evaluation_runtime'
   | 'evaluation_contexts'
+  | 'archived'
 >
 
 export const contentToWire = (content: FlagContent): ContentWire => ({
@@ -42,6 +43,7 @@ export const contentToWire = (content: FlagContent): ContentWire => ({
   bucketing_identifier: content.bucketingIdentifier,
   evaluation_runtime: content.evaluationRuntime,
   evaluation_contexts: content.evaluationContexts as string[],
+  archived: content.archived,
 })
 
 export const flagToWire = (flag: Flag, canEdit: boolean): FlagWire => ({
@@ -85,6 +87,7 @@ export const blankFlag = (actor: Actor, project: Project): FlagWire => ({
   bucketing_identifier: null,
   evaluation_runtime: null,
   evaluation_contexts: [],
+  archived: false,
 })
 
 /** Raises `invalid` for a `created_at` that is no moment. */

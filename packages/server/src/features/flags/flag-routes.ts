@@ -11,9 +11,9 @@ import { canEditFlag } from '../access/access.ts'
 import { grantsFor, requireCanEdit } from '../access/grants.ts'
 import { activityToWire } from '../activity/activity-resource.ts'
 import { readActivityFilter } from '../activity/read-activity-filter.ts'
+import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { createFlag } from './create-flag.ts'
 import type { Flag } from './flag.ts'
-import { type FlagGuard, saveWithApproval } from './flag-approval.ts'
 import { readFlagFilter } from './flag-filter.ts'
 import { blankFlag, flagToWire, patchFromWire } from './flag-resource.ts'
 import { flagStatus } from './flag-status.ts'
@@ -22,7 +22,7 @@ import { updateFlag } from './update-flag.ts'
 interface Deps {
   readonly database: Database
   readonly changes: ChangeFeed
-  readonly guard: FlagGuard
+  readonly writes: GatedWrites
   readonly now: () => Instant
 }
 
@@ -34,7 +34,7 @@ interface ListPage {
 }
 
 /** Contract 4.2, the flags themselves and what happened to them. */
-export function serveFlags(serve: ServeRoute, { database, changes, guard, now }: Deps): void {
+export function serveFlags(serve: ServeRoute, { database, changes, writes, now }: Deps): void {
   const r = routes.flags
   const pages = createProjectCache<ListPage>({
     changes,
@@ -61,11 +61,10 @@ export function serveFlags(serve: ServeRoute, { database, changes, guard, now }:
     return answer({ status: 200, body: page?.bytes })
   })
 
-  serve(r.create, async ({ actor, project, body }) => {
+  serve(r.create, async request => {
+    const { actor, project, body } = request
     const patch = { ...patchFromWire(body), key: body.key }
-    const flag = await saveWithApproval(database, guard, (tx, approve) =>
-      createFlag(tx, actor, project, { patch }, now(), approve),
-    )
+    const flag = await writes.save(request, (tx, permit) => createFlag(tx, actor, project, { patch }, now(), permit))
     return flagToWire(flag, true)
   })
 
@@ -75,14 +74,14 @@ export function serveFlags(serve: ServeRoute, { database, changes, guard, now }:
 
   serve(r.update, async request => {
     const { actor, project, params } = request
-    return saveWithApproval(database, guard, async (tx, approve) => {
+    return writes.save(request, async (tx, permit) => {
       // An unknown flag is 404 and a forbidden one 403, whatever the body: its problems are raised after that.
       const stored = await getFlag(tx, project, params.id)
       await requireCanEdit(tx, actor, project, stored)
       const { version, ...body } = request.body
       const update = { stored, patch: patchFromWire(body), basedOnVersion: version }
       // The response is built inside: nothing can fail after the commit.
-      return flagToWire(await updateFlag(tx, actor, project, update, now(), approve), true)
+      return flagToWire(await updateFlag(tx, actor, project, update, now(), permit), true)
     })
   })
 

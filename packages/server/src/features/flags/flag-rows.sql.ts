@@ -31,6 +31,7 @@ export const flagOf = (row: Selectable<FlagRow>, createdBy: User, lastModifiedBy
   bucketingIdentifier: row.bucketing_identifier as Flag['bucketingIdentifier'],
   evaluationRuntime: row.evaluation_runtime as Flag['evaluationRuntime'],
   evaluationContexts: JSON.parse(row.evaluation_contexts),
+  archived: row.archived === 1,
   version: row.version,
   updatedAt: row.updated_at,
   lastModifiedBy,
@@ -40,7 +41,8 @@ export const flagOf = (row: Selectable<FlagRow>, createdBy: User, lastModifiedBy
 export const toVersion = (row: FlagVersionRow & OptionalUser<'editor'>): FlagVersion => ({
   flagId: row.flag_id,
   version: row.version,
-  content: JSON.parse(row.snapshot),
+  // Versions from before flags could be archived do not say.
+  content: { archived: false, ...JSON.parse(row.snapshot) },
   user: readOptionalUser(row, 'editor'),
   createdAt: row.created_at,
 })
@@ -67,6 +69,7 @@ export const fromFlag = (flag: Omit<Flag, 'id'>): NewFlagRow => ({
   bucketing_identifier: flag.bucketingIdentifier,
   evaluation_runtime: flag.evaluationRuntime,
   evaluation_contexts: JSON.stringify(flag.evaluationContexts),
+  archived: Number(flag.archived),
   version: flag.version,
   updated_at: flag.updatedAt,
   last_modified_by_id: flag.lastModifiedBy?.id ?? null,

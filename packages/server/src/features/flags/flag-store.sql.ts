@@ -226,6 +226,7 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
 
 const matching = (projectId: number, filter: FlagFilter) => () => {
   const conditions = [sql<boolean>`flags.project_id = ${projectId}`, sql`flags.deleted = ${Number(filter.deleted)}`]
+  if (!filter.deleted) conditions.push(sql`flags.archived = ${Number(filter.archived)}`)
   if (filter.active !== undefined) conditions.push(sql`flags.active = ${Number(filter.active)}`)
   if (filter.staleSince !== undefined) {
     const isUnused = sql`exists (select 1 from flag_last_used where flag_last_used.project_id = flags.project_id
@@ -260,7 +261,7 @@ const tooManyBytes = (max: number) =>
   invalid(
     'filters',
     'limit_reached',
-    `The conditions and payloads of a project may have at most ${max} bytes together (HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX).`,
+    `The conditions and payloads of a project can have at most ${max} bytes together (HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX).`,
   )
 
 const takenKey = (error: unknown, key: string): unknown =>

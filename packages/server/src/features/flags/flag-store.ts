@@ -5,6 +5,8 @@ import type { Flag, FlagContent, FreeObject } from './flag.ts'
 
 export interface FlagFilter {
   readonly deleted: boolean
+  /** The archived flags instead of the others; among deleted ones it makes no difference. */
+  readonly archived: boolean
   readonly search?: string
   readonly active?: boolean
   /** Only active flags that are older than this and serve no purpose: fully rolled out, or not evaluated since. */

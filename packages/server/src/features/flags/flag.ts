@@ -32,6 +32,8 @@ export interface FlagContent {
   readonly bucketingIdentifier: 'distinct_id' | 'device_id' | null
   readonly evaluationRuntime: 'server' | 'client' | 'all' | null
   readonly evaluationContexts: readonly string[]
+  /** Retired: neither listed by default nor evaluated. */
+  readonly archived: boolean
 }
 
 export type FlagPatch = { readonly [Field in keyof FlagContent]?: FlagContent[Field] | undefined }
@@ -55,6 +57,7 @@ export const newFlagContent = (key: string, now: Instant): FlagContent => ({
   bucketingIdentifier: null,
   evaluationRuntime: null,
   evaluationContexts: [],
+  archived: false,
 })
 
 export function contentOf(flag: FlagContent): FlagContent {
@@ -74,6 +77,7 @@ export function contentOf(flag: FlagContent): FlagContent {
     bucketingIdentifier: flag.bucketingIdentifier,
     evaluationRuntime: flag.evaluationRuntime,
     evaluationContexts: flag.evaluationContexts,
+    archived: flag.archived,
   }
 }
 

@@ -6,9 +6,11 @@ import { invalid, Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { type Author, diffFields } from '../activity/activity.ts'
+import { authorizeFlagWrite } from '../approvals/authorize-write.ts'
+import type { Permit } from '../approvals/permit.ts'
+import { openReview } from '../approvals/requests/open-request.ts'
 import { checkFlagContent } from './check-flag.ts'
 import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch } from './flag.ts'
-import type { ApproveSave } from './flag-approval.ts'
 import { contentToWire } from './flag-resource.ts'
 import { recordFlag } from './record-flag.ts'
 
@@ -26,7 +28,7 @@ export interface FlagUpdate {
 
 /**
  * Raises `invalid` for what cannot be evaluated, and `conflict` when the client has seen an older version and the same field was changed
- * since. A patch that changes nothing writes nothing.
+ * since; `ApprovalRequired` when a policy names the change. A patch that changes nothing writes nothing.
  */
 export async function updateFlag(
   tx: Stores,
@@ -34,7 +36,7 @@ export async function updateFlag(
   project: Project,
   update: FlagUpdate,
   now: Instant,
-  approve: ApproveSave,
+  permit: Permit,
 ): Promise<Flag> {
   const { stored, trigger = null, filtersFrom } = update
   const patch = await patchOnTopOf(tx, update)
@@ -49,6 +51,9 @@ export async function updateFlag(
     lastModifiedBy: author?.user ?? null,
     activeSince: content.active && !stored.active ? now : stored.activeSince,
   }
+  if (flag.active && flag.archived) {
+    throw invalid('active', 'invalid_input', 'The flag is archived. Unarchive it before you enable it.')
+  }
   if (touchesReferences(stored, content)) await tx.projects.holdReferences(project.id)
   await checkFlagContent(tx, project, flag, stored)
   if (flag.deleted && !stored.deleted) await refuseWhileNeeded(tx, project, flag)
@@ -56,9 +61,15 @@ export async function updateFlag(
   if (isBack || (patch.filters && !flag.deleted)) {
     await tx.flags.checkLimits(project.id, { flags: Number(isBack), filters: flag.filters })
   }
-  approve({ projectId: project.id, stored, flag, filtersFrom })
+  const save = { projectId: project.id, stored, flag, filtersFrom }
+  const authorization = await authorizeFlagWrite(tx, permit, project, save, now)
+  if (permit.kind !== 'system') permit.checkSave(save)
   await tx.flags.save(flag)
-  await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger }, now)
+  const grounds = authorization.trigger ? { ...trigger, ...authorization.trigger } : trigger
+  await recordFlag(tx, author, project, flag, { activity: 'updated', changes, trigger: grounds }, now)
+  if (authorization.bypassed) {
+    await openReview(tx, project, authorization.bypassed, { flagId: flag.id, version: flag.version }, now)
+  }
   return flag
 }
 

@@ -6,7 +6,7 @@ import { createOrganization } from '../organizations/create-organization.ts'
 import { rootLevel } from '../plugins/plugin-access.ts'
 import { storeNewKey } from './create-key.ts'
 import { newSecret, newUuid } from './secret.ts'
-import { hashPassword } from './sign-in/password.ts'
+import type { Passwords } from './sign-in/password.ts'
 
 /** What the operator has chosen; everything else is generated. */
 export interface BootstrapOptions {
@@ -29,13 +29,14 @@ export interface FirstOwner {
 /** On an empty database: an organization, a project and an owner with a key. Undefined when an account exists. */
 export async function bootstrap(
   database: Database,
+  passwords: Passwords,
   options: BootstrapOptions,
   onCreated: (tx: Stores, owner: FirstOwner) => Promise<void>,
   now: Instant,
 ): Promise<FirstOwner | undefined> {
   if ((await database.read(tx => tx.identity.countAccounts())) > 0) return undefined
   const password = options.password ?? randomBytes(12).toString('base64url')
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await passwords.hash(password)
   try {
     return await database.transaction(async tx => {
       const owner = await tx.identity.createAccount({

@@ -15,18 +15,19 @@ import { checkedEmail } from './email.ts'
 import type { Account } from './identity-store.ts'
 import type { LoginThrottle } from './sign-in/login-throttle.ts'
 import { openSession } from './sign-in/open-session.ts'
-import { hashPassword, isPassword } from './sign-in/password.ts'
+import type { Passwords } from './sign-in/password.ts'
 import { userToWire } from './user-resource.ts'
 
 interface Deps {
   readonly database: Database
+  readonly passwords: Passwords
   readonly throttle: LoginThrottle
   readonly now: () => Instant
 }
 
-export function serveIdentity(serve: ServeRoute, { database, throttle, now }: Deps): void {
+export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, now }: Deps): void {
   serve(routes.session.login, async ({ body, clientAddress }) => {
-    const account = await throttle.guess(body.email, clientAddress, () => findByPassword(database, body))
+    const account = await throttle.guess(body.email, clientAddress, () => findByPassword(body))
     if (!account) throw new Problem('unauthenticated', 'The email address or password is wrong.')
     return sessionToWire(await database.transaction(tx => openSession(tx, account, now())))
   })
@@ -52,7 +53,7 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
     if (email !== undefined || body.password !== undefined) {
       await requireCurrentPassword(stored, body.current_password, clientAddress)
     }
-    const passwordHash = body.password === undefined ? undefined : await hashPassword(body.password)
+    const passwordHash = body.password === undefined ? undefined : await passwords.hash(body.password)
     return database.transaction(async tx => {
       const place = await newPlace(tx, actor, body.set_current_organization, body.set_current_team)
       await tx.identity.updateAccount(actor.user.id, {
@@ -67,13 +68,19 @@ export function serveIdentity(serve: ServeRoute, { database, throttle, now }: De
     })
   })
 
+  async function findByPassword({ email, password }: { readonly email: string; readonly password: string }) {
+    const account = await database.read(tx => tx.identity.findAccountByEmail(email))
+    const isRight = await passwords.verify(password, account?.passwordHash ?? null)
+    return isRight && account?.isActive ? account : undefined
+  }
+
   /** Wrong guesses count as failed sign-ins: a stolen key must not test passwords faster than a stranger. */
   async function requireCurrentPassword(account: Account, password: string | undefined, address: string) {
     if (password === undefined) {
       throw invalid('current_password', 'required', '`current_password` is required to change `password` or `email`.')
     }
     const right = await throttle.guess(account.email, address, async () =>
-      (await isPassword(password, account.passwordHash)) ? account : undefined,
+      (await passwords.verify(password, account.passwordHash)) ? account : undefined,
     )
     if (!right) throw invalid('current_password', 'invalid_input', '`current_password` is wrong.')
   }
@@ -201,13 +208,4 @@ function readExpiry(text: string | null | undefined): Instant | null | undefined
   const instant = parseInstant(text)
   if (instant === undefined) throw invalid('expires_at', 'invalid_input', '`expires_at` must be an ISO 8601 date-time.')
   return instant
-}
-
-async function findByPassword(
-  database: Database,
-  { email, password }: { readonly email: string; readonly password: string },
-): Promise<Account | undefined> {
-  const account = await database.read(tx => tx.identity.findAccountByEmail(email))
-  const isRight = await isPassword(password, account?.passwordHash ?? null)
-  return isRight && account?.isActive ? account : undefined
 }

@@ -18,7 +18,7 @@ import { announceAccess } from '../access/announce-access.ts'
 import { sessionToWire } from '../identity/api-key-resource.ts'
 import { visibleProjects } from '../identity/authenticator.ts'
 import { openSession } from '../identity/sign-in/open-session.ts'
-import { hashPassword } from '../identity/sign-in/password.ts'
+import type { Passwords } from '../identity/sign-in/password.ts'
 import { changeLevel, removeMember } from './change-member.ts'
 import { createOrganization } from './create-organization.ts'
 import { acceptInvite, createInvite, getOpenInvite, joinByInvite } from './invite.ts'
@@ -26,12 +26,13 @@ import { inviteToWire, memberToWire, newInviteToWire, organizationToWire } from 
 
 interface Deps {
   readonly database: Database
+  readonly passwords: Passwords
   readonly now: () => Instant
 }
 
 const pluginsAccessLevels = [0, 3, 6, 9]
 
-export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): void {
+export function serveOrganizations(serve: ServeRoute, { database, passwords, now }: Deps): void {
   const r = routes.organizations
 
   serve(r.list, ({ actor, query, url }) =>
@@ -150,7 +151,7 @@ export function serveOrganizations(serve: ServeRoute, { database, now }: Deps): 
 
   serve(routes.session.signup, async ({ params, body }) => {
     await database.read(tx => getOpenInvite(tx, params.token, now()))
-    const person = { firstName: body.first_name, passwordHash: await hashPassword(body.password) }
+    const person = { firstName: body.first_name, passwordHash: await passwords.hash(body.password) }
     return sessionToWire(
       await database.transaction(async tx =>
         openSession(tx, await acceptInvite(tx, params.token, person, now()), now()),

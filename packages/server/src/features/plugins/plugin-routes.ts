@@ -23,6 +23,7 @@ import type { FreeObject, Plugin } from './plugin.ts'
 import { getOwn, getVisible, requireCanRead, requireCanShare, requireCanWrite } from './plugin-access.ts'
 import { acceptanceToWire, blankPlugin, metricsToWire, patchFromWire, pluginToWire } from './plugin-resource.ts'
 import { acceptRelease } from './releases/accept-release.ts'
+import { findReleaseChanges } from './releases/release-changes.ts'
 import { updatePlugin } from './update-plugin.ts'
 
 interface Deps {
@@ -148,6 +149,16 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
         ...acceptanceToWire(plugin, await tx.pluginReleases.use(organization.id, plugin)),
       }
     })
+  })
+
+  serve(r.releaseChanges, async ({ organization, params }) => {
+    const found = await database.read(tx => findReleaseChanges(tx, organization, Number(params.id)))
+    return {
+      release: found.release,
+      accepted_release: found.acceptedRelease,
+      changes: found.changes.map(change => ({ type: 'Plugin', ...change })),
+      source_known: found.isSourceKnown,
+    }
   })
 
   serve(r.previewUpgrade, async request => {

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path'
 import type { Config } from '../../config.ts'
 import type { Instant } from '../../instant.ts'
+import type { OutgoingHeaders } from '../../observability/telemetry/tracing.ts'
 import { createGuardedClient } from '../../outgoing/guarded-client.ts'
 import { createWorkerSandbox } from '../../sandbox/worker-sandbox.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import type { Database } from '../../stores.ts'
-import type { FlagGuard } from '../flags/flag-approval.ts'
+import type { FlagGuard } from '../flags/flag-guard.ts'
 import { contentToWire } from '../flags/flag-resource.ts'
 import { createPluginBuilder, type PluginBuilder } from './install/plugin-builder.ts'
 import { createGitHubOrigin } from './package/origins/github-origin.ts'
@@ -59,6 +60,8 @@ export interface PluginSystemParts {
   readonly capture: CaptureEvent
   readonly callApi: CallApi
   readonly locate: Locate
+  /** The trace context that requests of plugins pass on. */
+  readonly outgoingHeaders?: OutgoingHeaders | undefined
   readonly now: () => Instant
   readonly onError: (error: unknown) => void
 }
@@ -71,7 +74,10 @@ export function createPluginSystem(parts: PluginSystemParts): PluginSystem {
   const npmSettings = readNpmSettings(environment, process.cwd())
   const gitOrigins = [config.gitHubApi, config.gitLabApi].filter(url => url !== undefined)
   const fetching = createGuardedClient({ trustedOrigins: () => [...npmSettings.origins, ...gitOrigins] })
-  const outgoing = createGuardedClient({ trustedOrigins: config.trustedOrigins })
+  const outgoing = createGuardedClient({
+    trustedOrigins: config.trustedOrigins,
+    ...(parts.outgoingHeaders && { outgoingHeaders: parts.outgoingHeaders }),
+  })
   const sandbox = createWorkerSandbox(config.pluginWorkers === undefined ? {} : { workersMax: config.pluginWorkers })
   const pool = createRealmPool({
     ...realmPoolLimits,

@@ -2,8 +2,8 @@ import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { type Job, type JobContext, LeaseLost } from '../../jobs/job-runner.ts'
 import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
+import { rollbackPermit } from '../approvals/permit.ts'
 import type { Flag } from '../flags/flag.ts'
-import { withoutApproval } from '../flags/flag-approval.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import { type RollbackCondition, readConditions, windowMinutesMax } from './condition.ts'
 import { type Measured, measure } from './measure.ts'
@@ -83,6 +83,6 @@ export async function rollBack(tx: Stores, { projectId, id }: Flag, now: Instant
     },
   }
   const patch = { active: false, performedRollback: true }
-  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, withoutApproval)
+  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, rollbackPermit)
   return true
 }

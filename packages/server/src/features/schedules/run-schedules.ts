@@ -2,11 +2,15 @@ import type { Instant } from '../../instant.ts'
 import { type Job, type JobContext, LeaseLost } from '../../jobs/job-runner.ts'
 import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
-import { withoutApproval } from '../flags/flag-approval.ts'
+import type { Project } from '../../tenancy.ts'
+import { ApprovalRequired } from '../approvals/authorize-write.ts'
+import { type Permit, withoutChecks } from '../approvals/permit.ts'
+import { openRequest } from '../approvals/requests/open-request.ts'
 import { updateFlag } from '../flags/update-flag.ts'
+import { Frozen } from '../freezes/freeze.ts'
 import { announceSchedule } from './announce-schedule.ts'
 import { NonRetryableError, patchFor, readOperation } from './operation.ts'
-import { afterFailure, afterSuccess, type ScheduledChange } from './scheduled-change.ts'
+import { afterFailure, afterFreeze, afterSuccess, type ScheduledChange } from './scheduled-change.ts'
 
 const batchMax = 100
 /** Further changes wait for the next run. */
@@ -54,7 +58,23 @@ export async function applyChange(tx: Stores, { projectId, id }: ScheduledChange
     payload: { ...change.payload, scheduled_at: change.scheduledAt, scheduled_by: change.createdBy.email },
   }
   const patch = patchFor(operation, flag, now)
-  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, withoutApproval)
+  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, permitFor(change))
+}
+
+/** As its creator would: policies that came after it was scheduled hold for it too. */
+const permitFor = ({ createdBy }: ScheduledChange): Permit => ({
+  kind: 'direct',
+  requester: { user: createdBy, keyLabel: null, isByKey: false },
+  emergency: null,
+  ...withoutChecks,
+})
+
+const reasonOf = (error: unknown): string =>
+  error instanceof Problem ? error.message : 'An internal error occurred; see the server log.'
+
+async function requestInstead(tx: Stores, project: Project, error: ApprovalRequired, now: Instant): Promise<string> {
+  const request = await openRequest(tx, project, error.needed, { reason: 'Scheduled before it needed approval.' }, now)
+  return `The change needs approval: change request ${request.id} was opened.`
 }
 
 async function recordFailure(
@@ -66,8 +86,15 @@ async function recordFailure(
   const change = await tx.schedules.find(projectId, id)
   // The change was rescheduled in the meantime; the failure belongs to the previous plan.
   if (change?.status !== 'pending' || change.version !== version) return
-  const reason = error instanceof Problem ? error.message : 'An internal error occurred; see the server log.'
-  await tx.schedules.save(afterFailure(change, reason, { isFinal: error instanceof NonRetryableError }, now))
   const project = await tx.projects.find(projectId)
-  if (project) await announceSchedule(tx, project, change.flagId, now)
+  if (!project) return
+  const isGated = error instanceof ApprovalRequired
+  const reason = isGated ? await requestInstead(tx, project, error, now) : reasonOf(error)
+  const isFinal = isGated || error instanceof NonRetryableError
+  const next =
+    error instanceof Frozen
+      ? afterFreeze(change, error.message, error.until, now)
+      : afterFailure(change, reason, { isFinal }, now)
+  await tx.schedules.save(next)
+  await announceSchedule(tx, project, change.flagId, now)
 }

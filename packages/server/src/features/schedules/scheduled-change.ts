@@ -51,6 +51,20 @@ export function afterFailure(
   }
 }
 
+/** Waits until a freeze ends; that is no failure. */
+export const afterFreeze = (
+  change: ScheduledChange,
+  reason: string,
+  until: Instant,
+  now: Instant,
+): ScheduledChange => ({
+  ...change,
+  failureReason: reason,
+  dueAt: until,
+  updatedAt: now,
+  version: change.version + 1,
+})
+
 /** The change after all due steps have been applied. */
 export function afterSuccess(change: ScheduledChange, operation: Operation, now: Instant): ScheduledChange {
   const stepsDone = stepsDueAt(operation, now)

@@ -15,6 +15,8 @@ type AnySchema = TSchema & {
   maxLength?: number
   minLength?: number
   maxItems?: number
+  minimum?: number
+  maximum?: number
   [bytesMaxKeyword]?: number
 }
 
@@ -93,9 +95,11 @@ function fault(schema: AnySchema, value: unknown, path: readonly string[]): Prob
     case 'boolean':
       return typeof value === 'boolean' ? undefined : wrong('invalid_input', 'This field must be true or false.')
     case 'integer':
-      return Number.isSafeInteger(value) ? undefined : wrong('invalid_input', 'This field must be an integer.')
+      if (!Number.isSafeInteger(value)) return wrong('invalid_input', 'This field must be an integer.')
+      return rangeFault(schema, value as number, wrong)
     case 'number':
-      return typeof value === 'number' ? undefined : wrong('invalid_input', 'This field must be a number.')
+      if (typeof value !== 'number') return wrong('invalid_input', 'This field must be a number.')
+      return rangeFault(schema, value, wrong)
     case 'array':
       if (!Array.isArray(value)) return wrong('not_a_list', 'This field must be a list.')
       if (value.length > (schema.maxItems ?? Number.POSITIVE_INFINITY)) {
@@ -107,6 +111,15 @@ function fault(schema: AnySchema, value: unknown, path: readonly string[]): Prob
     default:
       return undefined
   }
+}
+
+function rangeFault(
+  { minimum, maximum }: AnySchema,
+  value: number,
+  wrong: (code: string, message: string) => Problem,
+): Problem | undefined {
+  if (minimum !== undefined && value < minimum) return wrong('min_value', `Use at least ${minimum}.`)
+  return maximum !== undefined && value > maximum ? wrong('max_value', `Use at most ${maximum}.`) : undefined
 }
 
 function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly string[]): Problem | undefined {
@@ -134,7 +147,7 @@ function checkText(schema: AnySchema, body: unknown): void {
       throw invalid(name, 'blank', 'This field may not be blank.')
     }
     if (value.includes('\u0000') || !value.isWellFormed()) {
-      throw invalid(name, 'invalid_input', 'This field holds characters that cannot be stored.')
+      throw invalid(name, 'invalid_input', 'This field contains characters that cannot be stored.')
     }
   }
 }
@@ -221,7 +234,10 @@ function checkNumber(token: string): void {
   const number = Number(token)
   const isKept = Number.isFinite(number) && (!/^-?\d+$/.test(token) || BigInt(token) === BigInt(number))
   if (isKept) return
-  throw new Problem('unparsable', `The number ${token.slice(0, 40)} cannot be kept exactly; send it as a string.`)
+  throw new Problem(
+    'unparsable',
+    `The number ${token.slice(0, 40)} cannot be represented exactly; send it as a string.`,
+  )
 }
 
 export const isTooDeep = (value: unknown): boolean => goesBelow(value, nestingMax)

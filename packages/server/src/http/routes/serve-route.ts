@@ -182,10 +182,14 @@ function goneSignal(reply: FastifyReply): AbortSignal {
   return gone.signal
 }
 
+const hostPattern = /^(\[[0-9a-f:.]+\]|[\w.-]+)(:\d{1,5})?$/i
+
+/** Scheme and host may come from a proxy that passes on what a client sent: links are built of nothing but a scheme of the web and a host. */
 const addressOf = (request: FastifyRequest): URL => {
-  const host = request.host || 'localhost'
+  const host = hostPattern.test(request.host) ? request.host : 'localhost'
+  const scheme = request.protocol === 'https' ? 'https' : 'http'
   try {
-    return new URL(request.originalUrl, `${request.protocol}://${host}`)
+    return new URL(request.originalUrl, `${scheme}://${host}`)
   } catch {
     return new URL(request.originalUrl, 'http://localhost')
   }

@@ -10,6 +10,10 @@ interface Call {
 const answerBytesMax = 1024 * 1024
 const timeoutMsMax = 10_000
 
+/** The answer is read as text. */
+const withoutEncoding = (headers: Call['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'accept-encoding'))
+
 /** A request that never leaves the process and is served like any other. Raises an Error with a sentence. */
 export async function callInProcess(app: FastifyInstance, { method, path, headers, body }: Call) {
   const signal = AbortSignal.timeout(timeoutMsMax)
@@ -17,7 +21,7 @@ export async function callInProcess(app: FastifyInstance, { method, path, header
     .inject({
       method: method as NonNullable<InjectOptions['method']>,
       url: path,
-      headers: { ...headers },
+      headers: withoutEncoding(headers),
       ...(body !== null && { payload: body }),
       signal,
     })

@@ -12,15 +12,19 @@ import {
   type AccessLog,
   type AccessLogEntry,
   accessLogEvent,
+  loggedPath,
   pathOf,
   roundedMilliseconds,
 } from '../../observability/access-log.ts'
+import { traceRequests } from '../../observability/telemetry/trace-requests.ts'
+import type { Tracing } from '../../observability/telemetry/tracing.ts'
 import type { BodyMemoryBudget } from '../../overload/body-memory-budget.ts'
 import { type LoadShedder, requestKind } from '../../overload/load-shedder.ts'
 import { Problem } from '../../problem.ts'
 import { receiveBodies } from '../sdk-body/receive-body.ts'
 import type { Authenticator } from './authenticator.ts'
 import { type TrustProxy, trustedProxies } from './client-address.ts'
+import { compressResponses } from './compression.ts'
 import { closePort, createNodeServers } from './node-server.ts'
 import { problemResponse } from './problem-response.ts'
 import { acceptableRequestId, corsHeaders, responseHeaders } from './response-headers.ts'
@@ -36,6 +40,7 @@ export interface HttpOptions {
   /** Checked before anything else is done with a request. */
   readonly shedder: Pick<LoadShedder, 'admit' | 'close'>
   readonly fastPath?: FastPath | undefined
+  readonly tracing?: Tracing | undefined
   /** Called once for each response of a known route. */
   readonly onResponse: (method: string, route: string, status: number, seconds: number) => void
 }
@@ -69,6 +74,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
 
   app.decorateRequest('access')
   app.decorateRequest('projectId')
+  traceRequests(app, options.tracing)
   // Bodies stay bytes until a handler reads them: requests without access are refused before anything is parsed.
   receiveBodies(app, options.bodyBytesMax, options.bodyMemory)
   app.addHook('onRequest', async (request, reply) => {
@@ -76,6 +82,7 @@ export function createHttp(options: HttpOptions): FastifyInstance {
     refuse(request, reply, options.shedder)
   })
   respondToProblems(app, options.authenticator)
+  compressResponses(app)
   observeResponses(app, options)
   app.addHook('preClose', async () => servers.beginClosing())
   // Fastify closes only a server that it opened itself.
@@ -120,7 +127,7 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
     const path = pathOf(request.url)
     patterns ??= routes.flatMap(patternsOf)
     const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
-    if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
+    if (allow.length === 0) throw new Problem('missing', 'No resource exists at this URL.')
     if (path.startsWith('/api/') && path !== '/api/login')
       await authenticator.authenticate(request.headers.authorization)
     throw new Problem('method_not_allowed', `${request.method} is not allowed here.`, { allow })
@@ -157,7 +164,7 @@ function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpO
     const entry: AccessLogEntry = {
       method,
       route,
-      path: pathOf(request.url),
+      path: loggedPath(request.url),
       status,
       milliseconds: roundedMilliseconds(elapsedTime),
       bytes: Number(reply.getHeader('content-length') ?? 0),

@@ -14,7 +14,9 @@ it('aborts a handler when its client disconnects, and not before', async () => {
     method: 'POST',
     path: '/wait',
     tag: '',
+    operationId: 'wait',
     summary: '',
+    description: '',
     access: { kind: 'open' },
     answers: { 200: null },
   } as const

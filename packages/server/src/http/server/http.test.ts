@@ -26,7 +26,7 @@ describe('HTTP', () => {
     const reply = await s.get('/api/nothing/here/')
     expect([reply.status, reply.body]).toEqual([
       404,
-      { type: 'invalid_request', code: 'not_found', detail: 'There is nothing at this address.', attr: null },
+      { type: 'invalid_request', code: 'not_found', detail: 'No resource exists at this URL.', attr: null },
     ])
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff')
@@ -62,7 +62,8 @@ describe('HTTP', () => {
     expect(schema.body.paths['/api/projects/{project_id}/feature_flags/{id}/']).toHaveProperty('patch')
     const docs = await s.as(undefined).get('/api/docs/')
     expect(docs.headers.get('content-type')).toContain('text/html')
-    expect(docs.text).toContain('/api/projects/:project_id/feature_flags')
+    expect(docs.text).toContain('href="/api/schema/"')
+    expect(docs.headers.get('content-security-policy')).toContain("script-src 'self'")
   })
 
   it('responds to health probes, under their usual names too', async () => {

@@ -10,6 +10,7 @@ export const problemTable: Record<ProblemKind, { status: number; type: string; c
   missing: { status: 404, type: 'invalid_request', code: 'not_found' },
   method_not_allowed: { status: 405, type: 'invalid_request', code: 'method_not_allowed' },
   conflict: { status: 409, type: 'server_error', code: 'conflict' },
+  approval_required: { status: 409, type: 'approval_required', code: 'approval_required' },
   too_large: { status: 413, type: 'invalid_request', code: 'request_too_large' },
   unsupported_media: { status: 415, type: 'invalid_request', code: 'unsupported_media_type' },
   throttled: { status: 429, type: 'throttled_error', code: 'throttled' },
@@ -28,7 +29,7 @@ const unexpected: ProblemResponse = {
   body: {
     type: 'server_error',
     code: 'error',
-    detail: 'Something went wrong on our side. The X-Request-Id of this answer finds it in the log.',
+    detail: 'Internal server error. The log has the details under the X-Request-Id of this response.',
     attr: null,
   },
 }
@@ -45,7 +46,7 @@ export function problemResponse(error: unknown): ProblemResponse {
       ...(problem.retryAfterSeconds !== undefined && { 'retry-after': String(problem.retryAfterSeconds) }),
       ...(problem.allow && { allow: problem.allow.join(', ') }),
     },
-    body: { type, code: problem.code ?? code, detail: problem.message, attr: problem.field },
+    body: { type, code: problem.code ?? code, detail: problem.message, attr: problem.field, ...problem.extra },
   }
 }
 
@@ -55,11 +56,10 @@ function frameworkProblem(error: unknown): Problem | undefined {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || statusCode === 413) {
     return new Problem('too_large', 'The request body is larger than this server accepts.')
   }
-  if (statusCode === 414 || code === 'FST_ERR_BAD_URL')
-    return new Problem('missing', 'There is nothing at this address.')
+  if (statusCode === 414 || code === 'FST_ERR_BAD_URL') return new Problem('missing', 'No resource exists at this URL.')
   if (statusCode === 415) return new Problem('unsupported_media', 'Send the body as application/json.')
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new Problem('unparsable', 'The request could not be read.')
+    return new Problem('unparsable', 'The request is malformed.')
   }
   return undefined
 }

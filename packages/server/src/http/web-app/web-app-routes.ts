@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { PageFile, PageFiles } from './web-app-files.ts'
-
-const yearSeconds = 365 * 24 * 60 * 60
+import { sendFile } from '../static-files/static-files.ts'
+import type { PageFiles } from './web-app-files.ts'
 
 /** Routes of the web app. Everything else belongs to the API, so that an unknown path there stays a JSON 404. */
 const pagePaths = ['/', '/login', '/account', '/signup/*', '/project/*', '/organization/*']
@@ -19,7 +18,7 @@ export function servePage(app: FastifyInstance, page: PageFiles | undefined): vo
   }
   const fileAt = async (request: FastifyRequest, reply: FastifyReply) => {
     const file = page.files.get(request.url.split('?', 1)[0] ?? '')
-    return file ? sendFile(request, reply, file) : reply.callNotFound()
+    return file ? sendFile(request, reply, file, filePolicy) : reply.callNotFound()
   }
   app.get('/assets/*', fileAt)
   for (const path of page.files.keys()) if (!path.startsWith('/assets/')) app.get(path, fileAt)
@@ -58,14 +57,3 @@ const policy = (nonce: string): string =>
 
 /** The policy of a script that is loaded on its own, such as the shared worker: it may only connect to this server. */
 const filePolicy = "default-src 'none'; connect-src 'self'; frame-ancestors 'none'"
-
-async function sendFile(request: FastifyRequest, reply: FastifyReply, file: PageFile): Promise<FastifyReply> {
-  const { bytes, encoding } = await file.read(String(request.headers['accept-encoding'] ?? ''))
-  reply
-    .type(file.type)
-    .header('vary', 'accept-encoding')
-    .header('content-security-policy', filePolicy)
-    .header('cache-control', file.isImmutable ? `public, max-age=${yearSeconds}, immutable` : 'public, max-age=3600')
-  if (encoding) reply.header('content-encoding', encoding)
-  return reply.send(bytes)
-}

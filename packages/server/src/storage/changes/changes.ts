@@ -4,7 +4,15 @@ import type { Instant } from '../../instant.ts'
  * What has changed, published after commit. Inside a transaction a use case appends to the change log (an outbox table with a
  * sequence); after commit every node reads the log from its own position. A lost notification costs latency, never correctness.
  */
-export type ChangeTopic = 'flag' | 'cohort' | 'project' | 'identity' | 'access' | 'schedule' | 'plugin'
+export type ChangeTopic =
+  | 'flag'
+  | 'cohort'
+  | 'project'
+  | 'identity'
+  | 'access'
+  | 'schedule'
+  | 'plugin'
+  | 'change_request'
 
 export interface Change {
   readonly sequence: number

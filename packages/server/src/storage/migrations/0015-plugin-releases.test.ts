@@ -1,13 +1,16 @@
+import type { Kysely } from 'kysely'
 import { expect, it } from 'vitest'
 import { createTestDatabase, onEachDatabase } from '../../testing/databases.ts'
 import { startScenario } from '../../testing/scenario.ts'
+import { pluginReleases } from './0015-plugin-releases.ts'
+import { releaseFiles } from './0016-release-files.ts'
+import { schemaBuilder } from './migration.ts'
 
-/** Undoes what the migration added, so that a start applies it to data as an older version left it. */
+/** Undoes what the migrations added, so that they are applied to data as an older version left it. */
 const undo = [
   'drop table plugin_acceptances',
   'drop table plugin_releases',
   'alter table plugins drop column files_digest',
-  'delete from schema_migrations where version = 15',
 ]
 
 onEachDatabase('the migration to plugin releases', dialect => {
@@ -56,6 +59,8 @@ onEachDatabase('the migration to plugin releases', dialect => {
     const run = s.halyard.storage
     for (const statement of undo)
       await run.kysely.executeQuery({ sql: statement, parameters: [], query: { kind: 'RawNode' } } as never)
+    const builder = schemaBuilder(run.kysely as unknown as Kysely<never>, dialect)
+    for (const step of [pluginReleases, releaseFiles]) await step.up(builder)
     await s.close()
 
     s = await startScenario(dialect, { databaseUrl: url })
@@ -70,6 +75,13 @@ onEachDatabase('the migration to plugin releases', dialect => {
     expect(texts('999999')).not.toMatch(/tenant-secret|maybe-secret|public/)
     const used = await s.as(tenant.key).get(`${tenant.organization}/plugins/${plugin}/`)
     expect(used.body).toMatchObject({ update_available: false, accepted_release: used.body.release })
+    // The source of what is used is known from now on.
+    await s.patch(`${plugins}${plugin}/update_source/`, { 'index.ts': 'export const onEvent = () => 1' })
+    const review = await s.as(tenant.key).get(`${tenant.organization}/plugins/${plugin}/release_changes/`)
+    expect(review.body).toMatchObject({
+      source_known: true,
+      changes: [{ field: 'index.ts', before: files['index.ts'] }],
+    })
     await s.close()
     await drop()
   }, 120_000)

@@ -8,7 +8,12 @@ import { signInFailures } from './0012-sign-in-failures.ts'
 import { access } from './0013-access.ts'
 import { foldCase } from './0014-fold-case.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
+import { releaseFiles } from './0016-release-files.ts'
 import { tokenOverlap } from './0030-token-overlap.ts'
+import { approvals } from './change-control/0020-approvals.ts'
+import { archivedFlags } from './change-control/0021-archived-flags.ts'
+import { environments } from './change-control/0022-environments.ts'
+import { freezes } from './change-control/0023-freezes.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -23,5 +28,10 @@ export const migrations: readonly Migration[] = [
   access,
   foldCase,
   pluginReleases,
+  releaseFiles,
+  approvals,
+  archivedFlags,
+  environments,
+  freezes,
   tokenOverlap,
 ]

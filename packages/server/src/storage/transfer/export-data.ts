@@ -92,6 +92,8 @@ function partOfProject(
     return sql<boolean>`(id in (select organization_id from projects where id = ${projectId})
       or id in (select organization_id from plugins where ${usedPlugins(projectId)}))`
   if (shape.name === 'plugins') return usedPlugins(projectId)
+  // A project leaves its set: the other environments stay.
+  if (shape.name === 'environments') return undefined
   // What other organizations have accepted is theirs.
   if (shape.name === 'plugin_acceptances' || shape.name === 'plugin_releases') return undefined
   if (shape.name === 'users') return sql<boolean>`(${sql.join(whereUsersAreNamed(shapes, projectId), sql` or `)})`

@@ -108,6 +108,9 @@ const inChange: Inside = (change, rename, row) => {
 
 const inPayload = fields({ value: inContent })
 
+/** What a change request changes: fields of a flag or cohort, or a scheduled change. */
+const inRequest = fields({ ...contentRules, payload: inPayload })
+
 const jobTables: Readonly<Record<string, string>> = { rollback: 'flags', scheduled_change: 'scheduled_changes' }
 
 /** What made a change. A job is named by a number, or a number and a moment; its type says what the number counts. */
@@ -119,6 +122,7 @@ const inTrigger: Inside = (trigger, rename, row) => {
     copied_from_project: idOf('projects'),
     copied_from_flag: idOf('flags'),
     scheduled_change: idOf('scheduled_changes'),
+    change_request: idOf('change_requests'),
     job_id: value => String(value).replace(/^\d+/, id => String(rename(table, Number(id)) ?? id)),
     ...(!isOfPlugin && { payload: fields({ value: inContent, condition: inFilters }) }),
   })(trigger, rename, row)
@@ -145,6 +149,7 @@ const inJob: Inside = (value, rename, row) =>
 
 const jsonColumns: Readonly<Record<string, Fields>> = {
   activity: { detail: inDetail },
+  change_requests: { base: inContent, patch: inRequest },
   cohorts: { filters: inFilters },
   cohort_jobs: { task: fields({ definitions: inDefinitions }) },
   dashboards: { tiles: each(fields({ flagId: idOf('flags') })) },
@@ -159,6 +164,9 @@ const itemTables: Readonly<Record<string, string>> = {
   Cohort: 'cohorts',
   Plugin: 'plugins',
   PluginConfig: 'plugin_configs',
+  ApprovalPolicy: 'approval_policies',
+  ChangeRequest: 'change_requests',
+  Freeze: 'freezes',
 }
 
 const specialColumns: Readonly<Record<string, (row: Row, rename: Rename) => Row>> = {

@@ -163,6 +163,17 @@ export const plugins: PluginsMessages = {
     preview: 'Änderungen ansehen',
     fromTo: (from, to) => `${from} → ${to}`,
     noChanges: 'Nur die Version ändert sich.',
+    releaseTitle: 'Neue Version verfügbar',
+    releaseHint: owner =>
+      `${owner} hat dieses Plugin geändert. Deine Projekte verwenden weiterhin die Version, die du übernommen hast.`,
+    releaseAskAdmin: 'Ein Admin kann sie prüfen und übernehmen.',
+    reviewRelease: 'Prüfen und übernehmen',
+    releaseQuestion: 'Danach verwenden alle Projekte dieser Organisation diese Version.',
+    releaseSourceUnknown:
+      'Der Quellcode der bisherigen Version ist nicht gespeichert. Lies den neuen Quellcode im Tab „Quellcode“.',
+    releaseUnchanged: 'Keine Einstellung, kein Host und keine Datei hat sich geändert.',
+    acceptRelease: 'Version übernehmen',
+    releaseAccepted: name => `Neue Version von ${name} übernommen`,
     uninstall: 'Deinstallieren',
     uninstallHint: 'Löscht das Plugin, seinen Quellcode, seine Einstellungen in allen Projekten und seine Daten.',
     uninstallShared: 'Beende die Freigabe, bevor du das Plugin deinstallierst.',
@@ -294,6 +305,7 @@ export const plugins: PluginsMessages = {
       attachment_updated: name => `hat eine Datei von ${name} ersetzt`,
       attachment_deleted: name => `hat eine Datei von ${name} entfernt`,
       job_triggered: name => `hat einen Job von ${name} ausgeführt`,
+      release_accepted: name => `hat die aktuelle Version von ${name} übernommen`,
     },
     fields: {
       name: 'Name',
@@ -308,6 +320,7 @@ export const plugins: PluginsMessages = {
       metrics: 'Metriken',
       allowed_hosts: 'Erlaubte Hosts',
       order: 'Position',
+      release: 'Übernommene Version',
     },
   },
 }

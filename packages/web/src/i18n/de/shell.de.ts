@@ -28,6 +28,7 @@ export const shell: ShellMessages = {
     newOrganization: 'Neue Organisation',
     projectName: 'Projektname',
     organizationName: 'Name der Organisation',
+    documentation: 'Dokumentation',
     apiDocs: 'API-Referenz',
     shortcuts: 'Tastenkürzel',
   },

@@ -27,6 +27,7 @@ export const shell = {
     newOrganization: 'New organization',
     projectName: 'Project name',
     organizationName: 'Organization name',
+    documentation: 'Documentation',
     apiDocs: 'API reference',
     shortcuts: 'Keyboard shortcuts',
   },

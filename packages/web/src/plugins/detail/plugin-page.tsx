@@ -25,6 +25,7 @@ import { SourceTab } from '../source/source-tab.tsx'
 import { AboutTab } from './about-tab.tsx'
 import { LogTab } from './log-tab.tsx'
 import { MetricsTab } from './metrics-tab.tsx'
+import { ReleaseBanner } from './release-banner.tsx'
 
 export function PluginPage() {
   const { organizationId, pluginId } = useParams({ from: '/shell/organization/$organizationId/plugins/$pluginId' })
@@ -112,6 +113,7 @@ function PluginWithTabs({ projectId, config, ...props }: TabsProps) {
         </Group>
       }
     >
+      <ReleaseBanner plugin={plugin} organizationId={organizationId} isAdmin={props.isAdmin} />
       <PageTabs label={plugin.name} names={pluginTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )

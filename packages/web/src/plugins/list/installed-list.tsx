@@ -1,4 +1,3 @@
-import type { Plugin } from '@halyard/contract'
 import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -8,7 +7,14 @@ import { InlineMarkdown } from '../../ui/data/inline-markdown.tsx'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { SearchIcon } from '../../ui/icons.tsx'
 import { InstallForm } from '../install/install-form.tsx'
-import { hasUpdate, type PluginConfig, useConfigs, usePlugins } from '../plugin-queries.ts'
+import {
+  hasUpdate,
+  needsAcceptance,
+  type PluginConfig,
+  type UsedPlugin,
+  useConfigs,
+  usePlugins,
+} from '../plugin-queries.ts'
 
 interface Props {
   organizationId: string
@@ -54,7 +60,7 @@ function Nothing() {
 }
 
 interface FoundProps extends Props {
-  plugins: readonly Plugin[]
+  plugins: readonly UsedPlugin[]
   configs: readonly PluginConfig[]
 }
 
@@ -91,7 +97,7 @@ function Found({ plugins, configs, organizationId, projectId }: FoundProps) {
 }
 
 interface CardProps {
-  plugin: Plugin
+  plugin: UsedPlugin
   organizationId: string
   projectId: string | undefined
   config: PluginConfig | undefined
@@ -126,6 +132,11 @@ function PluginCard({ plugin, organizationId, projectId, config }: CardProps) {
         {plugin.is_global && (
           <Badge variant="light" color="grape">
             {t.plugins.global}
+          </Badge>
+        )}
+        {needsAcceptance(plugin, organizationId) && (
+          <Badge color="yellow" variant="light">
+            {t.plugins.releaseTitle}
           </Badge>
         )}
         {hasUpdate(plugin) && (

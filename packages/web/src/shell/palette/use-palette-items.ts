@@ -155,6 +155,7 @@ function usePages(projectId: string | undefined, organizationId: string | undefi
       kind: t.palette.page,
       go: () => navigate({ to: to as never, params: params as never }),
     })),
+    { id: 'guide', label: t.shell.documentation, kind: t.palette.docs, go: () => window.location.assign('/docs/') },
     { id: 'docs', label: t.shell.apiDocs, kind: t.palette.docs, go: () => window.location.assign('/api/docs/') },
   ]
 }

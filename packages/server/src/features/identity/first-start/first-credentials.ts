@@ -5,7 +5,7 @@ import type { Database, Stores } from '../../../stores.ts'
 import { announceIdentity } from '../announce-identity.ts'
 import type { BootstrapOptions, FirstOwner } from '../bootstrap.ts'
 import { hashSecret, newSecret } from '../secret.ts'
-import { hashPassword } from '../sign-in/password.ts'
+import type { Passwords } from '../sign-in/password.ts'
 
 /** What a first start generated and no one has used yet. Null where the operator chose the value. */
 export interface PendingCredentials {
@@ -45,7 +45,7 @@ const purpose = 'first credentials'
 const passwordCharactersMin = 8
 const passwordCharactersMax = 1000
 
-export function createFirstCredentials(database: Database, cipher: Cipher): FirstCredentials {
+export function createFirstCredentials(database: Database, passwords: Passwords, cipher: Cipher): FirstCredentials {
   async function findStored(): Promise<Stored | undefined> {
     const sealed = await database.read(tx => tx.instance.find(instanceName))
     if (sealed === undefined) return undefined
@@ -79,7 +79,7 @@ export function createFirstCredentials(database: Database, cipher: Cipher): Firs
       if (!stored?.setupToken || !isEqual(setupToken, stored.setupToken)) return undefined
       if (password.length < passwordCharactersMin || password.length > passwordCharactersMax)
         throw invalid('password', 'invalid_input', `Use at least ${passwordCharactersMin} characters.`)
-      const passwordHash = await hashPassword(password)
+      const passwordHash = await passwords.hash(password)
       return database.transaction(async tx => {
         // Another request may have used the token meanwhile.
         if ((await tx.instance.find(instanceName)) === undefined) return undefined

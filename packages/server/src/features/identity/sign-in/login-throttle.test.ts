@@ -134,6 +134,24 @@ onEachDatabase('sign-ins on two nodes', dialect => {
     expect(instantOf(new Date()) < now()).toBe(true)
   }, 60_000)
 
+  it('are counted together by nodes whose clocks differ', async () => {
+    const clocks = ['2030-01-02T10:00:00.000000Z', '2030-01-02T10:00:01.000000Z'] as Instant[]
+    const throttles = clocks.map((time, n) =>
+      createLoginThrottle({ database: nodes[n]!.halyard.database, now: () => time, monotonic: () => 0 }),
+    )
+    const outcomes: string[] = []
+    for (const n of times(9)) {
+      const guess = throttles[(n + 1) % 2]!.guess('skewed@example.com', 'skewed', async () => undefined)
+      outcomes.push(
+        await guess.then(
+          () => 'wrong',
+          error => error.kind,
+        ),
+      )
+    }
+    expect(outcomes.filter(outcome => outcome === 'wrong')).toHaveLength(5)
+  })
+
   it('from a known place go on while an account is guessed from everywhere; new places wait', async () => {
     const { guess, countWrong, pass, now } = throttlesUnderClock()
     const email = 'known@example.com'

@@ -11,6 +11,8 @@ const wrongForAccountFromAddressMax = 5
 const wrongForAccountMax = 50
 const wrongFromAddressMax = 50
 const windowMilliseconds = 5 * 60 * 1000
+/** Clocks of nodes differ, and a concurrent request may have read its clock later and written first. */
+const clockSkewMilliseconds = 60_000
 const blocksMax = 50_000
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
@@ -31,6 +33,7 @@ export interface LoginThrottle {
 interface Deps {
   readonly database: Database
   readonly now: () => Instant
+  readonly onFailure?: (reason: 'wrong_password' | 'throttled') => void
   /** Milliseconds. */
   readonly monotonic?: () => number
 }
@@ -40,7 +43,12 @@ interface Limit {
   readonly max: number
 }
 
-export function createLoginThrottle({ database, now, monotonic = monotonicNow }: Deps): LoginThrottle {
+export function createLoginThrottle({
+  database,
+  now,
+  onFailure = () => {},
+  monotonic = monotonicNow,
+}: Deps): LoginThrottle {
   const slots = createKeyedSemaphore()
   /** Until when a key is known to be blocked, so that refusing it needs no query. */
   const blocked = new Map<string, number>()
@@ -99,24 +107,35 @@ export function createLoginThrottle({ database, now, monotonic = monotonicNow }:
     })
   }
 
+  async function guess<T>(email: string, address: string, check: () => Promise<T | undefined>): Promise<T | undefined> {
+    const account = email.trim().toLowerCase()
+    const here = { key: hashSecret(`account ${account} address ${address}`), max: wrongForAccountFromAddressMax }
+    const everywhere = { key: hashSecret(`account ${account}`), max: wrongForAccountMax }
+    const anyAccount = { key: hashSecret(`address ${address}`), max: wrongFromAddressMax }
+    refuseBlocked([here, anyAccount])
+    const lastSuccess = await database.read(tx => tx.signInFailures.findSuccess(here.key))
+    const isKnownPlace = lastSuccess !== undefined && lastSuccess > plusMilliseconds(now(), -knownPlaceMilliseconds)
+    const accountBlockedFor = isKnownPlace ? 0 : blockedFor(everywhere.key)
+    // The next guess from here is then refused without a query.
+    if (accountBlockedFor > 0) block(here.key, accountBlockedFor)
+    const limits = isKnownPlace ? [here, anyAccount] : [here, everywhere, anyAccount]
+    refuseBlocked(limits)
+    const release = await slots.acquire(limits)
+    const found = await checkWithin(limits, check).finally(release)
+    if (found !== undefined) await recordSuccess(here.key, lastSuccess)
+    return found
+  }
+
   return {
     async guess(email, address, check) {
-      const account = email.trim().toLowerCase()
-      const here = { key: hashSecret(`account ${account} address ${address}`), max: wrongForAccountFromAddressMax }
-      const everywhere = { key: hashSecret(`account ${account}`), max: wrongForAccountMax }
-      const anyAccount = { key: hashSecret(`address ${address}`), max: wrongFromAddressMax }
-      refuseBlocked([here, anyAccount])
-      const lastSuccess = await database.read(tx => tx.signInFailures.findSuccess(here.key))
-      const isKnownPlace = lastSuccess !== undefined && lastSuccess > plusMilliseconds(now(), -knownPlaceMilliseconds)
-      const accountBlockedFor = isKnownPlace ? 0 : blockedFor(everywhere.key)
-      // The next guess from here is then refused without a query.
-      if (accountBlockedFor > 0) block(here.key, accountBlockedFor)
-      const limits = isKnownPlace ? [here, anyAccount] : [here, everywhere, anyAccount]
-      refuseBlocked(limits)
-      const release = await slots.acquire(limits)
-      const found = await checkWithin(limits, check).finally(release)
-      if (found !== undefined) await recordSuccess(here.key, lastSuccess)
-      return found
+      try {
+        const found = await guess(email, address, check)
+        if (found === undefined) onFailure('wrong_password')
+        return found
+      } catch (error) {
+        if (error instanceof Problem && error.kind === 'throttled') onFailure('throttled')
+        throw error
+      }
     },
   }
 }
@@ -132,7 +151,11 @@ export const trimSignInFailures: Job = {
   },
 }
 
-const windowAt = (now: Instant): SignInWindow => ({ from: plusMilliseconds(now, -windowMilliseconds), to: now })
+const windowAt = (now: Instant): SignInWindow => ({
+  now,
+  from: plusMilliseconds(now, -windowMilliseconds),
+  to: plusMilliseconds(now, clockSkewMilliseconds),
+})
 
 function tooMany(leftMilliseconds: number): Problem {
   const retryAfterSeconds = Math.max(1, Math.ceil(leftMilliseconds / 1000))

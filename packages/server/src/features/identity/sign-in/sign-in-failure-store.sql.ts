@@ -12,9 +12,9 @@ export function sqlSignInFailureStore(db: Kysely<Tables>): SignInFailureStore {
         .where('since', '>', from)
         .where('since', '<=', to)
         .execute(),
-    async add(keys, { from, to }) {
+    async add(keys, { now, from, to }) {
       // In one order, so that two nodes cannot deadlock.
-      const rows = keys.toSorted().map(key => sql`(${key}, 1, ${to})`)
+      const rows = keys.toSorted().map(key => sql`(${key}, 1, ${now})`)
       const counted = sql`sign_in_failures.since > ${from} and sign_in_failures.since <= ${to}`
       const result = await sql<SignInFailures>`
         insert into sign_in_failures (key, count, since) values ${sql.join(rows)}

@@ -23,6 +23,7 @@ export interface SignInFailureStore {
 }
 
 export interface SignInWindow {
+  readonly now: Instant
   readonly from: Instant
   readonly to: Instant
 }

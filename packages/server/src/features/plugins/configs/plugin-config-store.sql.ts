@@ -1,7 +1,7 @@
 import type { Kysely, Selectable } from 'kysely'
 import { uniqueViolation } from '../../../storage/driver-error.ts'
-import type { PluginAttachmentRow, PluginConfigRow } from '../../../storage/plugin-tables.ts'
 import { readPage } from '../../../storage/read-page.ts'
+import type { PluginAttachmentRow, PluginConfigRow } from '../../../storage/rows/plugin-tables.ts'
 import { saveVersioned } from '../../../storage/save-row.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import { StaleWrite } from '../../../stores.ts'

@@ -47,10 +47,10 @@ async function accept(tx: Stores, author: Author, organizationId: string, plugin
   const before = await tx.pluginReleases.use(organizationId, plugin)
   if (!before.updateAvailable) return
   const [pluginId, digest] = [plugin.id, releaseDigest(plugin)]
-  const code = await tx.plugins.findCode(pluginId)
+  const [code, files] = [await tx.plugins.findCode(pluginId), await tx.plugins.listFiles(pluginId)]
   await tx.pluginReleases.accept(
     { organizationId, pluginId, digest, acceptedAt: now },
-    { pluginId, digest, content: releaseContentOf(plugin), code },
+    { pluginId, digest, content: releaseContentOf(plugin), code, files },
   )
   if (before.isAccepted) await subscribeIfCapabilityAdded(tx, before.plugin, plugin, now, organizationId)
   const accepted = { id: pluginId, organizationId, name: plugin.name }

@@ -14,10 +14,16 @@ export function sqlPluginReleaseStore(db: Kysely<Tables>): PluginReleaseStore {
         .executeTakeFirst()
       return row && { organizationId, pluginId, digest: row.digest, acceptedAt: row.accepted_at }
     },
-    async accept({ organizationId, pluginId, digest, acceptedAt }, { content, code }) {
+    async accept({ organizationId, pluginId, digest, acceptedAt }, { content, code, files }) {
       await db
         .insertInto('plugin_releases')
-        .values({ plugin_id: pluginId, digest, content: JSON.stringify(content), code: code ?? null })
+        .values({
+          plugin_id: pluginId,
+          digest,
+          content: JSON.stringify(content),
+          code: code ?? null,
+          files: JSON.stringify(Object.fromEntries(files)),
+        })
         .onConflict(conflict => conflict.columns(['plugin_id', 'digest']).doNothing())
         .execute()
       const values = { digest, accepted_at: acceptedAt }
@@ -36,6 +42,10 @@ export function sqlPluginReleaseStore(db: Kysely<Tables>): PluginReleaseStore {
     async findCode(pluginId, digest) {
       const row = await release(pluginId, digest).select('code').executeTakeFirst()
       return row?.code ?? undefined
+    },
+    async findFiles(pluginId, digest) {
+      const row = await release(pluginId, digest).select('files').executeTakeFirst()
+      return row?.files ? new Map(Object.entries(JSON.parse(row.files) as Record<string, string>)) : undefined
     },
     async use(organizationId, plugin) {
       const asItIs = { plugin, pinnedDigest: undefined }

@@ -16,6 +16,7 @@ export interface PluginRelease {
   readonly digest: string
   readonly content: ReleaseContent
   readonly code: string | undefined
+  readonly files: ReadonlyMap<string, string>
 }
 
 export interface Acceptance {

@@ -70,6 +70,13 @@ onEachDatabase('releases of a global plugin', dialect => {
     expect((await other.patch(`${other.project}/plugin_configs/${config.id}/`, { enabled: true })).status).toBe(200)
     expect(await processedBy(other)).toBe('one')
 
+    const review = (await other.get(`${other.organization}${path}release_changes/`)).body
+    expect(review).toMatchObject({ release: changed.release, accepted_release: accepted.release, source_known: true })
+    const source = (text: string) => expect.stringContaining(`by: '${text}'`)
+    expect(review.changes).toEqual([
+      expect.objectContaining({ field: 'index.ts', action: 'changed', before: source('one'), after: source('two') }),
+    ])
+
     const stale = await other.post(`${other.organization}${path}accept/`, { release: accepted.release })
     expect(stale.status).toBe(409)
     const reply = await other.post(`${other.organization}${path}accept/`, { release: changed.release })
@@ -87,7 +94,11 @@ onEachDatabase('releases of a global plugin', dialect => {
     expect((await other.post(`${other.project}/feature_flags/`, { key: `free-${id}` })).status).toBe(201)
     const grant = { allowed_hosts: ['evil.example'] }
     expect((await other.patch(`${other.project}/plugin_configs/${config.id}/`, grant)).status).toBe(400)
+    const { changes } = (await other.get(`${other.organization}${path}release_changes/`)).body
+    const fields = ['allowed_hosts', 'capabilities', 'config_schema', 'index.ts', 'plugin.json']
+    expect(changes.map(({ field }: { field: string }) => field).sort()).toEqual(fields)
     expect((await other.post(`${other.organization}${path}accept/`)).status).toBe(200)
+    expect((await other.get(`${other.organization}${path}release_changes/`)).body.changes).toEqual([])
     expect((await other.post(`${other.project}/feature_flags/`, { key: `bound-${id}` })).status).toBe(400)
     await other.patch(`${other.project}/plugin_configs/${config.id}/`, { enabled: false })
   })

@@ -1,7 +1,7 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
 import { type Instant, plusMilliseconds } from '../../../instant.ts'
-import type { PluginJobRow, PluginLogRow } from '../../../storage/plugin-tables.ts'
 import { readPage } from '../../../storage/read-page.ts'
+import type { PluginJobRow, PluginLogRow } from '../../../storage/rows/plugin-tables.ts'
 import type { Tables } from '../../../storage/tables.ts'
 import { contains } from '../../../storage/text-search.ts'
 import { StaleWrite } from '../../../stores.ts'

@@ -1,0 +1,449 @@
+import Type, { type Static } from 'typebox'
+import { ActivityChange } from './activity.ts'
+import { Page, pageQuery } from './page.ts'
+import { inProject, route } from './route.ts'
+import {
+  FreeObject,
+  FreeObjectInput,
+  IdInput,
+  IdParam,
+  Instant,
+  InstantInput,
+  kibibyte,
+  mebibyte,
+  Nullable,
+  ProjectParams,
+} from './schema.ts'
+import { UserBasic } from './users.ts'
+
+const ActionKey = Type.Union(
+  [
+    Type.Literal('feature_flag.create'),
+    Type.Literal('feature_flag.update'),
+    Type.Literal('feature_flag.rollout'),
+    Type.Literal('feature_flag.enable'),
+    Type.Literal('feature_flag.disable'),
+    Type.Literal('feature_flag.delete'),
+    Type.Literal('cohort.update'),
+    Type.Literal('*'),
+  ],
+  { description: 'What needs approval. `*` is everything except switching a flag off.' },
+)
+
+const conditionText =
+  'Which changes need approval: `{}` for all, or `{type}` with `any_change` (`field`), `before_after` and ' +
+  '`change_amount` (`field`, `operator`, `value`), `people_affected` and `losses` (`value`: more people than this), ' +
+  '`tag` (`value`), `author_is_key`, or `all` (`conditions`). The field `rollout_percentage` covers every condition ' +
+  'and variant.'
+
+/** Maximum number of approvers, of approvals and of hours of a policy. */
+export const approversMax = 100
+export const quorumMax = 20
+export const expiresAfterHoursMax = 24 * 365
+
+const ApproverConfig = Type.Object(
+  {
+    quorum: Type.Integer({ description: 'How many approvals are needed.', examples: [1] }),
+    users: Type.Array(Type.Integer(), { description: 'Ids of users who can approve.', examples: [[7]] }),
+    roles: Type.Array(Type.String(), { description: 'Ids of roles whose members can approve.', examples: [[]] }),
+  },
+  { title: 'ApproverConfig', description: 'Who can approve, and how many have to.' },
+)
+const ApproverConfigInput = Type.Object(
+  {
+    quorum: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: quorumMax, description: 'How many approvals are needed; default 1.' }),
+    ),
+    users: Type.Optional(
+      Type.Array(Type.Integer(), { maxItems: approversMax, description: 'Ids of users who can approve.' }),
+    ),
+    roles: Type.Optional(
+      Type.Array(IdInput(), { maxItems: approversMax, description: 'Ids of roles whose members can approve.' }),
+    ),
+  },
+  { description: 'Without users and roles, every admin can approve.' },
+)
+
+export const ApprovalPolicy = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the policy.', examples: [3] }),
+    action_key: Type.String({ description: 'What needs approval.', examples: ['feature_flag.update'] }),
+    conditions: FreeObject(conditionText, {}),
+    approver_config: ApproverConfig,
+    allow_self_approve: Type.Boolean({ description: 'Whether the requester can approve the own request.' }),
+    expires_after_hours: Type.Integer({
+      description: 'A request that is not approved by then expires.',
+      examples: [336],
+    }),
+    enabled: Type.Boolean({ description: 'Whether the policy is in force.', examples: [true] }),
+    created_by: UserBasic,
+    created_at: Instant('When the policy was created.'),
+    updated_at: Instant('When the policy was last changed.'),
+  },
+  { title: 'ApprovalPolicy', description: 'Which changes of a project need approval, and by which users.' },
+)
+export type ApprovalPolicy = Static<typeof ApprovalPolicy>
+
+const policyFields = {
+  action_key: Type.Optional(ActionKey),
+  conditions: Type.Optional(FreeObjectInput(16 * kibibyte, conditionText, {})),
+  approver_config: Type.Optional(ApproverConfigInput),
+  allow_self_approve: Type.Optional(
+    Type.Boolean({ description: 'Whether the requester can approve the own request; default false.' }),
+  ),
+  expires_after_hours: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: expiresAfterHoursMax,
+      description: 'A request that is not approved by then expires; default 14 days.',
+    }),
+  ),
+  enabled: Type.Optional(Type.Boolean({ description: 'Whether the policy is in force; default true.' })),
+}
+const PolicyWrite = Type.Object(policyFields)
+export type ApprovalPolicyWrite = Static<typeof PolicyWrite>
+
+const policyTag = 'Approval policies'
+const policies = '/api/projects/:project_id/approval_policies' as const
+const PolicyParams = Type.Object({ ...ProjectParams.properties, policy_id: IdParam('Id of the policy.') })
+
+export const approvalPolicyRoutes = {
+  list: route({
+    method: 'GET',
+    path: policies,
+    tag: policyTag,
+    operationId: 'listApprovalPolicies',
+    summary: 'List the approval policies of the project, newest first',
+    description: 'Returns a page of policies. Every member can read them.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      ...pageQuery,
+      action_key: Type.Optional(Type.String({ description: 'Only policies for this action.' })),
+      enabled: Type.Optional(Type.String({ description: '`true` or `false`.' })),
+    }),
+    answers: { 200: Page(ApprovalPolicy) },
+  }),
+  create: route({
+    method: 'POST',
+    path: policies,
+    tag: policyTag,
+    operationId: 'createApprovalPolicy',
+    summary: 'Require approval for changes of flags or cohorts (admin)',
+    description:
+      'From then on, changes that the policy names answer 409 with the change request that they open. Switching a flag off stays possible unless a policy names it.',
+    access: inProject('feature_flag:write'),
+    params: ProjectParams,
+    body: Type.Object({ ...policyFields, action_key: ActionKey }),
+    answers: { 201: ApprovalPolicy },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${policies}/:policy_id`,
+    tag: policyTag,
+    operationId: 'getApprovalPolicy',
+    summary: 'Get an approval policy',
+    description: 'Returns one policy with its conditions and approvers.',
+    access: inProject('feature_flag:read'),
+    params: PolicyParams,
+    answers: { 200: ApprovalPolicy },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${policies}/:policy_id`,
+    tag: policyTag,
+    operationId: 'updateApprovalPolicy',
+    summary: 'Change an approval policy (admin); requests that it no longer holds are released',
+    description:
+      'Changes only the fields that the body contains. The change is recorded in the activity of the project.',
+    access: inProject('feature_flag:write'),
+    params: PolicyParams,
+    body: PolicyWrite,
+    answers: { 200: ApprovalPolicy },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${policies}/:policy_id`,
+    tag: policyTag,
+    operationId: 'deleteApprovalPolicy',
+    summary: 'Delete an approval policy (admin); requests that only it held are released',
+    description: 'The deletion is recorded in the activity of the project.',
+    access: inProject('feature_flag:write'),
+    params: PolicyParams,
+    answers: { 204: null },
+  }),
+}
+
+const Impact = (description: string) =>
+  Type.Object(
+    {
+      affected: Type.Integer({ description: 'People whose value would change.', examples: [120] }),
+      gains: Type.Integer({ description: 'People who would get the flag.', examples: [120] }),
+      losses: Type.Integer({ description: 'People who would lose the flag.', examples: [0] }),
+    },
+    { description },
+  )
+
+const Approval = Type.Object(
+  {
+    created_by: UserBasic,
+    decision: Type.String({ enum: ['approved', 'rejected'], description: 'What was decided.' }),
+    reason: Type.String({ description: 'Why.', examples: ['Looks right.'] }),
+    created_at: Instant('When it was decided.'),
+    is_current: Type.Boolean({ description: 'False for a decision about earlier content: it does not count.' }),
+  },
+  { title: 'Approval', description: 'A decision about a change request.' },
+)
+
+const requestFields = {
+  id: Type.Integer({ description: 'Unique id of the request.', examples: [21] }),
+  action_key: Type.String({ description: 'The main action of the change.', examples: ['feature_flag.update'] }),
+  resource_type: Type.String({
+    enum: ['feature_flag', 'cohort', 'scheduled_change'],
+    description: 'What would be changed.',
+  }),
+  resource_id: Nullable(
+    Type.String({ description: 'Id of the flag or cohort; null for a flag to be created.', examples: ['12'] }),
+  ),
+  state: Type.String({
+    examples: ['pending'],
+    description:
+      '`pending`, `approved`, `applied`, `rejected`, `cancelled`, `expired`, `failed`, or `conflicted`: approved, but ' +
+      'another change touched the same field, so that it needs a rebase.',
+  }),
+  title: Type.String({ description: 'What the change is about.', examples: ['Update new-checkout'] }),
+  reason: Type.String({ description: 'Why the change is requested.', examples: ['The experiment is over.'] }),
+  intent: FreeObject('The fields that would change, with their new values.', { name: 'The checkout with one page' }),
+  base: FreeObject('The same fields as they were when the request was opened or rebased.', { name: '' }),
+  base_version: Nullable(Type.Integer({ description: 'The version that the request is based on.', examples: [4] })),
+  content_hash: Type.String({ description: 'Identifies the content. Decisions hold for one content only.' }),
+  impact: Nullable(Impact('How many people it concerned when it was opened; null when that was not counted.')),
+  created_by: UserBasic,
+  through: Nullable(Type.String({ description: 'Label of the key that was used.', examples: ['ci'] })),
+  created_at: Instant('When the request was opened.'),
+  updated_at: Instant('When the request last changed.'),
+  expires_at: Instant('When the request expires unless it is approved.'),
+  apply_at: Nullable(Instant('When it is applied, once it is approved; null for at once.')),
+  next_attempt_at: Nullable(Instant('When it is looked at again; null once nothing is left to do.')),
+  applied_at: Nullable(Instant('When the change was applied.', null)),
+  applied_by: Nullable(UserBasic),
+  applied_version: Nullable(Type.Integer({ description: 'The version that applying it made.', examples: [null] })),
+  apply_error: Nullable(Type.String({ description: 'Why it failed, conflicts or waits.', examples: [null] })),
+  emergency_reason: Nullable(
+    Type.String({ description: 'Set when the change bypassed its policies.', examples: [null] }),
+  ),
+  review: Nullable(
+    Type.Object(
+      {
+        note: Type.String({ description: 'What the review found.' }),
+        reviewed_by: UserBasic,
+        reviewed_at: Instant('When the review was closed.'),
+      },
+      { description: 'The review of an emergency change; null until it is closed.', examples: [null] },
+    ),
+  ),
+  approvals: Type.Array(Approval, { description: 'Decisions, in the order in which they were made.' }),
+  is_requester: Type.Boolean({ description: 'Whether the caller opened the request.', examples: [false] }),
+  user_decision: Nullable(Type.String({ description: "The caller's decision about the present content." })),
+}
+export const ChangeRequest = Type.Object(requestFields, {
+  title: 'ChangeRequest',
+  description: 'A change that waits for approval, or waited.',
+})
+export type ChangeRequest = Static<typeof ChangeRequest>
+
+export const ChangeRequestDetail = Type.Object(
+  {
+    ...requestFields,
+    can_approve: Type.Boolean({ description: 'Whether the caller can decide about it now.' }),
+    can_cancel: Type.Boolean({ description: 'Whether the caller can cancel it now.' }),
+    policies: Type.Array(
+      Type.Object({
+        id: Type.Integer({ description: 'Id of the policy.', examples: [3] }),
+        action_key: Type.String({ description: 'What the policy names.', examples: ['feature_flag.update'] }),
+        quorum: Type.Integer({ description: 'How many approvals it needs.', examples: [1] }),
+        approved: Type.Integer({ description: 'Approvals that count.' }),
+        is_satisfied: Type.Boolean({ description: 'Whether it has enough approvals.' }),
+      }),
+      { description: 'The policies that the change meets now.' },
+    ),
+    changes: Type.Array(ActivityChange, { description: 'What applying it now would change, field by field.' }),
+    conflicts: Type.Array(Type.String(), { description: 'Paths that were changed differently since.', examples: [[]] }),
+    current: FreeObject('The same fields as they are now.', { name: '' }),
+    impact_now: Nullable(Impact('How many people applying it now would concern; null when that cannot be counted.')),
+    dependents: Type.Array(
+      Type.Object({
+        id: Type.Integer({ description: 'Id of the flag.', examples: [13] }),
+        key: Type.String({ description: 'Key of the flag.', examples: ['pricing-test'] }),
+      }),
+      { description: 'Active flags that depend on the flag.' },
+    ),
+    scheduled_changes: Type.Array(Type.Integer(), {
+      description: 'Ids of pending scheduled changes of the flag.',
+      examples: [[]],
+    }),
+  },
+  { title: 'ChangeRequestDetail', description: 'A change request with what applying it now would change.' },
+)
+export type ChangeRequestDetail = Static<typeof ChangeRequestDetail>
+
+const requestTag = 'Change requests'
+const requests = '/api/projects/:project_id/change_requests' as const
+const RequestParams = Type.Object({ ...ProjectParams.properties, request_id: IdParam('Id of the change request.') })
+const reasonCharactersMax = 2000
+const Reason = Type.Optional(
+  Type.String({ maxLength: reasonCharactersMax, description: 'Why.', examples: ['Looks right.'] }),
+)
+const Outcome = Type.Object(
+  {
+    status: Type.String({ description: 'The state of the request after the action.', examples: ['applied'] }),
+    message: Type.String({ description: 'The state in words.', examples: ['The change was applied.'] }),
+    change_request: ChangeRequestDetail,
+  },
+  { title: 'ChangeRequestOutcome', description: 'What became of a change request.' },
+)
+const action = <const P extends string, B extends Record<string, ReturnType<typeof Type.Optional>>>(
+  name: P,
+  { operationId, summary, description }: { operationId: string; summary: string; description: string },
+  body: B,
+) =>
+  route({
+    method: 'POST',
+    path: `${requests}/:request_id/${name}`,
+    tag: requestTag,
+    operationId,
+    summary,
+    description,
+    access: inProject('feature_flag:write'),
+    params: RequestParams,
+    body: Type.Object(body),
+    bodyOptional: true,
+    mayConflict: true,
+    answers: { 200: Outcome },
+  })
+
+export const changeRequestRoutes = {
+  list: route({
+    method: 'GET',
+    path: requests,
+    tag: requestTag,
+    operationId: 'listChangeRequests',
+    summary: 'List the change requests of the project, newest first',
+    description: 'Returns a page of requests with their decisions. `mine=1` is the inbox of the caller.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      ...pageQuery,
+      state: Type.Optional(Type.String({ description: 'One or more states, separated by commas.' })),
+      action_key: Type.Optional(Type.String({ description: 'Only requests with this main action.' })),
+      resource_type: Type.Optional(
+        Type.String({ description: '`feature_flag` (default) or `cohort`, for `resource_id`.' }),
+      ),
+      resource_id: Type.Optional(Type.String({ description: 'Id of the flag or cohort.' })),
+      requester: Type.Optional(Type.String({ description: 'User id.' })),
+      mine: Type.Optional(
+        Type.String({ description: '`1`: pending requests that wait for the decision of the caller.' }),
+      ),
+      review: Type.Optional(Type.String({ description: '`open`: emergency changes whose review is not closed.' })),
+    }),
+    answers: { 200: Page(ChangeRequest) },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${requests}/:request_id`,
+    tag: requestTag,
+    operationId: 'getChangeRequest',
+    summary: 'Get a change request with what applying it now would change, its impact and its policies',
+    description: 'Counts the people concerned, so it takes longer than the list.',
+    access: inProject('feature_flag:read'),
+    params: RequestParams,
+    answers: { 200: ChangeRequestDetail },
+  }),
+  create: route({
+    method: 'POST',
+    path: requests,
+    tag: requestTag,
+    operationId: 'createChangeRequest',
+    summary: 'Request a change of a flag, or a new flag, to be approved and applied later',
+    description:
+      'Opens a request whether or not a policy asks for it; without a matching policy it is approved at once.',
+    access: inProject('feature_flag:write'),
+    params: ProjectParams,
+    body: Type.Object({
+      flag_id: Type.Optional(Type.Integer({ description: 'Absent for a new flag.' })),
+      patch: FreeObjectInput(4 * mebibyte, 'Writable fields of the flag.', { name: 'The checkout with one page' }),
+      title: Type.Optional(Type.String({ maxLength: 200, description: 'What the change is about.' })),
+      reason: Reason,
+      apply_at: Type.Optional(InstantInput('When it is applied, once it is approved.')),
+      dry_run: Type.Optional(Type.Boolean({ description: 'Returns the request that would be opened (id 0).' })),
+    }),
+    mayConflict: true,
+    answers: { 201: ChangeRequest, 200: ChangeRequest },
+  }),
+  approve: action(
+    'approve',
+    {
+      operationId: 'approveChangeRequest',
+      summary: 'Approve the request; the last approval needed applies it',
+      description: 'Only approvals of the present content count. Apply it later by `apply_at`.',
+    },
+    {
+      reason: Reason,
+      content_hash: Type.Optional(
+        Type.String({ maxLength: 64, description: 'The content that was reviewed; 409 when it has changed.' }),
+      ),
+    },
+  ),
+  reject: action(
+    'reject',
+    {
+      operationId: 'rejectChangeRequest',
+      summary: 'Reject the request; a reason is required',
+      description: 'One rejection by a user who can approve ends the request.',
+    },
+    { reason: Reason },
+  ),
+  cancel: action(
+    'cancel',
+    {
+      operationId: 'cancelChangeRequest',
+      summary: 'Cancel the own request (an admin can cancel any)',
+      description: 'A request that was applied or has ended cannot be cancelled.',
+    },
+    { reason: Reason },
+  ),
+  apply: action(
+    'apply',
+    {
+      operationId: 'applyChangeRequest',
+      summary: 'Apply an approved request now',
+      description: 'Usually not needed: the last approval applies the request, and a job applies what is due.',
+    },
+    {},
+  ),
+  rebase: action(
+    'rebase',
+    {
+      operationId: 'rebaseChangeRequest',
+      summary: 'Put the request on top of the present flag; its decisions are void',
+      description:
+        'Merges by condition, variants and payload. The result is another content, which needs approval again.',
+    },
+    {
+      resolve: Type.Optional(
+        Type.Union([Type.Literal('mine'), Type.Literal('theirs')], {
+          description: 'Which side wins where both changed the same; without it a conflict is a 409.',
+        }),
+      ),
+    },
+  ),
+  review: action(
+    'review',
+    {
+      operationId: 'reviewChangeRequest',
+      summary: 'Close the review of an emergency change',
+      description: 'An admin other than the requester states what the review found.',
+    },
+    { note: Reason },
+  ),
+}

@@ -1,0 +1,305 @@
+import Type from 'typebox'
+import { Nullable, shapeKeyword } from './schema.ts'
+
+/**
+ * The documented shapes of definitions. The engine validates them, so that an error names the path, and keys that it does not know
+ * are stored as they are.
+ */
+
+export const propertyOperators = [
+  'exact',
+  'is_not',
+  'icontains',
+  'not_icontains',
+  'icontains_multi',
+  'not_icontains_multi',
+  'starts_with',
+  'not_starts_with',
+  'ends_with',
+  'not_ends_with',
+  'regex',
+  'not_regex',
+  'gt',
+  'gte',
+  'lt',
+  'lte',
+  'between',
+  'not_between',
+  'is_set',
+  'is_not_set',
+  'is_date_exact',
+  'is_date_before',
+  'is_date_after',
+  'semver_eq',
+  'semver_neq',
+  'semver_gt',
+  'semver_gte',
+  'semver_lt',
+  'semver_lte',
+  'semver_tilde',
+  'semver_caret',
+  'semver_wildcard',
+] as const
+
+/** Aliases, and the operators of cohort and flag filters. */
+const otherOperators = ['min', 'max', 'in', 'not_in', 'flag_evaluates_to'] as const
+
+const groupTypeIndex = (description: string) =>
+  Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 4, description, examples: [null] })))
+
+export const PropertyFilter = Type.Object(
+  {
+    key: Type.String({ description: 'Name of the property; the id of the flag for `type: flag`.', examples: ['plan'] }),
+    type: Type.Optional(
+      Type.String({
+        enum: ['person', 'group', 'cohort', 'flag'],
+        description: 'Where the value comes from; `person` by default.',
+        examples: ['person'],
+      }),
+    ),
+    operator: Type.Optional(
+      Nullable(
+        Type.String({
+          enum: [...propertyOperators, ...otherOperators],
+          description:
+            'How to compare; `exact` by default. `in` and `not_in` are for cohorts, `flag_evaluates_to` for flags.',
+          examples: ['exact'],
+        }),
+      ),
+    ),
+    value: Type.Optional(
+      Type.Unknown({
+        description: 'What to compare with: text, a number, a list, the id of a cohort, or the value of a flag.',
+        examples: ['pro'],
+      }),
+    ),
+    group_type_index: groupTypeIndex('Index of the group type, for `type: group`.'),
+    negation: Type.Optional(
+      Nullable(Type.Boolean({ description: 'Whether to invert the result.', examples: [false] })),
+    ),
+  },
+  { title: 'PropertyFilter', description: 'Compares one property of a person or group, a cohort or another flag.' },
+)
+
+export const Condition = Type.Object(
+  {
+    properties: Type.Optional(
+      Nullable(Type.Array(PropertyFilter, { description: 'All of these must match. Empty: everyone matches.' })),
+    ),
+    rollout_percentage: Type.Optional(
+      Nullable(
+        Type.Number({
+          minimum: 0,
+          maximum: 100,
+          description: 'Percentage of the matching subjects; null means 100.',
+          examples: [100],
+        }),
+      ),
+    ),
+    variant: Type.Optional(
+      Nullable(
+        Type.String({ description: 'Key of the variant that everyone in this condition gets.', examples: [null] }),
+      ),
+    ),
+    aggregation_group_type_index: groupTypeIndex('Buckets this condition by another entity than the flag.'),
+  },
+  { title: 'Condition', description: 'A release condition: property filters and a rollout percentage.' },
+)
+
+export const Variant = Type.Object(
+  {
+    key: Type.String({ description: 'Value of the flag for this variant.', examples: ['control'] }),
+    name: Type.Optional(Nullable(Type.String({ description: 'Description of the variant.' }))),
+    rollout_percentage: Type.Number({
+      minimum: 0,
+      maximum: 100,
+      description: 'Percentage of the subjects who get this variant. All variants add up to 100.',
+      examples: [50],
+    }),
+  },
+  { title: 'Variant', description: 'A value of a multivariate flag.' },
+)
+
+const Holdout = Type.Object(
+  {
+    id: Type.Optional(
+      Nullable(
+        Type.Union([Type.Integer(), Type.String()], { description: 'Id of the holdout; part of its variant key.' }),
+      ),
+    ),
+    exclusion_percentage: Type.Optional(
+      Nullable(
+        Type.Number({ minimum: 0, maximum: 100, description: 'Percentage of subjects who never get the flag.' }),
+      ),
+    ),
+  },
+  { title: 'Holdout', description: 'Subjects who never get the flag.' },
+)
+
+const Multivariate = Type.Object(
+  {
+    variants: Type.Optional(Nullable(Type.Array(Variant, { description: 'Variants, in the order of their buckets.' }))),
+  },
+  { title: 'Multivariate', description: 'Turns a flag into one with several values.' },
+)
+
+export const Filters = Type.Object(
+  {
+    groups: Type.Optional(
+      Nullable(
+        Type.Array(Condition, {
+          description: 'Release conditions. The first one that matches decides. Empty: the flag is off for everyone.',
+        }),
+      ),
+    ),
+    multivariate: Type.Optional(Nullable(Multivariate)),
+    payloads: Type.Optional(
+      Nullable(
+        Type.Record(Type.String(), Type.Unknown(), {
+          description: 'Variant key, or `true` for a flag without variants → JSON, as text or as a value.',
+        }),
+      ),
+    ),
+    aggregation_group_type_index: groupTypeIndex('Buckets by this group type instead of by person.'),
+    super_groups: Type.Optional(
+      Nullable(Type.Array(Condition, { description: 'A condition that decides before all others.' })),
+    ),
+    feature_enrollment: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Early access: the person property `$feature_enrollment/<key>` decides first.',
+        }),
+      ),
+    ),
+    holdout: Type.Optional(Nullable(Holdout)),
+    early_exit: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Stops at the first condition whose properties match, even if its rollout excludes the subject.',
+        }),
+      ),
+    ),
+  },
+  {
+    title: 'Filters',
+    description: 'Who gets the flag and with which value. Unknown keys are stored and have no effect.',
+    examples: [{ groups: [{ properties: [], rollout_percentage: 100 }] }],
+  },
+)
+
+const CohortFilterGroup = Type.Object(
+  {
+    type: Type.String({ enum: ['AND', 'OR'], description: 'Whether all or any of the values must match.' }),
+    values: Type.Array(
+      Type.Union([Type.Ref('CohortFilterGroup'), PropertyFilter], {
+        description: 'Either nested groups or property filters, not both.',
+      }),
+      { description: 'Members of the group.' },
+    ),
+  },
+  {
+    title: 'CohortFilterGroup',
+    description: 'Property filters, combined.',
+    examples: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
+  },
+)
+
+export const CohortFilters = Type.Object(
+  { properties: Type.Optional(Nullable(CohortFilterGroup)) },
+  {
+    title: 'CohortFilters',
+    description: 'Who is in a dynamic cohort; empty for a static one.',
+    examples: [
+      {
+        properties: {
+          type: 'OR',
+          values: [{ type: 'AND', values: [{ key: 'plan', type: 'person', operator: 'exact', value: 'beta' }] }],
+        },
+      },
+    ],
+  },
+)
+
+const RollbackMetric = Type.Object(
+  {
+    event: Type.Optional(Type.String({ description: 'Name of the event to count.', examples: ['checkout failed'] })),
+    name: Type.Optional(Type.String({ description: 'Name of a pushed metric, instead of `event`.' })),
+    math: Type.Optional(
+      Type.String({
+        enum: ['count', 'rate', 'average', 'sum', 'minimum', 'maximum'],
+        description: 'How values are aggregated: `count` or `rate` of events; all but `rate` for a pushed metric.',
+      }),
+    ),
+    per: Type.Optional(Type.String({ description: 'Event whose number the rate is relative to.' })),
+    properties: Type.Optional(Type.Array(PropertyFilter, { description: 'Only events with these properties.' })),
+    only_flagged: Type.Optional(Type.Boolean({ description: 'Only events that carry the flag as on.' })),
+  },
+  { title: 'RollbackMetric', description: 'What a rollback condition measures.' },
+)
+
+const RollbackCondition = Type.Object(
+  {
+    metric: Type.Union([RollbackMetric, Type.String()], {
+      description: 'The metric, or the name of a pushed metric.',
+    }),
+    operator: Type.String({
+      enum: ['gt', 'gte', 'lt', 'lte', '>', '>=', '<', '<='],
+      description: 'How the metric is compared with the threshold.',
+    }),
+    threshold: Type.Number({ description: 'Value that the metric is compared with.', examples: [10] }),
+    window_minutes: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 10_080,
+        description: 'Length of the window; 60 by default.',
+        examples: [15],
+      }),
+    ),
+    minimum_samples: Type.Optional(
+      Type.Integer({ minimum: 0, description: 'With fewer samples the condition does not hold; 1 by default.' }),
+    ),
+  },
+  { title: 'RollbackCondition', description: 'A metric over a window, compared with a threshold.' },
+)
+
+/** A condition that cannot be parsed is stored and never triggers, so that anything else is allowed as well. */
+export const RollbackConditions = Type.Object(
+  {
+    conditions: Type.Optional(
+      Type.Unknown({
+        [shapeKeyword]: Type.Array(Type.Union([RollbackCondition, Type.Unknown()]), {
+          description: 'The flag is switched off when one of them holds.',
+        }),
+      }),
+    ),
+  },
+  {
+    title: 'RollbackConditions',
+    description: 'When the flag is switched off automatically; empty for never.',
+  },
+)
+
+export const FlagDefinition = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+    team_id: Type.Integer({ description: 'Project id.', examples: [1] }),
+    name: Type.String({ description: 'Description of the flag.', examples: ['The checkout with one page'] }),
+    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    filters: Filters,
+    deleted: Type.Boolean({ description: 'Always false.', examples: [false] }),
+    active: Type.Boolean({ description: 'Whether the flag is switched on.', examples: [true] }),
+    ensure_experience_continuity: Type.Boolean({
+      description: 'Whether SDKs must evaluate the flag remotely.',
+      examples: [false],
+    }),
+    has_encrypted_payloads: Type.Boolean({ description: 'Always false.', examples: [false] }),
+    version: Type.Integer({ description: 'Version of the flag.', examples: [1] }),
+    evaluation_runtime: Type.String({ enum: ['server', 'client', 'all'], description: 'Which SDKs use the flag.' }),
+    evaluation_contexts: Type.Array(Type.String(), { description: 'Contexts of the flag.', examples: [[]] }),
+    bucketing_identifier: Nullable(
+      Type.String({ enum: ['distinct_id', 'device_id'], description: 'Id that decides the bucket.' }),
+    ),
+    has_experiment: Type.Boolean({ description: 'Always false.', examples: [false] }),
+  },
+  { title: 'FlagDefinition', description: 'A flag as SDKs evaluate it locally.' },
+)

@@ -1,0 +1,107 @@
+import Type, { type Static } from 'typebox'
+import { Page, pageQuery } from './page.ts'
+import { inOrganization, route } from './route.ts'
+import { IdParam, Instant, InstantInput, Nullable, OrganizationParams } from './schema.ts'
+import { UserBasic } from './users.ts'
+
+/** A recurring freeze lasts at most this long. */
+export const freezeMinutesMax = 31 * 24 * 60
+
+const scopeFields = {
+  environment_set: Nullable(
+    Type.Integer({ description: 'Only the projects of this environment set.', examples: [null] }),
+  ),
+  project: Nullable(Type.Integer({ description: 'Only this project.', examples: [1] })),
+  tag: Nullable(Type.String({ description: 'Only flags with this tag.', examples: [null] })),
+}
+
+export const Freeze = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the freeze.', examples: [2] }),
+    ...scopeFields,
+    starts_at: Nullable(Instant('Start of a one-off freeze.')),
+    ends_at: Nullable(Instant('End of a one-off freeze.')),
+    rrule: Nullable(
+      Type.String({ description: 'When a recurring freeze starts (RFC 5545), in local time.', examples: [null] }),
+    ),
+    duration_minutes: Nullable(Type.Integer({ description: 'How long a recurring freeze lasts.', examples: [null] })),
+    time_zone: Type.String({ description: 'IANA time zone of `rrule`.', examples: ['UTC'] }),
+    reason: Type.String({ description: 'Why changes are frozen.', examples: ['Black Friday'] }),
+    is_active: Type.Boolean({ description: 'Whether it is in force now.' }),
+    current_end: Nullable(Instant('When the freeze that is in force ends.')),
+    next_start: Nullable(Instant('When it starts the next time; null when it is over.')),
+    created_by: UserBasic,
+    created_at: Instant('When the freeze was created.'),
+  },
+  { title: 'Freeze', description: 'A time in which flags and cohorts are not changed, except to switch them off.' },
+)
+export type Freeze = Static<typeof Freeze>
+
+const tag = 'Freezes'
+const freezes = '/api/organizations/:parent_lookup_organization_id/freezes' as const
+const FreezeParams = Type.Object({ ...OrganizationParams.properties, freeze_id: IdParam('Id of the freeze.') })
+
+export const freezeRoutes = {
+  list: route({
+    method: 'GET',
+    path: freezes,
+    tag,
+    operationId: 'listFreezes',
+    summary: 'List the freezes of the organization, newest first',
+    description: 'Every member can read them. `is_active` and `current_end` refer to now.',
+    access: inOrganization('feature_flag:read'),
+    params: OrganizationParams,
+    query: Type.Object({
+      ...pageQuery,
+      project: Type.Optional(Type.Integer({ description: 'Only freezes that concern this project.' })),
+    }),
+    answers: { 200: Page(Freeze) },
+  }),
+  create: route({
+    method: 'POST',
+    path: freezes,
+    tag,
+    operationId: 'createFreeze',
+    summary: 'Freeze flags and cohorts (admin): once, or recurring by an RRULE; switching off stays possible',
+    description:
+      'During a freeze changes answer 409 with the code `frozen`; schedules and approved requests wait until it ends.',
+    access: inOrganization('feature_flag:write'),
+    params: OrganizationParams,
+    body: Type.Object({
+      environment_set: Type.Optional(Type.Integer({ description: 'Only the projects of this environment set.' })),
+      project: Type.Optional(Type.Integer({ description: 'Only this project.' })),
+      tag: Type.Optional(Type.String({ minLength: 1, maxLength: 255, description: 'Only flags with this tag.' })),
+      starts_at: Type.Optional(InstantInput('Start of a one-off freeze; default now.')),
+      ends_at: Type.Optional(InstantInput('End of a one-off freeze.')),
+      rrule: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 500,
+          description: 'Such as `FREQ=WEEKLY;BYDAY=FR;BYHOUR=16;BYMINUTE=0`.',
+        }),
+      ),
+      duration_minutes: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: freezeMinutesMax, description: 'How long a recurring freeze lasts.' }),
+      ),
+      time_zone: Type.Optional(Type.String({ maxLength: 100, description: 'IANA time zone; default UTC.' })),
+      reason: Type.String({
+        minLength: 1,
+        maxLength: 1000,
+        description: 'Why changes are frozen.',
+        examples: ['Black Friday'],
+      }),
+    }),
+    answers: { 201: Freeze },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${freezes}/:freeze_id`,
+    tag,
+    operationId: 'deleteFreeze',
+    summary: 'End and remove a freeze (admin)',
+    description: 'Changes are possible again at once.',
+    access: inOrganization('feature_flag:write'),
+    params: FreezeParams,
+    answers: { 204: null },
+  }),
+}

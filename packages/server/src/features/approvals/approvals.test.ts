@@ -1,0 +1,283 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { instantOf } from '../../instant.ts'
+import { onEachDatabase } from '../../testing/databases.ts'
+import { type Client, type Scenario, startScenario } from '../../testing/scenario.ts'
+
+const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_percentage: percentage }] })
+const byEmail = (email: string, percentage = 100) => ({
+  properties: [{ key: 'email', type: 'person', value: email, operator: 'exact' }],
+  rollout_percentage: percentage,
+})
+
+onEachDatabase('approvals', dialect => {
+  let s: Scenario
+  let ann: Awaited<ReturnType<Scenario['join']>>
+  let ben: Awaited<ReturnType<Scenario['join']>>
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+    ann = await s.join('ann')
+    ben = await s.join('ben')
+  })
+  afterAll(() => s.close())
+
+  /** A project of its own with one policy. */
+  async function gated(policy: object = {}) {
+    const { body: project } = await s.post('/api/projects/', { name: 'gated' })
+    const path = `/api/projects/${project.id}`
+    const flag = async (body: object) => (await s.post(`${path}/feature_flags/`, body)).body
+    const gate = async (more: object = {}) => {
+      const body = { action_key: '*', approver_config: { users: [ann.id, ben.id] }, ...policy, ...more }
+      const reply = await s.post(`${path}/approval_policies/`, body)
+      expect(reply.status, reply.text).toBe(201)
+      return `${path}/approval_policies/${reply.body.id}/`
+    }
+    const read = async (id: number) => (await s.get(`${path}/feature_flags/${id}/`)).body
+    const act = (client: Client, id: number, action: string, body: object = {}) =>
+      client.post(`${path}/change_requests/${id}/${action}/`, body)
+    const request = async (id: number) => (await s.get(`${path}/change_requests/${id}/`)).body
+    const propose = async (id: number, patch: object, client: Client = s): Promise<number> => {
+      const reply = await client.patch(`${path}/feature_flags/${id}/`, patch)
+      expect(reply.status, reply.text).toBe(409)
+      return reply.body.change_request.id
+    }
+    return { id: project.id as number, path, flag, gate, read, act, request, propose }
+  }
+
+  it('answers a change that needs approval with 409 and the change request, and applies it when it is approved', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'reviewed', filters: rollout(10) })
+    await p.gate()
+    const reply = await s.patch(`${p.path}/feature_flags/${flag.id}/`, { filters: rollout(50) })
+    expect(reply.status).toBe(409)
+    expect(reply.body).toMatchObject({
+      type: 'approval_required',
+      code: 'approval_required',
+      attr: null,
+      resource_type: 'feature_flag',
+      resource_id: String(flag.id),
+      change_request: { state: 'pending' },
+    })
+    expect(await p.read(flag.id)).toMatchObject({ filters: rollout(10), version: 1 })
+    const { id, url } = reply.body.change_request
+    const again = await s.patch(`${p.path}/feature_flags/${flag.id}/`, { filters: rollout(50) })
+    expect(again.body.change_request.id).toBe(id)
+
+    const seen = (await ann.get(url)).body
+    expect(seen).toMatchObject({
+      can_approve: true,
+      is_requester: false,
+      user_decision: null,
+      policies: [{ quorum: 1, approved: 0, is_satisfied: false }],
+      changes: [{ field: 'filters', before: rollout(10), after: rollout(50) }],
+    })
+    expect((await s.get(url)).body).toMatchObject({ can_approve: false, is_requester: true, can_cancel: true })
+    expect((await ann.get(`${p.path}/change_requests/?mine=1`)).body.count).toBe(1)
+    const approved = await p.act(ann, id, 'approve', { content_hash: seen.content_hash, reason: 'Fine.' })
+    expect(approved.body).toMatchObject({
+      status: 'applied',
+      change_request: { applied_version: 2, user_decision: 'approved' },
+    })
+    expect(await p.read(flag.id)).toMatchObject({ filters: rollout(50), version: 2 })
+    expect((await ann.get(`${p.path}/change_requests/?mine=1`)).body.count).toBe(0)
+    const { body: activity } = await s.get(`${p.path}/feature_flags/${flag.id}/activity/`)
+    expect(activity.results.map((entry: { activity: string }) => entry.activity)).toEqual([
+      'change_applied',
+      'updated',
+      'change_approved',
+      'change_requested',
+      'created',
+    ])
+    expect(activity.results[1]).toMatchObject({
+      user: { email: expect.any(String) },
+      detail: { trigger: { change_request: id } },
+    })
+  })
+
+  it('lets a flag be switched off unless a policy names it', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'switch' })
+    await p.gate()
+    const off = await s.patch(`${p.path}/feature_flags/${flag.id}/`, { active: false })
+    expect(off.body).toMatchObject({ active: false, version: 2 })
+    await p.propose(flag.id, { active: true })
+    const other = await p.flag({ key: 'other' }).then(async body => body.change_request.id as number)
+    expect((await p.request(other)).resource_id).toBeNull()
+    await p.gate({ action_key: 'feature_flag.disable' })
+    const created = await p.act(ann, other, 'approve')
+    expect(created.body).toMatchObject({ status: 'applied' })
+    await p.propose(Number(created.body.change_request.resource_id), { active: false })
+  })
+
+  it('needs a quorum of users who can approve when it is applied, and never the requester alone', async () => {
+    const p = await gated({ approver_config: { quorum: 2, users: [ann.id, ben.id] } })
+    const flag = await p.flag({ key: 'two' })
+    await p.gate()
+    const id = await p.propose(flag.id, { name: 'by ann' }, ann)
+    expect((await p.act(ann, id, 'approve')).status).toBe(403)
+    expect((await p.act(s, id, 'approve')).status).toBe(403)
+    expect((await p.act(ben, id, 'approve')).body.status).toBe('pending')
+    expect((await p.act(s, id, 'apply')).status).toBe(409)
+    const own = await p.propose(flag.id, { name: 'by owner' })
+    const both = await Promise.all([p.act(ann, own, 'approve'), p.act(ben, own, 'approve')])
+    expect(both.map(({ body }) => body.status).sort()).toEqual(['applied', 'pending'])
+    expect((await p.read(flag.id)).name).toBe('by owner')
+    const wrong = await s.post(`${p.path}/approval_policies/`, {
+      action_key: '*',
+      approver_config: { quorum: 3, users: [ann.id, ben.id] },
+    })
+    expect(wrong.body).toMatchObject({ attr: 'approver_config__quorum' })
+  })
+
+  it('rejects with a reason, cancels, and releases what no policy holds any more', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'ends' })
+    const policy = await p.gate()
+    const rejected = await p.propose(flag.id, { name: 'rejected' })
+    expect((await p.act(ann, rejected, 'reject')).body).toMatchObject({ attr: 'reason' })
+    expect((await p.act(ann, rejected, 'reject', { reason: 'No.' })).body.status).toBe('rejected')
+    expect((await p.act(ben, rejected, 'approve')).status).toBe(409)
+    const cancelled = await p.propose(flag.id, { name: 'cancelled' })
+    expect((await p.act(ann, cancelled, 'cancel')).status).toBe(403)
+    expect((await p.act(s, cancelled, 'cancel')).body.status).toBe('cancelled')
+    const released = await p.propose(flag.id, { name: 'released' })
+    expect((await s.delete(policy)).status).toBe(204)
+    expect((await p.request(released)).state).toBe('approved')
+    await s.halyard.jobs.runDue(instantOf(new Date()))
+    expect((await p.request(released)).state).toBe('applied')
+    expect((await p.read(flag.id)).name).toBe('released')
+  })
+
+  it('merges what others changed since, by condition, and stops at a real conflict', async () => {
+    const p = await gated({ action_key: 'feature_flag.rollout' })
+    const groups = [byEmail('a@example.com', 10), byEmail('b@example.com', 10)]
+    const flag = await p.flag({ key: 'merged', filters: { groups } })
+    const policy = await p.gate()
+    const change = (first: number, second: number, name?: string) => ({
+      filters: { groups: [byEmail('a@example.com', first), byEmail('b@example.com', second)] },
+      ...(name && { name }),
+    })
+    const mine = await p.propose(flag.id, change(50, 10))
+    const same = await p.propose(flag.id, change(70, 10))
+    await s.patch(policy, { enabled: false })
+    // Both were released; their approval by the absence of a policy is applied by the job, in order.
+    await s.patch(`${p.path}/feature_flags/${flag.id}/`, change(10, 20, 'renamed'))
+    await s.halyard.jobs.runDue(instantOf(new Date()))
+    expect((await p.request(mine)).state).toBe('applied')
+    expect(await p.read(flag.id)).toMatchObject(change(50, 20, 'renamed'))
+    const conflicted = await p.request(same)
+    expect(conflicted).toMatchObject({ state: 'conflicted', conflicts: ['filters.groups.0'] })
+    expect((await p.act(s, same, 'rebase')).status).toBe(409)
+    await s.patch(policy, { enabled: true })
+    const rebased = await p.act(s, same, 'rebase', { resolve: 'mine' })
+    expect(rebased.body).toMatchObject({ status: 'pending', change_request: { conflicts: [] } })
+    expect(rebased.body.change_request.content_hash).not.toBe(conflicted.content_hash)
+    const stale = await p.act(ann, same, 'approve', { content_hash: conflicted.content_hash })
+    expect(stale.status).toBe(409)
+    expect((await p.act(ann, same, 'approve')).body.status).toBe('applied')
+    expect(await p.read(flag.id)).toMatchObject(change(70, 20, 'renamed'))
+  })
+
+  it('applies at the time that was asked for, and drops the time when it passes without approval', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'timed' })
+    await p.gate()
+    const inHours = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString()
+    const open = async (name: string) =>
+      (await s.post(`${p.path}/change_requests/`, { flag_id: flag.id, patch: { name }, apply_at: inHours(1) })).body
+    const dry = await s.post(`${p.path}/change_requests/`, { flag_id: flag.id, patch: { name: 'dry' }, dry_run: true })
+    expect(dry).toMatchObject({ status: 200, body: { id: 0, state: 'pending' } })
+    const [late, timed] = [await open('late'), await open('timed')]
+    expect((await p.act(ann, timed.id, 'approve')).body.status).toBe('approved')
+    await s.halyard.jobs.runDue(instantOf(new Date()))
+    expect((await p.read(flag.id)).name).toBe('')
+    await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 2 * 3_600_000)))
+    expect((await p.read(flag.id)).name).toBe('timed')
+    expect(await p.request(late.id)).toMatchObject({ state: 'pending', apply_at: null })
+    await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 400 * 3_600_000)))
+    expect((await p.request(late.id)).state).toBe('expired')
+    expect((await p.act(ann, late.id, 'approve')).status).toBe(409)
+  })
+
+  it('lets an owner break the glass, and lists the change until another admin has reviewed it', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'fire' })
+    await p.gate()
+    const header = { 'x-halyard-emergency': 'Checkout is down' }
+    const path = `${p.path}/feature_flags/${flag.id}/`
+    expect((await ann.patch(path, { name: 'no' }, header)).status).toBe(403)
+    expect((await s.patch(path, { name: 'fixed' }, header)).body).toMatchObject({ name: 'fixed', version: 2 })
+    const { body: open } = await s.get(`${p.path}/change_requests/?review=open`)
+    expect(open.results).toMatchObject([{ state: 'applied', emergency_reason: 'Checkout is down', review: null }])
+    const [{ id }] = open.results
+    expect((await p.act(s, id, 'review', { note: 'mine' })).status).toBe(403)
+    const admin = await s.join(`admin-${p.id}`, 8)
+    expect((await p.act(admin, id, 'review')).body).toMatchObject({ attr: 'note' })
+    expect((await p.act(admin, id, 'review', { note: 'Justified.' })).status).toBe(200)
+    expect((await s.get(`${p.path}/change_requests/?review=open`)).body.count).toBe(0)
+  })
+
+  it('asks for approval only where the conditions of a policy hold', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'conditional', filters: rollout(10), tags: ['checkout'] })
+    const limit = { type: 'before_after', field: 'rollout_percentage', operator: '>', value: 50 }
+    const policy = await p.gate({ conditions: limit })
+    const path = `${p.path}/feature_flags/${flag.id}/`
+    const passes = async (conditions: object, patch: object) => {
+      expect((await s.patch(policy, { conditions })).status).toBe(200)
+      return (await s.patch(path, patch)).status
+    }
+    expect(await passes(limit, { filters: rollout(50) })).toBe(200)
+    expect(await passes(limit, { filters: rollout(60) })).toBe(409)
+    expect(await passes({ ...limit, type: 'change_amount', value: 5 }, { filters: rollout(55) })).toBe(200)
+    expect(await passes({ ...limit, type: 'change_amount', value: 5 }, { filters: rollout(61) })).toBe(409)
+    expect(await passes({ type: 'any_change', field: 'name' }, { filters: rollout(61) })).toBe(200)
+    expect(await passes({ type: 'any_change', field: 'name' }, { name: 'x' })).toBe(409)
+    expect(await passes({ type: 'tag', value: 'checkout' }, { tags: [] })).toBe(409)
+    expect(await passes({ type: 'tag', value: 'other' }, { tags: ['checkout', 'more'] })).toBe(200)
+    expect(await passes({ type: 'author_is_key' }, { name: 'by key' })).toBe(409)
+    await s.post('/capture/', {
+      api_key: (await s.get(`${p.path}/`)).body.api_token,
+      event: '$identify',
+      distinct_id: 'person',
+      properties: { $set: { email: 'a@example.com' } },
+    })
+    expect(await passes({ type: 'people_affected', value: 1 }, { filters: rollout(100) })).toBe(200)
+    expect(await passes({ type: 'losses', value: 0 }, { filters: { groups: [byEmail('no-one@example.com')] } })).toBe(
+      409,
+    )
+    for (const conditions of [
+      { type: 'unknown' },
+      { field: 'x' },
+      { type: 'losses' },
+      { type: 'all', conditions: [] },
+    ]) {
+      expect((await s.patch(policy, { conditions })).body).toMatchObject({ attr: 'conditions' })
+    }
+  })
+
+  describe('cohorts', () => {
+    it('are gated like flags, with their members', async () => {
+      const p = await gated({ action_key: 'cohort.update' })
+      const { body: cohort } = await s.post(`${p.path}/cohorts/`, { name: 'static', is_static: true })
+      await p.gate()
+      const path = `${p.path}/cohorts/${cohort.id}/`
+      const renamed = await s.patch(path, { name: 'renamed' })
+      expect(renamed).toMatchObject({ status: 409, body: { resource_type: 'cohort', resource_id: String(cohort.id) } })
+      const added = await s.patch(`${path}add_persons_to_static_cohort/`, { distinct_ids: ['x'] })
+      expect(added.status).toBe(409)
+      expect((await p.act(ann, renamed.body.change_request.id, 'approve')).body.status).toBe('applied')
+      expect((await p.act(ann, added.body.change_request.id, 'approve')).body.status).toBe('applied')
+      expect((await s.get(path)).body.name).toBe('renamed')
+    })
+  })
+
+  it('is unknown to strangers, and policies are changed by admins alone', async () => {
+    const p = await gated()
+    await p.gate()
+    const stranger = await s.stranger(`stranger-${p.id}`)
+    expect((await stranger.get(`${p.path}/change_requests/`)).status).toBe(404)
+    expect((await stranger.get(`${p.path}/approval_policies/`)).status).toBe(404)
+    expect((await ann.post(`${p.path}/approval_policies/`, { action_key: '*' })).status).toBe(403)
+    expect((await s.get(`${s.project}/change_requests/999999/`)).status).toBe(404)
+  })
+})

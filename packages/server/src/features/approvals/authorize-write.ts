@@ -1,0 +1,267 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Instant } from '../../instant.ts'
+import { forbidden, Problem } from '../../problem.ts'
+import type { Stores } from '../../stores.ts'
+import type { Project } from '../../tenancy.ts'
+import { type Cohort, contentOf as cohortContentOf } from '../cohorts/cohort.ts'
+import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
+import type { FlagSave } from '../flags/flag-guard.ts'
+import { type Frozen, freezeInForce } from '../freezes/freeze.ts'
+import type { Emergency, Permit, Requester } from './permit.ts'
+import {
+  type Action,
+  type ApprovalPolicy,
+  type Impact,
+  isOnlyDisabling,
+  matchesPolicy,
+  needsImpact,
+  type ProposedChange,
+  proposedFlagChange,
+} from './policy.ts'
+import type { FreeObject, RequestedContent } from './requests/change-request.ts'
+import { policyStatuses } from './requests/policy-statuses.ts'
+
+/** On what grounds a write was authorized, for its activity entry and for the review of an emergency. */
+export interface Authorization {
+  readonly trigger: FreeObject | null
+  /** Set when policies were bypassed: the change has to be reviewed. */
+  readonly bypassed?: ApprovalNeeded & { readonly emergency: string }
+}
+
+/** A write that needs approval, as the content of the change request to open. */
+export interface ApprovalNeeded extends RequestedContent {
+  readonly projectId: number
+  /** The key of the flag, or the name of the cohort. */
+  readonly name: string
+  readonly requester: Requester
+  readonly policies: readonly ApprovalPolicy[]
+  readonly impact: Impact | null
+}
+
+/** Raised before anything is written. Callers answer with the change request that they open. */
+export class ApprovalRequired extends Error {
+  readonly needed: ApprovalNeeded
+
+  constructor(needed: ApprovalNeeded) {
+    super('The change needs approval.')
+    this.name = 'ApprovalRequired'
+    this.needed = needed
+  }
+}
+
+/** The approval of a change request no longer suffices: a policy or an approver has changed since. */
+export class ApprovalWithdrawn extends Error {
+  constructor() {
+    super('The approval no longer suffices.')
+    this.name = 'ApprovalWithdrawn'
+  }
+}
+
+/** The one gate before a flag is written. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
+export async function authorizeFlagWrite(
+  tx: Stores,
+  permit: Permit,
+  project: Project,
+  save: FlagSave,
+  now: Instant,
+): Promise<Authorization> {
+  if (permit.kind === 'system') return { trigger: null }
+  const { stored, flag } = save
+  const frozen = isSwitchedOff(save)
+    ? undefined
+    : await frozenBy(tx, project, [...(stored?.tags ?? []), ...flag.tags], now)
+  if (frozen && !isEmergency(permit)) throw frozen
+  const policies = await tx.policies.listEnabled(project.id)
+  const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
+  const impact = isMeasured ? permit.impactOf(save) : undefined
+  if (permit.kind === 'approved') {
+    const request = await approvedRequest(tx, permit, project, { flagId: stored?.id ?? null, cohortId: null })
+    const known = impact ?? request.impact ?? undefined
+    const change = proposedFlagChange({ stored, flag, isByKey: request.isByKey, impact: known })
+    if (request.kind === 'flag') await requireSatisfied(tx, project, request, policies, change)
+    return { trigger: { change_request: request.id } }
+  }
+  const change = { stored, flag, requester: permit.requester, impact }
+  const needed = neededFor(project, change, policies)
+  const isGated = needed.policies.length > 0 || frozen !== undefined
+  return isGated ? bypassOrRaise(permit.emergency, project, needed) : { trigger: null }
+}
+
+interface RequestedFlagChange {
+  readonly stored: Flag | undefined
+  readonly flag: FlagContent
+  readonly requester: Requester
+  readonly impact?: Impact | undefined
+}
+
+/** A change of a flag as a request, with the policies that it meets: none when it could be made directly. */
+export const flagChangeNeeded = async (
+  tx: Stores,
+  project: Project,
+  change: RequestedFlagChange,
+): Promise<ApprovalNeeded> => neededFor(project, change, await tx.policies.listEnabled(project.id))
+
+function neededFor(
+  project: Project,
+  { stored, flag, requester, impact }: RequestedFlagChange,
+  policies: readonly ApprovalPolicy[],
+): ApprovalNeeded {
+  const change = proposedFlagChange({ stored, flag, isByKey: requester.isByKey, impact })
+  return {
+    kind: 'flag',
+    projectId: project.id,
+    flagId: stored?.id ?? null,
+    cohortId: null,
+    actionKey: mainAction(change.actions),
+    baseVersion: stored?.version ?? null,
+    ...flagFields(stored, flag),
+    applyAt: null,
+    name: stored?.key ?? flag.key,
+    requester,
+    policies: policies.filter(policy => matchesPolicy(policy, change)),
+    impact: impact ?? null,
+  }
+}
+
+/** Members that are added to or removed from a static cohort. */
+export interface MemberChange {
+  readonly added?: FreeObject
+  readonly removed?: FreeObject
+}
+
+/** The one gate before a cohort is written. A new cohort changes no flag, so only changes of existing ones can need approval. */
+export async function authorizeCohortWrite(
+  tx: Stores,
+  permit: Permit,
+  project: Project,
+  {
+    stored,
+    cohort,
+    members = {},
+  }: { readonly stored: Cohort; readonly cohort: Cohort; readonly members?: MemberChange },
+  now: Instant,
+): Promise<Authorization> {
+  if (permit.kind === 'system') return { trigger: null }
+  const frozen = await frozenBy(tx, project, [], now)
+  if (frozen && !isEmergency(permit)) throw frozen
+  const policies = await tx.policies.listEnabled(project.id)
+  const change = (isByKey: boolean): ProposedChange => ({
+    actions: new Set<Action>(['cohort.update']),
+    before: {},
+    after: {},
+    tags: [],
+    isByKey,
+    impact: undefined,
+  })
+  if (permit.kind === 'approved') {
+    const request = await approvedRequest(tx, permit, project, { flagId: null, cohortId: stored.id })
+    await requireSatisfied(tx, project, request, policies, change(request.isByKey))
+    return { trigger: { change_request: request.id } }
+  }
+  const proposed = change(permit.requester.isByKey)
+  const matching = policies.filter(policy => matchesPolicy(policy, proposed))
+  if (matching.length === 0 && !frozen) return { trigger: null }
+  const [before, after] = [cohortContentOf(stored), cohortContentOf(cohort)]
+  const { base, patch } = changedFields({ ...before }, { ...after })
+  return bypassOrRaise(permit.emergency, project, {
+    kind: 'cohort',
+    projectId: project.id,
+    flagId: null,
+    cohortId: stored.id,
+    actionKey: 'cohort.update',
+    baseVersion: stored.version,
+    base,
+    patch: { ...patch, ...members },
+    applyAt: null,
+    name: stored.name,
+    requester: permit.requester,
+    policies: matching,
+    impact: null,
+  })
+}
+
+/** The freeze that is in force. Most organizations have none, and then this is one short read. */
+async function frozenBy(
+  tx: Stores,
+  project: Project,
+  tags: readonly unknown[],
+  now: Instant,
+): Promise<Frozen | undefined> {
+  const freezes = await tx.freezes.list(project.organizationId)
+  if (freezes.length === 0) return undefined
+  const environmentSetId = await tx.environments.setOf(project.id)
+  return freezeInForce(freezes, { projectId: project.id, environmentSetId, tags }, now)
+}
+
+const isEmergency = (permit: Permit): boolean => permit.kind === 'direct' && permit.emergency !== null
+
+const isSwitchedOff = ({ stored, flag }: FlagSave): boolean =>
+  stored !== undefined && isOnlyDisabling(proposedFlagChange({ stored, flag, isByKey: false, impact: undefined }))
+
+/** Raises `ApprovalRequired`, and `forbidden` for an emergency of someone who does not own the organization. */
+function bypassOrRaise(emergency: Emergency | null, project: Project, needed: ApprovalNeeded): Authorization {
+  if (!emergency) throw new ApprovalRequired(needed)
+  if (!emergency.organizationIds.has(project.organizationId)) {
+    throw forbidden('Only owners of the organization can send X-Halyard-Emergency.')
+  }
+  return { trigger: { emergency: emergency.reason }, bypassed: { ...needed, emergency: emergency.reason } }
+}
+
+async function approvedRequest(
+  tx: Stores,
+  permit: Extract<Permit, { kind: 'approved' }>,
+  project: Project,
+  target: Pick<RequestedContent, 'flagId' | 'cohortId'>,
+) {
+  const request = await tx.changeRequests.find(project.id, permit.changeRequest)
+  // A scheduled change that was approved runs after its request was applied, by being scheduled.
+  const state = request?.kind === 'schedule' ? 'applied' : 'approved'
+  const isForThis =
+    request?.state === state &&
+    request.contentHash === permit.contentHash &&
+    request.flagId === target.flagId &&
+    request.cohortId === target.cohortId
+  if (!isForThis) throw new Problem('conflict', 'The change request was changed meanwhile. Read it again.')
+  return request
+}
+
+/** Every policy that the change meets now has enough approvals of this content, by users who can still approve. */
+async function requireSatisfied(
+  tx: Stores,
+  project: Project,
+  request: Parameters<typeof policyStatuses>[2],
+  policies: readonly ApprovalPolicy[],
+  change: ProposedChange,
+): Promise<void> {
+  const matching = policies.filter(policy => matchesPolicy(policy, change))
+  const statuses = await policyStatuses(tx, project, request, matching)
+  if (!statuses.every(({ isSatisfied }) => isSatisfied)) throw new ApprovalWithdrawn()
+}
+
+/** The most specific action that the change consists of. */
+const mainAction = (actions: ReadonlySet<Action>): Action => precedence.find(action => actions.has(action))!
+
+const precedence: readonly Action[] = [
+  'feature_flag.create',
+  'feature_flag.delete',
+  'feature_flag.enable',
+  'feature_flag.update',
+  'feature_flag.rollout',
+  'feature_flag.disable',
+  'cohort.update',
+]
+
+function flagFields(stored: Flag | undefined, flag: FlagContent): Pick<RequestedContent, 'base' | 'patch'> {
+  const { createdAt, ...content } = contentOf(flag)
+  // A new flag is as old as its creation, not as the request for it.
+  return stored
+    ? changedFields({ ...contentOf(stored) }, { ...content, createdAt })
+    : { base: {}, patch: { ...content } }
+}
+
+/** The fields that differ, before and after. */
+export function changedFields(before: FreeObject, after: FreeObject): Pick<RequestedContent, 'base' | 'patch'> {
+  const fields = Object.keys(after).filter(field => !isDeepStrictEqual(before[field], after[field]))
+  const pick = (from: FreeObject) => Object.fromEntries(fields.map(field => [field, from[field]]))
+  return { base: pick(before), patch: pick(after) }
+}

@@ -1,0 +1,56 @@
+import type { User } from '../../tenancy.ts'
+import type { FlagSave } from '../flags/flag-guard.ts'
+import type { Impact } from './policy.ts'
+
+/**
+ * On what grounds a flag or cohort is written: a required argument of every use case that does. `authorize-write.ts` checks it inside the
+ * transaction, so no caller can write what needs approval.
+ */
+export type Permit = DirectPermit | ApprovedPermit | SystemPermit
+
+/** A user or key asks for the write itself; policies and freezes decide. */
+export interface DirectPermit extends SaveChecks {
+  readonly kind: 'direct'
+  readonly requester: Requester
+  readonly emergency: Emergency | null
+}
+
+/** Break glass: policies and freezes are bypassed, and the change is reviewed afterwards. */
+export interface Emergency {
+  readonly reason: string
+  /** The organizations that the user owns: only there is it allowed. */
+  readonly organizationIds: ReadonlySet<string>
+}
+
+/** An approved change request. Holds for exactly the content that was approved. */
+export interface ApprovedPermit extends SaveChecks {
+  readonly kind: 'approved'
+  readonly changeRequest: number
+  readonly contentHash: string
+}
+
+/** Halyard itself makes a flag safe. */
+export interface SystemPermit {
+  readonly kind: 'system'
+  readonly cause: 'rollback'
+}
+
+export const rollbackPermit: SystemPermit = { kind: 'system', cause: 'rollback' }
+
+export interface Requester {
+  readonly user: User
+  readonly keyLabel: string | null
+  /** By an API key, not by someone who is signed in. */
+  readonly isByKey: boolean
+}
+
+/** What takes too long for a transaction is collected here and done before it is run again. */
+export interface SaveChecks {
+  /** Plugins check the flag before it is saved. */
+  readonly checkSave: (save: FlagSave) => void
+  /** How many people the change concerns; undefined while it was not measured. */
+  readonly impactOf: (save: FlagSave) => Impact | undefined
+}
+
+/** For work that nothing else can hold up, such as a scheduled change. */
+export const withoutChecks: SaveChecks = { checkSave: () => {}, impactOf: () => undefined }

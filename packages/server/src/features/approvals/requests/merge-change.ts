@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { FreeObject } from './change-request.ts'
+
+/** The outcome of a three-way merge: the fields to write, and the paths that both sides changed differently. */
+export interface Merge {
+  readonly fields: FreeObject
+  readonly conflicts: readonly string[]
+}
+
+/**
+ * Puts a patch on top of what was saved since its base. A field that only one side changed takes that side's value; `filters` are merged by
+ * condition, variants and payload, so that two people can edit two conditions.
+ */
+export function mergeChange(base: FreeObject, patch: FreeObject, current: FreeObject): Merge {
+  const conflicts: string[] = []
+  const fields: Record<string, unknown> = {}
+  for (const [field, mine] of Object.entries(patch)) {
+    const merged =
+      field === 'filters' && isObject(base[field]) && isObject(mine) && isObject(current[field])
+        ? mergeFilters(base[field], mine, current[field])
+        : mergeValue(field, base[field], mine, current[field])
+    conflicts.push(...merged.conflicts)
+    fields[field] = merged.value
+  }
+  return { fields, conflicts }
+}
+
+interface MergedValue {
+  readonly value: unknown
+  readonly conflicts: readonly string[]
+}
+
+/** On a conflict the value is that of the patch. */
+function mergeValue(path: string, base: unknown, mine: unknown, theirs: unknown): MergedValue {
+  if (isDeepStrictEqual(theirs, base) || isDeepStrictEqual(theirs, mine)) return { value: mine, conflicts: [] }
+  if (isDeepStrictEqual(mine, base)) return { value: theirs, conflicts: [] }
+  return { value: mine, conflicts: [path] }
+}
+
+function mergeFilters(base: FreeObject, mine: FreeObject, theirs: FreeObject): MergedValue {
+  return mergeKeys('filters', base, mine, theirs, (key, path, ...sides) => {
+    if (key === 'groups' && sides.every(Array.isArray)) return mergeList(path, ...(sides as Sides<readonly unknown[]>))
+    if (key === 'payloads' && sides.every(isObject)) return mergeKeys(path, ...(sides as Sides<FreeObject>), mergeKey)
+    return mergeValue(path, ...sides)
+  })
+}
+
+type Sides<T> = [base: T, mine: T, theirs: T]
+
+const mergeKey = (_key: string, path: string, ...sides: Sides<unknown>): MergedValue => mergeValue(path, ...sides)
+
+/** Key by key; a key that is undefined in the result was removed. */
+function mergeKeys(
+  path: string,
+  base: FreeObject,
+  mine: FreeObject,
+  theirs: FreeObject,
+  merge: (key: string, path: string, ...sides: Sides<unknown>) => MergedValue,
+): MergedValue {
+  const conflicts: string[] = []
+  const value: Record<string, unknown> = {}
+  for (const key of new Set([...Object.keys(theirs), ...Object.keys(mine)])) {
+    const merged = merge(key, `${path}.${key}`, base[key], mine[key], theirs[key])
+    conflicts.push(...merged.conflicts)
+    if (merged.value !== undefined) value[key] = merged.value
+  }
+  return { value, conflicts }
+}
+
+/** Conditions are matched by content, then by position between those that match. */
+function mergeList(
+  path: string,
+  base: readonly unknown[],
+  mine: readonly unknown[],
+  theirs: readonly unknown[],
+): MergedValue {
+  const [own, other] = [editsOf(base, mine), editsOf(base, theirs)]
+  const conflicts: string[] = []
+  const value: unknown[] = [...insertedBoth(own.inserted[0]!, other.inserted[0]!)]
+  for (const [index, item] of base.entries()) {
+    const merged = mergeValue(`${path}.${index}`, item, own.items[index], other.items[index])
+    conflicts.push(...merged.conflicts)
+    if (merged.value !== undefined) value.push(merged.value)
+    value.push(...insertedBoth(own.inserted[index + 1]!, other.inserted[index + 1]!))
+  }
+  return { value, conflicts }
+}
+
+/** Theirs first, since they were saved first; what both inserted is inserted once. */
+const insertedBoth = (mine: readonly unknown[], theirs: readonly unknown[]): readonly unknown[] => [
+  ...theirs,
+  ...mine.filter(item => !theirs.some(other => isDeepStrictEqual(item, other))),
+]
+
+interface ListEdits {
+  /** What became of each item of the base; undefined when it was removed. */
+  readonly items: readonly unknown[]
+  /** What was inserted before each item of the base, and after the last. */
+  readonly inserted: readonly (readonly unknown[])[]
+}
+
+function editsOf(base: readonly unknown[], next: readonly unknown[]): ListEdits {
+  const items: unknown[] = base.map(() => undefined)
+  const inserted: unknown[][] = Array.from({ length: base.length + 1 }, () => [])
+  let [from, to] = [0, 0]
+  const pairGap = (fromEnd: number, toEnd: number) => {
+    for (; from < fromEnd && to < toEnd; from++, to++) items[from] = next[to]
+    for (; to < toEnd; to++) inserted[fromEnd]!.push(next[to])
+    from = fromEnd
+  }
+  for (const [n, m] of commonSubsequence(base, next)) {
+    pairGap(n, m)
+    items[n] = next[m]
+    from = n + 1
+    to = m + 1
+  }
+  pairGap(base.length, next.length)
+  return { items, inserted }
+}
+
+/** Longer lists are compared by position only: the table below grows with the product of the lengths. */
+const comparedItemsMax = 200
+
+/** The longest run of equal items in the same order, as pairs of positions. */
+function commonSubsequence(a: readonly unknown[], b: readonly unknown[]): readonly (readonly [number, number])[] {
+  if (a.length > comparedItemsMax || b.length > comparedItemsMax) {
+    return a.flatMap((item, n) => (n < b.length && isDeepStrictEqual(item, b[n]) ? [[n, n] as const] : []))
+  }
+  const lengths = Array.from({ length: a.length + 1 }, () => new Array<number>(b.length + 1).fill(0))
+  const isEqual = a.map(item => b.map(other => isDeepStrictEqual(item, other)))
+  for (let n = a.length - 1; n >= 0; n--) {
+    for (let m = b.length - 1; m >= 0; m--) {
+      lengths[n]![m] = isEqual[n]![m] ? 1 + lengths[n + 1]![m + 1]! : Math.max(lengths[n + 1]![m]!, lengths[n]![m + 1]!)
+    }
+  }
+  const pairs: [number, number][] = []
+  for (let [n, m] = [0, 0]; n < a.length && m < b.length; ) {
+    if (isEqual[n]![m]) pairs.push([n++, m++])
+    else if (lengths[n + 1]![m]! >= lengths[n]![m + 1]!) n++
+    else m++
+  }
+  return pairs
+}
+
+const isObject = (value: unknown): value is FreeObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

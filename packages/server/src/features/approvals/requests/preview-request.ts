@@ -1,0 +1,82 @@
+import type { Stores } from '../../../stores.ts'
+import type { Project } from '../../../tenancy.ts'
+import { type Cohort, contentOf as cohortContentOf } from '../../cohorts/cohort.ts'
+import { applyPatch, contentOf, type Flag, type FlagContent, newFlagContent } from '../../flags/flag.ts'
+import { type ApprovalPolicy, type Impact, matchesPolicy, type ProposedChange, proposedFlagChange } from '../policy.ts'
+import type { ChangeRequest, FreeObject, PolicyStatus } from './change-request.ts'
+import { type Merge, mergeChange } from './merge-change.ts'
+import { policyStatuses } from './policy-statuses.ts'
+
+/** What applying a request now would do. */
+export interface Preview extends Merge {
+  /** The flag or cohort as it is; undefined when it does not exist (any more). */
+  readonly flag: Flag | undefined
+  readonly cohort: Cohort | undefined
+  /** The flag as it would be; undefined for a cohort. */
+  readonly next: FlagContent | undefined
+  /** The fields of the patch as they are now. */
+  readonly current: FreeObject
+}
+
+export async function previewRequest(tx: Stores, project: Project, request: ChangeRequest): Promise<Preview> {
+  const { kind, flagId, cohortId, base, patch } = request
+  if (kind === 'cohort') {
+    const cohort = cohortId === null ? undefined : await tx.cohorts.find(project.id, cohortId)
+    const current = cohort ? { ...cohortContentOf(cohort) } : {}
+    return {
+      flag: undefined,
+      cohort,
+      next: undefined,
+      ...mergeChange(base, patch, current),
+      current: pick(current, patch),
+    }
+  }
+  const flag = flagId === null ? undefined : await tx.flags.find(project.id, flagId)
+  const content = flag ? contentOf(flag) : newFlagContent(String(patch.key ?? ''), request.createdAt)
+  const current: FreeObject = flag ? { ...content } : {}
+  const merge = kind === 'schedule' ? { fields: {}, conflicts: [] } : mergeChange(base, patch, current)
+  return {
+    flag,
+    cohort: undefined,
+    next: applyPatch(content, merge.fields),
+    ...merge,
+    current: kind === 'schedule' ? {} : pick(current, patch),
+  }
+}
+
+const pick = (from: FreeObject, fields: FreeObject): FreeObject =>
+  Object.fromEntries(Object.keys(fields).flatMap(field => (field in from ? [[field, from[field]]] : [])))
+
+/** What policies see of a request. */
+export function proposedChange(request: ChangeRequest, preview: Preview, impact?: Impact): ProposedChange {
+  const { isByKey } = request
+  const known = impact ?? request.impact ?? undefined
+  if (request.kind === 'flag' && preview.next) {
+    return proposedFlagChange({ stored: preview.flag, flag: preview.next, isByKey, impact: known })
+  }
+  return {
+    actions: new Set([request.actionKey]),
+    before: {},
+    after: {},
+    tags: preview.flag?.tags ?? [],
+    isByKey,
+    impact: known,
+  }
+}
+
+/** The enabled policies that a request meets now, and how far its decisions satisfy them. */
+export async function requiredPolicies(
+  tx: Stores,
+  project: Project,
+  request: ChangeRequest,
+  preview: Preview,
+): Promise<readonly PolicyStatus[]> {
+  const change = proposedChange(request, preview)
+  const policies: readonly ApprovalPolicy[] = await tx.policies.listEnabled(project.id)
+  return policyStatuses(
+    tx,
+    project,
+    request,
+    policies.filter(policy => matchesPolicy(policy, change)),
+  )
+}

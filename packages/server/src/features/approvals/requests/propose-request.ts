@@ -1,0 +1,43 @@
+import type { FlagWrite } from '@halyard/contract'
+import type { Instant } from '../../../instant.ts'
+import { invalid } from '../../../problem.ts'
+import type { Stores } from '../../../stores.ts'
+import type { Actor, Project } from '../../../tenancy.ts'
+import { checkFlagContent } from '../../flags/check-flag.ts'
+import { applyPatch, contentOf, type Flag, newFlagContent } from '../../flags/flag.ts'
+import { patchFromWire } from '../../flags/flag-resource.ts'
+import { flagChangeNeeded } from '../authorize-write.ts'
+import { requesterOf } from '../gated-writes.ts'
+import type { ChangeRequest } from './change-request.ts'
+import { draftOf, openRequest } from './open-request.ts'
+
+export interface Proposal {
+  readonly patch: FlagWrite
+  readonly title?: string | undefined
+  readonly reason?: string | undefined
+  readonly applyAt: Instant | null
+  readonly dry_run?: boolean | undefined
+}
+
+/** Opens a change request on purpose, whether or not a policy asks for it. Raises `invalid` for a change that could not be applied now. */
+export async function proposeRequest(
+  tx: Stores,
+  actor: Actor,
+  project: Project,
+  flag: Flag | undefined,
+  { patch, title, reason = '', applyAt, dry_run: isDryRun }: Proposal,
+  now: Instant,
+): Promise<ChangeRequest> {
+  const { version: _version, ...fields } = patch
+  if (!flag && fields.key === undefined) throw invalid('patch', 'required', '`key` is required for a new flag.')
+  const stored = flag ? contentOf(flag) : newFlagContent(fields.key ?? '', now)
+  const content = applyPatch(stored, patchFromWire(fields))
+  await checkFlagContent(tx, project, { ...content, id: flag?.id ?? 0, version: 1 }, flag && contentOf(flag))
+  const needed = await flagChangeNeeded(tx, project, { stored: flag, flag: content, requester: requesterOf(actor) })
+  if (flag && Object.keys(needed.patch).length === 0) {
+    throw invalid('patch', 'invalid_input', '`patch` changes nothing.')
+  }
+  const timed = { ...needed, applyAt }
+  if (isDryRun) return { ...draftOf(timed, { title, reason }, now), id: 0 }
+  return openRequest(tx, project, timed, { title, reason }, now)
+}

@@ -1,0 +1,39 @@
+import type { Instant } from '../../../instant.ts'
+import type { Stores } from '../../../stores.ts'
+import type { Project } from '../../../tenancy.ts'
+import { type Author, authorOf } from '../../activity/activity.ts'
+import type { ChangeRequest, FreeObject } from './change-request.ts'
+
+/** Each step of a change request is an activity entry of what it is about, and is published to the dashboard. */
+export async function recordRequest(
+  tx: Stores,
+  author: Author,
+  project: Project,
+  request: ChangeRequest,
+  activity: string,
+  detail: FreeObject,
+  now: Instant,
+): Promise<void> {
+  await tx.activity.append({
+    organizationId: project.organizationId,
+    projectId: project.id,
+    ...subjectOf(request),
+    activity,
+    ...authorOf(author),
+    detail: { name: request.title, changes: [], trigger: { change_request: request.id, ...detail } },
+    createdAt: now,
+  })
+  await tx.changes.append({
+    topic: 'change_request',
+    organizationId: project.organizationId,
+    projectId: project.id,
+    entityId: String(request.id),
+    at: now,
+  })
+}
+
+function subjectOf({ id, flagId, cohortId }: ChangeRequest) {
+  if (flagId !== null) return { scope: 'FeatureFlag', itemId: String(flagId) } as const
+  if (cohortId !== null) return { scope: 'Cohort', itemId: String(cohortId) } as const
+  return { scope: 'ChangeRequest', itemId: String(id) } as const
+}

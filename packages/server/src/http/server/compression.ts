@@ -1,0 +1,83 @@
+import { promisify } from 'node:util'
+import { brotliCompress, brotliCompressSync, constants, gzip, gzipSync } from 'node:zlib'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { memoizeByKey } from '../../concurrency/memoize-by-key.ts'
+
+export type Encoding = 'br' | 'gzip'
+
+/** Smaller bodies fit into one packet anyway. */
+export const compressedBytesMin = 1024
+
+const brotliQuality = 4
+const gzipLevel = 6
+/** Clients send few different values of `Accept-Encoding`. */
+const headersMax = 200
+
+const compressible = /^(application\/(json|openapi\+json|javascript)|text\/plain)\b/
+const brotliOptions = (quality: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: quality } })
+const gzipAsync = promisify(gzip)
+const brotliAsync = promisify(brotliCompress)
+
+/** The encoding to use for a value of `Accept-Encoding`; among equals, the preferred one. */
+export const createEncodingChooser = (preferred: Encoding): ((accepted: string) => Encoding | undefined) =>
+  memoizeByKey(headersMax, accepted => chooseEncoding(accepted, preferred))
+
+function chooseEncoding(accepted: string, preferred: Encoding): Encoding | undefined {
+  const weights = new Map(
+    accepted.split(',').map(part => {
+      const [name = '', ...parameters] = part.split(';').map(text => text.trim().toLowerCase())
+      const weight = parameters.find(parameter => parameter.startsWith('q='))
+      return [name, weight === undefined ? 1 : Number(weight.slice(2)) || 0]
+    }),
+  )
+  const weightOf = (encoding: Encoding): number => weights.get(encoding) ?? weights.get('*') ?? 0
+  const other = preferred === 'br' ? 'gzip' : 'br'
+  const chosen = weightOf(other) > weightOf(preferred) ? other : preferred
+  return weightOf(chosen) > 0 ? chosen : undefined
+}
+
+/** At once, with the least effort: for requests that are answered synchronously. */
+export const compressSync = (bytes: Uint8Array, encoding: Encoding): Buffer =>
+  encoding === 'gzip' ? gzipSync(bytes, { level: 1 }) : brotliCompressSync(bytes, brotliOptions(1))
+
+/** Compresses JSON and text for clients that accept it. Streams are sent as they are, and so is what a handler has encoded itself. */
+export function compressResponses(app: FastifyInstance): void {
+  const choosers = { gzip: createEncodingChooser('gzip'), br: createEncodingChooser('br') }
+  /** Definitions are sent from the same buffer until they change. */
+  const known = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>()
+
+  function compress(body: string | Buffer, encoding: Encoding): Promise<Buffer> {
+    const run = () =>
+      encoding === 'gzip' ? gzipAsync(body, { level: gzipLevel }) : brotliAsync(body, brotliOptions(brotliQuality))
+    if (typeof body === 'string') return run()
+    const encoded = known.get(body) ?? new Map<Encoding, Promise<Buffer>>()
+    known.set(body, encoded)
+    const result = encoded.get(encoding) ?? run()
+    encoded.set(encoding, result)
+    return result
+  }
+
+  app.addHook('onSend', async (request, reply, body) => {
+    if (!isCompressible(request, reply, body)) return body
+    addVary(reply)
+    const accepted = request.headers['accept-encoding']
+    const { isEvaluation } = request.routeOptions.config as { isEvaluation?: boolean }
+    // As on the fast path, where time matters more than size.
+    const encoding = accepted === undefined ? undefined : choosers[isEvaluation ? 'gzip' : 'br'](String(accepted))
+    if (encoding === undefined) return body
+    reply.header('content-encoding', encoding).removeHeader('content-length')
+    return compress(body, encoding)
+  })
+}
+
+function isCompressible(request: FastifyRequest, reply: FastifyReply, body: unknown): body is string | Buffer {
+  if (request.method === 'HEAD' || reply.hasHeader('content-encoding')) return false
+  if (typeof body !== 'string' && !Buffer.isBuffer(body)) return false
+  if (body.length < compressedBytesMin) return false
+  return compressible.test(String(reply.getHeader('content-type') ?? ''))
+}
+
+function addVary(reply: FastifyReply): void {
+  const vary = String(reply.getHeader('vary') ?? '')
+  if (!/\baccept-encoding\b/i.test(vary)) reply.header('vary', vary ? `${vary}, accept-encoding` : 'accept-encoding')
+}

@@ -1,0 +1,53 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parser } from '@prometheus-io/lezer-promql'
+import { parse as parseYaml } from 'yaml'
+
+const deploy = (...path: string[]) => readFileSync(join(import.meta.dirname, '../../deploy', ...path), 'utf8')
+
+/** A metric that a query selects, with every label that the query uses. */
+export interface Selector {
+  readonly metric: string
+  readonly labels: readonly string[]
+}
+
+/** Raises an Error for a query that is not PromQL. */
+export function selectorsIn(query: string): Selector[] {
+  const metrics: string[] = []
+  const labels: string[] = []
+  parser.parse(query).iterate({
+    enter(node) {
+      if (node.type.isError) throw new Error(`Not PromQL at character ${node.from}: ${query}`)
+      const text = query.slice(node.from, node.to)
+      if (node.name === 'Identifier' && node.node.parent?.name === 'VectorSelector') metrics.push(text)
+      if (node.name === 'LabelName') labels.push(text)
+    },
+  })
+  return metrics.map(metric => ({ metric, labels }))
+}
+
+interface Panel {
+  readonly title: string
+  readonly targets?: readonly { readonly expr: string }[]
+  readonly panels?: readonly Panel[]
+}
+
+/** Grafana's own variables, as Grafana fills them in. */
+const filledIn = (expression: string): string =>
+  expression.replaceAll('$__rate_interval', '5m').replaceAll(/\$(job|instance)\b/g, '.*')
+
+export function readDashboardQueries(): string[] {
+  const { panels } = JSON.parse(deploy('grafana/halyard.json')) as { panels: readonly Panel[] }
+  const queriesOf = ({ targets = [], panels: inner = [] }: Panel): string[] => [
+    ...targets.map(({ expr }) => filledIn(expr)),
+    ...inner.flatMap(queriesOf),
+  ]
+  return panels.flatMap(queriesOf)
+}
+
+export function readRuleQueries(): string[] {
+  const { groups } = parseYaml(deploy('prometheus/halyard-alerts.yaml')) as {
+    groups: readonly { readonly rules: readonly { readonly expr: string }[] }[]
+  }
+  return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr))
+}

@@ -1,0 +1,269 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { startVisit, type Visit } from './browser.ts'
+import { respondInOrder, responseOrders } from './response-order.ts'
+
+/** Would add an element, run a script and load an image if it were ever read as HTML. */
+const hostile = '<img data-hostile src=https://evil.example/x onerror=alert(1)>'
+/** For labels, which are short. */
+const short = '<img data-hostile onerror=alert(1)>'
+const script = 'javascript:alert(1)'
+const link = `[click](${script})`
+
+const sourceOf = (path: string) => readFileSync(new URL(`../../packages/web/src/${path}`, import.meta.url), 'utf8')
+
+/** The names in a list of tabs, from its source: a new tab is visited too. */
+const tabsOf = (path: string, list: string): string[] => {
+  const names = new RegExp(`const ${list} = \\[([^\\]]*)\\]`).exec(sourceOf(path))?.[1] ?? ''
+  const found = [...names.matchAll(/'(\w+)'/g)].map(([, name]) => name!)
+  expect(found.length, list).toBeGreaterThan(1)
+  return found
+}
+
+/** Path patterns of the router's pages, from its source: a new page is visited too. */
+function pagePatterns(): string[] {
+  const routes = new Map(
+    [...sourceOf('app/router.tsx').matchAll(/^const (\w+) = createRoute\(\{([\s\S]*?)\}\)$/gm)].map(
+      ([, name, text]) => [
+        name!,
+        { parent: /getParentRoute: \(\) => (\w+)/.exec(text!)?.[1], path: /\bpath: '([^']*)'/.exec(text!)?.[1] ?? '' },
+      ],
+    ),
+  )
+  const patternOf = (name: string | undefined): string => {
+    const route = routes.get(name ?? '')
+    return route ? `${patternOf(route.parent)}${route.path === '/' ? '' : route.path}` : ''
+  }
+  const parents = new Set([...routes.values()].map(({ parent }) => parent))
+  return [...routes.keys()].filter(name => !parents.has(name)).map(patternOf)
+}
+
+let visit: Visit
+let parameters: Record<string, string>
+let pluginId: number
+beforeAll(async () => {
+  visit = await startVisit()
+  const { scenario: s } = visit
+  const created = async (path: string, body: object) => {
+    const reply = await s.post(path, body)
+    expect(reply.status, `${path} ${reply.text}`).toBe(201)
+    return reply.body
+  }
+  expect((await s.patch('/api/users/@me/', { first_name: hostile })).status).toBe(200)
+  expect((await s.patch(`${s.project}/`, { name: hostile })).status).toBe(200)
+  const property = { key: hostile, type: 'person', operator: 'exact', value: [hostile, script] }
+  const cohort = await created(`${s.project}/cohorts/`, {
+    name: `Cohort ${hostile}`,
+    description: hostile,
+    filters: { properties: { type: 'OR', values: [{ type: 'AND', values: [property] }] } },
+  })
+  const flag = await created(`${s.project}/feature_flags/`, {
+    key: `key-${hostile}`,
+    name: `${hostile} ${link}`,
+    tags: [hostile, script, { html: hostile }],
+    filters: {
+      groups: [
+        { properties: [property], rollout_percentage: 25, description: hostile },
+        { properties: [{ key: 'id', type: 'cohort', operator: 'in', value: cohort.id }], rollout_percentage: 50 },
+      ],
+      multivariate: { variants: [{ key: hostile, name: hostile, rollout_percentage: 100 }] },
+      payloads: { [hostile]: JSON.stringify({ html: hostile, href: script }) },
+    },
+  })
+  await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: `changed ${hostile}`, tags: [`<b data-hostile>`] })
+  const role = await created(`${s.organization}/roles/`, { name: `Role ${hostile}` })
+  await created(`${s.project}/feature_flags/${flag.id}/role_access/`, { role_id: role.id })
+  await created(`${s.project}/scheduled_changes/`, {
+    record_id: flag.id,
+    payload: { operation: 'update_status', value: false },
+    scheduled_at: new Date(Date.now() + 86_400_000).toISOString(),
+  })
+  await created('/api/personal_api_keys/', { label: short, scopes: ['*'] })
+  await created(`${s.project}/secret_keys/`, { label: short })
+  const invite = await created(`${s.organization}/invites/`, { target_email: 'eve@example.com', first_name: hostile })
+  const other = await created('/api/projects/', { name: `Other ${hostile}` })
+  await s.post(`${s.organization}/feature_flags/copy_flags/`, {
+    feature_flag_key: flag.key,
+    from_project: s.projectId,
+    target_project_ids: [other.id],
+  })
+  pluginId = await makePlugin()
+  const events = {
+    api_key: s.projectToken,
+    batch: [
+      {
+        event: hostile,
+        distinct_id: hostile,
+        properties: { $set: { email: hostile, [hostile]: hostile, site: script } },
+      },
+      {
+        event: '$groupidentify',
+        distinct_id: hostile,
+        properties: { $group_type: hostile, $group_key: hostile, $group_set: { [hostile]: hostile, site: script } },
+      },
+      {
+        event: '$feature_flag_called',
+        distinct_id: hostile,
+        properties: { $feature_flag: flag.key, $feature_flag_response: hostile },
+      },
+    ],
+  }
+  expect((await s.post('/batch/', events)).status).toBe(200)
+  const person = await vi.waitUntil(async () => (await s.get(`${s.project}/persons/`)).body.results[0], {
+    timeout: 60_000,
+  })
+  // The last change: from here on the organization's name is hostile as well.
+  expect((await s.patch(`${s.organization}/`, { name: short })).status).toBe(200)
+  parameters = {
+    projectId: String(s.projectId),
+    organizationId: s.organization.split('/').at(-1)!,
+    flagId: String(flag.id),
+    cohortId: String(cohort.id),
+    personId: person.uuid,
+    pluginId: String(pluginId),
+    token: invite.token,
+  }
+}, 120_000)
+afterAll(() => visit.close())
+
+/** A plugin with hostile metadata, source, settings and logs. */
+async function makePlugin(): Promise<number> {
+  const { scenario: s } = visit
+  const { body: plugin } = await s.post(`${s.organization}/plugins/`, { name: `Plugin ${hostile}` })
+  const path = `${s.organization}/plugins/${plugin.id}/`
+  const manifest = {
+    name: `Plugin ${hostile}`,
+    description: `${hostile} ${link}`,
+    config: [
+      { markdown: `${hostile} ${link} **${hostile}** \`${hostile}\`` },
+      { key: 'word', name: hostile, type: 'string', default: script, hint: `${link} ${hostile}` },
+      { key: 'mode', name: hostile, type: 'choice', choices: [hostile, script] },
+    ],
+    publicJobs: { job: { payload: { text: { type: 'string', title: hostile } } } },
+  }
+  const code = `export const processEvent = event => { console.warn(${JSON.stringify(hostile)}); return event }
+export const jobs = { job: () => {} }
+// ${hostile}
+`
+  const files = { 'plugin.json': JSON.stringify(manifest), 'index.ts': code }
+  expect((await s.patch(`${path}update_source/`, files)).status).toBe(200)
+  expect((await s.patch(path, { icon: script, tag: hostile })).status).toBe(200)
+  // No request can set this address; a database may still hold it.
+  await s.halyard.storage.kysely.updateTable('plugins').set({ url: script }).where('id', '=', plugin.id).execute()
+  const config = await s.post(`${s.project}/plugin_configs/`, { plugin: plugin.id, enabled: true, name: hostile })
+  expect(config.status, config.text).toBe(201)
+  return plugin.id
+}
+
+interface Watched {
+  readonly page: Page
+  /** Dialogs, policy violations, requests to other servers and errors in the console. */
+  readonly incidents: string[]
+  isIdle(): Promise<void>
+}
+
+async function watched(page: Page): Promise<Watched> {
+  const incidents: string[] = []
+  page.on('dialog', async dialog => {
+    incidents.push(`dialog: ${dialog.message()}`)
+    await dialog.dismiss()
+  })
+  page.on('pageerror', error => incidents.push(`error: ${error}`))
+  page.on('console', message => {
+    if (/content security policy|evil\.example/i.test(message.text())) incidents.push(message.text())
+  })
+  page.on('request', request => {
+    const { origin, protocol } = new URL(request.url())
+    if (protocol.startsWith('http') && origin !== visit.scenario.url) incidents.push(`request: ${request.url()}`)
+  })
+  await page.exposeFunction('reportIncident', (text: string) => incidents.push(text))
+  await page.addInitScript(`document.addEventListener('securitypolicyviolation', event =>
+    reportIncident('policy: ' + event.violatedDirective + ' ' + event.blockedURI))`)
+  return { page, incidents, isIdle: await respondInOrder(page, responseOrders.firstInFirstOut) }
+}
+
+/** Elements that came out of content, and addresses that run a script. */
+const findInjected = `[
+  ...[...document.querySelectorAll('[data-hostile], [onerror], [onload]')].map(each => each.outerHTML),
+  ...[...document.querySelectorAll('[href], [src], [action], [formaction], [srcdoc]')]
+    .filter(each => ['href', 'src', 'action', 'formaction'].some(name => /^\\s*(javascript|vbscript|data:text)/i.test(each.getAttribute(name) ?? '')) || each.hasAttribute('srcdoc'))
+    .map(each => each.outerHTML),
+]`
+/** Without the shell around the page, which shows names as well. */
+const shownText = `[...document.querySelectorAll('main, main input, main textarea, form')]
+  .map(each => each.value ?? each.innerText).join('\\n')`
+
+async function expectHarmless({ page, incidents, isIdle }: Watched, path: string, shows?: string): Promise<void> {
+  await page.goto(path)
+  await page.locator('main, form').first().waitFor()
+  const shown = () => page.evaluate<string>(shownText)
+  if (shows) await expect.poll(shown, { timeout: 30_000, message: path }).toContain(shows)
+  await isIdle()
+  expect(await page.evaluate(findInjected), path).toEqual([])
+  expect(incidents, path).toEqual([])
+}
+
+describe('hostile names, texts and addresses', { timeout: 300_000 }, () => {
+  it('are shown as text on every page and every tab', async () => {
+    const seen = await watched(await visit.signedIn('/'))
+    const patterns = pagePatterns().filter(pattern => pattern !== '' && pattern !== '/login')
+    expect(patterns.length).toBeGreaterThanOrEqual(17)
+    const tabs = {
+      $flagId: tabsOf('flags/flag-tabs.ts', 'flagTabs'),
+      $pluginId: tabsOf('plugins/plugin-tabs.ts', 'pluginTabs'),
+      plugins: tabsOf('plugins/plugin-tabs.ts', 'pluginListTabs'),
+    }
+    const paths = patterns.flatMap(pattern => {
+      const path = pattern.replace(/\$(\w+)/g, (_all, name: string) => {
+        expect(parameters, `the parameter of ${pattern}`).toHaveProperty(name)
+        return parameters[name]!
+      })
+      const found = Object.entries(tabs).find(([end]) => pattern.endsWith(`/${end}`))?.[1] ?? []
+      // Without a name, the first tab is shown.
+      return [path, ...found.slice(1).map(tab => `${path}?tab=${tab}`)]
+    })
+    paths.push(`/project/${parameters.projectId}/debugger?id=${encodeURIComponent(hostile)}`)
+    for (const path of paths) {
+      // The catalog comes with the server.
+      await expectHarmless(seen, path, path.endsWith('?tab=catalog') ? 'Flag guardrails' : '<img data-hostile')
+    }
+  })
+
+  it('are shown as text when they come with the address', async () => {
+    const seen = await watched(await visit.signedIn('/'))
+    const encoded = encodeURIComponent(hostile)
+    const project = `/project/${parameters.projectId}`
+    for (const path of [
+      `${project}/flags?q=${encoded}`,
+      `${project}/flags/${encoded}`,
+      `${project}/debugger?id=${encoded}&groups=${encoded}`,
+      `/organization/${encoded}/plugins`,
+      `/signup/${encoded}`,
+      `/${encoded}`,
+    ]) {
+      await expectHarmless(seen, path)
+    }
+  })
+
+  it.each([script, '/\\evil.example/'])(
+    'do not lead away from the dashboard after signing in with next=%s',
+    async next => {
+      const { page, incidents } = await watched(await visit.open())
+      await visit.signIn(page, next)
+      await page.locator('main').first().waitFor()
+      expect(new URL(page.url()).origin).toBe(visit.scenario.url)
+      expect(incidents).toEqual([])
+    },
+  )
+
+  it('would be noticed here if they were ever read as HTML', async () => {
+    const { page, incidents } = await watched(await visit.open())
+    await page.goto('/login')
+    await page.evaluate(
+      `document.body.insertAdjacentHTML('beforeend', ${JSON.stringify(`${hostile}<a href="${script}">`)})`,
+    )
+    expect(await page.evaluate(findInjected)).toHaveLength(2)
+    await expect.poll(() => incidents.some(text => text.startsWith('policy: img-src'))).toBe(true)
+  })
+})
