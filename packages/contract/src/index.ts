@@ -4,6 +4,7 @@ import { changeRoutes } from './changes.ts'
 import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
 import { edgeRoutes } from './edge.ts'
+import { environmentRoutes } from './environments.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
 import { flagIntentRoutes } from './flag-intents.ts'
@@ -45,6 +46,12 @@ export {
   edgeBatchesMax,
   edgeProjectsMax,
 } from './edge.ts'
+export {
+  type EnvironmentSet,
+  environmentsMax,
+  type FlagAcrossEnvironments,
+  type PromotionPlan,
+} from './environments.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export { propertyOperators } from './flag-definition.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
@@ -58,7 +65,7 @@ export type { Group, GroupType, ListedPerson, Person } from './persons.ts'
 export type { PluginConfig, PluginConfigWrite, PluginJob, PluginLogEntry, PluginMetrics } from './plugin-configs.ts'
 export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
 export { ProblemBody } from './problem.ts'
-export type { Project, ProjectBasic, ProjectSecretKey } from './projects.ts'
+export { type Project, type ProjectBasic, type ProjectSecretKey, tokenOverlapHoursMax } from './projects.ts'
 export type { RoleAccess } from './role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './roles.ts'
 export { type MetricSample, metricSamplesMax, type RollbackReport } from './rollback.ts'
@@ -90,6 +97,7 @@ export const routes = {
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
   edge: edgeRoutes,
+  environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
