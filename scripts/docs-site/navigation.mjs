@@ -31,6 +31,7 @@ const sections = [
       'guide/events',
       'guide/schedules',
       'guide/rollback',
+      'guide/change-control',
       'guide/history-and-copies',
     ],
   },
