@@ -31,7 +31,8 @@ export default defineConfig({
       'packages/server/src/observability/evaluation-visibility.test.ts',
       'packages/server/src/overload/load-shedder.test.ts',
       'packages/engine/src/properties.test.ts',
-      'packages/engine/src/differential.test.ts',
+      'packages/engine/src/**/*differential.test.ts',
+      'packages/engine/src/without-wasm.test.ts',
       'packages/engine/src/compile/match/regex.test.ts',
     ],
     // The server's modules are loaded once per worker instead of once per file.

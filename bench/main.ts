@@ -14,6 +14,7 @@ import { evaluation } from './rows/evaluation.ts'
 import { growth } from './rows/growth.ts'
 import { management } from './rows/management.ts'
 import { memory } from './rows/memory.ts'
+import { overload } from './rows/overload.ts'
 import { start } from './rows/start.ts'
 import { idleStreams, streams } from './rows/streams.ts'
 
@@ -33,6 +34,7 @@ const rows: Readonly<Record<string, Row>> = {
   'idle-streams': idleStreams,
   'blast-radius': blastRadius,
   growth,
+  overload,
 }
 const names = Object.keys(rows)
 

@@ -12,14 +12,14 @@ export interface Peers {
   readonly areEnabled: boolean
   /** The folder with the peer's `node_modules`; undefined (and logged) when it could not be installed. */
   find(name: PeerName): string | undefined
-  /** Node 22, which some peers require or are faster on. */
-  node22(): string | undefined
+  /** The program of another Node version. Some peers require 22 or are faster on it. */
+  node(major: 22 | 24): string | undefined
 }
 
 const cache = fileURLToPath(new URL('./peers/', import.meta.url))
 const installMillisecondsMax = 300_000
 
-export const noPeers: Peers = { areEnabled: false, find: () => undefined, node22: () => undefined }
+export const noPeers: Peers = { areEnabled: false, find: () => undefined, node: () => undefined }
 
 /** Installs each peer on first use, into its own folder in the cache, so that their dependencies cannot conflict. */
 export function createPeers(log: (line: string) => void): Peers {
@@ -33,8 +33,8 @@ export function createPeers(log: (line: string) => void): Peers {
   return {
     areEnabled: true,
     find,
-    node22() {
-      const folder = find('node-22')
+    node(major) {
+      const folder = find(`node-${major}`)
       const bin = folder && join(folder, 'node_modules', nodePackage, 'bin', isWindows ? 'node.exe' : 'node')
       return bin && existsSync(bin) ? bin : undefined
     },
@@ -51,7 +51,7 @@ const nodePackage = [
 ].join('-')
 
 const packagesOf = (name: PeerName): Readonly<Record<string, string>> =>
-  name === 'node-22' ? { [nodePackage]: versions[name].node } : versions[name]
+  name === 'node-22' || name === 'node-24' ? { [nodePackage]: versions[name].node } : versions[name]
 
 function install(
   name: PeerName,

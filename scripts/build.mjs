@@ -1,4 +1,5 @@
 // Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
@@ -6,6 +7,7 @@ import { compressFiles } from './compress-files.mjs'
 import { buildDocs } from './docs-site/build.mjs'
 import { root } from './prepare.mjs'
 import { bundleOptions, dist, makeExecutable, serverOptions } from './server-bundle.mjs'
+import { thirdPartyLicenses } from './third-party-licenses.mjs'
 
 const packages = join(root, 'packages')
 
@@ -25,10 +27,18 @@ await build({
   external: ['typebox'],
 })
 
-await build(serverOptions)
+const { metafile } = await build({ ...serverOptions, metafile: true, absWorkingDir: root })
 makeExecutable()
 
-await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
+// On a terminal Vite draws its progress, whatever its log level.
+process.env.CI ||= 'true'
+const page = await buildPage({ configFile: join(packages, 'web/vite.config.ts'), mode: 'production', logLevel: 'warn' })
 // The server fills in index.html for each request.
 compressFiles(join(dist, 'web'), name => name !== 'index.html')
 await buildDocs()
+
+const bundled = [
+  ...Object.keys(metafile.inputs).map(path => join(root, path)),
+  ...[page].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds)),
+]
+writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(bundled))

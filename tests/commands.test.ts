@@ -214,6 +214,10 @@ describe('commands beside a running server', () => {
     for (const name of readdirSync(folder)) expect([name, statSync(join(folder, name)).mode & 0o077]).toEqual([name, 0])
     const sick = await run(['doctor'], { DATABASE_URL: 'postgres://user@127.0.0.1:1/none' })
     expect([sick.code, sick.stdout]).toEqual([1, expect.stringContaining('BAD')])
+    expect(stdout).toContain('Nothing is exported by OTLP')
+    expect(stdout).toContain('Prometheus metrics are served at /metrics on the main port')
+    const silent = await run(['doctor'], { ...environment, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })
+    expect([silent.code, silent.stdout]).toEqual([1, expect.stringContaining('http://127.0.0.1:1/v1/traces')])
   })
 
   it('creates the demo without changing the current project, and removes all of it', async () => {
@@ -457,6 +461,11 @@ describe('the packed package', () => {
     )
     const names = files.map(({ path }: { path: string }) => path)
     expect(names).toContain('dist/halyard.js')
+    expect(names).toContain('dist/THIRD-PARTY-LICENSES.txt')
+    const licenses = readFileSync(join(root, 'packages/server/dist/THIRD-PARTY-LICENSES.txt'), 'utf8')
+    for (const name of ['fastify', 'react', '@opentelemetry/api'])
+      expect(licenses).toMatch(new RegExp(`^${name} \\d`, 'm'))
+    expect(licenses).toMatch(/Permission is hereby granted/)
     expect(names.filter((name: string) => /\.(map|ts)$|\.compile-cache/.test(name))).toEqual([])
     await new Promise((resolve, reject) =>
       execFile('tar', ['-xzf', filename], { cwd: folder }, error => (error ? reject(error) : resolve(undefined))),

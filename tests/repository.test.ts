@@ -2,7 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { announced } from './deploy/known-names.ts'
 
 /** Workflows, issue forms and editor settings: parsed like on GitHub and compared with the repository. */
 
@@ -39,7 +38,7 @@ describe.each(workflows)('.github/workflows/%s', name => {
     const named = [...commands.matchAll(/npm (?:run (\S+)|(start|test)\b)/g)].map(
       ([, script, short]) => script ?? short,
     )
-    expect(named.filter(script => !scripts[script!] && !announced.scripts.includes(script!))).toEqual([])
+    expect(named.filter(script => !scripts[script!])).toEqual([])
     const files = [...commands.matchAll(/\bdeploy\/[\w./-]*\w/g)].map(([path]) => path)
     const missing = files.filter(path => !path.startsWith('deploy/secrets') && !existsSync(join(root, path)))
     expect(missing).toEqual([])

@@ -29,7 +29,7 @@ const unlimited = '1000000000'
  */
 export async function startUnleash(peers: Peers, flagCount: number): Promise<UnleashServer | undefined> {
   const folder = peers.find('unleash-server')
-  const node = peers.node22()
+  const node = peers.node(22)
   if (folder === undefined || node === undefined) return undefined
   const postgres = await startPostgres(['fsync=on', 'full_page_writes=on'])
   const port = await freePort()

@@ -27,7 +27,7 @@ const lineOf = (on: 'this' | '22') => `Node ${on === 'this' ? major : on}`
 /** Evaluates all flags with value, payload and reason, and a single flag; at 100 flags interleaved with the peers. */
 async function evaluationFigures({ size, peers, log }: RowContext, flagCount: number): Promise<Figure[]> {
   const isContest = flagCount === 100 && peers.areEnabled
-  const nodes = { this: process.execPath, '22': isContest ? peers.node22() : undefined }
+  const nodes = { this: process.execPath, '22': isContest ? peers.node(22) : undefined }
   const running = new Map<string, RunningEngine>()
   const start = async (name: EngineName, on: 'this' | '22') => {
     const engine = nodes[on] && (await startEngine(peers, name, flagCount, nodes[on]))

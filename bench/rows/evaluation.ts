@@ -58,7 +58,7 @@ async function startRivals({ peers, size, log }: RowContext, flagCount: number):
   const fastify = peers.find('fastify')
   const flagd = peers.find('flagd-core')
   if (fastify && flagd) {
-    const node22 = peers.node22()
+    const node22 = peers.node(22)
     const start = async (node?: string) => ({
       server: await startServing('flagd-server', [String(flagCount), fastify, flagd], node),
       plan: { kind: 'evaluate-flagd', users } as const,

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import react from '@vitejs/plugin-react'
 import { build } from 'esbuild'
@@ -7,7 +9,7 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 
 export default defineConfig({
   root: at('.'),
-  plugins: [react(), contractTable()],
+  plugins: [react(), contractTable(), swaggerLicense()],
   resolve: { conditions: ['halyard-source', 'module', 'browser', 'production'] },
   build: {
     outDir: at('../server/dist/web'),
@@ -52,6 +54,19 @@ function contractTable(): Plugin {
       return Object.entries({ routes: plain, scopeObjects, ...Object.fromEntries(limits) })
         .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
         .join('\n')
+    },
+  }
+}
+
+/** Swagger UI is distributed under the Apache License, which must accompany it. */
+function swaggerLicense(): Plugin {
+  const { resolve } = createRequire(import.meta.url)
+  const read = (name: string): string => readFileSync(resolve(`swagger-ui-dist/${name}`), 'utf8')
+  return {
+    name: 'swagger-license',
+    generateBundle() {
+      const source = ['NOTICE', 'LICENSE', 'swagger-ui-es-bundle.js.LICENSE.txt'].map(read).join('\n')
+      this.emitFile({ type: 'asset', fileName: 'swagger-ui.LICENSE.txt', source })
     },
   }
 }

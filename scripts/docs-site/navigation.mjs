@@ -30,6 +30,7 @@ const sections = [
       'guide/cohorts',
       'guide/events',
       'guide/schedules',
+      'guide/change-control',
       'guide/rollback',
       'guide/history-and-copies',
     ],
@@ -54,10 +55,8 @@ const sections = [
       'operate/deploy',
       'operate/reverse-proxy',
       'operate/sizing',
-      'operate/monitoring',
       'operate/data',
       'operate/upgrade',
-      'operate/monitoring',
       'operate/security',
       'operate/high-availability',
       'operate/nodes',
@@ -76,10 +75,11 @@ const sections = [
  * pages of its folder.
  */
 export function navigation(paths) {
-  const listed = new Set(sections.flatMap(({ pages }) => pages))
-  const missing = [...listed].filter(path => !paths.includes(path))
-  if (missing.length > 0)
-    throw new Error(`docs-site/navigation.mjs lists pages that do not exist: ${missing.join(', ')}`)
+  const order = sections.flatMap(({ pages }) => pages)
+  const listed = new Set(order)
+  const wrong = order.filter((path, index) => !paths.includes(path) || order.indexOf(path) !== index)
+  if (wrong.length > 0)
+    throw new Error(`docs-site/navigation.mjs lists missing pages or one twice: ${wrong.join(', ')}`)
   const decisions = { title: 'Decisions', pages: paths.filter(path => path.startsWith('adr/')).sort() }
   const all = [...sections.map(({ title, pages }) => ({ title, pages: [...pages] })), decisions]
   for (const path of paths) {

@@ -32,6 +32,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'halyard-docs-'))
   server = await startServer(`sqlite:${join(folder, 'data/halyard.db')}`, {
     HALYARD_PLUGIN_DIR: join(root, 'examples/plugins'),
+    HALYARD_SCHEDULER_SECONDS: '1',
   })
   // The documented name of the program.
   mkdirSync(join(folder, 'bin'))

@@ -1,9 +1,11 @@
 // Busy keep-alive clients and health probes in a process of their own: `node overload-clients.mjs '<options as JSON>'` prints counts as JSON.
 import { connect } from 'node:net'
 
-/** @type {{ port: number, token: string, connections: number, inFlight: number, seconds: number, probes: number, firstResponseSecondsMax: number, patienceSeconds?: number }} */
+/** @type {{ port: number, token: string, connections: number, inFlight: number, seconds: number, probes: number, firstResponseSecondsMax: number, patienceSeconds?: number, probeIntervalMilliseconds?: number }} */
 const options = JSON.parse(process.argv[2])
 const { port, token, connections, inFlight, seconds, probes, firstResponseSecondsMax, patienceSeconds = 0 } = options
+/** Between two single probes; none without it. */
+const { probeIntervalMilliseconds = 0 } = options
 
 const body = JSON.stringify({ token, distinct_id: 'user-1', person_properties: { plan: 'pro' } })
 const evaluation = `POST /flags/?v=2 HTTP/1.1\r\nHost: halyard\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`
@@ -81,6 +83,11 @@ function probe() {
 const wait = milliseconds => new Promise(resolve => setTimeout(resolve, milliseconds))
 
 const clients = Array.from({ length: connections }, startClient)
+const isWaiting = () => clients.some(client => client.firstResponse === undefined)
+/** While clients are still connecting, and after each has had a response. */
+const single = { connecting: [], busy: [] }
+const startProbe = () => single[isWaiting() ? 'connecting' : 'busy'].push(probe())
+const probing = probeIntervalMilliseconds > 0 ? setInterval(startProbe, probeIntervalMilliseconds) : undefined
 // The burst comes while new connections are still being accepted, the second one when all of them are busy.
 await wait((seconds * 1000) / 10)
 const early = await Promise.all(Array.from({ length: probes }, probe))
@@ -89,8 +96,10 @@ const late = await Promise.all(Array.from({ length: probes }, probe))
 const elapsed = () => performance.now() - clients[0].startedAt
 await wait(Math.max(0, seconds * 1000 - elapsed()))
 // The load goes on until every client got a response: on a busy machine that says more than a duration.
-const isWaiting = () => clients.some(client => client.firstResponse === undefined)
 while (isWaiting() && elapsed() < patienceSeconds * 1000) await wait(50)
+clearInterval(probing)
+const connecting = await Promise.all(single.connecting)
+const busy = await Promise.all(single.busy)
 isOver = true
 
 const quantile = (values, share) => {
@@ -98,6 +107,12 @@ const quantile = (values, share) => {
   const value = sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
   return Number.isFinite(value) ? Math.round(value) : 'none'
 }
+const quantilesOf = values => ({
+  count: values.length,
+  p50: values.length > 0 ? quantile(values, 0.5) : 'none',
+  p99: values.length > 0 ? quantile(values, 0.99) : 'none',
+  max: values.length > 0 ? quantile(values, 1) : 'none',
+})
 const first = clients.map(client => client.firstResponse)
 process.stdout.write(
   `${JSON.stringify({
@@ -110,6 +125,8 @@ process.stdout.write(
     firstResponseMillisecondsMax: quantile(first, 1),
     leastResponses: Math.min(...clients.map(client => client.responses)),
     mostResponses: Math.max(...clients.map(client => client.responses)),
+    connecting: quantilesOf(connecting),
+    busy: quantilesOf(busy),
     probesAnswered: [...early, ...late].filter(value => value !== undefined).length,
     early: { p50: quantile(early, 0.5), p99: quantile(early, 0.99) },
     late: { p50: quantile(late, 0.5), p99: quantile(late, 0.99) },

@@ -53,8 +53,9 @@ it('docs/reference/metrics.md lists every metric of a server and of an edge', as
 
 \`/metrics\` serves these in the text format of Prometheus. With several workers, a scrape returns the metrics of all of
 them together: counters and histograms are sums, and so are gauges unless the column "workers" says otherwise.
-Metrics of Node and of the process are included as \`nodejs_*\` and \`process_*\`. How to scrape them, the dashboard
-and the alert rules: [Monitoring](../operate/monitoring.md).
+Metrics of Node and of the process are included as \`nodejs_*\` (such as the event-loop delay,
+\`nodejs_eventloop_lag_p99_seconds\`) and \`process_*\`. How to scrape them, the dashboard and the alert rules:
+[Monitoring](../operate/monitoring.md).
 
 ## Server
 

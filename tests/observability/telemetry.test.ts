@@ -231,6 +231,21 @@ describe('the OpenTelemetry SDK', () => {
     collector.close()
   })
 
+  it('reports once that the collector cannot be reached, and does not keep the server from serving and stopping', async () => {
+    const server = await startServer('sqlite::memory:', {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1',
+      OTEL_EXPORTER_OTLP_TIMEOUT: '200',
+      OTEL_BLRP_SCHEDULE_DELAY: '50',
+      OTEL_METRIC_EXPORT_INTERVAL: '300',
+    })
+    const reports = () => server.lines.filter(line => line.includes('telemetry_export_failed'))
+    await expect.poll(() => reports().length).toBe(1)
+    expect(reports()[0]).toContain('ECONNREFUSED')
+    expect((await fetch(`${server.url}/_readyz`)).status).toBe(200)
+    expect(await server.stop()).toBe(0)
+    expect(reports()).toHaveLength(1)
+  })
+
   it('a protocol that it does not speak ends the start with exit code 78', async () => {
     const { code, output } = await runCommand(['serve'], {
       DATABASE_URL: 'sqlite::memory:',

@@ -220,7 +220,8 @@ describe('hostile names, texts and addresses', { timeout: 300_000 }, () => {
         return parameters[name]!
       })
       const found = Object.entries(tabs).find(([end]) => pattern.endsWith(`/${end}`))?.[1] ?? []
-      return [path, ...found.map(tab => `${path}?tab=${tab}`)]
+      // Without a name, the first tab is shown.
+      return [path, ...found.slice(1).map(tab => `${path}?tab=${tab}`)]
     })
     paths.push(`/project/${parameters.projectId}/debugger?id=${encodeURIComponent(hostile)}`)
     for (const path of paths) {

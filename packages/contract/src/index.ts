@@ -17,7 +17,7 @@ import { organizationRoutes } from './organizations.ts'
 import { groupRoutes, personRoutes } from './persons.ts'
 import { pluginConfigRoutes } from './plugin-configs.ts'
 import { pluginRoutes } from './plugins.ts'
-import { projectRoutes } from './projects.ts'
+import { organizationProjectRoutes, projectRoutes } from './projects.ts'
 import { roleAccessRoutes } from './role-access.ts'
 import { roleRoutes } from './roles.ts'
 import { rollbackRoutes } from './rollback.ts'
@@ -105,6 +105,7 @@ export const routes = {
   freezes: freezeRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
+  organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
   persons: personRoutes,
   pluginConfigs: pluginConfigRoutes,

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
 import { Page, PageQuery } from './page.ts'
-import { asUser, inProject, route } from './route.ts'
-import { IdInput, Instant, ProjectParams, Uuid } from './schema.ts'
+import { asUser, inOrganization, inProject, route } from './route.ts'
+import { IdInput, Instant, OrganizationParams, ProjectParams, Uuid } from './schema.ts'
 
 export const ProjectBasic = Type.Object(
   {
@@ -63,6 +63,9 @@ const NewProjectSecretKey = Type.Object(
 
 const tag = 'Projects'
 const project = '/api/projects/:project_id' as const
+const environment = '/api/environments/:project_id' as const
+const ofOrganization = '/api/organizations/:parent_lookup_organization_id/projects' as const
+const OrganizationProjectParams = Type.Object({ ...OrganizationParams.properties, ...ProjectParams.properties })
 const ProjectName = Type.String({
   minLength: 1,
   maxLength: 200,
@@ -77,6 +80,8 @@ const fields = {
     }),
   ),
 }
+
+const ProjectChange = Type.Object({ name: Type.Optional(ProjectName), ...fields })
 
 export const projectRoutes = {
   list: route({
@@ -125,7 +130,7 @@ export const projectRoutes = {
     description: 'Requires the admin level.',
     access: inProject('project:write'),
     params: ProjectParams,
-    body: Type.Object({ name: Type.Optional(ProjectName), ...fields }),
+    body: ProjectChange,
     answers: { 200: Project },
   }),
   remove: route({
@@ -187,5 +192,91 @@ export const projectRoutes = {
     access: inProject('project:write'),
     params: Type.Object({ ...ProjectParams.properties, key_id: Type.String({ description: 'Id of the key.' }) }),
     answers: { 204: null },
+  }),
+}
+
+/** The same projects at the paths that PostHog's Terraform provider and other tools use. */
+export const organizationProjectRoutes = {
+  list: route({
+    method: 'GET',
+    path: ofOrganization,
+    tag,
+    operationId: 'listOrganizationProjects',
+    summary: 'List the projects of an organization',
+    description: 'Returns a page of the projects of this organization that the caller and the key have access to.',
+    access: inOrganization('project:read'),
+    params: OrganizationParams,
+    query: PageQuery,
+    answers: { 200: Page(Project) },
+  }),
+  create: route({
+    method: 'POST',
+    path: ofOrganization,
+    tag,
+    operationId: 'createOrganizationProject',
+    summary: 'Create a project in an organization (admin)',
+    description: 'Requires the admin level in the organization.',
+    access: inOrganization('project:write'),
+    params: OrganizationParams,
+    body: ProjectChange,
+    answers: { 201: Project },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${ofOrganization}/:project_id`,
+    tag,
+    operationId: 'getOrganizationProject',
+    summary: 'Get a project of an organization',
+    description: 'Returns 404 for a project of another organization.',
+    access: inProject('project:read'),
+    params: OrganizationProjectParams,
+    answers: { 200: Project },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${ofOrganization}/:project_id`,
+    tag,
+    operationId: 'updateOrganizationProject',
+    summary: 'Change a project of an organization (admin)',
+    description: 'Requires the admin level.',
+    access: inProject('project:write'),
+    params: OrganizationProjectParams,
+    body: ProjectChange,
+    answers: { 200: Project },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${ofOrganization}/:project_id`,
+    tag,
+    operationId: 'deleteOrganizationProject',
+    summary: 'Delete a project of an organization with everything in it (admin)',
+    description:
+      'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
+    access: inProject('project:write'),
+    params: OrganizationProjectParams,
+    answers: { 204: null },
+  }),
+  getEnvironment: route({
+    method: 'GET',
+    path: environment,
+    tag,
+    operationId: 'getEnvironment',
+    summary: 'Get a project as an environment',
+    description: 'The id of the environment is the id of the project.',
+    access: inProject('project:read'),
+    params: ProjectParams,
+    answers: { 200: Project },
+  }),
+  updateEnvironment: route({
+    method: 'PATCH',
+    path: environment,
+    tag,
+    operationId: 'updateEnvironment',
+    summary: 'Change a project as an environment (admin)',
+    description: 'Requires the admin level.',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    body: ProjectChange,
+    answers: { 200: Project },
   }),
 }

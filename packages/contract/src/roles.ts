@@ -160,6 +160,17 @@ export const roleRoutes = {
     body: Type.Object({ user_uuid: IdInput('UUID of a member of the organization.') }),
     answers: { 201: RoleMembership },
   }),
+  getMembership: route({
+    method: 'GET',
+    path: `${organization}/roles/:role_id/role_memberships/:membership_id`,
+    tag,
+    operationId: 'getRoleMembership',
+    summary: 'Get a member of a role',
+    description: 'Returns the user and when they were added.',
+    access: reading,
+    params: MembershipParams,
+    answers: { 200: RoleMembership },
+  }),
   removeMembership: route({
     method: 'DELETE',
     path: `${organization}/roles/:role_id/role_memberships/:membership_id`,

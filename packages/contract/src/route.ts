@@ -69,6 +69,8 @@ export interface Route {
   readonly mayConflict?: true
   /** Whether the response has an `ETag`. */
   readonly hasEtag?: true
+  /** Whether the successful response can also have no body. */
+  readonly mayBeEmpty?: true
   /** Status → schema of the body, or null for an empty body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */

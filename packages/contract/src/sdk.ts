@@ -321,7 +321,7 @@ export const sdkRoutes = [
     tag: definitionsTag,
     operationId: 'getRemoteConfig',
     summary: 'Get the payload of a flag, by key or id',
-    description: 'Returns the payload for `true` as JSON, or null if the flag is off or has none.',
+    description: 'Returns the payload for `true` as JSON; the response has no body if there is none.',
     access: open,
     credentials: secret,
     params: Type.Object({
@@ -329,6 +329,7 @@ export const sdkRoutes = [
       key: Type.String({ description: 'Key or id of the flag.', examples: ['new-checkout'] }),
     }),
     query: Type.Object({ token: tokenQuery }),
+    mayBeEmpty: true,
     answers: { 200: Type.Unknown({ description: 'The payload.', examples: [{ size: 24 }] }) },
   }),
   route({

@@ -52,7 +52,7 @@ function compileInto(
   const { flag } = compiler.compileFlag(definition, (code, path, message) => found.push({ code, path, message }))
   if (flag.plan !== null && compiler.isFailing(flag.plan)) {
     const message = 'The flag uses a cohort that does not exist or contains itself.'
-    found.push({ code: 'unknown_cohort', path: 'filters', message })
+    found.push({ code: 'cohort_does_not_exist', path: 'filters', message })
   }
   if (found.length > 0) issues.set(flag.id, found)
   else issues.delete(flag.id)

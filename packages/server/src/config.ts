@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { databaseUrl, databaseUrlFrom } from './settings/database-url.ts'
+import { databaseUrl, databaseUrlFrom, libpqVariables } from './settings/database-url.ts'
 import {
   bootstrapKey,
   emailAddress,
@@ -392,11 +392,14 @@ export class ConfigError extends Error {}
 type Environment = Readonly<Record<string, string | undefined>>
 
 const secretVariables = [...secretsIn(settings), 'PGPASSWORD']
-/** Every variable that Halyard reads, for the check for misspelt ones. */
+/** Every variable of the table, also as a file, for the check for misspelt ones. */
 const knownVariables = [
   ...Object.values(settings).map(({ variable }) => variable),
   ...secretVariables.map(variable => `${variable}_FILE`),
 ]
+
+/** The same, with those of libpq that fill in DATABASE_URL. */
+export const readableVariables: readonly string[] = [...knownVariables, ...libpqVariables]
 
 function secretsIn(all: Readonly<Record<string, { variable: string; isSecret?: true }>>): string[] {
   return Object.values(all).flatMap(({ variable, isSecret }) => (isSecret ? [variable] : []))

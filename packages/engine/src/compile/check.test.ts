@@ -114,7 +114,7 @@ describe('checkFlag', () => {
     ],
     ['a bad version', one({ key: 'a', value: 'x.y', operator: 'semver_gt' }), `invalid_version ${first}.value`],
     ['a bad regular expression', one({ key: 'a', value: '(', operator: 'regex' }), `invalid_regex ${first}.value`],
-    ['an unknown cohort', one({ key: 'id', type: 'cohort', value: 7 }), `unknown_cohort ${first}.value`],
+    ['an unknown cohort', one({ key: 'id', type: 'cohort', value: 7 }), `cohort_does_not_exist ${first}.value`],
     ['a cohort that is no id', one({ key: 'id', type: 'cohort', value: 'x' }), `invalid_value ${first}.value`],
     [
       'an unknown flag',
@@ -222,7 +222,7 @@ describe('checkCohort', () => {
     ],
     ['a bad value', [{ key: 'a', operator: 'is_date_after', value: 'soon' }], `invalid_date ${at}.value`],
     ['an unknown operator', [{ key: 'a', operator: 'like', value: 'x' }], `unknown_operator ${at}.operator`],
-    ['an unknown cohort', [{ type: 'cohort', key: 'id', value: 9 }], `unknown_cohort ${at}.value`],
+    ['an unknown cohort', [{ type: 'cohort', key: 'id', value: 9 }], `cohort_does_not_exist ${at}.value`],
     ['itself', [{ type: 'cohort', key: 'id', value: 1 }], `cohort_cycle ${at}.value`],
     ['not_in', [{ type: 'cohort', key: 'id', value: 9, operator: 'not_in' }], `wrong_operator ${at}.operator`],
     ['what people did', [{ type: 'behavioral', key: '$pageview', value: 'x' }], `behavioral_cohort ${at}.type`],

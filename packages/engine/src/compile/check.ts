@@ -111,7 +111,7 @@ function checkReference(holder: Node, reference: Reference, graph: ReferenceGrap
 
 function reportUnknown(reference: Reference, path: string, report: Report): void {
   if (reference.kind === 'cohort') {
-    if (reference.id !== '') report('unknown_cohort', path, `There is no cohort with the id ${reference.id}.`)
+    if (reference.id !== '') report('cohort_does_not_exist', path, `There is no cohort with the id ${reference.id}.`)
   } else if (reference.reference !== '') {
     report('unknown_flag', path, `There is no flag with the id ${reference.reference}.`)
   }

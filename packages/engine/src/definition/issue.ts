@@ -1,6 +1,6 @@
 /** A part of a definition that cannot be evaluated as written. */
 export interface Issue {
-  /** Stable and machine-readable, such as `unknown_cohort`. */
+  /** Stable and machine-readable, such as `cohort_does_not_exist`. */
   readonly code: IssueCode
   /** The JSON path, such as `filters.groups[0].properties[1].value`. */
   readonly path: string
@@ -23,7 +23,7 @@ export type IssueCode =
   | 'invalid_version'
   | 'invalid_regex'
   | 'regex_too_large'
-  | 'unknown_cohort'
+  | 'cohort_does_not_exist'
   | 'cohort_cycle'
   | 'behavioral_cohort'
   | 'unknown_flag'

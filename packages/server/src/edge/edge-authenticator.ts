@@ -12,7 +12,7 @@ export function createEdgeGate(replica: Replica, now: () => Instant): Authentica
     async authenticate(authorization) {
       const found = await replica.findActor(hashSecret(readBearer(authorization)))
       const isExpired = found && found.key.expiresAt !== null && found.key.expiresAt <= now()
-      if (!found || isExpired) throw unauthenticated('authentication_failed', 'This edge does not know this API key.')
+      if (!found || isExpired) throw unauthenticated('authentication_failed', 'This API key is not valid on this edge.')
       return found.actor
     },
     async projectFor(actor, id) {

@@ -121,9 +121,13 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
     async append(batch) {
       const size = Buffer.byteLength(JSON.stringify(batch)) + lineOverheadBytes
       if (bytes + queue.waiting + size > bytesMax) {
-        throw new Problem('unavailable', 'This edge holds as many events as it may until its upstream takes them.', {
-          retryAfterSeconds: 30,
-        })
+        throw new Problem(
+          'unavailable',
+          'The event queue of this edge is full until its upstream accepts events. Retry later.',
+          {
+            retryAfterSeconds: 30,
+          },
+        )
       }
       await queue.submit({ batch, size })
     },

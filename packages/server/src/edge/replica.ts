@@ -105,7 +105,7 @@ export function createReplica(): Replica {
         const ids = [...held.values()]
           .filter(({ project }) => mayHandOn(actor, project))
           .map(({ project }) => project.id)
-        if (ids.length === 0) throw forbidden('This edge has no project that the key may hand on.')
+        if (ids.length === 0) throw forbidden('This edge has no project that the key can replicate.')
         return ids
       },
       find: async projectId => held.get(projectId)?.state,

@@ -78,7 +78,7 @@ function readGroups(text: string | undefined): unknown {
   const groups = readJson(text ?? '')
   if (groups === undefined && text) throw invalid('groups', 'invalid_input', 'groups must be a JSON object.')
   if (groups !== undefined && (typeof groups !== 'object' || groups === null || Array.isArray(groups))) {
-    throw invalid('groups', 'not_a_dict', 'groups must be a JSON object: the key of the group by the name of its type.')
+    throw invalid('groups', 'not_a_dict', 'groups must be a JSON object: group type → group key.')
   }
   return groups
 }

@@ -3,7 +3,7 @@ export interface AccessLogEntry {
   readonly reqId?: string
   readonly method: string
   readonly route: string
-  /** Without the query, which may carry tokens. */
+  /** Without the query and without invitation tokens. */
   readonly path: string
   readonly status: number
   readonly milliseconds: number
@@ -38,5 +38,8 @@ export function createAccessLog(mode: AccessLogMode): AccessLog {
 export const accessLogEvent = 'http_request'
 
 export const pathOf = (url: string): string => url.split('?', 1)[0] ?? ''
+
+/** An invitation is redeemed by the token in its path, which must not be read from a log or a trace. */
+export const loggedPath = (url: string): string => pathOf(url).replace(/^((?:\/api)?\/signup\/)[^/]+/, '$1…')
 
 export const roundedMilliseconds = (milliseconds: number): number => Math.round(milliseconds * 10) / 10

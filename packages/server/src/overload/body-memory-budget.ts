@@ -35,7 +35,7 @@ const inflateWaitMillisecondsMax = 10_000
 const slowMilliseconds = 5000
 
 const exhausted = (): Problem =>
-  new Problem('unavailable', 'The memory for large requests is used up. Try again in a few seconds.', {
+  new Problem('unavailable', 'The memory budget for large requests is exhausted. Try again in a few seconds.', {
     retryAfterSeconds: 5,
   })
 

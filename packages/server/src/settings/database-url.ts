@@ -19,6 +19,8 @@ export function databaseUrl(value: string): string {
 /** An unencoded `/`, `#` or `?` in the password ends the host early, so that the `@` comes too late to end the user. */
 const isReadable = (url: string): boolean => URL.canParse(url) && !(url.includes('@') && new URL(url).username === '')
 
+export const libpqVariables = ['PGHOST', 'PGPORT', 'PGUSER', 'PGPASSWORD', 'PGDATABASE', 'PGSSLMODE'] as const
+
 /**
  * The database URL with the variables of libpq taken into account: they are used alone when only PGHOST is set, and fill in what a
  * postgres:// URL leaves out. Undefined when neither is given.

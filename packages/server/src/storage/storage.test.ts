@@ -110,6 +110,15 @@ onEachDatabase('storage', dialect => {
       const log = sqlChangeLog(storage.kysely)
       expect([await log.head(), await log.listAfter(0, 10)]).toEqual([0, []])
     })
+
+    it('succeeds and is counted when this node cannot read its committed changes at once', async () => {
+      const storage = connect(await freshUrl('migrated'))
+      await migrate(storage.kysely, dialect)
+      const database = createSqlDatabase(storage, sqlStores, () => Promise.reject(new Error('away')))
+      await database.transaction(tx => tx.changes.append(change('kept')))
+      expect(storage.health.delayedChanges).toBe(1)
+      expect(await sqlChangeLog(storage.kysely).head()).toBe(1)
+    })
   })
 })
 

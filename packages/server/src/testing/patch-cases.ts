@@ -66,15 +66,22 @@ export const patchCases: readonly PatchCase[] = [
     without: { version: 'a precondition of the change, not a field' },
     tied: [['active', 'performed_rollback', 'Enabling a flag clears the mark of an earlier rollback.']],
   },
-  {
-    path: project,
-    setUp: async s => ({ path: await made(s, '/api/projects/', { name: 'patched' }) }),
+  ...[
+    { path: project, own: (_s: Scenario, id: number) => `/api/projects/${id}/` },
+    { path: '/api/environments/:project_id', own: (_s: Scenario, id: number) => `/api/environments/${id}/` },
+    {
+      path: `${organization}/projects/:project_id`,
+      own: (s: Scenario, id: number) => `${s.organization}/projects/${id}/`,
+    },
+  ].map(({ path, own }) => ({
+    path,
+    setUp: async (s: Scenario) => ({ path: own(s, (await s.post('/api/projects/', { name: 'patched' })).body.id) }),
     values: {
       name: ['first', 'second'],
       timezone: ['Europe/Berlin', 'Asia/Tokyo'],
       property_matching_version: [1, 2],
-    },
-  },
+    } as const,
+  })),
   {
     path: organization,
     setUp: async s => ({ path: s.organization }),

@@ -40,6 +40,7 @@ const labels: readonly [string, (element: Element) => Record<string, string>][] 
     element => ({ 'aria-label': element.closest('tr')?.getAttribute('data-param-name') ?? '' }),
   ],
   ['.body-param__text', () => ({ 'aria-label': 'Request body' })],
+  ['[role=tablist]', () => ({ 'aria-label': 'Example or schema' })],
   // Scrollable, so the keyboard must get there.
   ['pre', () => ({ tabindex: '0' })],
 ]

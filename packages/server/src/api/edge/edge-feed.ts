@@ -171,7 +171,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
   return {
     async follow(follower) {
       const tooMany = (): Problem =>
-        new Problem('throttled', 'Too many edges follow this server.', { retryAfterSeconds: 30 })
+        new Problem('throttled', 'Too many edges are connected to this server.', { retryAfterSeconds: 30 })
       if (isClosed || streams.size >= followersMax) throw tooMany()
       const actor = await follower.authenticate()
       const ofUser = [...streams.values()].filter(userId => userId === actor.user.id)

@@ -103,9 +103,12 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
       )
       const ids = page.items.filter(project => mayHandOn(actor, project)).map(({ id }) => id)
       if (ids.length === 0)
-        throw forbidden('This key belongs to no admin of a project, and only an admin sets up edges.')
+        throw forbidden('Edges require a key of an admin; the user of this key is not an admin of any project.')
       if (ids.length > edgeProjectsMax) {
-        throw new Problem('too_large', `An edge takes ${edgeProjectsMax} projects. Use a key for fewer of them.`)
+        throw new Problem(
+          'too_large',
+          `An edge can replicate at most ${edgeProjectsMax} projects. Restrict the key to fewer projects.`,
+        )
       }
       return ids
     },

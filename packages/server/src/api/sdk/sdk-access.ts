@@ -49,7 +49,7 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
         : await snapshots.forToken(token)
     // Whether a token exists that the caller has no access to is not revealed.
     if (!served || levelInProject(actor, served.project) === undefined) {
-      throw refused('There is no project with this token that the key can see.')
+      throw refused('This key has no access to a project with this token.')
     }
     return served
   }

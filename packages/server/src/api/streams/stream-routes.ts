@@ -30,7 +30,7 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
   serveSdkPath(app, ['GET'], evaluationStreamPath, async (request, reply) => {
     const { token } = queryOf(request)
     if (token !== undefined && !token.startsWith('phc_')) {
-      throw new Problem('unauthenticated', 'Only the public token of a project belongs in an address.')
+      throw new Problem('unauthenticated', 'Only a public project token can be sent in the URL.')
     }
     const served = await access.toEvaluation(token ?? credentialOf(request.headers))
     return take(request, reply, options => streams.followEvaluations(served, reply.raw, options))

@@ -8,6 +8,7 @@ import { openStorage, type Storage } from '../../storage/open-storage.ts'
 import { green, printJson, red } from '../output.ts'
 import { exitCodes } from '../usage.ts'
 import { refuseMissingFile } from '../with-database.ts'
+import { monitoringFindings } from './monitoring-findings.ts'
 import { type Finding, securityFindings } from './security-findings.ts'
 
 const good = (text: string): Finding => ({ isGood: true, text })
@@ -38,7 +39,7 @@ async function examine(): Promise<readonly Finding[]> {
   } catch (error) {
     return [...findings, bad(`Settings: ${(error as Error).message}`)]
   }
-  findings.push(...checkDisk(config))
+  findings.push(...(await monitoringFindings(config, process.env)), ...checkDisk(config))
   try {
     refuseMissingFile(config.databaseUrl)
   } catch (error) {

@@ -12,9 +12,10 @@ const groupAndOthers = 0o077
 /** `halyard doctor --security`: audits the settings and file permissions of this machine. */
 export function securityFindings(config: Config): readonly Finding[] {
   const { databaseUrl } = config
+  const isLocal = config.host === '127.0.0.1' || config.host === '::1'
   return [
     finding(
-      config.host === '127.0.0.1' || config.host === '::1' || (config.publicUrl?.startsWith('https://') ?? false),
+      isLocal || (config.publicUrl?.startsWith('https://') ?? false),
       'Traffic stays on this machine, or HALYARD_PUBLIC_URL is https.',
       `HOST is ${config.host} and HALYARD_PUBLIC_URL is not https: keys would cross the network unencrypted. Put a TLS proxy in front and set HALYARD_PUBLIC_URL.`,
     ),
@@ -37,6 +38,11 @@ export function securityFindings(config: Config): readonly Finding[] {
       config.passwordCost >= 14,
       `Passwords are hashed with scrypt at cost ${config.passwordCost}.`,
       `HALYARD_PASSWORD_COST is ${config.passwordCost}: stolen password hashes would be quick to guess. Use 14 or more.`,
+    ),
+    finding(
+      isLocal || config.metricsToken !== undefined || config.metricsPort !== undefined,
+      'Metrics are not open to everyone on the main port.',
+      'Anyone who reaches this server can read /metrics. Set METRICS_TOKEN or HALYARD_METRICS_PORT, or block the path in the proxy.',
     ),
     finding(
       config.logLevel !== 'trace' && config.logLevel !== 'debug',

@@ -49,5 +49,8 @@ export function openLog(
       },
     },
   )
+  telemetry?.onFailure(problem =>
+    log.warn({ event: 'telemetry_export_failed', problem }, 'telemetry cannot be exported'),
+  )
   return { log, outages }
 }

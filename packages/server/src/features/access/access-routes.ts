@@ -101,6 +101,15 @@ export function serveAccess(serve: ServeRoute, { database, now }: Deps): void {
     )
   })
 
+  serve(r.getMembership, ({ organization, params }) =>
+    database.read(async tx => {
+      const role = await getRole(tx, organization, params.role_id)
+      const membership = await tx.roles.findMember(role.id, params.membership_id)
+      if (!membership) throw missing('Role membership')
+      return roleMembershipToWire(membership)
+    }),
+  )
+
   serve(r.removeMembership, async ({ actor, organization, params }) => {
     requireLevel(actor, organization.id, adminLevel, 'remove members from roles')
     await change(organization, async tx => {

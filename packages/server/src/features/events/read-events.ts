@@ -40,7 +40,7 @@ export function readEvents(body: unknown, arrival: Arrival): ReadEvents {
   const sentAt = isObject(body) ? body.sent_at : undefined
   const events = entries.map(entry => readEvent(entry, sentAt, arrival)).filter(event => event !== undefined)
   if (events.length === 0 && entries.length > 0) {
-    throw invalid(null, 'invalid_input', 'An event needs a name (`event`) and a `distinct_id`.')
+    throw invalid(null, 'invalid_input', 'An event requires a name (`event`) and a `distinct_id`.')
   }
   return { token, events, malformed: entries.length - events.length }
 }

@@ -95,7 +95,7 @@ const readId = (value: unknown): number | undefined => {
 
 function refuseTooMany(ids: readonly number[]): void {
   if (ids.length > bulkFlagsMax) {
-    throw invalid('ids', 'max_length', `At most ${bulkFlagsMax} flags at once; these are ${ids.length}.`)
+    throw invalid('ids', 'max_length', `Send at most ${bulkFlagsMax} flag ids, not ${ids.length}.`)
   }
 }
 
@@ -113,11 +113,11 @@ async function idsMatching(
   const texts = Object.fromEntries(
     Object.entries(filters).map(([name, value]) => [name, typeof value === 'string' ? value : JSON.stringify(value)]),
   )
-  if (Object.keys(texts).length === 0) throw invalid('filters', 'invalid_input', 'Name at least one filter.')
+  if (Object.keys(texts).length === 0) throw invalid('filters', 'invalid_input', 'Send at least one filter.')
   const filter = readFlagFilter(texts, now)
   // `deleted` and `archived` are always there; every filter that is understood adds one more.
   if (Object.keys(filter).length < Object.keys(texts).length + 2) {
-    throw invalid('filters', 'invalid_input', 'One of the filters has a value that means nothing.')
+    throw invalid('filters', 'invalid_input', 'One of the filters has an unsupported value.')
   }
   const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax + 1, offset: 0 })
   return page.items.map(flag => flag.id)

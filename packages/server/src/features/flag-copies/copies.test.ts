@@ -215,7 +215,7 @@ onEachDatabase('organization flags', dialect => {
     const own = (await member.post(flags, { key: 'member-made' })).body
     await make('member-made', {}, targets[0]?.flags)
     const reply = await member.post(copy, body(own.key))
-    expect([reply.status, reply.body.detail]).toEqual([400, expect.stringContaining('may not edit')])
+    expect([reply.status, reply.body.detail]).toEqual([400, expect.stringContaining('cannot edit')])
   })
 
   it('leaves nothing torn when it fails half way', async () => {

@@ -52,7 +52,8 @@ export async function copyFlag(
     try {
       const target = await findProject(tx, actor, organization, id)
       if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
-      if (target.id === source.project.id) throw invalid(null, 'invalid_input', 'The flag exists there already.')
+      if (target.id === source.project.id)
+        throw invalid(null, 'invalid_input', 'The flag already exists in that project.')
       copies.push(await copyInto(tx, actor, source, target, { now, permit, patchOf }))
     } catch (error) {
       if (error instanceof ApprovalRequired) {
@@ -128,7 +129,7 @@ export async function copyInto(
   const { flag, project } = source
   const existing = await tx.flags.findLiveByKey(target.id, flag.key)
   if (existing && !canEditFlag(await grantsFor(tx, actor, target), existing)) {
-    throw invalid(null, 'permission_denied', 'You may not edit the flag with this key there.')
+    throw invalid(null, 'permission_denied', 'You cannot edit the flag with this key in that project.')
   }
   const flags = await dependenciesIn(tx, source, target)
   const cohorts = await copyCohorts(tx, actor, target, source.cohorts, now)

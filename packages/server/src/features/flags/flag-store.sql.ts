@@ -261,7 +261,7 @@ const tooManyBytes = (max: number) =>
   invalid(
     'filters',
     'limit_reached',
-    `The conditions and payloads of a project may have at most ${max} bytes together (HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX).`,
+    `The conditions and payloads of a project can have at most ${max} bytes together (HALYARD_DEFINITION_BYTES_PER_PROJECT_MAX).`,
   )
 
 const takenKey = (error: unknown, key: string): unknown =>

@@ -10,21 +10,21 @@ export const rootLevel = 9
 
 /** Raises `forbidden` when the organization may not use plugins. */
 export function requireCanRead(organization: Organization): void {
-  if (organization.pluginsAccessLevel < configLevel) throw forbidden('This organization may not use plugins.')
+  if (organization.pluginsAccessLevel < configLevel) throw forbidden('This organization cannot use plugins.')
 }
 
 /** Raises `forbidden` when the organization may not install plugins, or the actor is no admin of it. */
 export function requireCanWrite(actor: Actor, organization: Organization): void {
   requireCanRead(organization)
   if (organization.pluginsAccessLevel < installLevel) {
-    throw forbidden('This organization may configure plugins, but not install or change them.')
+    throw forbidden('This organization can configure plugins, but cannot install or change them.')
   }
   requireLevel(actor, organization.id, adminLevel, 'install or change plugins')
 }
 
 /** Sharing with other organizations, or taking it back, is for organizations that were trusted with it. */
 export function requireCanShare(organization: Organization): void {
-  if (organization.pluginsAccessLevel < rootLevel) throw forbidden('This organization may not manage global plugins.')
+  if (organization.pluginsAccessLevel < rootLevel) throw forbidden('This organization cannot manage global plugins.')
 }
 
 /** Own, global, or configured in one of the organization's projects; raises `missing` for any other. */

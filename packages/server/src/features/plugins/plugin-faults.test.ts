@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type RegistryServer, startRegistryServer } from '../../testing/registry-server.ts'
@@ -40,6 +40,26 @@ onEachDatabase('plugins when the database fails', dialect => {
   afterAll(async () => {
     await s.close()
     await registry.close()
+  })
+
+  it('refuses a source with a conflict when the plugin keeps changing while it is compiled', async () => {
+    const { pluginBuilder } = s.halyard.plugins
+    const compile = pluginBuilder.compile.bind(pluginBuilder)
+    let changes = 0
+    const contended = vi.spyOn(pluginBuilder, 'compile').mockImplementation(async (name, files) => {
+      const ready = await compile(name, files)
+      await s.patch(`${plugins}${sourceId}/`, { description: `change ${++changes}` })
+      return ready
+    })
+    try {
+      const before = (await s.get(`${plugins}${sourceId}/source/`)).body.source
+      const reply = await s.patch(`${plugins}${sourceId}/update_source/`, { 'more.ts': 'export const more = 1' })
+      expect([reply.status, changes]).toEqual([409, 10])
+      const { body } = await s.get(`${plugins}${sourceId}/source/`)
+      expect([body.source, body.description]).toEqual([before, 'change 10'])
+    } finally {
+      contended.mockRestore()
+    }
   })
 
   async function everything(): Promise<Record<string, string>> {

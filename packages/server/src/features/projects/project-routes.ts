@@ -4,7 +4,7 @@ import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
-import { adminLevel, levelIn, type Project, requireLevel } from '../../tenancy.ts'
+import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../tenancy.ts'
 import { currentOrganizationId, visibleProjects } from '../identity/authenticator.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../identity/secret.ts'
 import { announceProject, createProject } from './create-project.ts'
@@ -19,10 +19,19 @@ interface Deps {
 export function serveProjects(serve: ServeRoute, { database, now }: Deps): void {
   const { list, create, get, update, remove, resetToken, listSecretKeys, createSecretKey, removeSecretKey } =
     routes.projects
+  const within = routes.organizationProjects
 
   serve(list, async ({ actor, query, url }) => {
     const window = readWindow(query)
     const page = await database.read(tx => tx.projects.list(visibleProjects(actor), window))
+    return pageBody(page, window, url, project => projectToWire(project, actor))
+  })
+
+  serve(within.list, async ({ actor, organization, query, url }) => {
+    const window = readWindow(query)
+    const all = visibleProjects(actor)
+    const visible = { ...all, organizationIds: all.organizationIds.filter(id => id === organization.id) }
+    const page = await database.read(tx => tx.projects.list(visible, window))
     return pageBody(page, window, url, project => projectToWire(project, actor))
   })
 
@@ -31,6 +40,12 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
     if (organizationId === undefined || levelIn(actor, organizationId) === undefined) {
       throw invalid('organization', 'does_not_exist', '`organization` is not one of your organizations.')
     }
+    return createIn(organizationId, actor, body)
+  })
+
+  serve(within.create, ({ actor, organization, body }) => createIn(organization.id, actor, body))
+
+  async function createIn(organizationId: string, actor: Actor, body: ProjectFields) {
     requireLevel(actor, organizationId, adminLevel, 'create a project')
     const name = body.name ?? 'Default project'
     const timezone = checkedTimezone(body.timezone)
@@ -41,25 +56,43 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
       propertyMatchingVersion: body.property_matching_version ?? 2,
     }
     return projectToWire(await database.transaction(tx => createProject(tx, input, now())), actor)
-  })
+  }
 
   serve(get, async ({ project, actor }) => projectToWire(project, actor))
+  serve(within.get, async ({ project, actor, params }) => {
+    requireOrganization(project, actor, params.parent_lookup_organization_id)
+    return projectToWire(project, actor)
+  })
+  serve(within.getEnvironment, async ({ project, actor }) => projectToWire(project, actor))
 
-  serve(update, async ({ project, actor, body }) => {
+  serve(update, ({ project, actor, body }) => updateFields(project, actor, body))
+  serve(within.update, ({ project, actor, params, body }) => {
+    requireOrganization(project, actor, params.parent_lookup_organization_id)
+    return updateFields(project, actor, body)
+  })
+  serve(within.updateEnvironment, ({ project, actor, body }) => updateFields(project, actor, body))
+
+  async function updateFields(project: Project, actor: Actor, body: ProjectFields) {
     requireLevel(actor, project.organizationId, adminLevel, 'change a project')
     const timezone = checkedTimezone(body.timezone)
     const patch = { name: body.name, timezone, propertyMatchingVersion: body.property_matching_version }
     return projectToWire(await change(project, patch), actor)
+  }
+
+  serve(remove, ({ project, actor }) => removeProject(project, actor))
+  serve(within.remove, ({ project, actor, params }) => {
+    requireOrganization(project, actor, params.parent_lookup_organization_id)
+    return removeProject(project, actor)
   })
 
-  serve(remove, async ({ project, actor }) => {
+  async function removeProject(project: Project, actor: Actor): Promise<undefined> {
     requireLevel(actor, project.organizationId, adminLevel, 'delete a project')
     await database.transaction(async tx => {
       await tx.projects.remove(project.id)
       await announceProject(tx, project, now())
     })
     return undefined
-  })
+  }
 
   serve(resetToken, async ({ project, actor }) => {
     requireLevel(actor, project.organizationId, adminLevel, 'replace the token')
@@ -110,6 +143,18 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
       await change(tx)
       await announceProject(tx, project, now())
     })
+}
+
+interface ProjectFields {
+  readonly name?: string
+  readonly timezone?: string
+  readonly property_matching_version?: 1 | 2
+}
+
+/** A project of another organization is not found below this one. */
+function requireOrganization(project: Project, actor: Actor, organizationId: string): void {
+  const id = organizationId === '@current' ? currentOrganizationId(actor) : organizationId.toLowerCase()
+  if (project.organizationId !== id) throw missing('Project')
 }
 
 function checkedTimezone(timezone: string | undefined): string | undefined {

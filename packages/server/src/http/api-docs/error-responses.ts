@@ -105,7 +105,7 @@ export const errorComponents = (): Json => ({
     content: {
       'application/json': {
         schema: errorSchema,
-        example: { type: 'server_error', code: 'error', detail: 'Internal error.', attr: null },
+        example: { type: 'server_error', code: 'error', detail: 'Internal server error.', attr: null },
       },
     },
   },

@@ -147,7 +147,7 @@ function checkText(schema: AnySchema, body: unknown): void {
       throw invalid(name, 'blank', 'This field may not be blank.')
     }
     if (value.includes('\u0000') || !value.isWellFormed()) {
-      throw invalid(name, 'invalid_input', 'This field holds characters that cannot be stored.')
+      throw invalid(name, 'invalid_input', 'This field contains characters that cannot be stored.')
     }
   }
 }
@@ -234,7 +234,10 @@ function checkNumber(token: string): void {
   const number = Number(token)
   const isKept = Number.isFinite(number) && (!/^-?\d+$/.test(token) || BigInt(token) === BigInt(number))
   if (isKept) return
-  throw new Problem('unparsable', `The number ${token.slice(0, 40)} cannot be kept exactly; send it as a string.`)
+  throw new Problem(
+    'unparsable',
+    `The number ${token.slice(0, 40)} cannot be represented exactly; send it as a string.`,
+  )
 }
 
 export const isTooDeep = (value: unknown): boolean => goesBelow(value, nestingMax)

@@ -43,7 +43,7 @@ export function refuseHeavyJson(text: string): void {
 export const tooDeep = (): Problem => new Problem('unparsable', `The body is nested deeper than ${nestingMax} levels.`)
 
 const tooHeavy = (what: string): Problem =>
-  new Problem('unparsable', `The body holds more than ${what}; send it in smaller parts.`)
+  new Problem('unparsable', `The body contains more than ${what}; send it in smaller parts.`)
 
 /** Calls back with each stretch of a text of JSON that lies outside strings, and with each string, in turn. */
 export function eachStretch(text: string, outside: (from: number, to: number) => void, inside?: typeof outside): void {

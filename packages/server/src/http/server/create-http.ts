@@ -12,6 +12,7 @@ import {
   type AccessLog,
   type AccessLogEntry,
   accessLogEvent,
+  loggedPath,
   pathOf,
   roundedMilliseconds,
 } from '../../observability/access-log.ts'
@@ -126,7 +127,7 @@ function respondToProblems(app: FastifyInstance, authenticator: Authenticator): 
     const path = pathOf(request.url)
     patterns ??= routes.flatMap(patternsOf)
     const allow = [...new Set(patterns.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method))].sort()
-    if (allow.length === 0) throw new Problem('missing', 'There is nothing at this address.')
+    if (allow.length === 0) throw new Problem('missing', 'No resource exists at this URL.')
     if (path.startsWith('/api/') && path !== '/api/login')
       await authenticator.authenticate(request.headers.authorization)
     throw new Problem('method_not_allowed', `${request.method} is not allowed here.`, { allow })
@@ -163,7 +164,7 @@ function observeResponses(app: FastifyInstance, { accessLog, onResponse }: HttpO
     const entry: AccessLogEntry = {
       method,
       route,
-      path: pathOf(request.url),
+      path: loggedPath(request.url),
       status,
       milliseconds: roundedMilliseconds(elapsedTime),
       bytes: Number(reply.getHeader('content-length') ?? 0),

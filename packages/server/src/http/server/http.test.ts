@@ -26,7 +26,7 @@ describe('HTTP', () => {
     const reply = await s.get('/api/nothing/here/')
     expect([reply.status, reply.body]).toEqual([
       404,
-      { type: 'invalid_request', code: 'not_found', detail: 'There is nothing at this address.', attr: null },
+      { type: 'invalid_request', code: 'not_found', detail: 'No resource exists at this URL.', attr: null },
     ])
     expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     expect(reply.headers.get('x-content-type-options')).toBe('nosniff')

@@ -29,7 +29,7 @@ const unexpected: ProblemResponse = {
   body: {
     type: 'server_error',
     code: 'error',
-    detail: 'Something went wrong on our side. The X-Request-Id of this answer finds it in the log.',
+    detail: 'Internal server error. The log has the details under the X-Request-Id of this response.',
     attr: null,
   },
 }
@@ -56,11 +56,10 @@ function frameworkProblem(error: unknown): Problem | undefined {
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE' || statusCode === 413) {
     return new Problem('too_large', 'The request body is larger than this server accepts.')
   }
-  if (statusCode === 414 || code === 'FST_ERR_BAD_URL')
-    return new Problem('missing', 'There is nothing at this address.')
+  if (statusCode === 414 || code === 'FST_ERR_BAD_URL') return new Problem('missing', 'No resource exists at this URL.')
   if (statusCode === 415) return new Problem('unsupported_media', 'Send the body as application/json.')
   if (statusCode !== undefined && statusCode >= 400 && statusCode < 500) {
-    return new Problem('unparsable', 'The request could not be read.')
+    return new Problem('unparsable', 'The request is malformed.')
   }
   return undefined
 }

@@ -11,7 +11,7 @@ export function respondUnreadable(error: Error & { code?: string }, socket: Sock
     socket.destroy()
     return
   }
-  const [status, detail] = unreadable[error.code ?? ''] ?? ['400 Bad Request', 'The request could not be read.']
+  const [status, detail] = unreadable[error.code ?? ''] ?? ['400 Bad Request', 'The request is malformed.']
   const body = JSON.stringify(problemResponse(new Problem('unparsable', detail)).body)
   const headers = {
     ...responseHeaders(randomUUID()),

@@ -3,7 +3,7 @@ import { ConfigError } from '../../config.ts'
 import type { createOtlpTelemetry } from './otlp-telemetry.ts'
 import type { Protocol, Signal, Telemetry, TelemetryOptions } from './telemetry.ts'
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 const signals: readonly Signal[] = ['TRACES', 'METRICS', 'LOGS']
 
@@ -89,9 +89,24 @@ export function enabledSignals(environment: Environment): readonly Signal[] {
 export async function openTelemetry(environment: Environment, version: string): Promise<Telemetry | undefined> {
   const enabled = enabledSignals(environment)
   if (enabled.length === 0) return undefined
+  telemetryTargets(environment)
   const options = readOptions(environment, enabled)
   const { createOtlpTelemetry } = await loadOtlp()
   return createOtlpTelemetry(options, version)
+}
+
+/** Where each enabled signal goes. Raises a ConfigError for a value that cannot be followed. */
+export function telemetryTargets(
+  environment: Environment,
+): readonly { readonly signal: Signal; readonly url: string }[] {
+  const enabled = enabledSignals(environment)
+  if (enabled.length > 0) readOptions(environment, enabled)
+  return enabled.map(signal => {
+    const base = (environment.OTEL_EXPORTER_OTLP_ENDPOINT ?? '').replace(/\/$/, '')
+    const url = environment[`OTEL_EXPORTER_OTLP_${signal}_ENDPOINT`] || `${base}/v1/${signal.toLowerCase()}`
+    if (!URL.canParse(url)) throw new ConfigError(`${url} is not a URL. Check OTEL_EXPORTER_OTLP_ENDPOINT.`)
+    return { signal, url }
+  })
 }
 
 function readOptions(environment: Environment, enabled: readonly Signal[]): TelemetryOptions {

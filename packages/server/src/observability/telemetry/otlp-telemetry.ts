@@ -2,8 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { randomUUID } from 'node:crypto'
 import {
   type Context,
+  DiagLogLevel,
   defaultTextMapGetter,
   defaultTextMapSetter,
+  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -36,6 +38,8 @@ import type { RequestSpan, Tracing } from './tracing.ts'
 
 /** A collector that is down must not keep the process from stopping. */
 const closeMillisecondsMax = 5000
+const reportMilliseconds = 60_000
+const reportCharactersMax = 500
 
 /** Exporters read their endpoints, headers and timeouts from the standard `OTEL_*` variables. */
 export function createOtlpTelemetry(options: TelemetryOptions, version: string): Telemetry {
@@ -64,6 +68,7 @@ export function createOtlpTelemetry(options: TelemetryOptions, version: string):
       })
       metrics = new MeterProvider({ resource, readers: [reader] })
     },
+    onFailure: reportFailures,
     async close() {
       const closing = Promise.allSettled([traces?.shutdown(), logs?.shutdown(), metrics?.shutdown()])
       let timer: NodeJS.Timeout | undefined
@@ -73,6 +78,19 @@ export function createOtlpTelemetry(options: TelemetryOptions, version: string):
       await Promise.race([closing, late]).finally(() => clearTimeout(timer))
     },
   }
+}
+
+/** The SDK has one logger for all its parts. */
+function reportFailures(report: (message: string) => void): void {
+  let reportedAt = Number.NEGATIVE_INFINITY
+  const note = (message: string, ...details: unknown[]) => {
+    if (performance.now() - reportedAt < reportMilliseconds) return
+    reportedAt = performance.now()
+    report([message, ...details.map(String)].join(' ').slice(0, reportCharactersMax))
+  }
+  const ignore = () => {}
+  const logger = { error: note, warn: note, info: ignore, debug: ignore, verbose: ignore }
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true })
 }
 
 const openTraces = ({ protocols, sampler, delayMilliseconds }: TelemetryOptions, resource: Resource): TracerProvider =>

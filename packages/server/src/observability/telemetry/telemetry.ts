@@ -9,6 +9,8 @@ export interface Telemetry {
   readonly logs: { write(line: string): void } | undefined
   /** Exports what `/metrics` of this process serves, from now on. */
   exportMetrics(registry: Registry): void
+  /** Reports that exports fail, at most once a minute. */
+  onFailure(report: (message: string) => void): void
   /** Sends what is buffered, within a bounded time; at shutdown. */
   close(): Promise<void>
 }

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { requestKind } from '../../overload/load-shedder.ts'
-import { pathOf } from '../access-log.ts'
+import { loggedPath } from '../access-log.ts'
 import type { RequestSpan, Tracing } from './tracing.ts'
 
 /** A span for each request, except for those of probes and scrapers. Must be registered before hooks that do work. */
@@ -9,7 +9,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing | undefined
   if (!tracing) return
   app.addHook('onRequest', (request, _reply, done) => {
     if (requestKind(request.url) === 'operations') return done()
-    const span = tracing.startRequest(request.method, pathOf(request.url), request.headers)
+    const span = tracing.startRequest(request.method, loggedPath(request.url), request.headers)
     request.setDecorator('span', span)
     tracing.run(span, done)
   })

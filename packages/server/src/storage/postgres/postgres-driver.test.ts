@@ -27,6 +27,13 @@ describe('transactions on PostgreSQL', () => {
   const noted = async () => (await storage.kysely.selectFrom('instance').select('name').execute()).map(row => row.name)
   const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`
 
+  it('fail rather than round an integer that a double cannot hold, and the connection goes on', async () => {
+    const read = (text: string) => sql<{ n: number }>`select ${sql.raw(text)}::bigint as n`.execute(storage.kysely)
+    expect((await read('9007199254740991')).rows).toEqual([{ n: 9007199254740991 }])
+    await expect(read('9007199254740993')).rejects.toThrow('no safe integer')
+    expect((await read('-1')).rows).toEqual([{ n: -1 }])
+  })
+
   it('begin with their first statement, whether it asks or writes', async () => {
     const inTransaction = sql<{
       since: string

@@ -74,7 +74,7 @@ export const general: GeneralMessages = {
     invalid_version: 'Ungültige Version',
     invalid_regex: 'Ungültiger regulärer Ausdruck',
     regex_too_large: 'Dieses Muster ist zu groß: höchstens 1.000 Zeichen und 1.000 Anweisungen.',
-    unknown_cohort: 'Diese Kohorte gibt es nicht',
+    cohort_does_not_exist: 'Diese Kohorte gibt es nicht',
     cohort_cycle: 'Diese Kohorte verweist auf sich selbst',
     behavioral_cohort: 'Verhaltensbasierte Kohorten werden hier nicht unterstützt',
     unknown_flag: 'Dieses Flag gibt es nicht',

@@ -8,7 +8,7 @@ const problem = (attr: string | null, detail: string) => new ApiProblem(400, { a
 it.each([
   [problem('index.ts', 'index.ts:3:7: Expected ";" but found "x".'), ['index.ts', 3, 7, 'Expected ";" but found "x".']],
   [problem('lib/a.ts', 'lib/a.ts:12:1: Two\nlines: here.'), ['lib/a.ts', 12, 1, 'Two\nlines: here.']],
-  [problem('plugin.json', 'plugin.json cannot be used: no.'), ['plugin.json', 1, 1, 'plugin.json cannot be used: no.']],
+  [problem('plugin.json', 'plugin.json is invalid: no.'), ['plugin.json', 1, 1, 'plugin.json is invalid: no.']],
 ])('%s has a position', (error, [file, line, column, message]) => {
   expect(readCompileError(error, files)).toEqual({ file, line, column, message })
 })

@@ -210,7 +210,7 @@ async function findPlugin(tx: Stores, project: Project, pluginId: number): Promi
   const organization = await tx.organizations.find(project.organizationId)
   if (!organization) throw missing('Project')
   const plugin = await tx.plugins.findVisible(organization.id, pluginId)
-  if (!plugin) throw invalid('plugin', 'does_not_exist', `There is no plugin ${pluginId} that this project could use.`)
+  if (!plugin) throw invalid('plugin', 'does_not_exist', `This project has no access to a plugin with id ${pluginId}.`)
   return plugin
 }
 

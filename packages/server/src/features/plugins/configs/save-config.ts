@@ -153,7 +153,7 @@ function checkHosts(plugin: Plugin, hosts: readonly string[]): void {
   throw invalid(
     'allowed_hosts',
     'invalid_choice',
-    `The plugin does not ask for ${unknown}. Hosts that its plugin.json asks for: ${asked}.`,
+    `The plugin does not request the host ${unknown}. Hosts requested in plugin.json: ${asked}.`,
   )
 }
 

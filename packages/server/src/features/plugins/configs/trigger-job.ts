@@ -44,7 +44,7 @@ function checkPayload({ publicJobs, capabilities }: Plugin, { type, payload }: J
   for (const [key, field] of Object.entries(fields)) {
     const isEmpty = payload[key] === undefined || payload[key] === null || payload[key] === ''
     if (isObject(field) && field.required === true && isEmpty) {
-      throw invalid('job', 'required', `The job ${type} needs the field ${key}.`)
+      throw invalid('job', 'required', `The job ${type} requires the field ${key}.`)
     }
   }
 }

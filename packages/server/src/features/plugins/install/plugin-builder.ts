@@ -51,7 +51,7 @@ export function createPluginBuilder({
   pluginDirectory,
 }: PluginBuilderDeps): PluginBuilder {
   function addressOf({ url, privateToken }: Pick<Plugin, 'url' | 'privateToken'>): ParsedAddress {
-    if (url === null) throw invalid(null, 'invalid_input', 'This plugin has no address that it could be fetched from.')
+    if (url === null) throw invalid(null, 'invalid_input', 'This plugin has no URL to download it from.')
     const token = privateToken === null ? undefined : secretBox.open(privateToken, tokenPurpose)
     return { ...parseAddress(url), token }
   }
@@ -64,7 +64,7 @@ export function createPluginBuilder({
       throw invalid(
         'plugin.json',
         'invalid_input',
-        `plugin.json names the public job ${unknown}, which the code lacks.`,
+        `plugin.json lists the public job ${unknown}, which the code does not define.`,
       )
     }
     return { ...fetched, tag, capabilities }
@@ -96,7 +96,7 @@ export function createPluginBuilder({
     async fetch(plugin, tag, onStep = () => {}, signal) {
       const fetched = await fetchAt(addressOf(plugin), tag, onStep, signal)
       if (fetched.manifest.name === undefined) {
-        throw invalid('plugin.json', 'required', 'plugin.json cannot be used: it gives no name.')
+        throw invalid('plugin.json', 'required', 'plugin.json is invalid: `name` is missing.')
       }
       onStep('load')
       return load(fetched.manifest.name, 'tag' in fetched ? fetched.tag : null, fetched)

@@ -31,19 +31,19 @@ function checkFileName(name: string): string {
   const isPlain = /^[^/\\]+(\/[^/\\]+)*$/.test(name) && !name.split('/').some(part => part === '.' || part === '..')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
   if (!isPlain || name.length > fileNameCharactersMax || /[\u0000-\u001f]/.test(name) || !name.isWellFormed()) {
-    throw invalid(name.slice(0, fileNameCharactersMax), 'invalid_input', 'This is no name that a source file can have.')
+    throw invalid(name.slice(0, fileNameCharactersMax), 'invalid_input', 'A source file cannot have this name.')
   }
   return name
 }
 
 function checkText(name: string, text: unknown): string | null {
   if (text === null) return null
-  if (typeof text !== 'string') throw invalid(name, 'invalid_input', `The file ${name} must be a text, or null.`)
+  if (typeof text !== 'string') throw invalid(name, 'invalid_input', `The file ${name} must be a string or null.`)
   if (Buffer.byteLength(text) > sourceFileBytesMax) {
     throw invalid(name, 'max_length', `The file ${name} is larger than ${sourceFileBytesMax} bytes.`)
   }
   if (text.includes('\u0000') || !text.isWellFormed()) {
-    throw invalid(name, 'invalid_input', `The file ${name} holds characters that cannot be stored.`)
+    throw invalid(name, 'invalid_input', `The file ${name} contains characters that cannot be stored.`)
   }
   return text
 }

@@ -126,5 +126,5 @@ export function isObject(value: unknown): value is JsonObject {
 }
 
 function fault(what: string): Problem {
-  return invalid('plugin.json', 'invalid_input', `plugin.json cannot be used: ${what}.`)
+  return invalid('plugin.json', 'invalid_input', `plugin.json is invalid: ${what}.`)
 }

@@ -34,7 +34,7 @@ function checkValue(field: ConfigField, value: unknown): void {
   if (field.type === 'choice' && !field.choices.includes(value as string)) {
     throw fault(field, 'invalid_choice', `must be one of: ${field.choices.join(', ')}`)
   }
-  if (field.type === 'string' && typeof value !== 'string') throw fault(field, 'invalid_input', 'must be a text')
+  if (field.type === 'string' && typeof value !== 'string') throw fault(field, 'invalid_input', 'must be a string')
   if (field.type === 'json' && !isJson(value)) throw fault(field, 'invalid_input', 'must be valid JSON')
 }
 

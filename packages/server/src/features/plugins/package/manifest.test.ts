@@ -108,7 +108,7 @@ describe('plugin.json', () => {
     ['allowedHosts', ['a.*.b']],
     ['allowedHosts', ['x/y']],
   ])('is refused for %s %j', (key, value) => {
-    expect(faultOf(() => parse({ [key]: value }))).toMatch(/^plugin\.json cannot be used: .+\.$/)
+    expect(faultOf(() => parse({ [key]: value }))).toMatch(/^plugin\.json is invalid: .+\.$/)
   })
 
   test.each(['', '{', '[]', 'null', '"x"'])('is refused when it is %j', text => {

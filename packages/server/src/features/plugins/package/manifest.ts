@@ -93,5 +93,5 @@ function checkAllowedHosts(hosts: unknown): string[] {
 }
 
 function fault(what: string): Problem {
-  return invalid(manifestName, 'invalid_input', `plugin.json cannot be used: ${what}.`)
+  return invalid(manifestName, 'invalid_input', `plugin.json is invalid: ${what}.`)
 }

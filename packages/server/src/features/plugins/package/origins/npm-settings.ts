@@ -92,11 +92,7 @@ function registryOfNpm(): string {
   try {
     return execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8', timeout: npmAnswerMsMax }).trim()
   } catch {
-    throw invalid(
-      'url',
-      'lookup_failed',
-      'There is no npm on this machine to ask for its registry: set HALYARD_NPM_REGISTRY.',
-    )
+    throw invalid('url', 'lookup_failed', 'npm is not installed, so its registry is unknown. Set HALYARD_NPM_REGISTRY.')
   }
 }
 

@@ -125,6 +125,7 @@ export function hostGuard(hosts: readonly string[]): (url: URL) => boolean {
 
 function checkKey(key: string): string {
   if (key.length > keyCharactersMax) throw new Error(`A key has at most ${keyCharactersMax} characters.`)
-  if (key.includes('\u0000') || !key.isWellFormed()) throw new Error('The key holds characters that cannot be stored.')
+  if (key.includes('\u0000') || !key.isWellFormed())
+    throw new Error('The key contains characters that cannot be stored.')
   return key
 }
