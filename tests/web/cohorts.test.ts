@@ -39,6 +39,8 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await page.getByRole('option', { name: 'Paying' }).click()
     await page.getByText('On for 5 of 20 people (25%)').waitFor()
     await expectSound(page)
+    await page.getByText('Once the flag is on:').waitFor()
+    await page.getByRole('switch', { name: 'Enable on creation' }).click({ force: true })
     await page.getByRole('button', { name: 'Create flag' }).click()
     await page.getByRole('heading', { name: 'for-paying', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Remove filter' }).click()
@@ -95,9 +97,21 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await page.locator('input[type=file]').setInputFiles({
       name: 'beta.csv',
       mimeType: 'text/csv',
-      buffer: Buffer.from('distinct_id\nperson-1\nperson-2\nunknown\n'),
+      buffer: Buffer.from('email,distinct_id\na@x.org,person-1\n"b, c@x.org",person-2\nc@x.org,missing-1\n'),
     })
     await page.getByText('2 added, 1 unknown').waitFor()
+    await page.getByText('Unknown IDs: missing-1').waitFor()
+    // Two columns without a header: the user decides.
+    await page.locator('input[type=file]').setInputFiles({
+      name: 'unclear.csv',
+      mimeType: 'text/csv',
+      buffer: Buffer.from('x,missing-2\ny,missing-3\n'),
+    })
+    const dialog = page.getByRole('dialog', { name: 'Choose a column' })
+    await dialog.getByRole('combobox').selectOption({ label: 'Column 2: missing-2, missing-3' })
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Import' }).click()
+    await page.getByText('0 added, 2 unknown').waitFor()
     await page.getByRole('link', { name: 'person-1' }).waitFor()
     await expectSound(page)
     await page.goto(inProject('/cohorts'))

@@ -47,7 +47,8 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     expect(body.results[0]).toMatchObject({
       key: 'new-checkout',
       name: 'The checkout of 2026',
-      active: true,
+      // Creating a flag releases nothing.
+      active: false,
       filters: {
         groups: [
           {
@@ -145,18 +146,38 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await expect.poll(() => page.getByRole('textbox', { name: 'Key' }).getAttribute('aria-invalid')).toBe('true')
   })
 
-  it('asks what to do about an edit conflict', async () => {
+  it('shows an edit conflict in three columns and merges the rest', async () => {
     const { body: flag } = await visit.scenario.post(`${flags()}/`, { key: 'contested' })
     const page = await visit.signedIn(`${pages()}/${flag.id}`)
     await page.getByRole('textbox', { name: 'Description' }).fill('mine')
     await visit.scenario.patch(`${flags()}/${flag.id}/`, { name: 'theirs' })
-    await page.getByRole('button', { name: 'Review and save' }).click()
-    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
-    await page.getByRole('dialog', { name: 'This flag changed while you were editing' }).waitFor()
+    // The change arrives while the form is open.
+    await page.getByText('Someone else changed what you are editing.').waitFor()
     await expectSound(page)
-    await page.getByRole('button', { name: 'Overwrite' }).click()
+    await page.getByRole('button', { name: 'Resolve conflicts' }).click()
+    const conflict = page.getByRole('dialog', { name: 'This flag changed while you were editing' })
+    const place = conflict.getByRole('region', { name: 'Description' })
+    expect((await place.innerText()).split(/\s+/).join(' ')).toContain('Original None Theirs theirs Mine mine')
+    await expectSound(page)
+    await conflict.getByRole('button', { name: 'Apply and review' }).click()
+    const review = page.getByRole('dialog', { name: 'Review changes' })
+    await review.getByText('Removed: theirs').waitFor()
+    await review.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Changes saved', { exact: true }).waitFor()
     expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body.name).toBe('mine')
+
+    // What does not collide is merged without a question.
+    await page.getByRole('textbox', { name: 'Description' }).fill('mine again')
+    await visit.scenario.patch(`${flags()}/${flag.id}/`, { tags: ['theirs'] })
+    await page.getByText('Merged with a newer version').waitFor()
+    await page.keyboard.press('Control+s')
+    await review.getByText('Added: mine again').waitFor()
+    await review.getByRole('button', { name: 'Save' }).click()
+    await review.waitFor({ state: 'hidden' })
+    expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body).toMatchObject({
+      name: 'mine again',
+      tags: ['theirs'],
+    })
   })
 
   it('asks in dialogs that trap and restore the focus', async () => {

@@ -77,13 +77,13 @@ beforeAll(async () => {
     'activity of a plugin': { path: pluginTab('activity'), shows: 'installed Greeter' },
     'about a plugin': { path: pluginTab('about'), shows: 'Uninstall' },
     'an unknown flag': { path: `${project}/flags/999999`, shows: 'Page not found' },
+    'an unknown page': { path: '/nonsense', shows: 'Page not found' },
     'an unknown tab': { path: pluginTab('nonsense'), shows: 'This plugin requests no network access' },
   }
   publicPages = {
     'sign-in': { path: '/login', shows: 'Need an account?' },
     invitation: { path: `/signup/${invite.token}`, shows: 'At least 8 characters' },
     'expired invitation': { path: `/signup/${crypto.randomUUID()}`, shows: 'Ask an admin for a new one' },
-    'unknown page': { path: '/nonsense', shows: 'Page not found' },
   }
 }, 120_000)
 afterAll(() => visit.close())

@@ -56,10 +56,16 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByText('No matching flags').waitFor()
   })
 
-  it('toggles a flag with one click and undoes it with another', async () => {
+  it('reviews a toggle with its impact and undoes it', async () => {
     const page = await visit.signedIn('/')
     const onOff = page.getByRole('switch', { name: 'dark-mode is on' })
     await onOff.click({ force: true })
+    const review = page.getByRole('dialog', { name: 'Turn dark-mode on?' })
+    await review.getByText('Turned on').waitFor()
+    await review.getByRole('heading', { name: 'Impact' }).waitFor()
+    await expectSound(page)
+    expect((await flagNamed('dark-mode')).active).toBe(false)
+    await review.getByRole('button', { name: 'Turn on' }).click()
     await page.getByText('dark-mode turned on').waitFor()
     expect((await flagNamed('dark-mode')).active).toBe(true)
     await expectSound(page)
@@ -183,7 +189,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
-  it('disables what a viewer cannot change', async () => {
+  it('shows a viewer text and no controls', async () => {
     const { scenario } = visit
     await scenario.post(`${scenario.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })
     const viewer = await scenario.join('viewer')
@@ -193,7 +199,13 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.locator('input[type=password]').fill('correct horse battery')
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: 'pricing-test' }).waitFor()
-    expect(await page.getByRole('switch', { name: 'pricing-test is on' }).isDisabled()).toBe(true)
+    expect(await page.getByRole('switch').count()).toBe(0)
+    await expectSound(page)
+    // Readable text instead of disabled fields.
+    await page.getByRole('link', { name: 'pricing-test' }).click()
+    await page.getByText('You can view this flag but not edit it.').waitFor()
+    await page.getByRole('listitem').filter({ hasText: '25% of people' }).first().waitFor()
+    expect(await page.locator('#content').locator('input, textarea, select').count()).toBe(0)
     await expectSound(page)
   })
 
@@ -206,6 +218,9 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.keyboard.press('j')
     await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('short-lived')
     await page.keyboard.press('t')
+    await page.getByRole('dialog', { name: 'Turn short-lived off?' }).waitFor()
+    await expectFocus(page.getByRole('button', { name: 'Turn off' }))
+    await page.keyboard.press('Enter')
     await page.getByText('short-lived turned off').waitFor()
     await page.keyboard.press('u')
     await page.getByText('short-lived turned on').waitFor()

@@ -162,6 +162,9 @@ const CohortChanged = Type.Object(
     added: Type.Optional(Type.Integer({ description: 'Number of persons added.', examples: [2] })),
     removed: Type.Optional(Type.Integer({ description: 'Number of persons removed.', examples: [0] })),
     unknown: Type.Optional(Type.Integer({ description: 'Number of ids without a person.', examples: [0] })),
+    unknown_ids: Type.Optional(
+      Type.Array(Type.String(), { description: 'Up to 100 of the distinct ids without a person.', examples: [[]] }),
+    ),
   },
   { title: 'CohortChange', description: 'A cohort with the outcome of adding or removing members.' },
 )

@@ -34,11 +34,23 @@ export const Project = Type.Object(
       description: 'Level of the caller: 1 member, 8 admin, 15 owner.',
       examples: [15],
     }),
+    previous_token: Type.Optional(
+      Type.Object(
+        {
+          mask_value: Type.String({ description: 'First and last four characters.', examples: ['phc_…a1b2'] }),
+          expires_at: Instant('Until when the previous token works.'),
+        },
+        { description: 'Only after a rotation with an overlap: the token that still works.' },
+      ),
+    ),
   },
   { title: 'Project', description: 'A project: flags, cohorts, persons and plugin configurations.' },
 )
 export type ProjectBasic = Static<typeof ProjectBasic>
 export type Project = Static<typeof Project>
+
+/** The longest time that a rotated token keeps working. */
+export const tokenOverlapHoursMax = 30 * 24
 
 export const ProjectSecretKey = Type.Object(
   {
@@ -151,10 +163,28 @@ export const projectRoutes = {
     tag,
     operationId: 'resetProjectToken',
     summary: 'Replace the public token (admin)',
-    description: 'Requires the admin level. SDKs with the old token stop working at once.',
+    description: 'Requires the admin level. The previous token stops working at once, or after `overlap_hours`.',
     access: inProject('project:write'),
     params: ProjectParams,
+    query: Type.Object({
+      overlap_hours: Type.Optional(
+        Type.String({
+          description: `How long the previous token keeps working: 0 (default) to ${tokenOverlapHoursMax}.`,
+        }),
+      ),
+    }),
     answers: { 200: Project },
+  }),
+  endTokenOverlap: route({
+    method: 'DELETE',
+    path: `${project}/previous_token`,
+    tag,
+    operationId: 'revokePreviousProjectToken',
+    summary: 'Revoke the token from before the last rotation (admin)',
+    description: 'Requires the admin level. Ends the overlap of a rotation: SDKs with the previous token stop working.',
+    access: inProject('project:write'),
+    params: ProjectParams,
+    answers: { 204: null },
   }),
   listSecretKeys: route({
     method: 'GET',

@@ -27,7 +27,8 @@ const Payload = Type.Object(
         description:
           '`update`: value has writable fields of the flag. `update_status`: value is the new `active`. ' +
           '`add_release_condition`: value is `{groups: […]}`. `ramp`: value is ' +
-          '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout.',
+          '`{condition_index, steps: [{at, rollout_percentage}, …]}`; a ramp never lowers a rollout and follows ' +
+          'its condition when others are added, removed or moved.',
       },
     ),
     value: FreeValueInput(4 * mebibyte, 'Value of the operation.', true),
@@ -52,6 +53,12 @@ export const ScheduledChange = Type.Object(
     attempts: Type.Integer({ description: 'Number of failures of the current step.', examples: [0] }),
     next_attempt_at: Nullable(Instant('When it is due; null when nothing is left to do.')),
     failure_reason: Nullable(Type.String({ description: 'Reason of the last failure.', examples: [null] })),
+    broken_reason: Nullable(
+      Type.String({
+        description: 'Why a pending change can no longer be applied to the flag as it is now.',
+        examples: [null],
+      }),
+    ),
     executed_at: Nullable(Instant('When it was done, or the last step taken.', null)),
     created_at: Instant('When the change was scheduled.'),
     created_by: UserBasic,

@@ -30,12 +30,19 @@ export interface Organization {
   readonly updatedAt: Instant
 }
 
+export interface PreviousToken {
+  readonly token: string
+  readonly expiresAt: Instant
+}
+
 export interface Project {
   readonly id: number
   readonly uuid: string
   readonly organizationId: string
   readonly name: string
   readonly apiToken: string
+  /** After a rotation with an overlap: accepted until it expires. */
+  readonly previousToken?: PreviousToken | undefined
   readonly timezone: string
   readonly propertyMatchingVersion: 1 | 2
   /** Group type index ('0'…'4') → name. */
@@ -43,6 +50,13 @@ export interface Project {
   readonly createdAt: Instant
   readonly updatedAt: Instant
 }
+
+/** Whether a client with this token belongs to the project. */
+export const acceptsToken = (
+  { apiToken, previousToken }: Pick<Project, 'apiToken' | 'previousToken'>,
+  token: string,
+  now: number = Date.now(),
+): boolean => apiToken === token || (previousToken?.token === token && Date.parse(previousToken.expiresAt) > now)
 
 export interface ActorKey {
   readonly id: string

@@ -56,10 +56,11 @@ export function createReplica(): Replica {
   let bytes = 0
 
   function enter(one: Held): void {
-    const { id, uuid, apiToken } = one.project
+    const { id, uuid, apiToken, previousToken } = one.project
     held.set(id, one)
     idByUuid.set(uuid, id)
     idByToken.set(apiToken, id)
+    if (previousToken) idByToken.set(previousToken.token, id)
     for (const hash of one.secrets) idBySecret.set(hash, id)
     for (const key of one.keys) keys.set(key.hash, (keys.get(key.hash) ?? new Map()).set(id, key))
     bytes += one.state.bytes
@@ -69,6 +70,7 @@ export function createReplica(): Replica {
     held.delete(project.id)
     idByUuid.delete(project.uuid)
     idByToken.delete(project.apiToken)
+    if (project.previousToken) idByToken.delete(project.previousToken.token)
     for (const hash of secrets) idBySecret.delete(hash)
     for (const { hash } of known) {
       keys.get(hash)?.delete(project.id)

@@ -171,6 +171,31 @@ onEachDatabase('snapshots', dialect => {
       expect(await snapshots.forToken(changed.api_token)).toBeUndefined()
     })
 
+    it('overlap while a token is rotated, on every protocol, until the overlap ends', async () => {
+      const { body: project } = await s.post('/api/projects/', { name: 'Overlap' })
+      const rotate = (query: string) => s.patch(`/api/projects/${project.id}/reset_token/${query}`, {})
+      for (const hours of ['-1', '1.5', 'soon', '721']) {
+        expect((await rotate(`?overlap_hours=${hours}`)).body).toMatchObject({ attr: 'overlap_hours' })
+      }
+      const evaluate = async (token: string) => (await s.post('/flags/?v=2', { token, distinct_id: 'u' })).status
+      const send = async (token: string) =>
+        (await s.post('/batch/', { api_key: token, batch: [{ event: 'e', distinct_id: 'u' }] })).status
+      const { body: rotated } = await rotate('?overlap_hours=24')
+      expect(rotated.previous_token.mask_value).not.toContain(project.api_token)
+      for (const token of [project.api_token, rotated.api_token]) {
+        expect([await evaluate(token), await send(token)]).toEqual([200, 200])
+      }
+      expect(await s.delete(`/api/projects/${project.id}/previous_token/`)).toMatchObject({ status: 204 })
+      expect(await evaluate(project.api_token)).toBe(401)
+      expect(await evaluate(rotated.api_token)).toBe(200)
+      expect((await s.get(`/api/projects/${project.id}/`)).body.previous_token).toBeUndefined()
+      // Another rotation keeps only the token before it.
+      const { body: second } = await rotate('?overlap_hours=1')
+      expect([await evaluate(rotated.api_token), await evaluate(second.api_token)]).toEqual([200, 200])
+      await rotate('')
+      expect(await evaluate(rotated.api_token)).toBe(401)
+    })
+
     it('stop with the secret key that was revoked', async () => {
       const { body: key } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
       const hash = hashSecret(key.value)

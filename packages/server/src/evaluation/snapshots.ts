@@ -1,5 +1,6 @@
 import { retryDelay } from '../concurrency/retry-delay.ts'
 import type { Change, ChangeFeed } from '../storage/changes/changes.ts'
+import { acceptsToken } from '../tenancy.ts'
 import type { ProjectSource } from './projects/project-source.ts'
 import { type ServedProject, servedProject, withFlags } from './projects/served-project.ts'
 import { createTokenIndex } from './projects/token-index.ts'
@@ -225,15 +226,15 @@ export function createSnapshots({
     known(token) {
       const projectId = tokens.get(token)
       const entry = projectId === undefined ? undefined : entries.get(projectId)
-      if (!entry?.current || entry.loading) return undefined
+      if (!entry?.current || entry.loading || !acceptsToken(entry.current.project, token)) return undefined
       entry.lastUse = ++uses
       return entry.current
     },
     async forToken(token) {
       const projectId = await tokens.find(token)
       const served = projectId === undefined ? undefined : await find(projectId)
-      // The token may have been replaced between the two look-ups.
-      return served?.project.apiToken === token ? served : undefined
+      // The token may have been replaced between the two look-ups, or expired.
+      return served && acceptsToken(served.project, token) ? served : undefined
     },
     async forSecretKey(hash) {
       const projectId = await secretKeys.find(hash)

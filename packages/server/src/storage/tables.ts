@@ -100,6 +100,8 @@ export interface ProjectRow {
   organization_id: string
   name: string
   api_token: string
+  previous_api_token: string | null
+  previous_token_expires_at: string | null
   timezone: string
   property_matching_version: number
   created_at: string

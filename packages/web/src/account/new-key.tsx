@@ -1,64 +1,87 @@
-import { routes, scopeObjects } from '@halyard/contract'
-import { Button, MultiSelect, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { routes } from '@halyard/contract'
+import { Button, Checkbox, Group, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
+import { useProjects } from '../services/session-queries.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
 import { OneTimeSecret } from '../ui/data/one-time-secret.tsx'
-import { fieldProblem, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { fieldProblem } from '../ui/feedback/problem-text.ts'
+import { ProblemAlert } from '../ui/feedback/problems.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
+import { type AccessLevel, accessLevels, type KeyPreset, keyPresets, noAccess, scopesOf } from './key-scopes.ts'
 
 const dayMilliseconds = 24 * 60 * 60 * 1000
-const allScopes = scopeObjects.flatMap(object => [`${object}:read`, `${object}:write`])
 
 export function NewKey({ onCreated }: { onCreated: () => void }) {
   const t = useMessages()
   const call = useCall()
+  const projects = useProjects().data ?? []
   const [label, setLabel] = useState('')
-  const [scopes, setScopes] = useState<string[]>([])
+  const [preset, setPreset] = useState<KeyPreset | ''>('')
+  const [access, setAccess] = useState(noAccess)
+  const [projectIds, setProjectIds] = useState<string[]>([])
   const [days, setDays] = useState('90')
+  const [hasTried, setHasTried] = useState(false)
+  const scopes = scopesOf(access, preset === 'full')
   const create = useMutation({
     mutationFn: () =>
       call(routes.apiKeys.create, {
         body: {
           label,
-          scopes: scopes.length === 0 ? ['*'] : scopes,
+          scopes,
+          scoped_teams: projectIds.map(Number),
           expires_at: days === '' ? null : new Date(Date.now() + Number(days) * dayMilliseconds).toISOString(),
         },
       }),
     onSuccess: () => {
       setLabel('')
+      setPreset('')
+      setAccess(noAccess)
+      setProjectIds([])
+      setHasTried(false)
       onCreated()
     },
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    create.mutate()
+    setHasTried(true)
+    if (scopes.length > 0) create.mutate()
+  }
+  const choose = (next: KeyPreset | '') => {
+    setPreset(next)
+    if (next !== '') setAccess(keyPresets[next])
+  }
+  const setLevel = (object: string, level: AccessLevel) => {
+    setPreset('')
+    setAccess(old => ({ ...old, [object]: level }))
   }
   const atField = fieldProblem(t, create.error, 'label')
+  const names: Record<string, string> = t.account.resources
   return (
     <form onSubmit={submit}>
       <Stack gap="sm">
         {!atField && <ProblemAlert error={create.error} />}
         <FormRow>
-          <TextInput
+          <TextField
             label={t.account.label}
             required
-            withAsterisk={false}
             maxLength={40}
             value={label}
             error={atField}
             onChange={event => setLabel(event.currentTarget.value)}
           />
-          <MultiSelect
-            label={t.account.scopes}
-            placeholder={scopes.length === 0 ? t.account.fullAccess : ''}
-            data={allScopes}
-            value={scopes}
-            onChange={setScopes}
-            searchable
-            flex="1 1 220px"
-            maw={420}
+          <NativeSelect
+            label={t.account.preset}
+            value={preset}
+            error={hasTried && scopes.length === 0 ? t.account.scopesMissing : undefined}
+            onChange={event => choose(event.currentTarget.value as KeyPreset | '')}
+            data={[
+              { value: '', label: t.account.presets.custom },
+              ...(Object.keys(keyPresets) as KeyPreset[]).map(value => ({ value, label: t.account.presets[value] })),
+            ]}
           />
           <NativeSelect
             label={t.account.expires}
@@ -75,6 +98,42 @@ export function NewKey({ onCreated }: { onCreated: () => void }) {
             {t.account.create}
           </Button>
         </FormRow>
+        {preset === 'full' ? (
+          <Text size="sm">{t.account.fullHint}</Text>
+        ) : (
+          <DataTable
+            label={t.account.scopes}
+            head={[t.account.resource, t.account.access]}
+            rows={Object.entries(access).map(([object, level]) => ({
+              key: object,
+              cells: [
+                names[object] ?? object,
+                <SegmentedControl
+                  key="level"
+                  size="xs"
+                  aria-label={t.account.accessTo(names[object] ?? object)}
+                  value={level}
+                  onChange={next => setLevel(object, next as AccessLevel)}
+                  data={accessLevels.map(value => ({ value, label: t.account.levels[value] }))}
+                />,
+              ],
+            }))}
+          />
+        )}
+        {projects.length > 1 && (
+          <Checkbox.Group
+            label={t.account.projects}
+            description={t.account.projectsHint}
+            value={projectIds}
+            onChange={setProjectIds}
+          >
+            <Group mt="xs">
+              {projects.map(({ id, name }) => (
+                <Checkbox key={id} value={String(id)} label={name} />
+              ))}
+            </Group>
+          </Checkbox.Group>
+        )}
         {create.data?.value && <OneTimeSecret value={create.data.value} label={create.data.label} />}
       </Stack>
     </form>

@@ -11,6 +11,8 @@ export interface Session {
   /** Why the last session ended, for the sign-in page. */
   endedBecause(): EndReason | undefined
   begin(credentials: Credentials): void
+  /** The user leaves an expired session instead of continuing it. */
+  forget(): void
   /** With a key: only if it is still the current one, so that a late response cannot end a newer session. */
   end(reason: EndReason, key?: string): void
   subscribe(listener: () => void): () => void
@@ -55,6 +57,11 @@ export function createSession(storage: Storage, now: () => number = Date.now): S
       storage.setItem(storageName, JSON.stringify(next))
       storage.removeItem(endedName)
       watchExpiry()
+      notifyListeners()
+    },
+    forget() {
+      ended = undefined
+      storage.removeItem(endedName)
       notifyListeners()
     },
     end,

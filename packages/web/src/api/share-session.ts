@@ -1,9 +1,9 @@
-import type { Credentials, Session } from './session.ts'
+import type { Credentials, EndReason, Session } from './session.ts'
 
 type TabMessage =
   | { readonly kind: 'request' }
   | { readonly kind: 'credentials'; readonly credentials: Credentials }
-  | { readonly kind: 'ended'; readonly key: string }
+  | { readonly kind: 'ended'; readonly key: string; readonly reason: EndReason }
 
 /** Short enough not to be noticed. A later reply is still accepted. */
 const waitMilliseconds = 150
@@ -23,11 +23,11 @@ export function shareSession(session: Session, channel: BroadcastChannel): Promi
       session.begin(data.credentials)
       onReply()
     }
-    if (data.kind === 'ended') session.end('expired', data.key)
+    if (data.kind === 'ended') session.end(data.reason, data.key)
   }
   session.subscribe(() => {
     const current = session.current()
-    if (last && !current) send({ kind: 'ended', key: last.key })
+    if (last && !current) send({ kind: 'ended', key: last.key, reason: session.endedBecause() ?? 'expired' })
     if (!last && current) send({ kind: 'credentials', credentials: current })
     last = current
   })

@@ -13,8 +13,7 @@ import { readFlagSearch } from '../flags/list/flag-search.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
 import { meQuery, prefetchSession } from '../services/session-queries.ts'
-import { SignInPage } from '../session/sign-in-page.tsx'
-import { SignUpPage } from '../session/sign-up-page.tsx'
+import { goToSignIn } from '../session/sign-in-path.ts'
 import { Shell } from '../shell/shell.tsx'
 import { NotFound } from '../ui/feedback/not-found.tsx'
 import { Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
@@ -25,20 +24,30 @@ interface RouterContext extends Services {
 
 const root = createRootRouteWithContext<RouterContext>()({ component: Outlet, notFoundComponent: NotFoundOutsideShell })
 
+/** A user who is signed in already has no use for it; anyone else never gets here. */
 const signIn = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: (search): { next?: string } => (typeof search.next === 'string' ? { next: search.next } : {}),
-  component: SignInPage,
+  beforeLoad: () => {
+    throw redirect({ to: '/', replace: true })
+  },
 })
-const signUp = createRoute({ getParentRoute: () => root, path: '/signup/$token', component: SignUpPage })
+const signUp = createRoute({
+  getParentRoute: () => root,
+  path: '/signup/$token',
+  component: lazyRouteComponent(() => import('../session/sign-up-page.tsx'), 'SignUpPage'),
+})
 
 const shell = createRoute({
   getParentRoute: () => root,
   id: 'shell',
-  beforeLoad: ({ context, location }) => {
+  beforeLoad: ({ context }) => {
     if (context.session.current()) return prefetchSession(context.queries, context.call)
-    throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } })
+    // An expired session is continued over the page that is open; only a page that was never open is replaced.
+    if (context.session.endedBecause() === 'expired' && context.queries.getQueryData(['me'])) return
+    goToSignIn({ isReturning: true })
+    // Nothing is rendered until the other page is loaded.
+    return new Promise<void>(() => {})
   },
   component: Shell,
 })
@@ -141,6 +150,8 @@ const plugin = createRoute({
   validateSearch: readPluginTab,
   component: lazyRouteComponent(() => import('../plugins/detail/plugin-page.tsx'), 'PluginPage'),
 })
+/** Unknown addresses keep the navigation around them. */
+const unknown = createRoute({ getParentRoute: () => shell, path: '$', component: NotFound })
 const account = createRoute({
   getParentRoute: () => shell,
   path: '/account',
@@ -153,6 +164,7 @@ const tree = root.addChildren([
   shell.addChildren([
     home,
     account,
+    unknown,
     project.addChildren([flags, newFlag, flag, activity, explain, persons, person, groups, cohorts, cohort, settings]),
     organization.addChildren([members, roles, plugins, plugin]),
   ]),

@@ -8,8 +8,10 @@ import { useMessages } from '../i18n/language.tsx'
 import { type Cohort, useCohorts } from '../services/cohort-queries.ts'
 import { useCall } from '../services/services.ts'
 import { useNotify } from '../ui/feedback/notify.ts'
-import { fieldProblem, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { fieldProblem } from '../ui/feedback/problem-text.ts'
+import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { focusInvalidField } from '../ui/layout/focus-invalid-field.ts'
+import { useFirstFocus } from '../ui/layout/visibility-context.ts'
 import { CohortFilters, cohortProblems } from './cohort-filters.tsx'
 import { emptyTree, writeTree } from './cohort-tree.ts'
 
@@ -49,20 +51,22 @@ export function CohortForm({ projectId, cohort }: { projectId: string; cohort: C
     () => (isStatic ? [] : cohortProblems(filters, cohort?.id, cohorts)),
     [isStatic, filters, cohort, cohorts],
   )
+  const nameField = useRef<HTMLInputElement>(null)
+  useFirstFocus(nameField, !cohort)
+  const isNameMissing = name.trim() === ''
+  const atName = fieldProblem(t, save.error, 'name') ?? (hasTried && isNameMissing ? t.cohorts.nameMissing : undefined)
   const submit = (event: FormEvent) => {
     event.preventDefault()
     setAttempts(count => count + 1)
-    if (problems.length === 0) save.mutate()
+    if (problems.length === 0 && !isNameMissing) save.mutate()
   }
-  const atName = fieldProblem(t, save.error, 'name')
   return (
     <form ref={form} onSubmit={submit}>
       <Stack>
         {!atName && <ProblemAlert error={save.error} />}
         <TextInput
           label={t.cohorts.name}
-          required
-          withAsterisk={false}
+          ref={nameField}
           maxLength={400}
           value={name}
           error={atName}

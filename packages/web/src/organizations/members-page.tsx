@@ -1,5 +1,5 @@
 import { type NewInvite, routes } from '@halyard/contract'
-import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Badge, Button, Code, Group, NativeSelect, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -11,9 +11,12 @@ import { CopyTextButton } from '../ui/data/copy-button.tsx'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
-import { fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { fieldProblem } from '../ui/feedback/problem-text.ts'
+import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { type EffectiveAccess, effectiveAccess } from './effective-access.ts'
 
 const membersMax = '1000'
 
@@ -32,6 +35,7 @@ export function MembersPage() {
     queryKey: ['members', organizationId],
     queryFn: ({ signal }) => call(routes.organizations.listMembers, { params, query: { limit: membersMax }, signal }),
   })
+  const accessOf = useAccessOf(organizationId)
   const refresh = () => queries.invalidateQueries({ queryKey: ['members', organizationId] })
   const levels = [
     { value: '1', label: t.members.member },
@@ -53,13 +57,14 @@ export function MembersPage() {
   return (
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
-      <Loaded query={{ ...members, data: organizations && members.data }}>
+      <Loaded query={{ ...members, data: organizations && accessOf && members.data }}>
         {({ results }) => {
+          if (!accessOf) return null
           return (
             <>
               <DataTable
                 label={t.shell.members}
-                head={[t.members.name, t.signIn.email, t.members.level, t.members.since, '']}
+                head={[t.members.name, t.signIn.email, t.members.level, t.shell.flags, t.members.since, '']}
                 rows={results.map(member => {
                   const { id, user, level, joined_at } = member
                   return {
@@ -83,6 +88,7 @@ export function MembersPage() {
                           {levelName(level)}
                         </Badge>
                       ),
+                      <FlagAccess key="access" access={accessOf(member)} />,
                       day(joined_at),
                       canRemoveMember(viewer, member, results) ? (
                         <ConfirmButton
@@ -108,6 +114,43 @@ export function MembersPage() {
         }}
       </Loaded>
     </Page>
+  )
+}
+
+/** Undefined until everything that decides is known. */
+function useAccessOf(organizationId: string) {
+  const call = useCall()
+  const params = { parent_lookup_organization_id: organizationId }
+  const roles = useQuery({
+    queryKey: ['roles', organizationId],
+    queryFn: ({ signal }) => call(routes.roles.list, { params, query: { limit: membersMax }, signal }),
+  }).data
+  const resources = useQuery({
+    queryKey: ['roles', organizationId, 'resource-access'],
+    queryFn: ({ signal }) => call(routes.roles.listResourceAccess, { params, signal }),
+  }).data
+  const organization = useOrganizations().data?.find(({ id }) => id === organizationId)
+  if (!roles || !resources || !organization) return undefined
+  const settings = {
+    roles: roles.results,
+    organizationAccess: resources.results.find(({ resource }) => resource === 'feature flags')?.access_level,
+    defaultAccess: organization.default_access_level,
+  }
+  return (member: Parameters<typeof effectiveAccess>[0]) => effectiveAccess(member, settings)
+}
+
+function FlagAccess({ access: { canEdit, because, extraFlags } }: { access: EffectiveAccess }) {
+  const t = useMessages()
+  return (
+    <>
+      <Badge variant="light" color={canEdit ? 'green' : 'gray'}>
+        {canEdit ? t.roles.canEdit : t.roles.canView}
+      </Badge>
+      <Text size="xs" c="dimmed">
+        {t.members.because[because]}
+        {extraFlags.length > 0 && ` · ${t.roles.extraFlags(extraFlags.join(', '))}`}
+      </Text>
+    </>
   )
 }
 
@@ -147,11 +190,10 @@ function Invitations({ organizationId }: { organizationId: string }) {
       {!atField && <ProblemAlert error={invite.error} />}
       <form onSubmit={submit}>
         <FormRow>
-          <TextInput
+          <TextField
             label={t.signIn.email}
             type="email"
             required
-            withAsterisk={false}
             value={email}
             error={atField}
             onChange={event => setEmail(event.currentTarget.value)}

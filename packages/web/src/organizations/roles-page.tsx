@@ -1,5 +1,5 @@
 import { type Role, routes } from '@halyard/contract'
-import { Accordion, Badge, Button, Group, NativeSelect, Stack, Text, TextInput } from '@mantine/core'
+import { Accordion, Badge, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -11,7 +11,9 @@ import { DataTable } from '../ui/data/data-table.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
-import { combineQueries, fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { fieldProblem } from '../ui/feedback/problem-text.ts'
+import { combineQueries, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 
@@ -99,10 +101,9 @@ function NewRole({ organizationId }: { organizationId: string }) {
     <form onSubmit={submit}>
       {!atField && <ProblemAlert error={create.error} />}
       <FormRow>
-        <TextInput
+        <TextField
           label={t.roles.name}
           required
-          withAsterisk={false}
           maxLength={200}
           value={name}
           error={atField}

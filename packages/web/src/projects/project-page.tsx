@@ -1,5 +1,5 @@
 import { type Project, routes } from '@halyard/contract'
-import { Button, Code, Group, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -7,14 +7,17 @@ import { useFormats, useMessages } from '../i18n/language.tsx'
 import { isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
-import { CopyTextButton } from '../ui/data/copy-button.tsx'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { OneTimeSecret } from '../ui/data/one-time-secret.tsx'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
-import { fieldProblem, Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { fieldProblem } from '../ui/feedback/problem-text.ts'
+import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { DeleteProject } from './delete-project.tsx'
+import { TokenSection } from './token-section.tsx'
 
 export function ProjectPage() {
   const t = useMessages()
@@ -54,12 +57,9 @@ function Settings({ project }: { project: Project }) {
       notify.success({ message: t.editor.saved })
     },
   })
-  const reset = async () => {
-    await call(routes.projects.resetToken, { params })
-    await refresh()
-  }
   const remove = async () => {
     await call(routes.projects.remove, { params })
+    notify.success({ message: t.project.removed(project.name) })
     queries.clear()
     await navigate({ to: '/' })
   }
@@ -88,41 +88,10 @@ function Settings({ project }: { project: Project }) {
           )}
         </FormRow>
       </form>
-      <section>
-        <Title order={2}>{t.project.token}</Title>
-        <Text size="sm" c="dimmed" mb="xs">
-          {t.project.tokenIntro}
-        </Text>
-        <Group gap="xs">
-          <Code>{project.api_token}</Code>
-          <CopyTextButton value={project.api_token} of={t.project.token} />
-          {canEdit && (
-            <ConfirmButton
-              label={t.project.rotateToken}
-              question={t.project.rotateTokenQuestion}
-              done={t.project.tokenRotated}
-              onConfirm={reset}
-            />
-          )}
-        </Group>
-      </section>
+      <TokenSection project={project} canEdit={canEdit} />
       <SecretKeys project={project} canEdit={canEdit} />
       {/* Rendered once its position is final. */}
-      {canEdit && !keys.isPending && (
-        <section>
-          <Title order={2}>{t.project.remove}</Title>
-          <Text size="sm" c="dimmed" mb="xs">
-            {t.project.removeIntro}
-          </Text>
-          <ConfirmButton
-            variant="light"
-            label={t.project.remove}
-            question={t.project.removeQuestion(project.name)}
-            done={t.project.removed(project.name)}
-            onConfirm={remove}
-          />
-        </section>
-      )}
+      {canEdit && !keys.isPending && <DeleteProject project={project} onDelete={remove} />}
     </Stack>
   )
 }
@@ -161,10 +130,9 @@ function SecretKeys({ project, canEdit }: { project: Project; canEdit: boolean }
         {canEdit && (
           <form onSubmit={submit}>
             <FormRow>
-              <TextInput
+              <TextField
                 label={t.account.label}
                 required
-                withAsterisk={false}
                 maxLength={40}
                 value={label}
                 error={fieldProblem(t, create.error, 'label')}

@@ -2,12 +2,14 @@ import { createContext, useContext, useSyncExternalStore } from 'react'
 import type { Call } from '../api/client.ts'
 import type { Credentials, Session } from '../api/session.ts'
 import type { Live } from '../live/live.ts'
+import type { DraftStore } from './draft-store.ts'
 
 /** The dependencies provided once by `main.tsx`. */
 export interface Services {
   readonly call: Call
   readonly session: Session
   readonly live: Live
+  readonly drafts: DraftStore
 }
 
 export const ServicesContext = createContext<Services | undefined>(undefined)

@@ -1,6 +1,6 @@
 import { Box, Center, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
-import { Logo } from '../shell/logo.tsx'
+import { Logo } from '../ui/logo.tsx'
 
 /** The layout of the pages before sign-in. */
 export function AuthLayout({ children }: { children: ReactNode }) {

@@ -1,54 +1,48 @@
 import { routes } from '@halyard/contract'
-import { Accordion, Alert, Button, Code, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Alert, Button, Code, Paper, Stack, Text, Title } from '@mantine/core'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
+import type { Call } from '../api/client.ts'
 import { isProblem } from '../api/problem.ts'
+import type { Session } from '../api/session.ts'
 import { useMessages } from '../i18n/language.tsx'
-import { useCredentials, useServices } from '../services/services.ts'
-import { problemText } from '../ui/feedback/problems.tsx'
+import { problemText } from '../ui/feedback/problem-text.ts'
+import { PasswordField } from '../ui/form/password-field.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
 import { AuthLayout } from './auth-layout.tsx'
 
-export function SignInPage() {
+/** Stands alone, without router and queries: it is the first thing a new visitor loads. */
+export function SignInPage({ call, session }: { call: Call; session: Session }) {
   const t = useMessages()
-  const { call, session } = useServices()
-  const { next } = useSearch({ from: '/login' })
-  const navigate = useNavigate()
-  const queries = useQueryClient()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
+  const [error, setError] = useState<unknown>(null)
+  const [isBusy, setIsBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   useEffect(() => field.current?.focus(), [])
   useEffect(() => {
     document.title = `${t.signIn.title} · Halyard`
   }, [t])
-
-  // A user who is already signed in, here or just now in another tab, is redirected.
-  const isSignedIn = useCredentials() !== undefined
-  useEffect(() => {
-    if (isSignedIn) navigate({ to: localPath(next), replace: true })
-  }, [isSignedIn, next, navigate])
-
-  const signIn = useMutation({
-    mutationFn: () => call(routes.session.login, { body: { email, password } }),
-    onSuccess: ({ api_key, expires_at }) => {
-      queries.clear()
-      session.begin({ key: api_key, expiresAt: expires_at })
-    },
-  })
-  const submit = (event: FormEvent) => {
+  const submit = async (event: FormEvent) => {
     event.preventDefault()
-    signIn.mutate()
+    setIsBusy(true)
+    setError(null)
+    try {
+      const { api_key, expires_at } = await call(routes.session.login, { body: { email, password } })
+      session.begin({ key: api_key, expiresAt: expires_at })
+    } catch (problem) {
+      setError(problem)
+      setIsBusy(false)
+    }
   }
-  const isWrong = isProblem(signIn.error) && signIn.error.status === 401
-  const message = isWrong ? t.signIn.wrong : signIn.error && problemText(t, signIn.error)
+  const isWrong = isProblem(error) && error.status === 401
+  const message = isWrong ? t.signIn.wrong : error !== null && problemText(t, error)
 
   return (
     <AuthLayout>
       <Title order={1} ta="center" mb="lg">
         {t.signIn.title}
       </Title>
-      {session.endedBecause() === 'expired' && !signIn.error && (
+      {session.endedBecause() === 'expired' && error === null && (
         <Alert color="indigo" mb="md">
           {t.signIn.expired}
         </Alert>
@@ -61,47 +55,40 @@ export function SignInPage() {
                 {message}
               </Alert>
             )}
-            <TextInput
+            <TextField
               label={t.signIn.email}
               type="email"
               autoComplete="username"
               required
-              withAsterisk={false}
               ref={field}
               value={email}
               onChange={event => setEmail(event.currentTarget.value)}
             />
-            <PasswordInput
+            <PasswordField
               visibilityToggleButtonProps={{ 'aria-label': t.signIn.showPassword, tabIndex: 0 }}
               label={t.signIn.password}
               autoComplete="current-password"
               required
-              withAsterisk={false}
               value={password}
               onChange={event => setPassword(event.currentTarget.value)}
             />
-            <Button type="submit" fullWidth loading={signIn.isPending}>
+            <Button type="submit" fullWidth loading={isBusy}>
               {t.signIn.submit}
             </Button>
           </Stack>
         </form>
       </Paper>
-      <Accordion mt="sm" chevronPosition="left" variant="default">
-        <Accordion.Item value="first" bd={0}>
-          <Accordion.Control fz="sm">{t.signIn.firstOwnerTitle}</Accordion.Control>
-          <Accordion.Panel>
-            <Text size="sm" mb="xs">
-              {t.signIn.firstOwner}
-            </Text>
-            <Code block style={{ whiteSpace: 'pre-wrap' }}>
-              {t.signIn.resetCommand}
-            </Code>
-          </Accordion.Panel>
-        </Accordion.Item>
-      </Accordion>
+      <details style={{ marginTop: '1rem' }}>
+        <summary style={{ cursor: 'pointer', fontSize: 'var(--mantine-font-size-sm)' }}>
+          {t.signIn.firstOwnerTitle}
+        </summary>
+        <Text size="sm" my="xs">
+          {t.signIn.firstOwner}
+        </Text>
+        <Code block style={{ whiteSpace: 'pre-wrap' }}>
+          {t.signIn.resetCommand}
+        </Code>
+      </details>
     </AuthLayout>
   )
 }
-
-/** Only a local path is followed; anything else would be an open redirect. */
-const localPath = (next: string | undefined): string => (next && /^\/(?![/\\])/.test(next) ? next : '/')

@@ -1,14 +1,18 @@
 import { routes } from '@halyard/contract'
-import { Alert, Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Alert, Button, Center, Paper, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useCredentials, useServices } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
-import { fieldProblem, Loaded, Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { fieldProblem } from '../ui/feedback/problem-text.ts'
+import { Loaded, Loading, ProblemAlert } from '../ui/feedback/problems.tsx'
+import { PasswordField } from '../ui/form/password-field.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
 import { AuthLayout } from './auth-layout.tsx'
+import { signInPath } from './sign-in-path.ts'
 
 /** Accepts an invitation: with a new account, or with the signed-in one. */
 export function SignUpPage() {
@@ -39,7 +43,7 @@ export function SignUpPage() {
           {t.signUp.gone}
         </Alert>
         <Text ta="center" mt="md" size="sm">
-          <Link to="/login">{t.signUp.toSignIn}</Link>
+          <a href={signInPath}>{t.signUp.toSignIn}</a>
         </Text>
       </AuthLayout>
     )
@@ -87,22 +91,20 @@ function NewAccount({ token, firstName }: { token: string; firstName: string }) 
     <form onSubmit={submit}>
       <Stack>
         {!atField && <ProblemAlert error={signUp.error} />}
-        <TextInput
+        <TextField
           label={t.signUp.firstName}
           autoComplete="name"
           required
-          withAsterisk={false}
           value={name}
           error={fieldProblem(t, signUp.error, 'first_name')}
           onChange={event => setName(event.currentTarget.value)}
         />
-        <PasswordInput
+        <PasswordField
           visibilityToggleButtonProps={{ 'aria-label': t.signIn.showPassword, tabIndex: 0 }}
           label={t.signUp.password}
           description={t.signUp.passwordHint}
           autoComplete="new-password"
           required
-          withAsterisk={false}
           minLength={8}
           value={password}
           error={fieldProblem(t, signUp.error, 'password')}

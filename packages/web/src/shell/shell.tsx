@@ -1,18 +1,22 @@
-import { AppShell, Burger, Group, ScrollArea, Text } from '@mantine/core'
+import { Burger, Text } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { lazy, Suspense, useEffect, useRef, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
-import { useSessionReady } from '../services/session-queries.ts'
+import { useCurrentScope } from '../services/current-scope.ts'
+import { useCredentials, useServices } from '../services/services.ts'
+import { useProject, useSessionReady } from '../services/session-queries.ts'
 import { Loading } from '../ui/feedback/problems.tsx'
 import { restoreLostFocus } from '../ui/layout/restore-focus.ts'
 import { VisibilityContext } from '../ui/layout/visibility-context.ts'
+import { Logo } from '../ui/logo.tsx'
 import { useLiveUpdates } from './live-updates.ts'
-import { Logo } from './logo.tsx'
 import { Navigation } from './navigation.tsx'
-import { PaletteButton } from './palette.tsx'
+import { PaletteButton } from './palette/palette-button.tsx'
 import { ProjectSwitcher } from './project-switcher.tsx'
 import classes from './shell.module.css'
 import { UserMenu } from './user-menu.tsx'
+
+const SignInAgain = lazy(async () => ({ default: (await import('../session/sign-in-again.tsx')).SignInAgain }))
 
 /** The layout of every signed-in page: navigation on the left, content on the right. */
 export function Shell() {
@@ -23,43 +27,41 @@ export function Shell() {
   const hasBearings = useSessionReady()
   useEffect(() => (main.current ? restoreLostFocus(main.current) : undefined), [])
   useLiveUpdates()
+  const { session } = useServices()
+  const isExpired = useCredentials() === undefined && session.endedBecause() === 'expired'
+  const projectName = useProject(useCurrentScope().projectId ?? '')?.name ?? 'Halyard'
   return (
-    <AppShell
-      header={{ height: { base: 52, sm: 0 } }}
-      navbar={{ width: 232, breakpoint: 'sm', collapsed: { mobile: !isOpen } }}
-      padding={0}
-      className={hasBearings ? undefined : classes.waiting}
-    >
+    <div className={classes.app} data-waiting={!hasBearings || undefined}>
       <a href="#content" className={classes.skip} data-skip>
         {t.common.skipToContent}
       </a>
-      <AppShell.Header hiddenFrom="sm" px="sm">
-        <Group h="100%" gap="sm">
-          <Burger
-            ref={burger}
-            opened={isOpen}
-            onClick={toggle}
-            size="sm"
-            aria-label={isOpen ? t.shell.closeMenu : t.shell.openMenu}
-            aria-expanded={isOpen}
-          />
-          <Logo />
-          <Text fw={600}>Halyard</Text>
-        </Group>
-      </AppShell.Header>
-      <AppShell.Navbar className={classes.navbar} data-closed={!isOpen || undefined} aria-label={t.shell.navigation}>
-        <AppShell.Section p="xs">
+      <div className={classes.header}>
+        <Burger
+          ref={burger}
+          opened={isOpen}
+          onClick={toggle}
+          size="sm"
+          aria-label={isOpen ? t.shell.closeMenu : t.shell.openMenu}
+          aria-expanded={isOpen}
+        />
+        <Logo />
+        <Text fw={600} truncate>
+          {projectName}
+        </Text>
+      </div>
+      <nav className={classes.navbar} data-closed={!isOpen || undefined} aria-label={t.shell.navigation}>
+        <div className={classes.part}>
           <ProjectSwitcher />
           <PaletteButton />
-        </AppShell.Section>
-        <AppShell.Section grow component={ScrollArea} px="xs">
+        </div>
+        <div className={classes.scroll}>
           <Navigation />
-        </AppShell.Section>
-        <AppShell.Section p="xs">
+        </div>
+        <div className={classes.part}>
           <UserMenu />
-        </AppShell.Section>
-      </AppShell.Navbar>
-      <AppShell.Main ref={main} id="content" tabIndex={-1} className={classes.main} data-covered={isOpen || undefined}>
+        </div>
+      </nav>
+      <main ref={main} id="content" tabIndex={-1} className={classes.main} data-covered={isOpen || undefined}>
         {!hasBearings && (
           <div className={classes.wait}>
             <Loading />
@@ -68,8 +70,9 @@ export function Shell() {
         <VisibilityContext value={hasBearings}>
           <Outlet />
         </VisibilityContext>
-      </AppShell.Main>
-    </AppShell>
+        <Suspense fallback={null}>{isExpired && <SignInAgain />}</Suspense>
+      </main>
+    </div>
   )
 }
 
@@ -81,7 +84,7 @@ function useNarrowMenu(pathname: string) {
   useEffect(() => {
     if (!isOpen) return
     const onKey = ({ key }: KeyboardEvent) => {
-      if (key !== 'Escape' || document.querySelector('[role="menu"], [role="dialog"]')) return
+      if (key !== 'Escape' || document.querySelector('[role="menu"], [role="dialog"], dialog[open]')) return
       setOpenAt(undefined)
       burger.current?.focus()
     }

@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
 import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
-import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
 import { type Language, languageNames } from '../i18n/choose-language.ts'
 import { useLanguage, useMessages } from '../i18n/language.tsx'
 import { useServices } from '../services/services.ts'
@@ -9,12 +9,16 @@ import { useMe } from '../services/session-queries.ts'
 import { BookIcon, CheckIcon, KeyIcon, LeaveIcon, SwitchIcon } from '../ui/icons.tsx'
 import classes from './shell.module.css'
 
+const ConfirmDialog = lazy(async () => ({ default: (await import('../ui/dialog/confirm-dialog.tsx')).ConfirmDialog }))
+
 export function UserMenu() {
   const t = useMessages()
   const me = useMe().data
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const { language, choose } = useLanguage()
   const signOut = useSignOut()
+  const { drafts } = useServices()
+  const [isAsking, setIsAsking] = useState(false)
   const navigate = useNavigate()
   const schemes = [
     ['light', t.shell.light],
@@ -23,59 +27,72 @@ export function UserMenu() {
   ] as const
   const mark = (isChosen: boolean) => (isChosen ? <CheckIcon size={16} /> : undefined)
   return (
-    <Menu width={240} position="top-start">
-      <Menu.Target>
-        <UnstyledButton className={classes.button as string}>
-          <VisuallyHidden>{t.shell.account}: </VisuallyHidden>
-          <Avatar size={26} radius="xl" color="indigo" name={me?.first_name ?? ''} aria-hidden="true" />
-          <Text size="sm" truncate flex={1}>
-            {me?.first_name}
-          </Text>
-          <SwitchIcon size={16} />
-        </UnstyledButton>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>{me?.email}</Menu.Label>
-        <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
-          {t.shell.account}
-        </Menu.Item>
-        <Menu.Item component="a" href="/docs/" leftSection={<BookIcon size={16} />}>
-          {t.shell.documentation}
-        </Menu.Item>
-        <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
-          {t.shell.apiDocs}
-        </Menu.Item>
-        <Menu.Divider />
-        <Menu.Label>{t.shell.colorScheme}</Menu.Label>
-        {schemes.map(([scheme, label]) => (
-          <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} rightSection={mark(colorScheme === scheme)}>
-            {label}
+    <>
+      <Menu width={240} position="top-start">
+        <Menu.Target>
+          <UnstyledButton className={classes.button as string}>
+            <VisuallyHidden>{t.shell.account}: </VisuallyHidden>
+            <Avatar size={26} radius="xl" color="indigo" name={me?.first_name ?? ''} aria-hidden="true" />
+            <Text size="sm" truncate flex={1}>
+              {me?.first_name}
+            </Text>
+            <SwitchIcon size={16} />
+          </UnstyledButton>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>{me?.email}</Menu.Label>
+          <Menu.Item leftSection={<KeyIcon size={16} />} onClick={() => navigate({ to: '/account' })}>
+            {t.shell.account}
           </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Label>{t.shell.language}</Menu.Label>
-        {(Object.keys(languageNames) as Language[]).map(each => (
-          <Menu.Item key={each} lang={each} onClick={() => choose(each)} rightSection={mark(language === each)}>
-            {languageNames[each]}
+          <Menu.Item component="a" href="/docs/" leftSection={<BookIcon size={16} />}>
+            {t.shell.documentation}
           </Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item leftSection={<LeaveIcon size={16} />} onClick={signOut}>
-          {t.signIn.signOut}
-        </Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+          <Menu.Item component="a" href="/api/docs/" leftSection={<BookIcon size={16} />}>
+            {t.shell.apiDocs}
+          </Menu.Item>
+          <Menu.Divider />
+          <Menu.Label>{t.shell.colorScheme}</Menu.Label>
+          {schemes.map(([scheme, label]) => (
+            <Menu.Item key={scheme} onClick={() => setColorScheme(scheme)} rightSection={mark(colorScheme === scheme)}>
+              {label}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Label>{t.shell.language}</Menu.Label>
+          {(Object.keys(languageNames) as Language[]).map(each => (
+            <Menu.Item key={each} lang={each} onClick={() => choose(each)} rightSection={mark(language === each)}>
+              {languageNames[each]}
+            </Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item
+            leftSection={<LeaveIcon size={16} />}
+            onClick={() => (drafts.isEmpty() ? signOut() : setIsAsking(true))}
+          >
+            {t.signIn.signOut}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Suspense fallback={null}>
+        {isAsking && (
+          <ConfirmDialog
+            title={t.editor.unsaved}
+            question={t.editor.leave}
+            label={t.signIn.signOut}
+            cancelLabel={t.editor.keepEditing}
+            onConfirm={signOut}
+            onClose={() => setIsAsking(false)}
+          />
+        )}
+      </Suspense>
+    </>
   )
 }
 
 function useSignOut() {
   const { call, session } = useServices()
-  const queries = useQueryClient()
-  const navigate = useNavigate()
   return async () => {
     await call(routes.session.logout, {}).catch(() => {})
     session.end('signed-out')
-    queries.clear()
-    await navigate({ to: '/login' })
   }
 }

@@ -48,6 +48,7 @@ export const projectEntry = (project: Project, hasPersons: boolean): readonly [s
     organizationId: project.organizationId,
     name: project.name,
     apiToken: project.apiToken,
+    ...(project.previousToken && { previousToken: project.previousToken }),
     timezone: project.timezone,
     propertyMatchingVersion: project.propertyMatchingVersion,
     groupTypes: project.groupTypes,

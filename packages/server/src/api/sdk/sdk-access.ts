@@ -4,7 +4,7 @@ import type { Snapshots } from '../../evaluation/snapshots.ts'
 import type { ActorCache } from '../../features/identity/actor-cache.ts'
 import { hashSecret } from '../../features/identity/secret.ts'
 import { forbidden, missing, Problem } from '../../problem.ts'
-import { type Actor, hasAnyScope, levelInProject } from '../../tenancy.ts'
+import { type Actor, acceptsToken, hasAnyScope, levelInProject } from '../../tenancy.ts'
 
 /** Authorizes client libraries by the project's secret key, a personal API key or, where that suffices, its public token. */
 export interface SdkAccess {
@@ -34,7 +34,7 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
   async function bySecretKey(key: string, token: string | undefined): Promise<ServedProject> {
     const served = await snapshots.forSecretKey(hashSecret(key))
     if (!served) throw refused('This secret key is not valid. It may have been revoked.')
-    if (token !== undefined && served.project.apiToken !== token) {
+    if (token !== undefined && !acceptsToken(served.project, token)) {
       throw refused('The secret key and the token are of different projects.')
     }
     return served

@@ -5,7 +5,7 @@ import { missing, Problem } from '../../problem.ts'
 import type { ChangeFeed } from '../../storage/changes/changes.ts'
 import { databaseProblem } from '../../storage/driver-error.ts'
 import type { Database } from '../../stores.ts'
-import { type Actor, levelIn, levelInProject, type Project } from '../../tenancy.ts'
+import { type Actor, acceptsToken, levelIn, levelInProject, type Project } from '../../tenancy.ts'
 import type { ProjectStore } from '../projects/project-store.ts'
 import type { ActorCache } from './actor-cache.ts'
 
@@ -65,7 +65,7 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
     async projectFor(actor, id, token) {
       const find = (): Promise<Project | undefined> =>
         database.read(tx => {
-          if (id === '@current' && token) return tx.projects.findByToken(token)
+          if (id === '@current' && token) return projectOfToken(tx.projects, token)
           if (id === '@current') return currentProject(tx.projects, actor)
           return /^\d{1,15}$/.test(id) ? tx.projects.find(Number(id)) : Promise.resolve(undefined)
         })
@@ -85,6 +85,11 @@ export function createAuthenticator({ database, changes, actors, now }: Deps): A
 }
 
 /** The caller's current project, or the first that the key can see. */
+async function projectOfToken(projects: ProjectStore, token: string): Promise<Project | undefined> {
+  const project = await projects.findByToken(token)
+  return project && acceptsToken(project, token) ? project : undefined
+}
+
 export async function currentProject(projects: ProjectStore, actor: Actor): Promise<Project | undefined> {
   const chosen = actor.currentProjectId === null ? undefined : await projects.find(actor.currentProjectId)
   if (chosen && levelInProject(actor, chosen) !== undefined) return chosen

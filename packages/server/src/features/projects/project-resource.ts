@@ -1,5 +1,6 @@
 import type { ProjectBasic, ProjectSecretKey, Project as ProjectWire } from '@halyard/contract'
 import type { Actor, Project } from '../../tenancy.ts'
+import { maskSecret } from '../identity/secret.ts'
 import type { SecretKey } from './project-store.ts'
 
 export const projectBasicToWire = (project: Project): ProjectBasic => ({
@@ -18,6 +19,13 @@ export const projectToWire = (project: Project, actor: Actor): ProjectWire => ({
   property_matching_version: project.propertyMatchingVersion,
   group_types: project.groupTypes as Record<string, string>,
   effective_membership_level: actor.levels.get(project.organizationId) ?? 0,
+  ...(project.previousToken &&
+    Date.parse(project.previousToken.expiresAt) > Date.now() && {
+      previous_token: {
+        mask_value: maskSecret(project.previousToken.token),
+        expires_at: project.previousToken.expiresAt,
+      },
+    }),
 })
 
 export const secretKeyToWire = (key: SecretKey, value?: string): ProjectSecretKey => ({

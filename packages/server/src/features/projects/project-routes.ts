@@ -1,7 +1,7 @@
-import { routes } from '@halyard/contract'
+import { routes, tokenOverlapHoursMax } from '@halyard/contract'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
+import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../tenancy.ts'
@@ -17,8 +17,18 @@ interface Deps {
 }
 
 export function serveProjects(serve: ServeRoute, { database, now }: Deps): void {
-  const { list, create, get, update, remove, resetToken, listSecretKeys, createSecretKey, removeSecretKey } =
-    routes.projects
+  const {
+    list,
+    create,
+    get,
+    update,
+    remove,
+    resetToken,
+    endTokenOverlap,
+    listSecretKeys,
+    createSecretKey,
+    removeSecretKey,
+  } = routes.projects
   const within = routes.organizationProjects
 
   serve(list, async ({ actor, query, url }) => {
@@ -94,9 +104,30 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
     return undefined
   }
 
-  serve(resetToken, async ({ project, actor }) => {
+  serve(resetToken, async ({ project, actor, query }) => {
     requireLevel(actor, project.organizationId, adminLevel, 'replace the token')
-    return projectToWire(await change(project, { apiToken: newSecret('phc_') }), actor)
+    const overlapMilliseconds = readOverlapHours(query.overlap_hours) * hourMilliseconds
+    const rotated = await database.transaction(async tx => {
+      // Locked before it is read: two rotations must not both keep the same token.
+      await tx.projects.update(project.id, { updatedAt: now() })
+      const stored = await tx.projects.find(project.id)
+      if (!stored) throw missing('Project')
+      const previousToken =
+        overlapMilliseconds === 0
+          ? null
+          : { token: stored.apiToken, expiresAt: plusMilliseconds(now(), overlapMilliseconds) }
+      const apiToken = newSecret('phc_')
+      await tx.projects.update(project.id, { apiToken, previousToken, updatedAt: now() })
+      await announceProject(tx, project, now())
+      return { ...stored, apiToken, previousToken: previousToken ?? undefined }
+    })
+    return projectToWire(rotated, actor)
+  })
+
+  serve(endTokenOverlap, async ({ project, actor }) => {
+    requireLevel(actor, project.organizationId, adminLevel, 'revoke the previous token')
+    await change(project, { previousToken: null })
+    return answer({ status: 204 })
   })
 
   serve(listSecretKeys, async ({ project, query, url }) => {
@@ -143,6 +174,18 @@ export function serveProjects(serve: ServeRoute, { database, now }: Deps): void 
       await change(tx)
       await announceProject(tx, project, now())
     })
+}
+
+const hourMilliseconds = 60 * 60 * 1000
+
+function readOverlapHours(text: string | undefined): number {
+  const hours = Number(text ?? 0)
+  if (Number.isInteger(hours) && hours >= 0 && hours <= tokenOverlapHoursMax) return hours
+  throw invalid(
+    'overlap_hours',
+    'invalid_input',
+    `\`overlap_hours\` must be an integer from 0 to ${tokenOverlapHoursMax}.`,
+  )
 }
 
 interface ProjectFields {

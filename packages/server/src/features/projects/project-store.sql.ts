@@ -49,6 +49,8 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
       updateSent(db, 'projects', projectId, {
         name: patch.name,
         api_token: patch.apiToken,
+        previous_api_token: patch.previousToken === null ? null : patch.previousToken?.token,
+        previous_token_expires_at: patch.previousToken === null ? null : patch.previousToken?.expiresAt,
         timezone: patch.timezone,
         property_matching_version: patch.propertyMatchingVersion,
         updated_at: patch.updatedAt,
@@ -62,7 +64,13 @@ export function sqlProjectStore(db: Kysely<Tables>): ProjectStore {
     findByUuid: async uuid =>
       one(await db.selectFrom('projects').selectAll().where('uuid', '=', uuid).executeTakeFirst()),
     findByToken: async apiToken =>
-      one(await db.selectFrom('projects').selectAll().where('api_token', '=', apiToken).executeTakeFirst()),
+      one(
+        await db
+          .selectFrom('projects')
+          .selectAll()
+          .where(({ or, eb }) => or([eb('api_token', '=', apiToken), eb('previous_api_token', '=', apiToken)]))
+          .executeTakeFirst(),
+      ),
     findBySecretKey: async hash =>
       one(
         await db
@@ -127,6 +135,10 @@ const toProject = (row: Selectable<ProjectRow>, groupTypes: Record<string, strin
   organizationId: row.organization_id,
   name: row.name,
   apiToken: row.api_token,
+  ...(row.previous_api_token !== null &&
+    row.previous_token_expires_at !== null && {
+      previousToken: { token: row.previous_api_token, expiresAt: row.previous_token_expires_at },
+    }),
   timezone: row.timezone,
   propertyMatchingVersion: row.property_matching_version === 1 ? 1 : 2,
   groupTypes,
@@ -139,6 +151,8 @@ const fromProject = (project: Omit<Project, 'id' | 'groupTypes'>) => ({
   organization_id: project.organizationId,
   name: project.name,
   api_token: project.apiToken,
+  previous_api_token: null,
+  previous_token_expires_at: null,
   timezone: project.timezone,
   property_matching_version: project.propertyMatchingVersion,
   created_at: project.createdAt,

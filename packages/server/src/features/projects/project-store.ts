@@ -1,6 +1,6 @@
 import type { Instant } from '../../instant.ts'
 import type { PageOf, Window } from '../../pagination.ts'
-import type { Project } from '../../tenancy.ts'
+import type { PreviousToken, Project } from '../../tenancy.ts'
 
 export interface SecretKey {
   readonly id: string
@@ -18,6 +18,8 @@ export interface ProjectPatch {
   readonly propertyMatchingVersion?: 1 | 2 | undefined
   /** Only a reset of the token sends it. */
   readonly apiToken?: string | undefined
+  /** Null ends the overlap. */
+  readonly previousToken?: PreviousToken | null | undefined
   readonly updatedAt: Instant
 }
 
@@ -30,6 +32,7 @@ export interface ProjectStore {
   /** The oldest project there is. */
   findFirst(): Promise<Project | undefined>
   findByUuid(uuid: string): Promise<Project | undefined>
+  /** By the current or the previous token; the caller checks whether the previous one is still accepted. */
   findByToken(apiToken: string): Promise<Project | undefined>
   findBySecretKey(hash: string): Promise<Project | undefined>
   /** Projects of these organizations, by id; with `projectIds`, only those. */

@@ -3,12 +3,13 @@ import { type Instant, parseInstant } from '../../instant.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { Flag, FlagPatch, FreeObject } from '../flags/flag.ts'
 import { patchFromWire } from '../flags/flag-resource.ts'
+import { conditionIdentity, findRampCondition, isObject, type RampTarget, rampBroken } from './ramp-condition.ts'
 
 /** The parsed payload of a scheduled change. */
 export type Operation =
   | { readonly kind: 'update'; readonly patch: FlagPatch }
   | { readonly kind: 'add_condition'; readonly groups: readonly unknown[] }
-  | { readonly kind: 'ramp'; readonly conditionIndex: number; readonly steps: readonly RampStep[] }
+  | ({ readonly kind: 'ramp'; readonly steps: readonly RampStep[] } & RampTarget)
 
 export interface RampStep {
   readonly at: Instant
@@ -43,7 +44,7 @@ function readRamp(value: unknown): Operation {
   if (!isObject(value) || !Array.isArray(value.steps) || value.steps.length === 0) {
     throw wrong('the value of ramp must be an object with a list of steps.')
   }
-  const { condition_index: conditionIndex = 0, steps } = value
+  const { condition_index: conditionIndex = 0, condition, steps } = value
   if (!Number.isSafeInteger(conditionIndex) || (conditionIndex as number) < 0) {
     throw wrong('condition_index must be the zero-based index of a condition.')
   }
@@ -55,7 +56,8 @@ function readRamp(value: unknown): Operation {
       throw wrong('steps must be in ascending order of time, and percentages must not decrease.')
     }
   }
-  return { kind: 'ramp', conditionIndex: conditionIndex as number, steps: read }
+  const identity = isObject(condition) ? conditionIdentity(condition) : undefined
+  return { kind: 'ramp', conditionIndex: conditionIndex as number, identity, steps: read }
 }
 
 function readStep(step: unknown): RampStep {
@@ -94,26 +96,33 @@ export function patchFor(operation: Operation, flag: Flag, now: Instant): FlagPa
 function increase(
   flag: Flag,
   groups: readonly unknown[],
-  { conditionIndex, steps }: Extract<Operation, { kind: 'ramp' }>,
+  ramp: Extract<Operation, { kind: 'ramp' }>,
   now: Instant,
 ): FlagPatch {
-  const condition = groups[conditionIndex]
-  if (!isObject(condition)) throw invalid('payload', 'invalid_input', `The flag has no condition ${conditionIndex}.`)
-  const target = steps.findLast(step => step.at <= now)?.percentage ?? 0
-  const current = typeof condition.rollout_percentage === 'number' ? condition.rollout_percentage : 100
-  if (target <= current) return {}
-  const changed = groups.map((group, n) =>
-    n === conditionIndex ? { ...condition, rollout_percentage: target } : group,
-  )
+  const index = findRampCondition(groups, ramp)
+  const condition = index === undefined ? undefined : groups[index]
+  if (!isObject(condition)) throw new NonRetryableError(rampBroken)
+  const target = ramp.steps.findLast(step => step.at <= now)?.percentage ?? 0
+  if (target <= rolloutOf(condition)) return {}
+  const changed = groups.map((group, n) => (n === index ? { ...condition, rollout_percentage: target } : group))
   return { filters: { ...flag.filters, groups: changed } }
 }
 
-const conditionsOf = (flag: Flag): readonly unknown[] => {
+/** Without a rollout, a condition applies to everyone it matches. */
+export const rolloutOf = ({ rollout_percentage: rollout }: FreeObject): number =>
+  typeof rollout === 'number' ? rollout : 100
+
+/** Why a pending ramp can no longer be applied; null when it can. */
+export function brokenReason(payload: FreeObject, flag: Pick<Flag, 'filters'>): string | null {
+  if (payload.operation !== 'ramp') return null
+  const operation = readOperation(payload)
+  const isFound = operation.kind === 'ramp' && findRampCondition(conditionsOf(flag), operation) !== undefined
+  return isFound ? null : rampBroken
+}
+
+export const conditionsOf = (flag: Pick<Flag, 'filters'>): readonly unknown[] => {
   const { groups } = flag.filters
   return Array.isArray(groups) ? groups : []
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const wrong = (what: string): Problem => invalid('payload', 'invalid_input', `payload: ${what}`)

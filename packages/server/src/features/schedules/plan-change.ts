@@ -7,7 +7,8 @@ import { checkFlagContent } from '../flags/check-flag.ts'
 import { applyPatch, type Flag, type FreeObject } from '../flags/flag.ts'
 import { appendFlagActivity } from '../flags/record-flag.ts'
 import { announceSchedule } from './announce-schedule.ts'
-import { type Operation, patchFor, readOperation } from './operation.ts'
+import { conditionsOf, type Operation, patchFor, readOperation, rolloutOf } from './operation.ts'
+import { findRampCondition, isObject } from './ramp-condition.ts'
 import type { ScheduledChange } from './scheduled-change.ts'
 
 const pendingPerProjectMax = 1000
@@ -26,11 +27,11 @@ export async function planChange(
   if ((await tx.schedules.countPending(project.id)) >= pendingPerProjectMax) {
     throw invalid(null, 'max_length', `A project can have at most ${pendingPerProjectMax} pending changes.`)
   }
-  const scheduledAt = await checkPlan(tx, project, flag, plan, now)
+  const { scheduledAt, payload } = await checkPlan(tx, project, flag, plan, now)
   const change = await tx.schedules.create({
     projectId: project.id,
     flagId: flag.id,
-    payload: plan.payload,
+    payload,
     scheduledAt,
     status: 'pending',
     stepsDone: 0,
@@ -60,12 +61,11 @@ export async function replanChange(
   const flag = stored && (await tx.flags.find(project.id, stored.flagId))
   if (!stored || !flag) throw missing('Scheduled change')
   if (stored.status === 'done') throw invalid(null, 'invalid_input', 'The change has already been applied.')
-  const payload = plan.payload ?? stored.payload
-  const scheduledAt = await checkPlan(
+  const { scheduledAt, payload } = await checkPlan(
     tx,
     project,
     flag,
-    { payload, scheduledAt: plan.scheduledAt ?? stored.scheduledAt },
+    { payload: plan.payload ?? stored.payload, scheduledAt: plan.scheduledAt ?? stored.scheduledAt },
     now,
   )
   const change: ScheduledChange = {
@@ -101,13 +101,14 @@ export async function cancelChange(
   if (flag && change.status === 'pending') await recordPlan(tx, author, project, flag, 'unscheduled', change, now)
 }
 
+/** The time of the first step, and the payload as it is stored: a ramp with the condition that it raises. */
 async function checkPlan(
   tx: Stores,
   project: Project,
   flag: Flag,
   plan: { readonly payload: FreeObject; readonly scheduledAt: Instant | undefined },
   now: Instant,
-): Promise<Instant> {
+): Promise<{ readonly scheduledAt: Instant; readonly payload: FreeObject }> {
   const operation = readOperation(plan.payload)
   const at = operation.kind === 'ramp' ? (operation.steps[0]?.at ?? now) : plan.scheduledAt
   if (at === undefined) throw invalid('scheduled_at', 'required', 'scheduled_at is required.')
@@ -115,14 +116,28 @@ async function checkPlan(
     throw invalid('scheduled_at', 'invalid_input', 'scheduled_at must not be in the past.')
   }
   if (operation.kind === 'ramp') {
-    const { groups } = flag.filters
-    if (!Array.isArray(groups) || !groups[operation.conditionIndex]) {
-      throw invalid('payload', 'invalid_input', `The flag has no condition ${operation.conditionIndex}.`)
-    }
-    return at
+    return { scheduledAt: at, payload: withCondition(plan.payload, operation, flag) }
   }
   await checkFlagContent(tx, project, applyPatch(flag, patchFor(operation, flag, at)), flag)
-  return at
+  return { scheduledAt: at, payload: plan.payload }
+}
+
+function withCondition(payload: FreeObject, ramp: Extract<Operation, { kind: 'ramp' }>, flag: Flag): FreeObject {
+  const index = findRampCondition(conditionsOf(flag), ramp)
+  const condition = index === undefined ? undefined : conditionsOf(flag)[index]
+  if (!isObject(condition)) {
+    throw invalid('payload', 'invalid_input', `The flag has no condition ${ramp.conditionIndex}.`)
+  }
+  if ((ramp.steps.at(-1)?.percentage ?? 0) <= rolloutOf(condition)) {
+    throw invalid(
+      'payload',
+      'invalid_input',
+      'The ramp does nothing: the rollout of the condition is not below its last step.',
+    )
+  }
+  const { properties = [], variant = null } = condition
+  const value = { ...(payload.value as FreeObject), condition_index: index, condition: { properties, variant } }
+  return { ...payload, value }
 }
 
 const lastTimeOf = (operation: Operation, at: Instant): Instant =>

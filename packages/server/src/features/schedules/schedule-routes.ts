@@ -24,7 +24,11 @@ export function serveSchedules(serve: ServeRoute, { database, now }: Deps): void
   serve(r.list, ({ project, query, url }) =>
     database.read(async tx => {
       const window = readWindow(query)
-      return pageBody(await tx.schedules.list(project.id, readFilter(query), window), window, url, scheduleToWire)
+      const page = await tx.schedules.list(project.id, readFilter(query), window)
+      const ids = new Set(page.items.filter(({ status }) => status === 'pending').map(({ flagId }) => flagId))
+      const flags = ids.size === 0 ? [] : await tx.flags.findLive(project.id, [...ids])
+      const flagOf = new Map(flags.map(flag => [flag.id, flag]))
+      return pageBody(page, window, url, change => scheduleToWire(change, flagOf.get(change.flagId)))
     }),
   )
 
@@ -40,7 +44,10 @@ export function serveSchedules(serve: ServeRoute, { database, now }: Deps): void
   })
 
   serve(r.get, ({ project, params }) =>
-    database.read(async tx => scheduleToWire(await getChange(tx, project, params.id))),
+    database.read(async tx => {
+      const change = await getChange(tx, project, params.id)
+      return scheduleToWire(change, await tx.flags.find(project.id, change.flagId))
+    }),
   )
 
   serve(r.update, async request => {

@@ -91,10 +91,37 @@ onEachDatabase('scheduled changes', dialect => {
     })
 
     it('does not change a rollout of 100 %', async () => {
-      const flag = await make('ramp-null', { filters: rollout(null) })
+      const flag = await make('ramp-null', { filters: rollout(0) })
       await plan(flag.id, { operation: 'ramp', value: { steps: steps([1, 10]) } })
+      await s.patch(`${flags}${flag.id}/`, { filters: rollout(null) })
       await s.halyard.jobs.runDue(inMinutes(2))
-      expect(await flagNow(flag.id)).toMatchObject({ version: 1, filters: rollout(null) })
+      expect(await flagNow(flag.id)).toMatchObject({ version: 2, filters: rollout(null) })
+    })
+
+    it('follows its condition and is marked as broken when the condition is gone', async () => {
+      const only = (email: string) => ({
+        properties: [{ key: 'email', type: 'person', operator: 'exact', value: [email] }],
+        rollout_percentage: 0,
+      })
+      const [first, second, added] = [only('first@x'), only('second@x'), only('added@x')]
+      const flag = await make('ramp-moved', { filters: { groups: [first, second] } })
+      const value = { condition_index: 1, steps: steps([1, 10], [2, 20], [9, 30]) }
+      const { body } = await plan(flag.id, { operation: 'ramp', value })
+      await s.patch(`${flags}${flag.id}/`, { filters: { groups: [added, first, second] } })
+      expect(await planned(body.id)).toMatchObject({ status: 'pending', broken_reason: null })
+      await s.halyard.jobs.runDue(inMinutes(1.5))
+      const rollouts = async () =>
+        (await flagNow(flag.id)).filters.groups.map((group: { rollout_percentage: number }) => group.rollout_percentage)
+      expect(await rollouts()).toEqual([0, 0, 10])
+
+      await s.patch(`${flags}${flag.id}/`, { filters: { groups: [added, first] } })
+      const reason = 'The condition that this ramp raises was changed or removed.'
+      expect(await planned(body.id)).toMatchObject({ status: 'pending', broken_reason: reason })
+      const { body: list } = await s.get(`${schedules}?record_id=${flag.id}`)
+      expect(list.results[0].broken_reason).toBe(reason)
+      await s.halyard.jobs.runDue(inMinutes(3))
+      expect(await planned(body.id)).toMatchObject({ status: 'failed', failure_reason: reason })
+      expect(await rollouts()).toEqual([0, 0])
     })
 
     it('fails permanently when the flag was rolled back, and waits while it is off', async () => {
@@ -123,6 +150,7 @@ onEachDatabase('scheduled changes', dialect => {
       [{ steps: [{ at: 'soon', rollout_percentage: 1 }] }],
       [{ steps: steps([1, 10]), condition_index: 3 }],
       [{ steps: steps([1, 10]), condition_index: -1 }],
+      [{ steps: steps([1, 0]) }],
     ])('is rejected with %j', async value => {
       const { body: flag } = await s.post(flags, { key: 'ramp-refused', filters: rollout(0) })
       const id = flag.id ?? (await s.get(`${flags}?search=ramp-refused`)).body.results[0].id

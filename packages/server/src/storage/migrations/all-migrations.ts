@@ -9,6 +9,7 @@ import { access } from './0013-access.ts'
 import { foldCase } from './0014-fold-case.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
 import { releaseFiles } from './0016-release-files.ts'
+import { tokenOverlap } from './0030-token-overlap.ts'
 import { approvals } from './change-control/0020-approvals.ts'
 import { archivedFlags } from './change-control/0021-archived-flags.ts'
 import { environments } from './change-control/0022-environments.ts'
@@ -32,4 +33,5 @@ export const migrations: readonly Migration[] = [
   archivedFlags,
   environments,
   freezes,
+  tokenOverlap,
 ]

@@ -126,7 +126,8 @@ function createArrivals(tx: Kysely<Tables>, name: string | undefined, credential
       const uuid = (await isTaken('projects', 'uuid', row.uuid)) ? credentials.newUuid() : row.uuid
       const api_token = isTokenTaken ? credentials.newToken() : String(row.api_token)
       project = { id: Number(row.id), name: name ?? String(row.name), api_token }
-      return { ...row, ...project, uuid }
+      // The previous token of a rotation belongs to the installation that was left.
+      return { ...row, ...project, uuid, previous_api_token: null, previous_token_expires_at: null }
     },
     async secret_keys(row) {
       if (!(await isTaken('secret_keys', 'hash', row.hash))) return row

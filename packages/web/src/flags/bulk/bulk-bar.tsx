@@ -11,6 +11,7 @@ import { useBulk } from './use-bulk.ts'
 const dialogs = () => import('./bulk-dialogs.tsx')
 const TagDialog = lazy(async () => ({ default: (await dialogs()).TagDialog }))
 const CopyDialog = lazy(async () => ({ default: (await dialogs()).CopyDialog }))
+const BulkReview = lazy(async () => ({ default: (await import('./bulk-review.tsx')).BulkReview }))
 const FailuresDialog = lazy(async () => ({ default: (await dialogs()).FailuresDialog }))
 
 interface Props {
@@ -19,7 +20,7 @@ interface Props {
   onSelect: (ids: readonly number[]) => void
 }
 
-type BulkDialog = 'tag' | 'untag' | 'delete' | 'copy'
+type BulkDialog = 'on' | 'off' | 'tag' | 'untag' | 'delete' | 'copy'
 
 /** Bulk actions for the selected flags. Flags that failed stay selected. */
 export function BulkBar({ project, flags, onSelect }: Props) {
@@ -60,12 +61,8 @@ export function BulkBar({ project, flags, onSelect }: Props) {
                 </Button>
               ) : (
                 <>
-                  <Button size="xs" variant="default" onClick={() => bulk.change(flags, { active: true })}>
-                    {t.flags.bulkOn}
-                  </Button>
-                  <Button size="xs" variant="default" onClick={() => bulk.change(flags, { active: false })}>
-                    {t.flags.bulkOff}
-                  </Button>
+                  {dialogButton('on', t.flags.bulkOn)}
+                  {dialogButton('off', t.flags.bulkOff)}
                   {dialogButton('tag', t.flags.bulkTag)}
                   {dialogButton('untag', t.bulk.untag)}
                   {dialogButton('copy', t.bulk.copy)}
@@ -88,6 +85,18 @@ export function BulkBar({ project, flags, onSelect }: Props) {
             known={[...new Set(flags.flatMap(flag => flag.tags))].filter(name => typeof name === 'string')}
             onClose={close}
             onTag={tag}
+          />
+        )}
+        {(dialog === 'on' || dialog === 'off') && (
+          <BulkReview
+            project={project}
+            flags={flags}
+            active={dialog === 'on'}
+            onClose={close}
+            onConfirm={() => {
+              close()
+              bulk.change(flags, { active: dialog === 'on' })
+            }}
           />
         )}
         {dialog === 'copy' && (

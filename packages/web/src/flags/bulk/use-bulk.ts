@@ -4,7 +4,7 @@ import { useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { problemText } from '../../ui/feedback/problems.tsx'
+import { problemText } from '../../ui/feedback/problem-text.ts'
 import { cacheFlags } from '../flag-cache.ts'
 import {
   type BulkChange,

@@ -1,5 +1,5 @@
 import { type AnswerOf, routes } from '@halyard/contract'
-import { ActionIcon, Anchor, Button, Group, NativeSelect, Stack, Text } from '@mantine/core'
+import { ActionIcon, Anchor, Button, Group, Stack, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
@@ -8,6 +8,7 @@ import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded, ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { SelectField } from '../../ui/form/select-field.tsx'
 import { TrashIcon } from '../../ui/icons.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 
@@ -101,10 +102,9 @@ export function AccessTab({ flag, project }: TabProps) {
             )}
             {flag.can_edit && roles.data?.results.length !== 0 && (
               <Group align="flex-end" component="form" onSubmit={submit}>
-                <NativeSelect
+                <SelectField
                   label={t.access.grantLabel}
                   required
-                  withAsterisk={false}
                   value={roleId}
                   onChange={event => setRoleId(event.currentTarget.value)}
                   data={[

@@ -1,10 +1,12 @@
 import { type Flag, routes } from '@halyard/contract'
-import { ActionIcon, Anchor, Badge, Group, Menu, Switch, Tooltip } from '@mantine/core'
+import { ActionIcon, Anchor, Badge, Group, Menu, Switch } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
+import { useOfferActions } from '../../services/palette-actions.ts'
+import { recordRecent } from '../../services/recent-items.ts'
 import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
 import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
@@ -14,12 +16,16 @@ import { DotsIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageTabs } from '../../ui/layout/tabs.tsx'
 import { CopiesTab } from '../copies/copies-tab.tsx'
+import { draftOf } from '../editor/draft.ts'
+import { LeaveGuard } from '../editor/drafts/leave-guard.tsx'
+import { draftId } from '../editor/drafts/unsaved-draft.ts'
+import { useFlagDraft } from '../editor/drafts/use-flag-draft.ts'
 import { describeState } from '../flag-summary.ts'
 import { type FlagTab, flagTabs, type TabProps } from '../flag-tabs.ts'
 import { HistoryTab } from '../history/history-tab.tsx'
 import { ScheduleTab } from '../schedule/schedule-tab.tsx'
 import { useFlags, usePatchFlag } from '../use-flags.ts'
-import { useToggle } from '../use-toggle.ts'
+import { useToggle } from '../use-toggle.tsx'
 import { AccessTab } from './access-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { CopyKey } from './copy-key.tsx'
@@ -39,7 +45,7 @@ export function FlagPage() {
   const data = project && flag.data ? { project, flag: flag.data } : undefined
   return (
     <Loaded query={{ ...flag, data, refetch: flag.refetch }}>
-      {known => <FlagWithTabs {...known} flags={flags ?? []} cohorts={cohorts} />}
+      {known => <FlagWithTabs key={known.flag.id} {...known} flags={flags ?? []} cohorts={cohorts} />}
     </Loaded>
   )
 }
@@ -51,10 +57,30 @@ function FlagWithTabs(props: TabProps) {
   const projectId = String(project.id)
   const { tab = 'targeting' } = useSearch({ from: '/shell/project/$projectId/flags/$flagId' })
   const navigate = useNavigate()
-  const { toggle } = useToggle(projectId)
+  const { toggle, dialog } = useToggle(project)
+  const latest = useMemo(() => ({ version: flag.version, original: draftOf(flag) }), [flag])
+  const edit = useFlagDraft(draftId(projectId, flag.id), latest)
+  useEffect(() => {
+    recordRecent(localStorage, { path: `/project/${projectId}/flags/${flag.id}`, label: flag.key, kind: 'flag' })
+  }, [projectId, flag.id, flag.key])
+  useOfferActions([
+    { id: 'copy-key', label: `${t.flags.copyKey}: ${flag.key}`, run: () => navigator.clipboard.writeText(flag.key) },
+    ...(flag.can_edit && !flag.deleted
+      ? [
+          {
+            id: 'toggle',
+            label: flag.active ? t.flags.turnOff(flag.key) : t.flags.turnOn(flag.key),
+            run: () => toggle(flag),
+          },
+        ]
+      : []),
+  ])
   const state = describeState(flag, { t, percent, groupTypes: project.group_types })
   const tabs: Record<FlagTab, { label: string; content: () => ReactNode }> = {
-    targeting: { label: t.tabs.targeting, content: () => <TargetingTab {...props} /> },
+    targeting: {
+      label: edit.isChanged ? `${t.tabs.targeting} •` : t.tabs.targeting,
+      content: () => <TargetingTab {...props} edit={edit} />,
+    },
     usage: { label: t.tabs.usage, content: () => <UsageTab {...props} /> },
     copies: { label: t.tabs.copies, content: () => <CopiesTab {...props} /> },
     schedule: { label: t.tabs.schedule, content: () => <ScheduleTab {...props} /> },
@@ -87,24 +113,27 @@ function FlagWithTabs(props: TabProps) {
             <Badge color="red" variant="light">
               {t.flagState.deleted}
             </Badge>
+          ) : flag.can_edit ? (
+            <Switch
+              size="md"
+              color="green"
+              labelPosition="left"
+              label={flag.active ? t.flags.stateOn : t.flags.stateOff}
+              checked={flag.active}
+              onChange={() => toggle(flag)}
+            />
           ) : (
-            <Tooltip label={t.flags.readOnly} disabled={flag.can_edit}>
-              <Switch
-                size="md"
-                color="green"
-                labelPosition="left"
-                label={flag.active ? t.flags.stateOn : t.flags.stateOff}
-                checked={flag.active}
-                disabled={!flag.can_edit}
-                onChange={() => toggle(flag)}
-              />
-            </Tooltip>
+            <Badge color={flag.active ? 'green' : 'gray'} variant="light" size="lg">
+              {flag.active ? t.flags.stateOn : t.flags.stateOff}
+            </Badge>
           )}
           <CopyKey flagKey={flag.key} />
           {flag.can_edit && <FlagMenu flag={flag} projectId={projectId} />}
         </Group>
       }
     >
+      {dialog}
+      <LeaveGuard isChanged={edit.isChanged} onDiscard={edit.discard} />
       <PageTabs label={flag.key} names={flagTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
   )

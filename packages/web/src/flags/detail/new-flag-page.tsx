@@ -9,12 +9,16 @@ import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { type Draft, draftToWire, emptyDraft } from '../editor/draft.ts'
+import { LeaveGuard } from '../editor/drafts/leave-guard.tsx'
+import { draftId } from '../editor/drafts/unsaved-draft.ts'
+import { useFlagDraft } from '../editor/drafts/use-flag-draft.ts'
 import { FlagEditor } from '../editor/flag-editor.tsx'
 import { cacheFlag } from '../flag-cache.ts'
 import { useFlags } from '../use-flags.ts'
 
 /** The id of an unsaved flag; the server assigns the real one. */
 const noId = 0
+const nothing = { version: 0, original: emptyDraft }
 
 export function NewFlagPage() {
   const t = useMessages()
@@ -26,11 +30,13 @@ export function NewFlagPage() {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const notify = useNotify()
+  const edit = useFlagDraft(draftId(projectId, 'new'), nothing)
   const create = useMutation({
     mutationFn: (draft: Draft) =>
       call(routes.flags.create, { params: { project_id: projectId }, body: draftToWire(draft) }),
     onSuccess: async flag => {
       cacheFlag(queries, projectId, flag)
+      edit.discard()
       const there = { to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } } as const
       await navigate({ ...there, ignoreBlocker: true })
       notify.success({
@@ -41,17 +47,17 @@ export function NewFlagPage() {
   })
   return (
     <Page title={t.flags.create} intro={project?.name}>
+      <LeaveGuard isChanged={edit.isChanged} onDiscard={edit.discard} />
       <Loaded query={{ data: project && flags, error, refetch }}>
         {all =>
           project && (
             <FlagEditor
-              original={emptyDraft}
+              edit={edit}
               flagId={noId}
               project={project}
               flags={all}
               cohorts={cohorts}
               isNew
-              isReadOnly={false}
               error={create.error}
               isSaving={create.isPending || create.isSuccess}
               onSave={draft => create.mutate(draft)}

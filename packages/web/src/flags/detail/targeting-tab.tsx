@@ -1,130 +1,118 @@
 import { routes } from '@halyard/contract'
-import { Button, Group, Stack, Text } from '@mantine/core'
+import { Alert, Button, Group, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useMemo, useState } from 'react'
+import { useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
-import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { ProblemAlert } from '../../ui/feedback/problems.tsx'
-import { changesOf, type Draft, draftOf, draftToWire } from '../editor/draft.ts'
+import { changesOf } from '../editor/draft.ts'
+import type { FlagDraft } from '../editor/drafts/use-flag-draft.ts'
 import { FlagEditor } from '../editor/flag-editor.tsx'
 import { Impact } from '../editor/impact.tsx'
 import { cacheFlag } from '../flag-cache.ts'
 import type { TabProps } from '../flag-tabs.ts'
-import { ChangeList } from '../history/change-list.tsx'
+import { ConflictDialog } from '../review/conflict-dialog.tsx'
+import { draftChanges } from '../review/draft-changes.ts'
+import { ReviewDialog } from '../review/review-dialog.tsx'
 import { useWording } from '../use-wording.ts'
+import { FlagSummary } from './flag-summary-view.tsx'
 
-export function TargetingTab({ flag, project, flags, cohorts }: TabProps) {
+interface Props extends TabProps {
+  readonly edit: FlagDraft
+}
+
+export function TargetingTab({ edit, ...known }: Props) {
+  const { flag } = known
+  return flag.can_edit && !flag.deleted ? <Editor edit={edit} {...known} /> : <FlagSummary {...known} />
+}
+
+function Editor({ edit, ...known }: Props) {
+  const { flag, project, flags, cohorts } = known
   const t = useMessages()
   const call = useCall()
   const notify = useNotify()
   const queries = useQueryClient()
+  const wording = useWording(known)
   const projectId = String(project.id)
   const params = { project_id: projectId, id: String(flag.id) }
-  // The form starts from the version that was opened; a newer one is loaded only when the form is unchanged or saved.
-  const [opened, setOpened] = useState(flag)
-  const original = useMemo(() => draftOf(opened), [opened])
-  const [reviewed, setReviewed] = useState<Draft>()
+  const [dialog, setDialog] = useState<'review' | 'conflict'>()
+  const close = () => setDialog(undefined)
+  const { draft, original } = edit
   const save = useMutation({
-    mutationFn: ({ draft, version }: { draft: Draft; version: number }) =>
-      call(routes.flags.update, { params, body: { ...changesOf(draft, original), version } }),
+    mutationFn: () =>
+      call(routes.flags.update, { params, body: { ...changesOf(draft, original), version: edit.version } }),
     onSuccess: saved => {
       cacheFlag(queries, projectId, saved)
       queries.invalidateQueries({ queryKey: ['flag-history', projectId, String(saved.id)] })
-      setReviewed(undefined)
-      setOpened(saved)
+      edit.restart(saved)
       notify.success({ message: t.editor.saved })
     },
-    onError: error => {
-      if (!isProblem(error) || error.status !== 409) setReviewed(undefined)
+    onError: async error => {
+      if (!isProblem(error)) return
+      // The newer version is merged into the edit, or collides with it; either way it is reviewed again.
+      if (error.status === 409) cacheFlag(queries, projectId, await call(routes.flags.get, { params }))
+      // An error of a field is shown there.
+      else if (error.field !== null) close()
     },
   })
-  const latest = useMutation({
-    mutationFn: () => call(routes.flags.get, { params }),
-    onSuccess: current => cacheFlag(queries, projectId, current),
-  })
   const isConflict = isProblem(save.error) && save.error.status === 409
-  const takeTheirs = async () => {
-    const theirs = await latest.mutateAsync()
-    save.reset()
-    setReviewed(undefined)
-    setOpened(theirs)
-  }
-  const saveAnyway = async () => {
-    const theirs = await latest.mutateAsync()
-    if (reviewed) save.mutate({ draft: reviewed, version: theirs.version })
-  }
+  const hasCollisions = edit.collisions.length > 0
 
   return (
     <>
+      {hasCollisions && (
+        <Alert color="yellow" mb="md" role="alert">
+          <Group justify="space-between">
+            {t.editor.conflictBanner}
+            <Button size="xs" variant="default" onClick={() => setDialog('conflict')}>
+              {t.editor.resolve}
+            </Button>
+          </Group>
+        </Alert>
+      )}
       <FlagEditor
-        key={opened.version}
-        original={original}
+        edit={edit}
         flagId={flag.id}
         project={project}
         flags={flags}
         cohorts={cohorts}
         isNew={false}
-        isReadOnly={!flag.can_edit || flag.deleted}
         error={isConflict ? null : save.error}
         isSaving={save.isPending}
-        onSave={setReviewed}
+        onSave={() => setDialog(hasCollisions ? 'conflict' : 'review')}
       />
-      {reviewed && (
-        <Dialog
-          size="lg"
-          title={isConflict ? t.editor.conflictTitle : t.editor.reviewTitle}
-          onClose={() => setReviewed(undefined)}
+      {dialog === 'conflict' && hasCollisions && (
+        <ConflictDialog
+          collisions={edit.collisions}
+          wording={wording}
+          onDecide={choices => {
+            edit.decide(choices)
+            setDialog('review')
+          }}
+          onDiscard={() => {
+            edit.discard()
+            close()
+          }}
+          onClose={close}
+        />
+      )}
+      {dialog === 'review' && !hasCollisions && (
+        <ReviewDialog
+          title={t.editor.reviewTitle}
+          changes={draftChanges(draft, original)}
+          wording={wording}
+          label={t.common.save}
+          cancelLabel={t.editor.keepEditing}
+          onConfirm={() => save.mutateAsync()}
+          onClose={close}
         >
-          <Stack>
-            {isConflict && <ProblemAlert error={save.error} />}
-            <Review draft={reviewed} original={original} {...{ flag, project, flags, cohorts }} />
-            {changesOf(reviewed, original).filters !== undefined && (
-              <Impact projectId={projectId} flagId={flag.id} draft={reviewed} isSound />
-            )}
-            <Group justify="flex-end">
-              {isConflict ? (
-                <>
-                  <Button variant="default" onClick={takeTheirs} loading={latest.isPending}>
-                    {t.editor.discardMine}
-                  </Button>
-                  <Button color="red" onClick={saveAnyway} loading={save.isPending}>
-                    {t.editor.overwrite}
-                  </Button>
-                </>
-              ) : (
-                <>
-                  <Button variant="default" onClick={() => setReviewed(undefined)}>
-                    {t.editor.keepEditing}
-                  </Button>
-                  <Button
-                    data-autofocus
-                    loading={save.isPending}
-                    onClick={() => save.mutate({ draft: reviewed, version: opened.version })}
-                  >
-                    {t.common.save}
-                  </Button>
-                </>
-              )}
-            </Group>
-          </Stack>
-        </Dialog>
+          {edit.isMerged && <Text size="sm">{t.editor.merged}</Text>}
+          {changesOf(draft, original).filters !== undefined && (
+            <Impact projectId={projectId} flagId={flag.id} draft={draft} isSound />
+          )}
+        </ReviewDialog>
       )}
     </>
   )
-}
-
-function Review({ draft, original, ...known }: TabProps & { draft: Draft; original: Draft }) {
-  const t = useMessages()
-  const wording = useWording(known)
-  const before = draftToWire(original) as Record<string, unknown>
-  const changes = Object.entries(changesOf(draft, original)).map(([field, after]) => ({
-    field,
-    before: before[field],
-    after,
-  }))
-  if (changes.length === 0) return <Text>{t.editor.noChanges}</Text>
-  return <ChangeList changes={changes} wording={wording} />
 }

@@ -1,7 +1,11 @@
-import { Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { Button, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { fieldProblem } from '../../ui/feedback/problems.tsx'
+import { fieldProblem } from '../../ui/feedback/problem-text.ts'
+import { useFirstFocus } from '../../ui/layout/visibility-context.ts'
 import type { Draft } from './draft.ts'
+import classes from './editor.module.css'
+import { isValidKey, suggestKey } from './flag-key.ts'
 
 interface Props {
   draft: Draft
@@ -14,21 +18,12 @@ interface Props {
 }
 
 /** Key, description and tags. */
-export function Basics({ draft, isNew, savedKey, error, keyProblem, onChange }: Props) {
+export function Basics(props: Props) {
+  const { draft, error, onChange } = props
   const t = useMessages()
   return (
     <Stack gap="sm">
-      <TextInput
-        label={t.fields.key}
-        description={isNew || draft.key === savedKey ? t.editor.keyHint : t.editor.keyRenamed(savedKey)}
-        required
-        withAsterisk={false}
-        maxLength={400}
-        data-autofocus={isNew || undefined}
-        value={draft.key}
-        error={fieldProblem(t, error, 'key') ?? keyProblem}
-        onChange={event => onChange({ key: event.currentTarget.value })}
-      />
+      <KeyField {...props} />
       <Textarea
         label={t.fields.name}
         autosize
@@ -40,16 +35,67 @@ export function Basics({ draft, isNew, savedKey, error, keyProblem, onChange }: 
       <TagsInput
         label={t.fields.tags}
         value={draft.tags.filter(tag => typeof tag === 'string')}
+        error={fieldProblem(t, error, 'tags')}
         onChange={tags => onChange({ tags: [...tags, ...draft.tags.filter(tag => typeof tag !== 'string')] })}
         acceptValueOnBlur
       />
-      {isNew && (
+      {props.isNew && (
         <Switch
           color="green"
           label={t.editor.startOn}
+          description={t.editor.startOnHint}
           checked={draft.active}
           onChange={event => onChange({ active: event.currentTarget.checked })}
         />
+      )}
+    </Stack>
+  )
+}
+
+/** Renaming breaks code that uses the key, so an existing key has to be unlocked first. */
+function KeyField({ draft, isNew, savedKey, error, keyProblem, onChange }: Props) {
+  const t = useMessages()
+  const [isUnlocked, setIsUnlocked] = useState(isNew || draft.key !== savedKey)
+  const field = useRef<HTMLInputElement>(null)
+  useFirstFocus(field, isNew)
+  const isRenamed = !isNew && draft.key !== savedKey
+  const suggestion = isValidKey(draft.key) || draft.key === savedKey ? undefined : suggestKey(draft.key)
+  return (
+    <Stack gap={4}>
+      <TextInput
+        label={t.fields.key}
+        description={isRenamed ? t.editor.keyRenamed(savedKey) : t.editor.keyHint}
+        maxLength={400}
+        autoComplete="off"
+        spellCheck={false}
+        ref={field}
+        readOnly={!isUnlocked}
+        value={draft.key}
+        error={fieldProblem(t, error, 'key') ?? keyProblem}
+        onChange={event => onChange({ key: event.currentTarget.value })}
+      />
+      {!isUnlocked && (
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          className={classes.add as string}
+          onClick={() => {
+            setIsUnlocked(true)
+            field.current?.focus()
+          }}
+        >
+          {t.editor.renameKey}
+        </Button>
+      )}
+      {suggestion && (
+        <Button
+          variant="light"
+          size="compact-xs"
+          className={classes.add as string}
+          onClick={() => onChange({ key: suggestion })}
+        >
+          {t.editor.acceptKey(suggestion)}
+        </Button>
       )}
     </Stack>
   )

@@ -16,7 +16,8 @@ export interface Draft {
 export const emptyDraft: Draft = {
   key: '',
   name: '',
-  active: true,
+  // New flags start off: nothing is released by creating one.
+  active: false,
   tags: [],
   filters: readFilters({ groups: [{ properties: [], rollout_percentage: 100 }] }),
   ensure_experience_continuity: false,

@@ -12,6 +12,8 @@ interface Props {
   flagId: number | undefined
   draft: Draft
   isSound: boolean
+  /** The flag is off; the impact is the one it will have. */
+  isOnceOn?: boolean
 }
 
 const waitMilliseconds = 300
@@ -20,7 +22,7 @@ const place = '3.85rem'
 const placeWithVariants = '4.9rem'
 
 /** How many people or groups the draft would match, and who would gain or lose the flag on save. */
-export function Impact({ projectId, flagId, draft, isSound }: Props) {
+export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: Props) {
   const t = useMessages()
   const call = useCall()
   const [debounced] = useDebouncedValue(draft, waitMilliseconds)
@@ -45,6 +47,11 @@ export function Impact({ projectId, flagId, draft, isSound }: Props) {
       <Title order={2} mb={4}>
         {t.impact.title}
       </Title>
+      {isOnceOn && (
+        <Text size="xs" c="dimmed" mb={4}>
+          {t.impact.onceOn}
+        </Text>
+      )}
       <Box role="status" mih={debounced.filters.variants.length > 0 ? placeWithVariants : place}>
         {impact.data ? (
           <Counted impact={impact.data} audience={debounced.filters.groupTypeIndex === null ? 'people' : 'groups'} />

@@ -28,7 +28,9 @@ export function Preview({ draft, filters, definitions }: Props) {
       groups: Object.fromEntries(named.map(([, name]) => [name, groupKey])),
       groupProperties: Object.fromEntries(named.map(([index, name]) => [name, valuesOf(inputs, values, index)])),
     }
-    return compile(definitions, { regex })
+    // An off flag is evaluated as if it were on: anything else would say nothing about its conditions.
+    const flags = definitions.flags.map(flag => (flag.id === draft.id ? { ...flag, active: true } : flag))
+    return compile({ ...definitions, flags }, { regex })
       .evaluate(subject, { keys: [draft.key], now: Date.now() })
       .get(draft.key)
   }, [draft, definitions, distinctId, groupKey, values, inputs])
@@ -40,7 +42,7 @@ export function Preview({ draft, filters, definitions }: Props) {
         {t.preview.title}
       </Title>
       <Text size="xs" c="dimmed" mb="sm">
-        {t.preview.intro}
+        {draft.active ? t.preview.intro : t.preview.introOff}
       </Text>
       <Stack gap="xs">
         <TextInput

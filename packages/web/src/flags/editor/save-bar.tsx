@@ -1,31 +1,41 @@
-import { Button, Group, Text } from '@mantine/core'
+import { Alert, Button, Group, Text } from '@mantine/core'
 import { useMessages } from '../../i18n/language.tsx'
+import { problemText } from '../../ui/feedback/problem-text.ts'
 import classes from './editor.module.css'
 
 interface Props {
   isNew: boolean
   isSaving: boolean
   status: string
+  /** The error of the last attempt, unless a field shows it. */
+  error: unknown
   onDiscard: () => void
   onSave: () => void
 }
 
-/** Visible while there are unsaved changes. */
-export function SaveBar({ isNew, isSaving, status, onDiscard, onSave }: Props) {
+/** Visible while there are unsaved changes. Errors stand next to the button that was pressed. */
+export function SaveBar({ isNew, isSaving, status, error, onDiscard, onSave }: Props) {
   const t = useMessages()
   return (
-    <Group className={classes.savebar as string} justify="flex-end">
-      <Text size="sm" c="dimmed" flex={1} role="status">
-        {status}
-      </Text>
-      {!isNew && (
-        <Button variant="default" onClick={onDiscard}>
-          {t.editor.discard}
-        </Button>
+    <div className={classes.savebar}>
+      {error !== null && error !== undefined && (
+        <Alert color="red" role="alert" mb="xs" py="xs">
+          {problemText(t, error)}
+        </Alert>
       )}
-      <Button onClick={onSave} loading={isSaving}>
-        {isNew ? t.editor.createFlag : t.editor.review}
-      </Button>
-    </Group>
+      <Group justify="flex-end">
+        <Text size="sm" c="dimmed" flex={1} role="status">
+          {status}
+        </Text>
+        {!isNew && (
+          <Button variant="default" onClick={onDiscard}>
+            {t.editor.discard}
+          </Button>
+        )}
+        <Button onClick={onSave} loading={isSaving}>
+          {isNew ? t.editor.createFlag : t.editor.review}
+        </Button>
+      </Group>
+    </div>
   )
 }

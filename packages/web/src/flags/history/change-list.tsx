@@ -62,7 +62,8 @@ function Lines({ before, after }: { before: string[]; after: string[] }) {
   )
 }
 
-function linesOf(field: string, value: unknown, wording: Wording): string[] {
+/** A field's value as lines of text. */
+export function linesOf(field: string, value: unknown, wording: Wording): string[] {
   if (value === null || value === undefined || value === '') return []
   if (field === 'filters' && typeof value === 'object') return filterLines(value as Record<string, unknown>, wording)
   if (field === 'rollback_conditions') return rollbackLines(value, wording)

@@ -1,16 +1,15 @@
 import { type FlagVersion, routes } from '@halyard/contract'
 import { Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { RelativeTime } from '../../ui/data/relative-time.tsx'
-import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
-import { cacheFlag } from '../flag-cache.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { useWording } from '../use-wording.ts'
 import { ChangeList, type FieldChange } from './change-list.tsx'
+import { RestoreVersion } from './restore-version.tsx'
 
 const versionsMax = '200'
 
@@ -31,8 +30,6 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
   const t = useMessages()
   const { moment } = useFormats()
   const call = useCall()
-  const queries = useQueryClient()
-  const notify = useNotify()
   const wording = useWording(props)
   const params = { project_id: String(project.id), id: String(flag.id) }
   const [to, setTo] = useState(versions[0]?.version ?? flag.version)
@@ -48,15 +45,7 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
     // The content below keeps its position while another pair loads.
     placeholderData: keepPreviousData,
   })
-  const restore = useMutation({
-    mutationFn: (version: number) => call(routes.flagVersions.restore, { params, body: { version } }),
-    onSuccess: async (restored, version) => {
-      cacheFlag(queries, params.project_id, restored)
-      notify.success({ message: t.versions.restored(version) })
-      await queries.invalidateQueries({ queryKey: ['flag-history', params.project_id, params.id] })
-    },
-    onError: error => notify.fail(error, flag.key),
-  })
+  const [restoring, setRestoring] = useState<FlagVersion>()
   const options = versions.map(({ version, created_at, created_by }) => ({
     value: String(version),
     label: `${t.versions.version(version)} · ${moment(created_at)}${created_by ? ` · ${created_by.first_name}` : ''}`,
@@ -102,12 +91,7 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
               </Badge>
             ) : (
               flag.can_edit && (
-                <Button
-                  variant="default"
-                  size="compact-sm"
-                  loading={restore.isPending && restore.variables === version.version}
-                  onClick={() => restore.mutate(version.version)}
-                >
+                <Button variant="default" size="compact-sm" onClick={() => setRestoring(version)}>
                   {t.versions.restore(version.version)}
                 </Button>
               )
@@ -115,6 +99,7 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
           </Group>
         </Paper>
       ))}
+      {restoring && <RestoreVersion {...props} version={restoring} onClose={() => setRestoring(undefined)} />}
     </Stack>
   )
 }

@@ -1,4 +1,4 @@
-import { Badge, Tooltip } from '@mantine/core'
+import { Badge } from '@mantine/core'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import type { FlagNotices } from './use-flag-notices.ts'
 
@@ -10,18 +10,14 @@ export function FlagBadges({ flagId, notices }: { flagId: number; notices: FlagN
   return (
     <>
       {next !== undefined && (
-        <Tooltip label={t.flagState.nextChange(moment(next))}>
-          <Badge size="sm" radius="sm" variant="light" color="indigo">
-            {t.flagState.scheduled}
-          </Badge>
-        </Tooltip>
+        <Badge size="sm" radius="sm" variant="light" color="indigo" title={t.flagState.nextChange(moment(next))}>
+          {t.flagState.scheduled}
+        </Badge>
       )}
       {notices.stale.has(flagId) && (
-        <Tooltip label={t.flagState.staleHint}>
-          <Badge size="sm" radius="sm" variant="light" color="yellow">
-            {t.flagState.stale}
-          </Badge>
-        </Tooltip>
+        <Badge size="sm" radius="sm" variant="light" color="yellow" title={t.flagState.staleHint}>
+          {t.flagState.stale}
+        </Badge>
       )}
     </>
   )

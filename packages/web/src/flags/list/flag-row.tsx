@@ -1,5 +1,5 @@
 import type { Flag } from '@halyard/contract'
-import { Badge, Checkbox, Switch, Text, Tooltip } from '@mantine/core'
+import { Badge, Checkbox, Switch, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { memo } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
@@ -92,16 +92,24 @@ export const FlagRow = memo(function FlagRow({
         {day(flag.created_at)}
       </span>
       <span role="cell">
-        <Tooltip label={t.flags.readOnly} disabled={flag.can_edit}>
+        {flag.can_edit && !flag.deleted ? (
           <Switch
             size="sm"
             color="green"
             aria-label={t.flags.toggle(flag.key)}
-            checked={flag.active && !flag.deleted}
-            disabled={!flag.can_edit || flag.deleted}
+            checked={flag.active}
             onChange={() => onToggle(flag)}
           />
-        </Tooltip>
+        ) : (
+          <Badge
+            variant="light"
+            color={flag.active && !flag.deleted ? 'green' : 'gray'}
+            size="sm"
+            title={flag.deleted ? t.flags.deletedHint : t.flags.readOnly}
+          >
+            {flag.active && !flag.deleted ? t.flags.stateOn : t.flags.stateOff}
+          </Badge>
+        )}
       </span>
     </div>
   )

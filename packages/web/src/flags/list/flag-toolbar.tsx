@@ -1,5 +1,5 @@
 import type { Flag } from '@halyard/contract'
-import { ActionIcon, Button, Group, NativeSelect, TextInput, Tooltip } from '@mantine/core'
+import { ActionIcon, Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { type RefObject, useMemo } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
@@ -100,24 +100,28 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
         ])}
       </div>
       {(isFiltered(search) || typed !== '') && (
-        <Tooltip label={t.flags.clearFilters}>
-          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.flags.clearFilters} onClick={onClear}>
-            <CrossIcon size={16} />
-          </ActionIcon>
-        </Tooltip>
-      )}
-      <Tooltip label={`${t.shell.shortcuts} (?)`}>
         <ActionIcon
           variant="subtle"
           color="gray"
           size="lg"
-          aria-label={t.shell.shortcuts}
-          onClick={onHelp}
-          visibleFrom="sm"
+          aria-label={t.flags.clearFilters}
+          title={t.flags.clearFilters}
+          onClick={onClear}
         >
-          <KeyboardIcon />
+          <CrossIcon size={16} />
         </ActionIcon>
-      </Tooltip>
+      )}
+      <ActionIcon
+        variant="subtle"
+        color="gray"
+        size="lg"
+        aria-label={t.shell.shortcuts}
+        title={`${t.shell.shortcuts} (?)`}
+        onClick={onHelp}
+        visibleFrom="sm"
+      >
+        <KeyboardIcon />
+      </ActionIcon>
     </Group>
   )
 }

@@ -2,14 +2,13 @@ import type { Flag } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { lazy, Suspense, useRef } from 'react'
+import { lazy, Suspense, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useProject } from '../../services/session-queries.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { BulkBar } from '../bulk/bulk-bar.tsx'
-import { useToggle } from '../use-toggle.ts'
+import { useToggle } from '../use-toggle.tsx'
 import { FlagList } from './flag-list.tsx'
 import { FlagToolbar } from './flag-toolbar.tsx'
 import { NoFlags } from './no-flags.tsx'
@@ -20,6 +19,7 @@ import { useListCursor } from './use-list-cursor.ts'
 import { useListShortcuts } from './use-list-shortcuts.ts'
 import { useMatchingFlags } from './use-matching-flags.ts'
 
+const BulkBar = lazy(async () => ({ default: (await import('../bulk/bulk-bar.tsx')).BulkBar }))
 const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
 const noGroupTypes = {}
 
@@ -37,7 +37,7 @@ export function FlagsPage() {
   )
   const selection = useFlagSelection(flags)
   const notices = useFlagNotices(projectId)
-  const { toggle, undo } = useToggle(projectId)
+  const { toggle, undo, dialog } = useToggle(project ?? { id: projectId, group_types: noGroupTypes })
   const [isHelpOpen, help] = useDisclosure(false)
   const searchField = useRef<HTMLInputElement>(null)
   const create = () => navigate({ to: '/project/$projectId/flags/new', params: { projectId } })
@@ -56,6 +56,9 @@ export function FlagsPage() {
     onHelp: help.open,
     onClear: selection.clear,
   })
+  // Loaded with the first selection; from then on it stays, with its dialogs.
+  const [isBulk, setIsBulk] = useState(false)
+  if (!isBulk && selection.ids.size > 0) setIsBulk(true)
   // An empty project shows no filters.
   const isEmptyProject = flags?.length === 0 && !filters.isFiltered
 
@@ -107,7 +110,10 @@ export function FlagsPage() {
           )
         }
       </Loaded>
-      {project && <BulkBar project={project} flags={selection.flags} onSelect={selection.select} />}
+      <Suspense fallback={null}>
+        {project && isBulk && <BulkBar project={project} flags={selection.flags} onSelect={selection.select} />}
+      </Suspense>
+      {dialog}
       <Suspense fallback={null}>{isHelpOpen && <ShortcutHelp onClose={help.close} />}</Suspense>
     </Page>
   )

@@ -51,7 +51,7 @@ export function useListShortcuts(keys: ListKeys): void {
 }
 
 function isBusyElsewhere(target: EventTarget | null): boolean {
-  if (document.querySelector('[role="dialog"], [role="menu"], [role="listbox"]')) return true
+  if (document.querySelector('[role="dialog"], dialog[open], [role="menu"], [role="listbox"]')) return true
   if (!(target instanceof HTMLElement)) return false
   if (target.isContentEditable || target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement)
     return true

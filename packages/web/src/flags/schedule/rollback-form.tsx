@@ -1,6 +1,8 @@
-import { Button, Group, NativeSelect, NumberInput, SegmentedControl, Stack, Switch, TextInput } from '@mantine/core'
+import { Button, Group, NativeSelect, SegmentedControl, Stack, Switch } from '@mantine/core'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
+import { NumberField } from '../../ui/form/number-field.tsx'
+import { TextField } from '../../ui/form/text-field.tsx'
 import { focusInvalidField } from '../../ui/layout/focus-invalid-field.ts'
 import { type DraftProblem, unfilledAt } from '../editor/draft-problems.ts'
 import { EventFilters } from './event-filters.tsx'
@@ -46,10 +48,9 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
     }
   }
   const number = (name: 'threshold' | 'windowMinutes' | 'minimumSamples', label: string, limits: object) => (
-    <NumberInput
+    <NumberField
       label={label}
       required
-      withAsterisk={false}
       value={condition[name]}
       onChange={value => typeof value === 'number' && set({ [name]: value })}
       {...limits}
@@ -71,11 +72,10 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
           ]}
         />
         <div className={classes.fields}>
-          <TextInput
+          <TextField
             label={isEvents ? w.event : w.metric}
             placeholder={isEvents ? '$exception' : 'checkout_latency_ms'}
             required
-            withAsterisk={false}
             maxLength={200}
             value={condition.name}
             onChange={given => set({ name: given.currentTarget.value })}
@@ -93,11 +93,10 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
             }
           />
           {isEvents && condition.eventMath === 'per' && (
-            <TextInput
+            <TextField
               label={w.per}
               placeholder="$pageview"
               required
-              withAsterisk={false}
               value={condition.per}
               onChange={given => set({ per: given.currentTarget.value })}
             />

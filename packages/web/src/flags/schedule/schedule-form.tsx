@@ -1,34 +1,42 @@
-import { Button, Group, NativeSelect, NumberInput, Text, TextInput } from '@mantine/core'
+import { Alert, Button, Group, NativeSelect, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { type PlannedChange, plannedIn, stepsOf } from './scheduled-change.ts'
+import { NumberField } from '../../ui/form/number-field.tsx'
+import { TextField } from '../../ui/form/text-field.tsx'
+import { type PlannedChange, plannedIn, readSteps, stepsOf, suggestSteps } from './scheduled-change.ts'
 
 interface Props {
   isOn: boolean
   /** The current rollout percentage of each condition. */
   rollouts: readonly number[]
-  isSaving: boolean
   /** The validation message for the chosen time. */
   timeProblem: string | undefined
-  onCreate: (planned: PlannedChange) => void
+  /** With the percentages of a ramp. */
+  onReview: (planned: PlannedChange, percentages: readonly number[]) => void
 }
 
 const hourMilliseconds = 60 * 60 * 1000
 
-export function ScheduleForm({ isOn, rollouts, isSaving, timeProblem, onCreate }: Props) {
+export function ScheduleForm({ isOn, rollouts, timeProblem, onReview }: Props) {
   const t = useMessages()
   const { percent, moment } = useFormats()
-  const [planned, setPlanned] = useState(() => plannedIn(hourMilliseconds, isOn ? 'off' : 'on'))
+  const [planned, setPlanned] = useState(() => plannedIn(hourMilliseconds, isOn ? 'off' : 'on', rollouts))
   const set = (change: Partial<PlannedChange>) => setPlanned(old => ({ ...old, ...change }))
+  const isRamp = planned.kind === 'ramp'
+  const from = rollouts[planned.condition] ?? 100
+  const percentages = readSteps(planned.steps, from)
+  const canRamp = rollouts.some(rollout => rollout < 100)
+  const start = new Date(planned.at)
+  const isTimed = !Number.isNaN(start.getTime())
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    onCreate(planned)
+    if (!isTimed || (isRamp && !percentages)) return
+    onReview(planned, percentages ?? [])
   }
-  const number = (name: 'to' | 'steps' | 'hours', label: string, width: number, max: number, suffix = '') => (
-    <NumberInput
+  const number = (name: 'to' | 'hours', label: string, width: number, max: number, suffix = '') => (
+    <NumberField
       label={label}
       required
-      withAsterisk={false}
       w={width}
       min={1}
       max={max}
@@ -37,12 +45,15 @@ export function ScheduleForm({ isOn, rollouts, isSaving, timeProblem, onCreate }
       onChange={value => typeof value === 'number' && set({ [name]: value })}
     />
   )
-  const isRamp = planned.kind === 'ramp'
-  const start = new Date(planned.at)
-  const steps = Number.isNaN(start.getTime()) ? [] : stepsOf(start, rollouts[planned.condition] ?? 100, planned)
+  const preview =
+    isTimed && percentages
+      ? stepsOf(start, percentages, planned.hours)
+          .map(({ at, rollout_percentage }) => `${moment(at)}: ${percent(rollout_percentage)}`)
+          .join(' · ')
+      : ''
   return (
     <form onSubmit={submit}>
-      <Group align="flex-end">
+      <Group align="flex-start">
         <NativeSelect
           label={t.schedule.what}
           value={planned.kind}
@@ -54,39 +65,60 @@ export function ScheduleForm({ isOn, rollouts, isSaving, timeProblem, onCreate }
             { value: 'condition', label: t.schedule.condition },
           ]}
         />
-        <TextInput
+        <TextField
           label={isRamp ? t.schedule.from : t.schedule.when}
+          description={t.schedule.timeZone(timeZone)}
+          inputWrapperOrder={['label', 'input', 'description', 'error']}
           type="datetime-local"
           required
-          withAsterisk={false}
           value={planned.at}
           error={timeProblem}
           onChange={event => set({ at: event.currentTarget.value })}
         />
-        {isRamp && (
-          <NativeSelect
-            label={t.fields.filters}
-            value={String(planned.condition)}
-            onChange={event => set({ condition: Number(event.currentTarget.value) })}
-            data={rollouts.map((rollout, index) => ({
-              value: String(index),
-              label: `${t.editor.condition(index + 1)} (${percent(rollout)})`,
-            }))}
-          />
+        {isRamp && canRamp && (
+          <>
+            <NativeSelect
+              label={t.schedule.conditionOf}
+              value={String(planned.condition)}
+              onChange={event => {
+                const condition = Number(event.currentTarget.value)
+                set({ condition, steps: suggestSteps(rollouts[condition] ?? 100) })
+              }}
+              data={rollouts.map((rollout, index) => ({
+                value: String(index),
+                label: `${t.editor.condition(index + 1)} (${percent(rollout)})`,
+                disabled: rollout >= 100,
+              }))}
+            />
+            <TextField
+              label={t.schedule.steps}
+              description={t.schedule.stepsHint}
+              inputWrapperOrder={['label', 'input', 'description', 'error']}
+              required
+              value={planned.steps}
+              error={percentages ? undefined : t.schedule.stepsInvalid(percent(from))}
+              onChange={event => set({ steps: event.currentTarget.value })}
+            />
+            {number('hours', t.schedule.every, 140, 720)}
+          </>
         )}
-        {(isRamp || planned.kind === 'condition') &&
-          number('to', isRamp ? t.schedule.to : t.editor.rollout, 130, 100, ' %')}
-        {isRamp && number('steps', t.schedule.steps, 80, 20)}
-        {isRamp && number('hours', t.schedule.every, 140, 720)}
-        <Button type="submit" loading={isSaving}>
+        {planned.kind === 'condition' && number('to', t.editor.rollout, 130, 100, ' %')}
+        <Button type="submit" mt={25} disabled={isRamp && !canRamp}>
           {t.schedule.create}
         </Button>
       </Group>
-      {isRamp && (
-        <Text size="sm" c="dimmed" mt="xs">
-          {steps.map(({ at, rollout_percentage }) => `${moment(at)}: ${percent(rollout_percentage)}`).join(' · ')}
+      {isRamp && !canRamp && (
+        <Alert color="gray" mt="xs">
+          {t.schedule.nothingToRamp}
+        </Alert>
+      )}
+      {isRamp && canRamp && (
+        <Text size="sm" c="dimmed" mt="xs" role="status">
+          {preview}
         </Text>
       )}
     </form>
   )
 }
+
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions()

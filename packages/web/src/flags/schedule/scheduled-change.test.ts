@@ -1,37 +1,75 @@
 import { describe, expect, it } from 'vitest'
 import { en } from '../../i18n/en.ts'
-import { changeSentence, type PlannedChange, plannedToWire, stepsOf } from './scheduled-change.ts'
+import { emptyDraft } from '../editor/draft.ts'
+import { readFilters } from '../filters.ts'
+import {
+  afterPlanned,
+  changeSentence,
+  type PlannedChange,
+  plannedIn,
+  plannedToWire,
+  readSteps,
+  stepsOf,
+  suggestSteps,
+} from './scheduled-change.ts'
 
-const planned: PlannedChange = { kind: 'ramp', at: '2026-03-01T10:00', condition: 1, to: 100, steps: 4, hours: 24 }
+const planned: PlannedChange = {
+  kind: 'ramp',
+  at: '2026-03-01T10:00',
+  condition: 1,
+  to: 100,
+  steps: '50, 100',
+  hours: 24,
+}
 const percent = (value: number) => `${value}%`
 const sentence = (payload: object) => changeSentence({ payload: payload as never }, en, percent)
 
 describe('a scheduled change', () => {
-  it('ramps in even steps from the current to the target percentage', () => {
-    const steps = stepsOf(new Date('2026-03-01T10:00:00Z'), 10, planned)
-    expect(steps.map(step => step.rollout_percentage)).toEqual([32.5, 55, 77.5, 100])
-    expect(steps.map(step => step.at)).toEqual([
-      '2026-03-01T10:00:00.000Z',
-      '2026-03-02T10:00:00.000Z',
-      '2026-03-03T10:00:00.000Z',
-      '2026-03-04T10:00:00.000Z',
+  it('ramps in the given steps, one after another', () => {
+    expect(stepsOf(new Date('2026-03-01T10:00:00Z'), [5, 25, 100], 24)).toEqual([
+      { at: '2026-03-01T10:00:00.000Z', rollout_percentage: 5 },
+      { at: '2026-03-02T10:00:00.000Z', rollout_percentage: 25 },
+      { at: '2026-03-03T10:00:00.000Z', rollout_percentage: 100 },
     ])
   })
 
+  it('accepts rising percentages above the current one', () => {
+    expect(readSteps('1, 5; 25% 50→100', 0)).toEqual([1, 5, 25, 50, 100])
+    expect(readSteps('12.5', 10)).toEqual([12.5])
+    for (const text of ['', '10', '50, 40', '50, 50', '101', 'x']) expect(readSteps(text, 10)).toBeUndefined()
+  })
+
+  it('starts with a condition that a ramp can raise, and steps above it', () => {
+    expect(plannedIn(0, 'ramp', [100, 10])).toMatchObject({ condition: 1, steps: '25, 50, 100' })
+    expect(suggestSteps(100)).toBe('')
+  })
+
+  it('leads to the flag that the review shows', () => {
+    const draft = {
+      ...emptyDraft,
+      filters: readFilters({ groups: [{ rollout_percentage: 1 }, { rollout_percentage: 2 }] }),
+    }
+    const rollouts = (kind: PlannedChange['kind']) =>
+      afterPlanned(draft, { ...planned, kind, to: 7 }, [50, 100]).filters.groups.map(group => group.rollout_percentage)
+    expect(rollouts('ramp')).toEqual([1, 100])
+    expect(rollouts('condition')).toEqual([1, 2, 7])
+    expect(afterPlanned(draft, { ...planned, kind: 'on' }, []).active).toBe(true)
+  })
+
   it('is sent in the form of its operation', () => {
-    expect(plannedToWire(planned, 0).payload).toMatchObject({ operation: 'ramp', value: { condition_index: 1 } })
-    expect(plannedToWire({ ...planned, kind: 'condition', to: 5 }, 0).payload).toEqual({
+    expect(plannedToWire(planned, []).payload).toMatchObject({ operation: 'ramp', value: { condition_index: 1 } })
+    expect(plannedToWire({ ...planned, kind: 'condition', to: 5 }, []).payload).toEqual({
       operation: 'add_release_condition',
       value: { groups: [{ properties: [], rollout_percentage: 5 }] },
     })
-    expect(plannedToWire({ ...planned, kind: 'on' }, 0).payload).toEqual({ operation: 'update_status', value: true })
-    expect(plannedToWire({ ...planned, kind: 'off' }, 0).payload).toEqual({ operation: 'update_status', value: false })
+    expect(plannedToWire({ ...planned, kind: 'on' }, []).payload).toEqual({ operation: 'update_status', value: true })
+    expect(plannedToWire({ ...planned, kind: 'off' }, []).payload).toEqual({ operation: 'update_status', value: false })
   })
 
   it('is described in words', () => {
     expect(sentence({ operation: 'update_status', value: true })).toBe('Turn on')
     expect(sentence({ operation: 'update_status', value: false })).toBe('Turn off')
-    expect(sentence(plannedToWire({ ...planned, steps: 2 }, 0).payload)).toBe('Condition 2: 50% → 100%')
+    expect(sentence(plannedToWire(planned, [50, 100]).payload)).toBe('Condition 2: 50% → 100%')
     expect(sentence({ operation: 'add_release_condition', value: { groups: [{}] } })).toBe(
       'Add a condition for 100% of everyone',
     )

@@ -1,5 +1,6 @@
 import type { ScheduledChange } from '@halyard/contract'
 import type { Messages } from '../../i18n/en.ts'
+import type { Draft } from '../editor/draft.ts'
 
 const hourMilliseconds = 60 * 60 * 1000
 
@@ -8,23 +9,53 @@ export interface PlannedChange {
   readonly kind: 'on' | 'off' | 'ramp' | 'condition'
   /** Local time, in the format of a datetime-local input. */
   readonly at: string
+  /** The condition that a ramp raises. */
   readonly condition: number
+  /** The rollout of an added condition. */
   readonly to: number
-  readonly steps: number
+  /** The percentages of a ramp, as typed. */
+  readonly steps: string
   readonly hours: number
 }
 
-export const plannedIn = (milliseconds: number, kind: PlannedChange['kind']): PlannedChange => ({
-  kind,
-  at: localInput(Date.now() + milliseconds),
-  condition: 0,
-  to: 100,
-  steps: 4,
-  hours: 24,
-})
+const usualSteps = [1, 5, 25, 50, 100]
+const stepsMax = 100
 
-/** The request body. `from` is the condition's current rollout percentage. */
-export function plannedToWire(planned: PlannedChange, from: number) {
+/** Starts with the first condition that a ramp can raise. */
+export function plannedIn(
+  milliseconds: number,
+  kind: PlannedChange['kind'],
+  rollouts: readonly number[],
+): PlannedChange {
+  const condition = Math.max(
+    0,
+    rollouts.findIndex(rollout => rollout < 100),
+  )
+  return {
+    kind,
+    at: localInput(Date.now() + milliseconds),
+    condition,
+    to: 100,
+    steps: suggestSteps(rollouts[condition] ?? 0),
+    hours: 24,
+  }
+}
+
+export const suggestSteps = (from: number): string => usualSteps.filter(step => step > from).join(', ')
+
+/** The percentages of a ramp; undefined unless they rise from the current rollout to at most 100. */
+export function readSteps(text: string, from: number): readonly number[] | undefined {
+  const steps = text
+    .split(/[\s,;→>]+/)
+    .map(part => part.replace(/%$/, ''))
+    .filter(part => part !== '')
+    .map(Number)
+  const isRising = steps.every((step, index) => step > (index === 0 ? from : (steps[index - 1] ?? 0)) && step <= 100)
+  return steps.length > 0 && steps.length <= stepsMax && isRising ? steps : undefined
+}
+
+/** The request body. `percentages` are those of a ramp. */
+export function plannedToWire(planned: PlannedChange, percentages: readonly number[]) {
   const start = new Date(planned.at)
   const scheduled_at = start.toISOString()
   switch (planned.kind) {
@@ -32,28 +63,43 @@ export function plannedToWire(planned: PlannedChange, from: number) {
       return {
         payload: {
           operation: 'ramp' as const,
-          value: { condition_index: planned.condition, steps: stepsOf(start, from, planned) },
+          value: { condition_index: planned.condition, steps: stepsOf(start, percentages, planned.hours) },
         },
       }
     case 'condition':
       return {
         scheduled_at,
-        payload: {
-          operation: 'add_release_condition' as const,
-          value: { groups: [{ properties: [], rollout_percentage: planned.to }] },
-        },
+        payload: { operation: 'add_release_condition' as const, value: { groups: [newCondition(planned)] } },
       }
     default:
       return { scheduled_at, payload: { operation: 'update_status' as const, value: planned.kind === 'on' } }
   }
 }
 
-/** Even steps from the current to the target rollout percentage. */
-export const stepsOf = (start: Date, from: number, { to, steps, hours }: PlannedChange) =>
-  Array.from({ length: steps }, (_, index) => ({
+const newCondition = ({ to }: PlannedChange) => ({ properties: [], rollout_percentage: to })
+
+export const stepsOf = (start: Date, percentages: readonly number[], hours: number) =>
+  percentages.map((rollout_percentage, index) => ({
     at: new Date(start.getTime() + index * hours * hourMilliseconds).toISOString(),
-    rollout_percentage: Math.round((from + ((to - from) * (index + 1)) / steps) * 100) / 100,
+    rollout_percentage,
   }))
+
+/** The flag once the planned change has been applied completely. */
+export function afterPlanned(draft: Draft, planned: PlannedChange, percentages: readonly number[]): Draft {
+  const { filters } = draft
+  switch (planned.kind) {
+    case 'ramp': {
+      const groups = filters.groups.map((group, index) =>
+        index === planned.condition ? { ...group, rollout_percentage: percentages.at(-1) ?? null } : group,
+      )
+      return { ...draft, filters: { ...filters, groups } }
+    }
+    case 'condition':
+      return { ...draft, filters: { ...filters, groups: [...filters.groups, newCondition(planned)] } }
+    default:
+      return { ...draft, active: planned.kind === 'on' }
+  }
+}
 
 export function changeSentence(
   { payload }: Pick<ScheduledChange, 'payload'>,

@@ -1,17 +1,24 @@
 import { routes, type ScheduledChange } from '@halyard/contract'
 import { Badge, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { isProblem } from '../../api/problem.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { fieldProblem } from '../../ui/feedback/problems.tsx'
+import { fieldProblem } from '../../ui/feedback/problem-text.ts'
+import { draftOf } from '../editor/draft.ts'
+import { Impact } from '../editor/impact.tsx'
 import { readFilters } from '../filters.ts'
 import type { TabProps } from '../flag-tabs.ts'
+import { draftChanges } from '../review/draft-changes.ts'
+import { ReviewDialog } from '../review/review-dialog.tsx'
+import { useWording } from '../use-wording.ts'
 import { AutomationSection } from './automation-section.tsx'
 import { ScheduleForm } from './schedule-form.tsx'
-import { changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
+import { afterPlanned, changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
 
 const colors: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
@@ -32,7 +39,8 @@ export function useScheduledChanges({ flag, project }: TabProps) {
   })
 }
 
-export function ScheduledChanges({ flag, project, changes }: TabProps & { changes: readonly ScheduledChange[] }) {
+export function ScheduledChanges({ changes, ...known }: TabProps & { changes: readonly ScheduledChange[] }) {
+  const { flag, project } = known
   const t = useMessages()
   const { moment, percent } = useFormats()
   const call = useCall()
@@ -42,20 +50,30 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
   const conditions = readFilters(flag.filters).groups
   const refresh = () => queries.invalidateQueries({ queryKey: ['schedules', params.project_id] })
   const sentenceOf = (change: ScheduledChange) => changeSentence(change, t, percent)
-  const create = useMutation({
-    mutationFn: (planned: PlannedChange) => {
-      const body = plannedToWire(planned, conditions[planned.condition]?.rollout_percentage ?? 100)
-      return call(routes.scheduledChanges.create, { params, body: { record_id: String(flag.id), ...body } })
-    },
-    onSuccess: change => {
-      notify.success({ message: t.schedule.created(sentenceOf(change), moment(timeOf(change))) })
-      return refresh()
-    },
-  })
+  const wording = useWording(known)
+  const [reviewed, setReviewed] = useState<{ planned: PlannedChange; percentages: readonly number[] }>()
+  const before = useMemo(() => draftOf(flag), [flag])
+  const after = useMemo(
+    () => (reviewed ? afterPlanned(before, reviewed.planned, reviewed.percentages) : before),
+    [before, reviewed],
+  )
   const cancel = async (id: number) => {
     await call(routes.scheduledChanges.remove, { params: { ...params, id: String(id) } })
     await refresh()
   }
+  const create = useMutation({
+    mutationFn: ({ planned, percentages }: NonNullable<typeof reviewed>) => {
+      const body = plannedToWire(planned, percentages)
+      return call(routes.scheduledChanges.create, { params, body: { record_id: String(flag.id), ...body } })
+    },
+    onSuccess: change => {
+      notify.success({
+        message: t.schedule.created(sentenceOf(change), moment(timeOf(change))),
+        onUndo: () => cancel(change.id).catch(error => notify.fail(error, flag.key)),
+      })
+      return refresh()
+    },
+  })
   const atTime = fieldProblem(t, create.error, 'scheduled_at')
   const states: Record<string, string> = t.schedule.states
   return (
@@ -68,9 +86,8 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
           <ScheduleForm
             isOn={flag.active}
             rollouts={conditions.map(condition => condition.rollout_percentage ?? 100)}
-            isSaving={create.isPending}
             timeProblem={atTime}
-            onCreate={planned => create.mutate(planned)}
+            onReview={(planned, percentages) => setReviewed({ planned, percentages })}
           />
         )
       }
@@ -87,9 +104,14 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
               sentenceOf(change),
               moment(timeOf(change)),
               <span key="state">
-                <Badge variant="light" color={colors[change.status] ?? 'gray'}>
-                  {states[change.status] ?? change.status}
+                <Badge variant="light" color={change.broken_reason ? 'red' : (colors[change.status] ?? 'gray')}>
+                  {change.broken_reason ? t.schedule.broken : (states[change.status] ?? change.status)}
                 </Badge>
+                {change.broken_reason && (
+                  <Text size="xs" mt={4}>
+                    {t.schedule.brokenHint}
+                  </Text>
+                )}
                 {change.failure_reason && (
                   <Text size="xs" mt={4}>
                     {change.failure_reason}
@@ -112,6 +134,25 @@ export function ScheduledChanges({ flag, project, changes }: TabProps & { change
             ],
           }))}
         />
+      )}
+      {reviewed && (
+        <ReviewDialog
+          title={t.schedule.review}
+          changes={draftChanges(after, before)}
+          wording={wording}
+          label={t.schedule.create}
+          cancelLabel={t.editor.keepEditing}
+          onConfirm={() =>
+            create.mutateAsync(reviewed).catch(error => {
+              // The field below shows what is wrong with the time.
+              if (!isProblem(error) || error.field !== 'scheduled_at') throw error
+            })
+          }
+          onClose={() => setReviewed(undefined)}
+        >
+          <Text size="sm">{moment(new Date(reviewed.planned.at).toISOString())}</Text>
+          <Impact projectId={params.project_id} flagId={flag.id} draft={after} isSound />
+        </ReviewDialog>
       )}
     </AutomationSection>
   )

@@ -82,6 +82,11 @@ export const general: GeneralMessages = {
     flag_cycle: 'Dieses Flag hängt über andere Flags von sich selbst ab',
     mixed_cohort_group: 'Diese Kohorte gilt für Personen, das Flag für Gruppen',
   },
+  validation: {
+    required: 'Fülle dieses Feld aus',
+    email: 'Gib eine gültige E-Mail-Adresse ein',
+    tooShort: count => `Gib mindestens ${count} Zeichen ein`,
+  },
   pagination: {
     range: (from, to, count) => `${from}–${to} von ${count}`,
     previous: 'Zurück',

@@ -38,5 +38,7 @@ export const history: HistoryMessages = {
     current: 'Aktuell',
     restore: number => `Version ${number} wiederherstellen`,
     restored: number => `Version ${number} wiederhergestellt`,
+    reviewRestore: number => `Version ${number} wiederherstellen?`,
+    confirmRestore: 'Wiederherstellen',
   },
 }

@@ -13,6 +13,10 @@ export const session: SessionMessages = {
     resetCommand: 'npm run halyard -- users reset-password --email du@example.com',
     firstOwnerTitle: 'Noch kein Konto?',
     wrong: 'E-Mail oder Passwort ist falsch',
+    wrongPassword: 'Falsches Passwort',
+    againTitle: 'Sitzung abgelaufen',
+    again: email => `Melde dich als ${email} an, um fortzufahren. Deine Eingaben bleiben erhalten.`,
+    otherUser: 'Als jemand anderes anmelden',
     signOut: 'Abmelden',
   },
   signUp: {

@@ -33,6 +33,11 @@ export const general = {
   } as Readonly<Record<string, (message: string) => string>>,
   /** The same for validation issues of the engine. */
   issues: {} as Readonly<Partial<Record<Issue['code'], string>>>,
+  validation: {
+    required: 'Fill in this field',
+    email: 'Enter a valid email address',
+    tooShort: (count: number) => `Enter at least ${count} characters`,
+  },
   pagination: {
     range: (from: number, to: number, count: number) => `${from}–${to} of ${count}`,
     previous: 'Previous',

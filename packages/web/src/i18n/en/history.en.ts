@@ -37,6 +37,8 @@ export const history = {
     current: 'Current',
     restore: (number: number) => `Restore version ${number}`,
     restored: (number: number) => `Restored version ${number}`,
+    reviewRestore: (number: number) => `Restore version ${number}?`,
+    confirmRestore: 'Restore',
   },
 }
 

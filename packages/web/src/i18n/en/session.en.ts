@@ -12,6 +12,10 @@ export const session = {
     resetCommand: 'npm run halyard -- users reset-password --email you@example.com',
     firstOwnerTitle: 'Need an account?',
     wrong: 'Wrong email or password',
+    wrongPassword: 'Wrong password',
+    againTitle: 'Session expired',
+    again: (email: string) => `Sign in as ${email} to continue. Nothing you typed is lost.`,
+    otherUser: 'Sign in as someone else',
     signOut: 'Sign out',
   },
   signUp: {

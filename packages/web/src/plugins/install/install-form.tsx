@@ -1,12 +1,14 @@
 import { type Plugin, routes } from '@halyard/contract'
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Group, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
-import { fieldProblem, ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { fieldProblem } from '../../ui/feedback/problem-text.ts'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { TextField } from '../../ui/form/text-field.tsx'
 import { scope } from '../plugin-queries.ts'
 import { InstallSteps } from './install-steps.tsx'
 import { useProgress } from './use-install-progress.ts'
@@ -50,12 +52,11 @@ export function InstallForm({ organizationId }: { organizationId: string }) {
   return (
     <Stack gap="sm" component="form" onSubmit={submit}>
       {!atField && <ProblemAlert error={install.error ?? write.error} />}
-      <TextInput
+      <TextField
         label={t.plugins.url}
         description={t.plugins.urlHint}
         placeholder="https://www.npmjs.com/package/@posthog/taxonomy-plugin"
         required
-        withAsterisk={false}
         maw={560}
         value={url}
         error={atField}

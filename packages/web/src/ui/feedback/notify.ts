@@ -2,7 +2,7 @@ import { notifications, notificationsStore } from '@mantine/notifications'
 import { createElement, useMemo } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { ActionNotice } from './action-notice.tsx'
-import { problemText } from './problems.tsx'
+import { problemText } from './problem-text.ts'
 
 interface Notice {
   /** Deduplication key; a newer notification with the same key replaces the older one. Defaults to the message. */

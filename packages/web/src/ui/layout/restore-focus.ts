@@ -4,7 +4,7 @@ interface Place {
   readonly levels: readonly { readonly parent: Element; readonly index: number }[]
 }
 
-const passing = '[role="dialog"], [role="menu"], [role="listbox"], [role="alert"]'
+const passing = '[role="dialog"], dialog, [role="menu"], [role="listbox"], [role="alert"]'
 const tabbable =
   'a[href], button:not(:disabled), input:not(:disabled), select:not(:disabled), textarea:not(:disabled), summary, [tabindex="0"]'
 /** Closing dialogs and menus restore the focus themselves; this gives them time. */
@@ -33,7 +33,7 @@ export function restoreLostFocus(main: HTMLElement): () => void {
     timer = undefined
     if (document.activeElement !== document.body || !latest || document.querySelector('[role="menu"]')) return
     if (isBusy(latest)) return
-    const dialog = document.querySelector('[role="dialog"]')
+    const dialog = document.querySelector('dialog[open], [role="dialog"]')
     const next = dialog ? inside(dialog, latest) : last && nearest(last)
     next?.focus()
   }

@@ -1,4 +1,4 @@
-import { createContext, useContext, useState } from 'react'
+import { createContext, type RefObject, useContext, useEffect, useState } from 'react'
 
 /** Whether the content is visible yet. Before that, nothing in it can take the focus. */
 export const VisibilityContext = createContext(true)
@@ -12,4 +12,12 @@ export function useIsOpening(isPending: boolean): boolean {
   const [isOpening, setIsOpening] = useState(true)
   if (isOpening && isShown && !isPending) setIsOpening(false)
   return isOpening
+}
+
+/** A page that was opened to fill in a form starts at its first field. */
+export function useFirstFocus(field: RefObject<HTMLElement | null>, isWanted = true): void {
+  const isShown = useContext(VisibilityContext)
+  useEffect(() => {
+    if (isShown && isWanted) field.current?.focus({ preventScroll: true })
+  }, [field, isShown, isWanted])
 }

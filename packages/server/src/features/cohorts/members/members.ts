@@ -27,6 +27,7 @@ export const isEmpty = ({ distinctIds, uuids }: NamedPeople): boolean => distinc
 /** Longer lists are imported in the background. */
 const synchronousLookupsMax = 2000
 const idsPerImport = 5000
+const unknownListedMax = 100
 
 /** Throws `invalid` for a dynamic cohort, whose members follow from its filters. */
 export function requireStatic(cohort: Pick<Cohort, 'isStatic'>): void {
@@ -45,15 +46,15 @@ export async function addMembers(
   cohort: Cohort,
   people: NamedPeople,
   now: Instant,
-): Promise<{ added: number; unknown: number } | undefined> {
+): Promise<{ added: number; unknown: number; unknown_ids: string[] } | undefined> {
   if (people.distinctIds.length + people.uuids.length > synchronousLookupsMax) {
     await queueImport(tx, project, cohort, people, now)
     return undefined
   }
-  const { personIds, unknown } = await lookUp(tx, project.id, people)
+  const { personIds, unknown, unknownIds } = await lookUp(tx, project.id, people)
   const added = await tx.cohortMembers.add(project.id, cohort.id, personIds)
   await tx.cohorts.saveCalculation(cohort.id, { at: now, error: null })
-  return { added, unknown }
+  return { added, unknown, unknown_ids: unknownIds }
 }
 
 export async function removeMembers(
@@ -71,6 +72,7 @@ export async function lookUp(tx: Stores, projectId: number, people: NamedPeople)
   const byUuid = await tx.cohortMembers.findPersonsByUuid(projectId, people.uuids)
   return {
     personIds: [...new Set([...byDistinctId.values(), ...byUuid.values()])],
+    unknownIds: people.distinctIds.filter(id => !byDistinctId.has(id)).slice(0, unknownListedMax),
     unknown: people.distinctIds.length - byDistinctId.size + people.uuids.length - byUuid.size,
   }
 }

@@ -1,50 +1,63 @@
-import { JsonInput, Stack } from '@mantine/core'
+import { Button, Stack, Textarea } from '@mantine/core'
 import { useMessages } from '../../../i18n/language.tsx'
 import { jsonErrorPosition } from '../../../ui/data/json-error.ts'
 import type { Filters } from '../../filters.ts'
+import classes from '../editor.module.css'
 
 /** Text that is not valid JSON yet, by flag value. */
 export type BrokenPayloads = Readonly<Record<string, string>>
 
-interface Props {
+export interface PayloadProps {
   filters: Filters
   broken: BrokenPayloads
   onChange: (filters: Filters) => void
   onBroken: (broken: BrokenPayloads) => void
 }
 
-/** The JSON payload that SDKs return with a flag value. */
-export function PayloadEditor({ filters, broken, onChange, onBroken }: Props) {
+/**
+ * The JSON payload that SDKs return with one flag value. The text is formatted only on request: a field that changes its
+ * height on blur would move the button that is being clicked.
+ */
+export function PayloadField({ of: key, filters, broken, onChange, onBroken }: PayloadProps & { of: string }) {
   const t = useMessages()
-  const set = (key: string, text: string) => {
+  const text = broken[key] ?? payloadText(filters.payloads[key])
+  const set = (next: string) => {
     const { [key]: _broken, ...otherBroken } = broken
-    const isJson = text.trim() === '' || parse(text) !== undefined
-    onBroken(isJson ? otherBroken : { ...otherBroken, [key]: text })
+    const isJson = next.trim() === '' || parse(next) !== undefined
+    onBroken(isJson ? otherBroken : { ...otherBroken, [key]: next })
     if (!isJson) return
     const { [key]: _old, ...rest } = filters.payloads
     // Stored as text, as SDKs expect it.
-    onChange({ ...filters, payloads: text.trim() === '' ? rest : { ...rest, [key]: text } })
+    onChange({ ...filters, payloads: next.trim() === '' ? rest : { ...rest, [key]: next } })
   }
-  const jsonError = (text = '') => {
-    const position = text === '' ? undefined : jsonErrorPosition(text)
-    return position && t.editor.invalidJson(position.line, position.column)
-  }
+  const position = broken[key] === undefined ? undefined : jsonErrorPosition(text)
+  const formatted = formatJson(text)
+  const name = key === 'true' ? t.editor.payload : t.editor.payloadOf(key)
   return (
-    <Stack gap="sm">
-      {payloadKeys(filters).map(key => (
-        <JsonInput
-          key={key}
-          {...(key === 'true' ? { 'aria-label': t.editor.payload } : { label: t.editor.payloadOf(key) })}
-          placeholder='{"color": "green"}'
-          autosize
-          minRows={1}
-          maxRows={12}
-          formatOnBlur
-          value={broken[key] ?? textOf(filters.payloads[key])}
-          error={jsonError(broken[key])}
-          onChange={text => set(key, text)}
-        />
-      ))}
+    <Stack gap={4}>
+      <Textarea
+        aria-label={name}
+        placeholder='{"color": "green"}'
+        autosize
+        minRows={1}
+        maxRows={12}
+        spellCheck={false}
+        classNames={{ input: classes.payload as string }}
+        value={text}
+        error={position && t.editor.invalidJson(position.line, position.column)}
+        onChange={event => set(event.currentTarget.value)}
+      />
+      {formatted !== undefined && formatted !== text && (
+        <Button
+          variant="subtle"
+          size="compact-xs"
+          className={classes.add as string}
+          aria-label={t.editor.formatOf(name)}
+          onClick={() => set(formatted)}
+        >
+          {t.editor.format}
+        </Button>
+      )}
     </Stack>
   )
 }
@@ -56,12 +69,18 @@ const payloadKeys = ({ variants }: Filters): string[] =>
 export const hasBrokenPayload = (filters: Filters, broken: BrokenPayloads): boolean =>
   payloadKeys(filters).some(key => broken[key] !== undefined)
 
-const textOf = (value: unknown): string =>
+export const payloadText = (value: unknown): string =>
   value === undefined
     ? ''
     : typeof value === 'string' && parse(value) !== undefined
       ? value
       : JSON.stringify(value, null, 2)
+
+/** Undefined for text that is not JSON, or nothing to format. */
+export function formatJson(text: string): string | undefined {
+  const parsed = text.trim() === '' ? undefined : parse(text)
+  return parsed && JSON.stringify(parsed.value, null, 2)
+}
 
 function parse(text: string): { value: unknown } | undefined {
   try {

@@ -1,17 +1,16 @@
 import { ActionIcon, Button, Group, NumberInput, Paper, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import type { ReactNode } from 'react'
 import { useFormats, useMessages } from '../../../i18n/language.tsx'
 import { PlusIcon, TrashIcon } from '../../../ui/icons.tsx'
 import type { Filters, Variant } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
+import { PayloadField, type PayloadProps } from './payload-editor.tsx'
 import { addVariant, evenly, removeVariant, withWeight } from './variants.ts'
 
-interface Props {
-  filters: Filters
-  onChange: (filters: Filters) => void
-}
-
-export function VariantsEditor({ filters, onChange }: Props) {
+/** Boolean or multivariate; each variant with its percentage, description and payload. */
+export function VariantsEditor(payloads: PayloadProps) {
+  const { filters, onChange } = payloads
   const t = useMessages()
   const { variants } = filters
   const set = (next: readonly Variant[]) => onChange(withVariants(filters, next))
@@ -36,7 +35,9 @@ export function VariantsEditor({ filters, onChange }: Props) {
               key={index}
               variant={variant}
               index={index}
+              payload={<PayloadField of={variant.key} {...payloads} />}
               onKey={key => rename(index, key)}
+              onName={name => set(variants.map((each, at) => (at === index ? { ...each, name } : each)))}
               onWeight={weight => set(withWeight(variants, index, weight))}
               onRemove={() => set(removeVariant(variants, index))}
             />
@@ -60,28 +61,42 @@ export function VariantsEditor({ filters, onChange }: Props) {
   )
 }
 
-function VariantRow(props: {
+interface RowProps {
   variant: Variant
   index: number
+  payload: ReactNode
   onKey: (key: string) => void
+  onName: (name: string) => void
   onWeight: (weight: number) => void
   onRemove: () => void
-}) {
+}
+
+function VariantRow({ variant, index, payload, onKey, onName, onWeight, onRemove }: RowProps) {
   const t = useMessages()
   const { problemsAt } = useEditing()
-  const [problem] = problemsAt(`filters.multivariate.variants[${props.index}]`)
-  const { key, rollout_percentage } = props.variant
+  const [problem] = problemsAt(`filters.multivariate.variants[${index}]`)
+  const { key, name = '', rollout_percentage } = variant
   return (
-    <Group gap="xs" wrap="nowrap" align="flex-start">
-      <TextInput
-        flex={1}
-        aria-label={t.editor.variantKey(props.index + 1)}
-        value={key}
-        error={problem}
-        onChange={event => props.onKey(event.currentTarget.value)}
-      />
+    <div className={classes.variant} role="group" aria-label={t.editor.variant(key)}>
+      <span className={classes.swatch} style={{ background: colorOf(index) }} aria-hidden="true" />
+      <Stack gap={4}>
+        <TextInput
+          aria-label={t.editor.variantKey(index + 1)}
+          value={key}
+          error={problem}
+          onChange={event => onKey(event.currentTarget.value)}
+        />
+        <TextInput
+          size="xs"
+          variant="unstyled"
+          aria-label={t.editor.descriptionOf(key)}
+          placeholder={t.editor.description}
+          maxLength={400}
+          value={name}
+          onChange={event => onName(event.currentTarget.value)}
+        />
+      </Stack>
       <NumberInput
-        w={100}
         aria-label={t.editor.weightOf(key)}
         suffix=" %"
         min={0}
@@ -90,22 +105,18 @@ function VariantRow(props: {
         clampBehavior="strict"
         hideControls
         value={rollout_percentage}
-        onChange={value => typeof value === 'number' && value !== rollout_percentage && props.onWeight(value)}
+        onChange={value => typeof value === 'number' && value !== rollout_percentage && onWeight(value)}
       />
-      <ActionIcon
-        variant="subtle"
-        color="gray"
-        mt={4}
-        aria-label={t.editor.removeVariant(key)}
-        onClick={props.onRemove}
-      >
+      {payload}
+      <ActionIcon variant="subtle" color="gray" mt={4} aria-label={t.editor.removeVariant(key)} onClick={onRemove}>
         <TrashIcon size={16} />
       </ActionIcon>
-    </Group>
+    </div>
   )
 }
 
-const colors = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
+const variantColors = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
+const colorOf = (index: number): string => variantColors[index % variantColors.length] as string
 
 function Bar({ variants }: { variants: readonly Variant[] }) {
   const { percent } = useFormats()
@@ -114,7 +125,7 @@ function Bar({ variants }: { variants: readonly Variant[] }) {
       <div className={classes.bar} aria-hidden="true">
         {variants.map(({ rollout_percentage }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the key of a variant changes while it is typed.
-          <span key={index} style={{ width: `${rollout_percentage}%`, background: colors[index % colors.length] }} />
+          <span key={index} style={{ width: `${rollout_percentage}%`, background: colorOf(index) }} />
         ))}
       </div>
       <Text size="xs" c="dimmed">

@@ -1,13 +1,15 @@
 import { Kbd } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
-import { lazy, Suspense, useState } from 'react'
-import { useMessages } from '../i18n/language.tsx'
-import { SearchIcon } from '../ui/icons.tsx'
-import classes from './shell.module.css'
+import { useState } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
+import { SearchIcon } from '../../ui/icons.tsx'
+import classes from '../shell.module.css'
+import { PaletteDialog } from './palette-dialog.tsx'
 
-const PaletteDialog = lazy(async () => ({ default: (await import('./palette-dialog.tsx')).PaletteDialog }))
-
-/** The command palette: a button, and Ctrl K or ⌘ K, also while typing. */
+/**
+ * The command palette: a button, and Ctrl K or ⌘ K, also while typing. The dialog is not loaded on demand: until it were
+ * loaded, the keys would go to the page behind it.
+ */
 export function PaletteButton() {
   const t = useMessages()
   const [isOpen, setIsOpen] = useState(false)
@@ -21,7 +23,7 @@ export function PaletteButton() {
           {navigator.userAgent.includes('Mac') ? '⌘K' : 'Ctrl K'}
         </Kbd>
       </button>
-      <Suspense fallback={null}>{isOpen && <PaletteDialog onClose={() => setIsOpen(false)} />}</Suspense>
+      {isOpen && <PaletteDialog onClose={() => setIsOpen(false)} />}
     </>
   )
 }

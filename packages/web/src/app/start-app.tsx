@@ -1,0 +1,60 @@
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { RouterProvider } from '@tanstack/react-router'
+import { lazy, Suspense } from 'react'
+import { createCall } from '../api/client.ts'
+import { isProblem } from '../api/problem.ts'
+import { createLive } from '../live/live.ts'
+import { createDraftStore } from '../services/draft-store.ts'
+import { pollUnstreamedQueries } from '../services/polling.ts'
+import { clearRecent } from '../services/recent-items.ts'
+import { ServicesContext } from '../services/services.ts'
+import { goToSignIn } from '../session/sign-in-path.ts'
+import type { AppRoot } from './app-root.tsx'
+import { createAppRouter } from './router.tsx'
+
+/** The first toast comes after the first page. */
+const Notices = lazy(async () => ({ default: (await import('./notices.tsx')).Notices }))
+const retriesMax = 2
+
+/** Renders the app for a signed-in user, or an invitation. */
+export function startApp({ session, render }: AppRoot): void {
+  const drafts = createDraftStore(sessionStorage)
+  const services = { session, call: createCall(session), live: createLive(session), drafts }
+  const queries = new QueryClient({
+    defaultOptions: {
+      // Without a connection a change fails at once, with a message, instead of waiting silently.
+      mutations: { networkMode: 'always' },
+      queries: {
+        staleTime: 5000,
+        retry: (failures, error) =>
+          failures < retriesMax && (!isProblem(error) || error.status === 0 || error.status >= 500),
+      },
+    },
+  })
+  pollUnstreamedQueries(queries)
+  const router = createAppRouter({ ...services, queries })
+  session.subscribe(() => {
+    if (session.current()) return
+    // After a sign-out, here or in another tab, nothing of the user stays.
+    if (session.endedBecause() !== 'expired') {
+      render(null)
+      // Only now: a page stores its unsaved edit when it goes.
+      setTimeout(() => {
+        drafts.clear()
+        clearRecent(localStorage)
+        goToSignIn({ isReturning: false })
+      })
+    } else if (!queries.getQueryData(['me'])) goToSignIn({ isReturning: true })
+    // Otherwise the session is continued over the page that is open.
+  })
+  render(
+    <ServicesContext.Provider value={services}>
+      <QueryClientProvider client={queries}>
+        <Suspense fallback={null}>
+          <Notices />
+        </Suspense>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </ServicesContext.Provider>,
+  )
+}

@@ -1,0 +1,91 @@
+import { type BlastRadius, type Flag, type Project, routes } from '@halyard/contract'
+import { Button, Group, Stack, Text } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
+import type { Messages } from '../../i18n/en.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { draftOf, draftToWire } from '../editor/draft.ts'
+import { describeState } from '../flag-summary.ts'
+
+interface Props {
+  project: Project
+  flags: readonly Flag[]
+  active: boolean
+  onConfirm: () => void
+  onClose: () => void
+}
+
+/** Each impact is a request, so only the first flags get one. */
+const impactsMax = 10
+const listedMax = 50
+
+/** What turning many flags on or off changes, before it happens. */
+export function BulkReview({ project, flags, active, onConfirm, onClose }: Props) {
+  const t = useMessages()
+  const { percent, count } = useFormats()
+  const changing = flags.filter(flag => flag.active !== active)
+  const impacts = useImpacts(project, changing.slice(0, impactsMax), active)
+  const wording = { t, percent, groupTypes: project.group_types }
+  const title = active ? t.bulk.turnOn(changing.length) : t.bulk.turnOff(changing.length)
+  return (
+    <Dialog size="xl" title={title} onClose={onClose}>
+      <Stack>
+        {changing.length === 0 ? (
+          <Text>{t.editor.noChanges}</Text>
+        ) : (
+          <DataTable
+            label={title}
+            head={[t.flags.columnFlag, t.bulk.before, t.bulk.after, t.impact.title]}
+            rows={changing.slice(0, listedMax).map((flag, index) => ({
+              key: flag.id,
+              cells: [
+                flag.key,
+                describeState(flag, wording).text,
+                describeState({ ...flag, active }, wording).text,
+                impactText(impacts[index], t, count),
+              ],
+            }))}
+          />
+        )}
+        {changing.length > listedMax && <Text size="sm">{t.bulk.more(changing.length - listedMax)}</Text>}
+        <Group justify="flex-end">
+          <Button variant="default" onClick={onClose}>
+            {t.common.cancel}
+          </Button>
+          <Button data-autofocus disabled={changing.length === 0} onClick={onConfirm}>
+            {active ? t.flags.bulkOn : t.flags.bulkOff}
+          </Button>
+        </Group>
+      </Stack>
+    </Dialog>
+  )
+}
+
+function impactText(impact: BlastRadius | undefined, t: Messages, count: (value: number) => string): string {
+  const { comparison } = impact ?? {}
+  if (!comparison) return ''
+  const { gains, losses } = comparison
+  const parts = [gains > 0 ? t.impact.gain(count(gains)) : '', losses > 0 ? t.impact.lose(count(losses)) : '']
+  return parts.filter(part => part !== '').join(', ') || t.bulk.noOne
+}
+
+function useImpacts(project: Project, flags: readonly Flag[], active: boolean) {
+  const call = useCall()
+  const results = useQueries({
+    queries: flags.map(flag => ({
+      queryKey: ['blast-radius', String(project.id), flag.id, 'bulk', flag.version, active],
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        call(routes.flagReach.userBlastRadius, {
+          params: { project_id: String(project.id) },
+          query: { compare_to: String(flag.id) },
+          body: draftToWire(draftOf({ ...flag, active })),
+          signal,
+        }),
+      retry: false,
+      staleTime: 10_000,
+    })),
+  })
+  return results.map(({ data }) => data)
+}

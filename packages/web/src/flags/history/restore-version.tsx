@@ -1,0 +1,71 @@
+import { type FlagVersion, routes } from '@halyard/contract'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { draftOf } from '../editor/draft.ts'
+import { Impact } from '../editor/impact.tsx'
+import { cacheFlag } from '../flag-cache.ts'
+import type { TabProps } from '../flag-tabs.ts'
+import { ReviewDialog } from '../review/review-dialog.tsx'
+import { useWording } from '../use-wording.ts'
+import type { FieldChange } from './change-list.tsx'
+
+interface Props extends TabProps {
+  readonly version: FlagVersion
+  readonly onClose: () => void
+}
+
+/** Shows what restoring a version changes and the impact, restores it, and offers undo. */
+export function RestoreVersion({ version: { version, content }, onClose, ...known }: Props) {
+  const { flag, project } = known
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const wording = useWording(known)
+  const params = { project_id: String(project.id), id: String(flag.id) }
+  const difference = useQuery({
+    queryKey: ['flag-history', params.project_id, params.id, 'compare', flag.version, version],
+    queryFn: ({ signal }) =>
+      call(routes.flagVersions.get, {
+        params: { ...params, version: String(version) },
+        query: { compare_to: String(flag.version) },
+        signal,
+      }),
+  })
+  const restoreVersion = async (wanted: number) => {
+    const restored = await call(routes.flagVersions.restore, { params, body: { version: wanted } })
+    cacheFlag(queries, params.project_id, restored)
+    await queries.invalidateQueries({ queryKey: ['flag-history', params.project_id, params.id] })
+  }
+  const before = flag.version
+  const undo = async () => {
+    try {
+      await restoreVersion(before)
+      notify.success({ message: t.versions.restored(before) })
+    } catch (error) {
+      notify.fail(error, flag.key)
+    }
+  }
+  const restore = async () => {
+    await restoreVersion(version)
+    notify.success({ message: t.versions.restored(version), onUndo: undo })
+  }
+  const draft = useMemo(() => draftOf({ ...flag, ...content }), [flag, content])
+  const changes = difference.data?.changes
+  if (!changes) return null
+  return (
+    <ReviewDialog
+      title={t.versions.reviewRestore(version)}
+      changes={changes.filter((change): change is typeof change & FieldChange => change.field !== null)}
+      wording={wording}
+      label={t.versions.confirmRestore}
+      onConfirm={restore}
+      onClose={onClose}
+    >
+      <Impact projectId={params.project_id} flagId={flag.id} draft={draft} isSound />
+    </ReviewDialog>
+  )
+}

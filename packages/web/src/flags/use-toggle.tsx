@@ -1,0 +1,64 @@
+import type { Flag } from '@halyard/contract'
+import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { useMessages } from '../i18n/language.tsx'
+import { useNotify } from '../ui/feedback/notify.ts'
+import { usePatchFlag } from './use-flags.ts'
+
+/** Not needed to show flags; loaded while the page is idle. */
+const loadDialog = async () => ({ default: (await import('./review/toggle-dialog.tsx')).ToggleDialog })
+const ToggleDialog = lazy(loadDialog)
+const idleMilliseconds = 1000
+
+/** Turns a flag on or off: asks with the impact, then offers undo. The caller renders `dialog`. */
+export function useToggle(project: { readonly id: number | string; readonly group_types: Record<string, string> }) {
+  const t = useMessages()
+  const notify = useNotify()
+  const { mutateAsync } = usePatchFlag(String(project.id))
+  const [asked, setAsked] = useState<Flag>()
+  const last = useRef<Flag>(undefined)
+
+  /** Replaces the previous notification about the same flag. */
+  const showResult = useCallback(
+    (flag: Flag, onUndo?: () => unknown) =>
+      notify.success({
+        id: `toggle-${flag.id}`,
+        color: flag.active ? 'green' : 'gray',
+        message: flag.active ? t.flags.turnedOn(flag.key) : t.flags.turnedOff(flag.key),
+        ...(onUndo && { onUndo }),
+      }),
+    [notify, t],
+  )
+  const undo = useCallback(async () => {
+    const flag = last.current
+    last.current = undefined
+    if (!flag) return
+    try {
+      showResult(await mutateAsync({ flag, patch: { active: !flag.active } }))
+    } catch (error) {
+      notify.fail(error, flag.key)
+    }
+  }, [mutateAsync, notify, showResult])
+
+  const confirm = async (flag: Flag) => {
+    const changed = await mutateAsync({ flag, patch: { active: !flag.active } })
+    last.current = changed
+    showResult(changed, undo)
+  }
+  useEffect(() => {
+    const timer = setTimeout(loadDialog, idleMilliseconds)
+    return () => clearTimeout(timer)
+  }, [])
+  const dialog: ReactNode = (
+    <Suspense fallback={null}>
+      {asked && (
+        <ToggleDialog
+          flag={asked}
+          project={project}
+          onConfirm={() => confirm(asked)}
+          onClose={() => setAsked(undefined)}
+        />
+      )}
+    </Suspense>
+  )
+  return { toggle: setAsked, undo, dialog }
+}

@@ -1,0 +1,30 @@
+import type { ReactNode } from 'react'
+import { createCall } from '../api/client.ts'
+import type { Session } from '../api/session.ts'
+import { SignInPage } from './sign-in-page.tsx'
+import { signInPath } from './sign-in-path.ts'
+
+interface Host {
+  readonly session: Session
+  render(content: ReactNode): void
+}
+
+/** Asks for email and password, then opens the page that was requested. A sign-in in another tab counts as well. */
+export function showSignIn(host: Host, openApp: () => unknown): void {
+  const { session } = host
+  const { pathname, search, hash } = window.location
+  if (pathname !== signInPath) {
+    const requested = pathname === '/' ? '' : `?next=${encodeURIComponent(pathname + search + hash)}`
+    window.history.replaceState(null, '', signInPath + requested)
+  }
+  const stop = session.subscribe(() => {
+    if (!session.current()) return
+    stop()
+    window.history.replaceState(null, '', localPath(new URLSearchParams(window.location.search).get('next')))
+    openApp()
+  })
+  host.render(<SignInPage call={createCall(session)} session={session} />)
+}
+
+/** Only a local path is followed; anything else would be an open redirect. */
+const localPath = (next: string | null): string => (next && /^\/(?![/\\])/.test(next) ? next : '/')

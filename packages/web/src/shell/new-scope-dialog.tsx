@@ -1,0 +1,67 @@
+import { routes } from '@halyard/contract'
+import { Button, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { Dialog } from '../ui/dialog/dialog.tsx'
+import { ProblemAlert } from '../ui/feedback/problems.tsx'
+import { TextField } from '../ui/form/text-field.tsx'
+import { useOpenProject } from './use-open-project.ts'
+
+interface Props {
+  what: 'project' | 'organization'
+  organizationId: string | undefined
+  onClose: () => void
+}
+
+/** Creates a project or an organization and opens it. */
+export function NewScopeDialog(props: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const open = useOpenProject()
+  const [name, setName] = useState('')
+  const isProject = props.what === 'project'
+  const make = useMutation({
+    mutationFn: async (): Promise<{ id: number } | undefined> => {
+      if (isProject) {
+        const organization = props.organizationId
+        return call(routes.projects.create, { body: { name, ...(organization && { organization }) } })
+      }
+      return (await call(routes.organizations.create, { body: { name } })).teams[0]
+    },
+    onSuccess: async project => {
+      await Promise.all([
+        queries.invalidateQueries({ queryKey: ['projects'] }),
+        queries.invalidateQueries({ queryKey: ['organizations'] }),
+      ])
+      props.onClose()
+      if (project) await open(project)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    make.mutate()
+  }
+  return (
+    <Dialog onClose={props.onClose} title={isProject ? t.shell.newProject : t.shell.newOrganization}>
+      <form onSubmit={submit}>
+        <Stack>
+          <ProblemAlert error={make.error} />
+          <TextField
+            label={isProject ? t.shell.projectName : t.shell.organizationName}
+            required
+            data-autofocus
+            maxLength={isProject ? 200 : 64}
+            value={name}
+            onChange={event => setName(event.currentTarget.value)}
+          />
+          <Button type="submit" loading={make.isPending}>
+            {t.common.create}
+          </Button>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,208 @@
+import { type Flag, routes } from '@halyard/contract'
+import { useMantineColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { type FlagPages, listKey } from '../../flags/flag-cache.ts'
+import { useMessages } from '../../i18n/language.tsx'
+import { usePlugins } from '../../plugins/plugin-queries.ts'
+import { useCohorts } from '../../services/cohort-queries.ts'
+import { useCurrentScope } from '../../services/current-scope.ts'
+import { useOfferedActions } from '../../services/palette-actions.ts'
+import { readRecent } from '../../services/recent-items.ts'
+import { useCall } from '../../services/services.ts'
+import { useProjects } from '../../services/session-queries.ts'
+import { useEntries } from '../navigation.tsx'
+import { fuzzyFilter } from './fuzzy-match.ts'
+
+export interface PaletteItem {
+  readonly id: string
+  readonly label: string
+  /** The kind of result. */
+  readonly kind: string
+  go(): unknown
+}
+
+export const debuggerId = 'debugger'
+const perKindMax = 6
+const foundMax = '50'
+const membersMax = '1000'
+const searchCharactersMin = 2
+const waitMilliseconds = 120
+
+/** Everything that matches the text, best kinds first. Without a text: recent pages, actions and pages. */
+export function usePaletteItems(text: string): { items: readonly PaletteItem[]; isSettled: boolean } {
+  const t = useMessages()
+  const navigate = useNavigate()
+  const { projectId, organizationId } = useCurrentScope()
+  const query = text.trim()
+  const open = (path: string) => navigate({ to: path as never })
+  const found = useFoundInProject(projectId, query)
+  const members = useMembers(organizationId)
+  const plugins = usePlugins(organizationId ?? '').data ?? []
+  const cohorts = useCohorts(projectId ?? '')
+  const projects = useProjects().data ?? []
+  const actions = useActions(projectId, organizationId)
+  const pages = usePages(projectId, organizationId)
+  const recent = useMemo(() => readRecent(localStorage), [])
+  const recentItems = recent.map(({ path, label, kind }) => ({
+    id: `recent ${path}`,
+    label,
+    kind: `${t.palette.recent} · ${t.palette.kinds[kind]}`,
+    go: () => open(path),
+  }))
+  if (query === '') return { items: [...recentItems, ...actions, ...pages], isSettled: true }
+
+  const project = `/project/${projectId}`
+  const fit = <T>(all: readonly T[], textOf: (item: T) => string) => fuzzyFilter(query, all, textOf, perKindMax)
+  const items: PaletteItem[] = [
+    ...fit(found.flags, ({ key, name }) => `${key} ${name}`).map(({ id, key }) => ({
+      id: `flag ${id}`,
+      label: key,
+      kind: t.palette.kinds.flag,
+      go: () => open(`${project}/flags/${id}`),
+    })),
+    ...fit(actions, ({ label }) => label),
+    ...fit(cohorts, ({ name }) => name).map(({ id, name }) => ({
+      id: `cohort ${id}`,
+      label: name,
+      kind: t.palette.kinds.cohort,
+      go: () => open(`${project}/cohorts/${id}`),
+    })),
+    ...found.people.map(({ uuid, name }) => ({
+      id: `person ${uuid}`,
+      label: name,
+      kind: t.palette.kinds.person,
+      go: () => open(`${project}/persons/${uuid}`),
+    })),
+    ...fit(plugins, ({ name }) => name ?? '').map(({ id, name }) => ({
+      id: `plugin ${id}`,
+      label: name ?? `#${id}`,
+      kind: t.palette.kinds.plugin,
+      go: () => open(`/organization/${organizationId}/plugins/${id}`),
+    })),
+    ...fit(members, ({ user }) => `${user.first_name} ${user.email}`).map(({ id, user }) => ({
+      id: `member ${id}`,
+      label: user.first_name ? `${user.first_name} (${user.email})` : user.email,
+      kind: t.palette.member,
+      go: () => open(`/organization/${organizationId}/members`),
+    })),
+    ...fit(pages, ({ label }) => label),
+    ...fit(
+      projects.filter(({ id }) => String(id) !== projectId),
+      ({ name }) => name,
+    ).map(({ id, name }) => ({
+      id: `project ${id}`,
+      label: name,
+      kind: t.shell.project,
+      go: () => open(`/project/${id}/flags`),
+    })),
+  ]
+  // Last, and only for what can be a distinct id: it must not displace a result that is still loading.
+  if (projectId !== undefined && found.isSettled && !/\s/.test(query)) {
+    items.push({
+      id: debuggerId,
+      label: t.palette.debug(query),
+      kind: t.shell.debugger,
+      go: () => navigate({ to: '/project/$projectId/debugger', params: { projectId }, search: { id: query } }),
+    })
+  }
+  return { items, isSettled: found.isSettled }
+}
+
+function useActions(projectId: string | undefined, organizationId: string | undefined): PaletteItem[] {
+  const t = useMessages()
+  const navigate = useNavigate()
+  const { setColorScheme } = useMantineColorScheme()
+  const offered = useOfferedActions()
+  const go = (path: string) => () => navigate({ to: path as never })
+  const action = (id: string, label: string, run: () => unknown): PaletteItem => ({
+    id: `action ${id}`,
+    label,
+    kind: t.palette.action,
+    go: run,
+  })
+  return [
+    ...offered.map(({ id, label, run }) => action(id, label, run)),
+    ...(projectId === undefined
+      ? []
+      : [
+          action('new-flag', t.flags.create, go(`/project/${projectId}/flags/new`)),
+          action('new-cohort', t.cohorts.create, go(`/project/${projectId}/cohorts/new`)),
+        ]),
+    ...(organizationId === undefined
+      ? []
+      : [action('invite', t.members.invite, go(`/organization/${organizationId}/members`))]),
+    action('light', t.palette.theme(t.shell.light), () => setColorScheme('light')),
+    action('dark', t.palette.theme(t.shell.dark), () => setColorScheme('dark')),
+  ]
+}
+
+function usePages(projectId: string | undefined, organizationId: string | undefined): PaletteItem[] {
+  const t = useMessages()
+  const navigate = useNavigate()
+  const { inProject, inOrganization } = useEntries()
+  const pages = [
+    ...(projectId === undefined ? [] : inProject.map(entry => ({ ...entry, params: { projectId } }))),
+    ...(organizationId === undefined ? [] : inOrganization.map(entry => ({ ...entry, params: { organizationId } }))),
+    { to: '/account', label: t.shell.account, params: {} },
+  ]
+  return [
+    ...pages.map(({ to, label, params }) => ({
+      id: to,
+      label,
+      kind: t.palette.page,
+      go: () => navigate({ to: to as never, params: params as never }),
+    })),
+    { id: 'guide', label: t.shell.documentation, kind: t.palette.docs, go: () => window.location.assign('/docs/') },
+    { id: 'docs', label: t.shell.apiDocs, kind: t.palette.docs, go: () => window.location.assign('/api/docs/') },
+  ]
+}
+
+function useMembers(organizationId: string | undefined) {
+  const call = useCall()
+  const members = useQuery({
+    queryKey: ['members', organizationId],
+    queryFn: ({ signal }) =>
+      call(routes.organizations.listMembers, {
+        params: { parent_lookup_organization_id: organizationId ?? '' },
+        query: { limit: membersMax },
+        signal,
+      }),
+    enabled: organizationId !== undefined,
+  })
+  return members.data?.results ?? []
+}
+
+/** The server searches all flags and people; flags that are loaded already are matched by their letters as well. */
+function useFoundInProject(projectId: string | undefined, text: string) {
+  const call = useCall()
+  const queries = useQueryClient()
+  const [search] = useDebouncedValue(text, waitMilliseconds)
+  const params = { project_id: projectId ?? '' }
+  const flags = useQuery({
+    queryKey: ['flags-found', projectId, 'palette', search],
+    queryFn: ({ signal }) =>
+      // Sorted by key, so that an exact match is included.
+      call(routes.flags.list, { params, query: { search, order: 'key', limit: foundMax }, signal }),
+    enabled: projectId !== undefined && search !== '',
+    placeholderData: keepPreviousData,
+  })
+  const people = useQuery({
+    queryKey: ['persons', projectId, 'palette', search],
+    queryFn: ({ signal }) =>
+      call(routes.persons.list, { params, query: { search, limit: String(perKindMax) }, signal }),
+    enabled: projectId !== undefined && search.length >= searchCharactersMin,
+    refetchInterval: false,
+  })
+  const loaded = queries.getQueryData<FlagPages>(listKey(projectId ?? '', 'live'))
+  const byId = new Map<number, Flag>()
+  for (const flag of loaded?.pages.flatMap(({ results }) => results) ?? []) byId.set(flag.id, flag)
+  for (const flag of flags.data?.results ?? []) byId.set(flag.id, flag)
+  return {
+    flags: [...byId.values()],
+    people: people.data?.results ?? [],
+    isSettled: search === text && !flags.isFetching && !people.isFetching,
+  }
+}
