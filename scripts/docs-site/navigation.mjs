@@ -30,6 +30,7 @@ const sections = [
       'guide/cohorts',
       'guide/events',
       'guide/schedules',
+      'guide/change-control',
       'guide/rollback',
       'guide/change-control',
       'guide/history-and-copies',
