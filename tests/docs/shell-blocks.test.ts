@@ -96,7 +96,8 @@ const operations = [
   ...['/repository', '/unused'].map(path => `${organizationPath}/plugins${path}`),
 ].flatMap(path => allRoutes.filter(route => route.path === path).map(({ method }) => `${method} ${path}`))
 
-describe('shell blocks of the documentation', () => {
+// A page starts up to a hundred short processes, which takes long on a busy machine.
+describe('shell blocks of the documentation', { timeout: 300_000 }, () => {
   it('are executed, or give a reason', async () => {
     const list = pages.flatMap(({ name, blocks }) =>
       blocks.flatMap(({ notRun, script }) => (notRun ? [`${name}: ${notRun}: ${script.split('\n', 1)[0]}`] : [])),

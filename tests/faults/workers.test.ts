@@ -57,9 +57,7 @@ onEachDatabase('several workers on one machine', dialect => {
         expect(reply.status).toBe(200)
         await reply.text()
       }
-      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(
-        /halyard_http_requests_in_flight\{worker="\d+"\}/,
-      )
+      expect(await (await fetch(`${server.url}/metrics`)).text()).toMatch(/^halyard_http_requests_in_flight \d+$/m)
     } finally {
       expect(await server.stop(), server.lines.slice(-20).join('\n')).toBe(0)
     }

@@ -28,7 +28,7 @@ function watchOrigin(page: Page): string[] {
   return foreign
 }
 
-describe('the docs site', () => {
+describe('the docs site', { timeout: 180_000 }, () => {
   it('shows the home page with its version, and follows links', async () => {
     const page = await visit.open()
     const foreign = watchOrigin(page)

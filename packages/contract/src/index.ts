@@ -4,6 +4,7 @@ import { changeRoutes } from './changes.ts'
 import { cohortRoutes } from './cohorts.ts'
 import { dashboardRoutes } from './dashboards.ts'
 import { edgeRoutes } from './edge.ts'
+import { environmentRoutes } from './environments.ts'
 import { flagBulkRoutes } from './flag-bulk.ts'
 import { flagEvaluationRoutes } from './flag-evaluation.ts'
 import { flagIntentRoutes } from './flag-intents.ts'
@@ -45,6 +46,12 @@ export {
   edgeBatchesMax,
   edgeProjectsMax,
 } from './edge.ts'
+export {
+  type EnvironmentSet,
+  environmentsMax,
+  type FlagAcrossEnvironments,
+  type PromotionPlan,
+} from './environments.ts'
 export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
 export { propertyOperators } from './flag-definition.ts'
 export type { EvaluationReason } from './flag-evaluation.ts'
@@ -90,6 +97,7 @@ export const routes = {
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
   edge: edgeRoutes,
+  environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,

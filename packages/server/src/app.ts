@@ -20,6 +20,7 @@ import { servePolicies } from './features/approvals/policy-routes.ts'
 import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
+import { serveEnvironments } from './features/environments/environment-routes.ts'
 import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
@@ -172,6 +173,7 @@ export function createApp({
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
   serveFlagIntents(serve, { writes, now })
+  serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
   serveChangeRequests(serve, { database, writes, measure, now })

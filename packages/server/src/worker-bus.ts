@@ -19,7 +19,7 @@ export interface WorkerBus {
 }
 
 /** How long the response to a write waits for sibling workers. */
-export const applyMillisecondsMax = 250
+export const applyMillisecondsMax = 2000
 
 /** For a process without siblings. */
 export const noWorkerBus: WorkerBus = {

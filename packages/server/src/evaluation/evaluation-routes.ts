@@ -26,7 +26,7 @@ export function serveEvaluation(serve: ServeRoute, { database, snapshots, evalua
   const r = routes.flagEvaluation
 
   async function evaluateFor(project: Project, distinctId: string | undefined, groups: string | undefined) {
-    const request = readEvaluationRequest({ distinct_id: distinctId, groups: readGroups(groups) }, {})
+    const request = readEvaluationRequest({ distinct_id: distinctId || undefined, groups: readGroups(groups) }, {})
     if (!isAsking(request)) throw invalid('distinct_id', 'required', '`distinct_id` is required.')
     const served = await snapshots.forProject(project.id)
     if (!served) throw missing('Project')

@@ -35,7 +35,7 @@ onEachDatabase('metrics of a server', dialect => {
     await s.halyard.jobs.runDue(instantOf(new Date()))
     expect(await value('halyard_job_runs_total{name="trim-changes",outcome="success"}')).toBe(1)
     expect(await value('halyard_job_duration_seconds_count{name="trim-changes"}')).toBe(1)
-    const wrong = { email: 'nobody@example.com', password: 'wrong' }
+    const wrong = { email: 'unknown@example.com', password: 'wrong' }
     for (let n = 0; n < 5; n++) await s.as(undefined).post('/api/login/', wrong)
     expect((await s.as(undefined).post('/api/login/', wrong)).status).toBe(429)
     expect(await value('halyard_sign_in_failures_total{reason="wrong_password"}')).toBeGreaterThan(0)

@@ -203,6 +203,12 @@ export const patchCases: readonly PatchCase[] = [
     },
   },
   {
+    path: `${organization}/environment_sets/:set_id`,
+    setUp: async s => ({ path: await made(s, `${s.organization}/environment_sets/`, { name: 'patched' }) }),
+    values: { name: ['first', 'second'] },
+    without: { environments: 'names projects; has a test of its own' },
+  },
+  {
     path: `${organization}/plugins/:id`,
     setUp: async s => ({ path: await made(s, `${s.organization}/plugins/`, { name: 'patched' }) }),
     values: pluginFields,

@@ -19,7 +19,18 @@ const requests = `${project}/change_requests`
 const condition = { groups: [{ properties: [], rollout_percentage: 99 }] }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
+const promotion = (ids: Ids) => ({
+  feature_flag_keys: ['gated'],
+  from: ids.source,
+  to: ids.project,
+  parts: ['filters', 'payloads', 'tags', 'active'],
+  hash: ids.planHash,
+})
+
 interface Ids {
+  readonly set: number
+  /** Of the plan of `promotion`. */
+  planHash: string
   readonly flag: number
   readonly cohort: number
   readonly schedule: number
@@ -53,6 +64,8 @@ const bodies: Readonly<Record<string, (ids: Ids) => unknown>> = {
     from_project: ids.source,
     target_project_ids: [ids.project],
   }),
+  [`POST ${organization}/environment_sets/:set_id/promote/plan`]: ids => promotion(ids),
+  [`POST ${organization}/environment_sets/:set_id/promote`]: ids => promotion(ids),
   [`POST ${project}/scheduled_changes`]: ids => ({
     record_id: ids.flag,
     payload: { operation: 'update', value: { name: 'changed' } },
@@ -104,7 +117,7 @@ onEachDatabase('a project that needs approval', dialect => {
     s = await startScenario(dialect)
     const approver = await s.join('approver')
     const { body: source } = await s.post('/api/projects/', { name: 'source' })
-    await s.post(`/api/projects/${source.id}/feature_flags/`, { key: 'gated', name: 'changed' })
+    await s.post(`/api/projects/${source.id}/feature_flags/`, { key: 'gated', name: 'changed', tags: ['promoted'] })
     const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'gated' })
     await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: 'second version' })
     await s.post('/capture/', { api_key: s.projectToken, event: '$identify', distinct_id: 'member' })
@@ -122,7 +135,14 @@ onEachDatabase('a project that needs approval', dialect => {
       approver_config: { users: [approver.id] },
     })
     const request = await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: 'requested' })
+    const environments = [
+      { name: 'source', project: source.id },
+      { name: 'gated', project: s.projectId },
+    ]
+    const { body: set } = await s.post(`${s.organization}/environment_sets/`, { name: 'set', environments })
     ids = {
+      set: set.id,
+      planHash: '',
       flag: flag.id,
       cohort: cohort.body.id,
       schedule: schedule.id,
@@ -130,6 +150,8 @@ onEachDatabase('a project that needs approval', dialect => {
       project: s.projectId,
       source: source.id,
     }
+    const planned = await s.post(`${s.organization}/environment_sets/${set.id}/promote/plan/`, promotion(ids))
+    ids.planHash = planned.body.hash
   })
   afterAll(() => s.close())
 
@@ -139,6 +161,7 @@ onEachDatabase('a project that needs approval', dialect => {
       .replace(organization, s.organization)
       .replace(/cohorts\/:id/, `cohorts/${ids.cohort}`)
       .replace(/scheduled_changes\/:id/, `scheduled_changes/${ids.schedule}`)
+      .replace(':set_id', String(ids.set))
       .replace(':request_id', String(ids.request))
       .replace(':id', String(ids.flag))}/`
 

@@ -22,7 +22,7 @@ export interface FlagCopy {
   readonly isDisabled: boolean
 }
 
-interface Source {
+export interface Source {
   readonly project: Project
   readonly flag: Flag
   readonly cohorts: readonly Cohort[]
@@ -43,6 +43,7 @@ export async function copyFlag(
   permit: Permit,
 ): Promise<readonly Flag[]> {
   const source = await findSource(tx, actor, organization, copy)
+  const patchOf = (patch: CopiedFields) => (copy.isDisabled ? { ...patch, active: false } : patch)
   const copies: Flag[] = []
   const failures: string[] = []
   const gated: number[] = []
@@ -53,7 +54,7 @@ export async function copyFlag(
       if (!target) throw invalid(null, 'does_not_exist', 'The project does not exist in this organization.')
       if (target.id === source.project.id)
         throw invalid(null, 'invalid_input', 'The flag already exists in that project.')
-      copies.push(await copyInto(tx, actor, source, target, copy, now, permit))
+      copies.push(await copyInto(tx, actor, source, target, { now, permit, patchOf }))
     } catch (error) {
       if (error instanceof ApprovalRequired) {
         gated.push(id)
@@ -80,7 +81,13 @@ const needsApprovalIn = (projectIds: readonly number[]): Problem =>
     { field: 'target_project_ids', extra: { change_request: null } },
   )
 
-async function findSource(tx: Stores, actor: Actor, organization: Organization, copy: FlagCopy): Promise<Source> {
+/** Raises `invalid` for an unknown project or key, and `forbidden` for a flag that the actor cannot edit. */
+export async function findSource(
+  tx: Stores,
+  actor: Actor,
+  organization: Organization,
+  copy: Pick<FlagCopy, 'key' | 'fromProjectId'>,
+): Promise<Source> {
   const project = await findProject(tx, actor, organization, copy.fromProjectId)
   if (!project) {
     throw invalid('from_project', 'does_not_exist', `There is no project ${copy.fromProjectId} in this organization.`)
@@ -100,7 +107,7 @@ async function findSource(tx: Stores, actor: Actor, organization: Organization, 
 }
 
 /** Undefined as well for a project of another organization, and for one that the key cannot see. */
-async function findProject(
+export async function findProject(
   tx: Stores,
   actor: Actor,
   organization: Organization,
@@ -111,14 +118,13 @@ async function findProject(
   return isVisible ? project : undefined
 }
 
-async function copyInto(
+/** Copies the flag with the cohorts that it needs; `patchOf` decides what of it arrives. */
+export async function copyInto(
   tx: Stores,
   actor: Actor,
   source: Source,
   target: Project,
-  copy: FlagCopy,
-  now: Instant,
-  permit: Permit,
+  { now, permit, patchOf }: CopyInto,
 ): Promise<Flag> {
   const { flag, project } = source
   const existing = await tx.flags.findLiveByKey(target.id, flag.key)
@@ -127,7 +133,7 @@ async function copyInto(
   }
   const flags = await dependenciesIn(tx, source, target)
   const cohorts = await copyCohorts(tx, actor, target, source.cohorts, now)
-  const patch: FlagPatch & { key: string } = {
+  const patch = patchOf({
     key: flag.key,
     name: flag.name,
     filters: remapFilters(flag.filters, {
@@ -135,12 +141,12 @@ async function copyInto(
       flag: reference => flags.get(reference),
       groupType: index => groupTypeIn(target, project.groupTypes[index]),
     }),
-    active: flag.active && !copy.isDisabled,
+    active: flag.active,
     ensureExperienceContinuity: flag.ensureExperienceContinuity,
     bucketingIdentifier: flag.bucketingIdentifier,
     evaluationRuntime: flag.evaluationRuntime,
     evaluationContexts: flag.evaluationContexts,
-  }
+  })
   const trigger = { copied_from_project: project.id, copied_from_flag: flag.id }
   // Cohorts that are copied along get other ids each time the transaction is run.
   const filtersFrom = `${project.id} ${flag.id} ${flag.version}`
@@ -148,6 +154,14 @@ async function copyInto(
     return updateFlag(tx, actor, target, { stored: existing, patch, trigger, filtersFrom }, now, permit)
   }
   return createFlag(tx, actor, target, { patch, trigger, filtersFrom }, now, permit)
+}
+
+type CopiedFields = FlagPatch & { readonly key: string }
+
+interface CopyInto {
+  readonly now: Instant
+  readonly permit: Permit
+  readonly patchOf: (copied: CopiedFields) => CopiedFields
 }
 
 /** The ids, in the target, of the flags that the source depends on. Raises `invalid` that names the missing ones. */

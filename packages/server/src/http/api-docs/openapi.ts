@@ -15,6 +15,7 @@ const tags: Readonly<Record<string, string>> = {
   'Flag intents': 'Switch, archive and edit a flag in one small step.',
   'Approval policies': 'Which changes need approval, and by which users.',
   'Change requests': 'Changes that wait for approval: review, decide, rebase and apply them.',
+  Environments: 'Projects as environments of an application; promotion from one to another.',
   Freezes: 'Times in which flags and cohorts are not changed.',
   'Scheduled changes': 'Change a flag at a later time, or roll it out step by step.',
   Rollback: 'Switch a flag off automatically when a metric crosses a threshold.',

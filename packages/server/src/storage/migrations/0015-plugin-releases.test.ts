@@ -1,10 +1,9 @@
-import type { Kysely } from 'kysely'
 import { expect, it } from 'vitest'
 import { createTestDatabase, onEachDatabase } from '../../testing/databases.ts'
 import { startScenario } from '../../testing/scenario.ts'
 import { pluginReleases } from './0015-plugin-releases.ts'
 import { releaseFiles } from './0016-release-files.ts'
-import { schemaBuilder } from './migration.ts'
+import { type SchemaBuilder, schemaBuilder } from './migration.ts'
 
 /** Undoes what the migrations added, so that they are applied to data as an older version left it. */
 const undo = [
@@ -59,7 +58,7 @@ onEachDatabase('the migration to plugin releases', dialect => {
     const run = s.halyard.storage
     for (const statement of undo)
       await run.kysely.executeQuery({ sql: statement, parameters: [], query: { kind: 'RawNode' } } as never)
-    const builder = schemaBuilder(run.kysely as unknown as Kysely<never>, dialect)
+    const builder = schemaBuilder(run.kysely as unknown as SchemaBuilder['db'], dialect)
     for (const step of [pluginReleases, releaseFiles]) await step.up(builder)
     await s.close()
 

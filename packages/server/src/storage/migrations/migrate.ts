@@ -3,7 +3,7 @@ import { instantOf } from '../../instant.ts'
 import { liftStatementLimit } from '../postgres/postgres-driver.ts'
 import type { Tables } from '../tables.ts'
 import { migrations } from './all-migrations.ts'
-import { type DialectName, type Migration, schemaBuilder } from './migration.ts'
+import { type DialectName, type Migration, type SchemaBuilder, schemaBuilder } from './migration.ts'
 
 /** Any number will do, as long as every Halyard uses the same. */
 const migrationLock = 7_245_918_033
@@ -33,7 +33,7 @@ export async function migrate(
       await sql.raw(liftStatementLimit).execute(tx)
       await sql`select pg_advisory_xact_lock(${migrationLock})`.execute(tx)
     }
-    const builder = schemaBuilder(tx as unknown as Kysely<never>, dialect)
+    const builder = schemaBuilder(tx as unknown as SchemaBuilder['db'], dialect)
     await tx.schema
       .createTable('schema_migrations')
       .ifNotExists()

@@ -25,7 +25,7 @@ export interface SchemaBuilder {
   run(statement: string): Promise<void>
 }
 
-export function schemaBuilder(db: Kysely<never>, dialect: DialectName): SchemaBuilder {
+export function schemaBuilder(db: SchemaBuilder['db'], dialect: DialectName): SchemaBuilder {
   const run = async (statement: string) => {
     await sql.raw(statement).execute(db)
   }

@@ -167,6 +167,7 @@ const itemTables: Readonly<Record<string, string>> = {
   ApprovalPolicy: 'approval_policies',
   ChangeRequest: 'change_requests',
   Freeze: 'freezes',
+  EnvironmentSet: 'environment_sets',
 }
 
 const specialColumns: Readonly<Record<string, (row: Row, rename: Rename) => Row>> = {

@@ -1,0 +1,222 @@
+import Type, { type Static } from 'typebox'
+import { ActivityChange } from './activity.ts'
+import { flagKeyCharactersMax } from './flags.ts'
+import { Page, pageQuery } from './page.ts'
+import { inOrganization, route } from './route.ts'
+import { IdParam, Instant, Nullable, OrganizationParams } from './schema.ts'
+import { UserBasic } from './users.ts'
+
+export const environmentsMax = 10
+/** Maximum number of flags that are promoted at once. */
+export const promotedFlagsMax = 100
+
+const Environment = Type.Object(
+  {
+    project: Type.Integer({ description: 'Id of the project that is this environment.', examples: [1] }),
+    name: Type.String({ description: 'Name of the environment.', examples: ['production'] }),
+    is_production: Type.Boolean({ description: 'Whether new flags arrive here switched off.' }),
+  },
+  { title: 'Environment', description: 'A project as an environment of an application.' },
+)
+
+export const EnvironmentSet = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the set.', examples: [1] }),
+    name: Type.String({ description: 'Name of the application.', examples: ['Shop'] }),
+    environments: Type.Array(Environment, { description: 'The environments, in their order.' }),
+    created_by: UserBasic,
+    created_at: Instant('When the set was created.'),
+    updated_at: Instant('When the set was last changed.'),
+  },
+  { title: 'EnvironmentSet', description: 'Projects that are environments of the same application.' },
+)
+export type EnvironmentSet = Static<typeof EnvironmentSet>
+
+const Name = Type.String({ minLength: 1, maxLength: 200, description: 'Name.', examples: ['Shop'] })
+const EnvironmentInput = Type.Object({
+  project: Type.Optional(Type.Integer({ description: 'Id of a project; absent creates one.' })),
+  name: Type.String({ minLength: 1, maxLength: 100, description: 'Name of the environment.', examples: ['staging'] }),
+  is_production: Type.Optional(Type.Boolean({ description: 'Whether new flags arrive here switched off.' })),
+})
+const Environments = Type.Array(EnvironmentInput, {
+  minItems: 1,
+  maxItems: environmentsMax,
+  description: `The environments in their order, at most ${environmentsMax}.`,
+})
+
+const FlagInEnvironment = Type.Object({
+  project: Type.Integer({ description: 'Id of the project.', examples: [1] }),
+  flag_id: Nullable(Type.Integer({ description: 'Id of the flag; null where the key is missing.', examples: [12] })),
+  active: Type.Boolean({ description: 'Whether the flag is on there.' }),
+  rollout_percentage: Nullable(Type.Integer({ description: 'Percentage of a simple flag.', examples: [100] })),
+  version: Nullable(Type.Integer({ description: 'Version of the flag.', examples: [4] })),
+})
+const FlagRow = Type.Object(
+  {
+    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    differs: Type.Boolean({ description: 'Whether the environments differ in conditions, variants or state.' }),
+    environments: Type.Array(FlagInEnvironment, { description: 'One entry per environment, in their order.' }),
+  },
+  { title: 'FlagAcrossEnvironments', description: 'A flag in every environment of a set.' },
+)
+export type FlagAcrossEnvironments = Static<typeof FlagRow>
+
+const Part = Type.Union(
+  [Type.Literal('filters'), Type.Literal('payloads'), Type.Literal('tags'), Type.Literal('active')],
+  { description: 'A part of a flag.' },
+)
+const FlagKey = Type.String({ minLength: 1, maxLength: flagKeyCharactersMax })
+const promotion = {
+  feature_flag_keys: Type.Array(FlagKey, {
+    minItems: 1,
+    maxItems: promotedFlagsMax,
+    description: `Keys of the flags, at most ${promotedFlagsMax}.`,
+    examples: [['new-checkout']],
+  }),
+  from: Type.Integer({ description: 'Id of the project to promote from.', examples: [1] }),
+  to: Type.Integer({ description: 'Id of the project to promote to.', examples: [2] }),
+  parts: Type.Optional(
+    Type.Array(Part, {
+      maxItems: 4,
+      description: 'What to promote; default `filters`, `payloads` and `tags`, so that the state stays.',
+      examples: [['filters', 'payloads']],
+    }),
+  ),
+}
+
+const PlanItem = Type.Object({
+  key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+  action: Type.String({ enum: ['create', 'update', 'none'], description: 'What happens in the target.' }),
+  changes: Type.Array(ActivityChange, { description: 'Field by field, in the target.' }),
+  needs: Type.Object(
+    {
+      cohorts: Type.Array(Type.String(), { description: 'Names of cohorts that would be created.', examples: [[]] }),
+      flags: Type.Array(Type.String(), { description: 'Keys of flags that it depends on.', examples: [[]] }),
+    },
+    { description: 'What comes along or has to exist.' },
+  ),
+  requires: Type.Array(Type.Integer(), { description: 'Ids of the approval policies that it meets.', examples: [[]] }),
+  people_affected: Nullable(
+    Type.Integer({ description: 'People whose value would change; null when it cannot be counted.', examples: [120] }),
+  ),
+})
+const Plan = Type.Object(
+  {
+    hash: Type.String({ description: 'Send it to apply exactly this plan.', examples: ['5d41402abc4b2a76'] }),
+    items: Type.Array(PlanItem, { description: 'One item per flag, those that others depend on first.' }),
+  },
+  { title: 'PromotionPlan', description: 'What a promotion would change.' },
+)
+export type PromotionPlan = Static<typeof Plan>
+
+const tag = 'Environments'
+const sets = '/api/organizations/:parent_lookup_organization_id/environment_sets' as const
+const SetParams = Type.Object({ ...OrganizationParams.properties, set_id: IdParam('Id of the environment set.') })
+
+export const environmentRoutes = {
+  list: route({
+    method: 'GET',
+    path: sets,
+    tag,
+    operationId: 'listEnvironmentSets',
+    summary: 'List the environment sets of the organization, by name',
+    description: 'Sets with a project that the caller cannot see are returned as well; their flags are not.',
+    access: inOrganization('project:read'),
+    params: OrganizationParams,
+    query: Type.Object(pageQuery),
+    answers: { 200: Page(EnvironmentSet) },
+  }),
+  create: route({
+    method: 'POST',
+    path: sets,
+    tag,
+    operationId: 'createEnvironmentSet',
+    summary: 'Tie projects together as environments (admin)',
+    description:
+      'An environment without a project gets a new one. Without `environments`, the set has development and production. Projects and their flags stay as they are.',
+    access: inOrganization('project:write'),
+    params: OrganizationParams,
+    body: Type.Object({ name: Name, environments: Type.Optional(Environments) }),
+    answers: { 201: EnvironmentSet },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${sets}/:set_id`,
+    tag,
+    operationId: 'getEnvironmentSet',
+    summary: 'Get an environment set',
+    description: 'Returns the environments in their order.',
+    access: inOrganization('project:read'),
+    params: SetParams,
+    answers: { 200: EnvironmentSet },
+  }),
+  update: route({
+    method: 'PATCH',
+    path: `${sets}/:set_id`,
+    tag,
+    operationId: 'updateEnvironmentSet',
+    summary: 'Rename a set, or change its environments and their order (admin)',
+    description: 'A project that is left out is no environment any more; it is not deleted.',
+    access: inOrganization('project:write'),
+    params: SetParams,
+    body: Type.Object({ name: Type.Optional(Name), environments: Type.Optional(Environments) }),
+    answers: { 200: EnvironmentSet },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${sets}/:set_id`,
+    tag,
+    operationId: 'deleteEnvironmentSet',
+    summary: 'Delete an environment set (admin)',
+    description: 'Its projects and their flags stay as they are.',
+    access: inOrganization('project:write'),
+    params: SetParams,
+    answers: { 204: null },
+  }),
+  flags: route({
+    method: 'GET',
+    path: `${sets}/:set_id/flags`,
+    tag,
+    operationId: 'listFlagsAcrossEnvironments',
+    summary: 'List the flags of all environments: one row per key',
+    description: 'Cohorts and flags that conditions refer to are compared by name and key, not by id.',
+    access: inOrganization('feature_flag:read'),
+    params: SetParams,
+    query: Type.Object({
+      ...pageQuery,
+      differs: Type.Optional(Type.Integer({ description: '`1`: only flags in which environments differ.' })),
+      search: Type.Optional(Type.String({ description: 'Part of the key.' })),
+    }),
+    answers: { 200: Page(FlagRow) },
+  }),
+  plan: route({
+    method: 'POST',
+    path: `${sets}/:set_id/promote/plan`,
+    tag,
+    operationId: 'planPromotion',
+    summary: 'Plan a promotion: what would change in the target',
+    description: 'Changes nothing. Checks everything that applying the plan would check.',
+    access: inOrganization('feature_flag:write'),
+    params: SetParams,
+    body: Type.Object(promotion),
+    mayConflict: true,
+    answers: { 200: Plan },
+  }),
+  promote: route({
+    method: 'POST',
+    path: `${sets}/:set_id/promote`,
+    tag,
+    operationId: 'applyPromotion',
+    summary: 'Apply exactly the plan with this hash, all or nothing',
+    description:
+      'Returns 409 when a flag, cohort or policy has changed since the plan. When the target needs approval, nothing is changed and a change request is opened for each flag.',
+    access: inOrganization('feature_flag:write'),
+    params: SetParams,
+    body: Type.Object({
+      ...promotion,
+      hash: Type.String({ maxLength: 64, description: 'The hash of the plan.', examples: ['5d41402abc4b2a76'] }),
+    }),
+    mayConflict: true,
+    answers: { 200: Plan },
+  }),
+}

@@ -1,0 +1,48 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { mergeChange } from './merge-change.ts'
+
+const filters = (...groups: unknown[]) => ({ filters: { groups } })
+
+describe('a three-way merge', () => {
+  it.each<[string, unknown[], unknown[], unknown[], unknown[]]>([
+    ['two conditions edited by two people', ['a', 'b'], ['A', 'b'], ['a', 'B'], ['A', 'B']],
+    ['both add a condition', ['a'], ['a', 'mine'], ['a', 'theirs'], ['a', 'theirs', 'mine']],
+    ['one removes, one edits another', ['a', 'b', 'c'], ['b', 'c'], ['a', 'b', 'C'], ['b', 'C']],
+    ['both make the same change', ['a'], ['A'], ['A'], ['A']],
+    ['one inserts before what the other edits', ['a', 'b'], ['new', 'a', 'b'], ['a', 'B'], ['new', 'a', 'B']],
+  ])('keeps both sides: %s', (_, base, mine, theirs, merged) => {
+    expect(mergeChange(filters(...base), filters(...mine), filters(...theirs))).toEqual({
+      fields: filters(...merged),
+      conflicts: [],
+    })
+  })
+
+  it('reports what both sides changed differently', () => {
+    expect(mergeChange(filters('a', 'b'), filters('A', 'b'), filters('x', 'b')).conflicts).toEqual(['filters.groups.0'])
+    expect(mergeChange({ name: 'a' }, { name: 'b' }, { name: 'c' }).conflicts).toEqual(['name'])
+    const payloads = (payload: object) => ({ filters: { payloads: payload } })
+    const merged = mergeChange(payloads({ a: 1, b: 1 }), payloads({ a: 2, b: 1 }), payloads({ a: 1, b: 2 }))
+    expect(merged).toEqual({ fields: payloads({ a: 2, b: 2 }), conflicts: [] })
+    const variants = (n: number) => ({ filters: { multivariate: { variants: [n] } } })
+    expect(mergeChange(variants(1), variants(2), variants(3)).conflicts).toEqual(['filters.multivariate'])
+  })
+
+  const value = fc.record({
+    groups: fc.array(fc.integer({ min: 0, max: 4 }), { maxLength: 5 }),
+    payloads: fc.dictionary(fc.constantFrom('a', 'b'), fc.integer({ min: 0, max: 2 })),
+    early_exit: fc.boolean(),
+  })
+  const wrap = (given: object) => ({ filters: given })
+
+  it('changes nothing on one side when only the other side changed', () => {
+    fc.assert(
+      fc.property(value, value, (base, other) => {
+        expect(mergeChange(wrap(base), wrap(base), wrap(other))).toEqual({ fields: wrap(other), conflicts: [] })
+        expect(mergeChange(wrap(base), wrap(other), wrap(base))).toEqual({ fields: wrap(other), conflicts: [] })
+        expect(mergeChange(wrap(base), wrap(other), wrap(other))).toEqual({ fields: wrap(other), conflicts: [] })
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
