@@ -106,9 +106,7 @@ describe('imports', () => {
       const folder = dirname(name)
       sizes.set(folder, (sizes.get(folder) ?? 0) + 1)
     }
-    const large = [...sizes].filter(
-      ([folder, count]) => count > productionFilesMax && !/^(contract|engine|web)(\/|$)/.test(folder),
-    )
+    const large = [...sizes].filter(([, count]) => count > productionFilesMax)
     expect(large.map(([folder, count]) => `${folder}: ${count}`)).toEqual([])
   })
 

@@ -1,74 +1,88 @@
-import { apiKeyRoutes } from './api-keys.ts'
-import { approvalPolicyRoutes, changeRequestRoutes } from './approvals.ts'
-import { changeRoutes } from './changes.ts'
-import { cohortRoutes } from './cohorts.ts'
-import { dashboardRoutes } from './dashboards.ts'
-import { edgeRoutes } from './edge.ts'
-import { environmentRoutes } from './environments.ts'
-import { flagBulkRoutes } from './flag-bulk.ts'
-import { flagEvaluationRoutes } from './flag-evaluation.ts'
-import { flagIntentRoutes } from './flag-intents.ts'
-import { flagReachRoutes } from './flag-reach.ts'
-import { flagVersionRoutes } from './flag-versions.ts'
-import { flagRoutes } from './flags.ts'
-import { freezeRoutes } from './freezes.ts'
-import { organizationFlagRoutes } from './organization-flags.ts'
-import { organizationRoutes } from './organizations.ts'
-import { groupRoutes, personRoutes } from './persons.ts'
-import { pluginConfigRoutes } from './plugin-configs.ts'
-import { pluginRoutes } from './plugins.ts'
-import { organizationProjectRoutes, projectRoutes } from './projects.ts'
-import { roleAccessRoutes } from './role-access.ts'
-import { roleRoutes } from './roles.ts'
-import { rollbackRoutes } from './rollback.ts'
+import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
+import { environmentRoutes } from './change-control/environments.ts'
+import { freezeRoutes } from './change-control/freezes.ts'
+import { cohortRoutes } from './flags/cohorts.ts'
+import { dashboardRoutes } from './flags/dashboards.ts'
+import { flagBulkRoutes } from './flags/flag-bulk.ts'
+import { flagEvaluationRoutes } from './flags/flag-evaluation.ts'
+import { flagIntentRoutes } from './flags/flag-intents.ts'
+import { flagReachRoutes } from './flags/flag-reach.ts'
+import { flagVersionRoutes } from './flags/flag-versions.ts'
+import { flagRoutes } from './flags/flags.ts'
+import { groupRoutes, personRoutes } from './flags/persons.ts'
+import { rollbackRoutes } from './flags/rollback.ts'
+import { scheduledChangeRoutes } from './flags/scheduled-changes.ts'
+import { apiKeyRoutes } from './organizations/api-keys.ts'
+import { organizationFlagRoutes } from './organizations/organization-flags.ts'
+import { organizationRoutes } from './organizations/organizations.ts'
+import { organizationProjectRoutes, projectRoutes } from './organizations/projects.ts'
+import { roleAccessRoutes } from './organizations/role-access.ts'
+import { roleRoutes } from './organizations/roles.ts'
+import { sessionRoutes } from './organizations/session.ts'
+import { userRoutes } from './organizations/users.ts'
+import { pluginConfigRoutes } from './plugins/plugin-configs.ts'
+import { pluginRoutes } from './plugins/plugins.ts'
 import type { Route } from './route.ts'
-import { scheduledChangeRoutes } from './scheduled-changes.ts'
-import { sessionRoutes } from './session.ts'
-import { userRoutes } from './users.ts'
+import { changeRoutes } from './sdk/changes.ts'
+import { edgeRoutes } from './sdk/edge.ts'
 
-export type { ActivityEntry } from './activity.ts'
-export type { ApiKey } from './api-keys.ts'
-export type { ApprovalPolicy, ApprovalPolicyWrite, ChangeRequest, ChangeRequestDetail } from './approvals.ts'
-export { type Cohort, type CohortWrite, cohortDescriptionCharactersMax, cohortNameCharactersMax } from './cohorts.ts'
+export type {
+  ApprovalPolicy,
+  ApprovalPolicyWrite,
+  ChangeRequest,
+  ChangeRequestDetail,
+} from './change-control/approvals.ts'
+export {
+  type EnvironmentSet,
+  environmentsMax,
+  type FlagAcrossEnvironments,
+  type PromotionPlan,
+} from './change-control/environments.ts'
+export type { Freeze } from './change-control/freezes.ts'
+export type { ActivityEntry } from './flags/activity.ts'
+export {
+  type Cohort,
+  type CohortWrite,
+  cohortDescriptionCharactersMax,
+  cohortNameCharactersMax,
+} from './flags/cohorts.ts'
 export {
   type Dashboard,
   type DashboardBasic,
   type DashboardTile,
   type DashboardWrite,
   dashboardTilesMax,
-} from './dashboards.ts'
+} from './flags/dashboards.ts'
+export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
+export { propertyOperators } from './flags/flag-definition.ts'
+export type { EvaluationReason } from './flags/flag-evaluation.ts'
+export type { BlastRadius } from './flags/flag-reach.ts'
+export type { FlagVersion } from './flags/flag-versions.ts'
+export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags/flags.ts'
+export type { Group, GroupType, ListedPerson, Person } from './flags/persons.ts'
+export { type MetricSample, metricSamplesMax, type RollbackReport } from './flags/rollback.ts'
+export type { ScheduledChange } from './flags/scheduled-changes.ts'
+export type { ApiKey } from './organizations/api-keys.ts'
+export { copyTargetsMax } from './organizations/organization-flags.ts'
+export type { Invite, Member, NewInvite, Organization } from './organizations/organizations.ts'
 export {
-  EdgeBatch,
-  EdgeEvent,
-  EdgeSubject,
-  type EdgeSubjectQuestion,
-  edgeBatchEventsMax,
-  edgeBatchesMax,
-  edgeProjectsMax,
-} from './edge.ts'
-export {
-  type EnvironmentSet,
-  environmentsMax,
-  type FlagAcrossEnvironments,
-  type PromotionPlan,
-} from './environments.ts'
-export { type BulkError, bulkFlagsMax } from './flag-bulk.ts'
-export { propertyOperators } from './flag-definition.ts'
-export type { EvaluationReason } from './flag-evaluation.ts'
-export type { BlastRadius } from './flag-reach.ts'
-export type { FlagVersion } from './flag-versions.ts'
-export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags.ts'
-export type { Freeze } from './freezes.ts'
-export { copyTargetsMax } from './organization-flags.ts'
-export type { Invite, Member, NewInvite, Organization } from './organizations.ts'
-export type { Group, GroupType, ListedPerson, Person } from './persons.ts'
-export type { PluginConfig, PluginConfigWrite, PluginJob, PluginLogEntry, PluginMetrics } from './plugin-configs.ts'
-export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins.ts'
+  type Project,
+  type ProjectBasic,
+  type ProjectSecretKey,
+  tokenOverlapHoursMax,
+} from './organizations/projects.ts'
+export type { RoleAccess } from './organizations/role-access.ts'
+export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
+export type { User, UserBasic } from './organizations/users.ts'
+export type {
+  PluginConfig,
+  PluginConfigWrite,
+  PluginJob,
+  PluginLogEntry,
+  PluginMetrics,
+} from './plugins/plugin-configs.ts'
+export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
 export { ProblemBody } from './problem.ts'
-export { type Project, type ProjectBasic, type ProjectSecretKey, tokenOverlapHoursMax } from './projects.ts'
-export type { RoleAccess } from './role-access.ts'
-export type { ResourceAccess, Role, RoleMembership } from './roles.ts'
-export { type MetricSample, metricSamplesMax, type RollbackReport } from './rollback.ts'
 export {
   type Access,
   type AnswerOf,
@@ -82,9 +96,16 @@ export {
   type ScopeObject,
   scopeObjects,
 } from './route.ts'
-export type { ScheduledChange } from './scheduled-changes.ts'
 export { bytesMaxKeyword, shapeKeyword } from './schema.ts'
-export type { User, UserBasic } from './users.ts'
+export {
+  EdgeBatch,
+  EdgeEvent,
+  EdgeSubject,
+  type EdgeSubjectQuestion,
+  edgeBatchEventsMax,
+  edgeBatchesMax,
+  edgeProjectsMax,
+} from './sdk/edge.ts'
 
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
@@ -119,6 +140,6 @@ export const routes = {
   users: userRoutes,
 }
 
-export { sdkRoutes } from './sdk.ts'
+export { sdkRoutes } from './sdk/sdk.ts'
 
 export const allRoutes: readonly Route[] = Object.values(routes).flatMap(group => Object.values(group) as Route[])

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { flagKeyCharactersMax } from './flags.ts'
-import { inOrganization, route } from './route.ts'
-import { OrganizationParams } from './schema.ts'
+import { flagKeyCharactersMax } from '../flags/flags.ts'
+import { inOrganization, route } from '../route.ts'
+import { OrganizationParams } from '../schema.ts'
 
 /** Maximum number of target projects per request. */
 export const copyTargetsMax = 50

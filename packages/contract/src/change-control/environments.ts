@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
-import { ActivityChange } from './activity.ts'
-import { flagKeyCharactersMax } from './flags.ts'
-import { Page, pageQuery } from './page.ts'
-import { inOrganization, route } from './route.ts'
-import { IdParam, Instant, Nullable, OrganizationParams } from './schema.ts'
-import { UserBasic } from './users.ts'
+import { ActivityChange } from '../flags/activity.ts'
+import { flagKeyCharactersMax } from '../flags/flags.ts'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inOrganization, route } from '../route.ts'
+import { IdParam, Instant, Nullable, OrganizationParams } from '../schema.ts'
 
 export const environmentsMax = 10
 /** Maximum number of flags that are promoted at once. */

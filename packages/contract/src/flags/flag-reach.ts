@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
+import { inProject, route } from '../route.ts'
+import { mebibyte, Nullable, ProjectParams, ShapedObjectInput } from '../schema.ts'
 import { Cohort } from './cohorts.ts'
 import { Condition } from './flag-definition.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
-import { inProject, route } from './route.ts'
-import { mebibyte, Nullable, ProjectParams, ShapedObjectInput } from './schema.ts'
 
 const SampledSubject = Type.Object(
   {

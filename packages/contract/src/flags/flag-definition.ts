@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { Nullable, shapeKeyword } from './schema.ts'
+import { Nullable, shapeKeyword } from '../schema.ts'
 
 /**
  * The documented shapes of definitions. The engine validates them, so that an error names the path, and keys that it does not know

@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { Page, pageQuery } from './page.ts'
-import { inOrganization, route } from './route.ts'
-import { IdParam, Instant, InstantInput, Nullable, OrganizationParams } from './schema.ts'
-import { UserBasic } from './users.ts'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inOrganization, route } from '../route.ts'
+import { IdParam, Instant, InstantInput, Nullable, OrganizationParams } from '../schema.ts'
 
 /** A recurring freeze lasts at most this long. */
 export const freezeMinutesMax = 31 * 24 * 60

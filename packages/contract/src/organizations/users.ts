@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { asUser, route } from './route.ts'
-import { FreeObject, Instant, Nullable, Uuid } from './schema.ts'
+import { asUser, route } from '../route.ts'
+import { FreeObject, Instant, Nullable, Uuid } from '../schema.ts'
 
 /** Contract 2.2: a user as embedded in other objects. */
 export const UserBasic = Type.Object(

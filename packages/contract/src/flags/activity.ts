@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { FreeObject, Instant, Nullable } from './schema.ts'
+import { FreeObject, Instant, Nullable } from '../schema.ts'
 
 export const ActivityChange = Type.Object(
   {

@@ -1,9 +1,9 @@
 import Type, { type Static } from 'typebox'
-import { Flag } from './flags.ts'
-import { Page, PageQuery } from './page.ts'
+import { Flag } from '../flags/flags.ts'
+import { Page, PageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
+import { IdInput, IdParam, Instant, ProjectParams, Uuid } from '../schema.ts'
 import { Role } from './roles.ts'
-import { inProject, route } from './route.ts'
-import { IdInput, IdParam, Instant, ProjectParams, Uuid } from './schema.ts'
 
 /** Contract 2.4. */
 export const RoleAccess = Type.Object(

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { inProject, route } from '../route.ts'
+import { Instant, InstantInput, Nullable } from '../schema.ts'
 import { FlagParams } from './flags.ts'
-import { inProject, route } from './route.ts'
-import { Instant, InstantInput, Nullable } from './schema.ts'
 
 /** Maximum number of samples per request. */
 export const metricSamplesMax = 1000

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { inProject, route } from '../route.ts'
+import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams, TagsInput } from '../schema.ts'
 import { FlagParams } from './flags.ts'
-import { inProject, route } from './route.ts'
-import { FreeListInput, FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams, TagsInput } from './schema.ts'
 
 /** Maximum number of flags per request. */
 export const bulkFlagsMax = 500

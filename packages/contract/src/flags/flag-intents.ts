@@ -1,7 +1,7 @@
 import Type from 'typebox'
+import { inProject, route } from '../route.ts'
+import { FreeObjectInput, FreeValueInput, kibibyte, mebibyte } from '../schema.ts'
 import { Flag, FlagParams } from './flags.ts'
-import { inProject, route } from './route.ts'
-import { FreeObjectInput, FreeValueInput, kibibyte, mebibyte } from './schema.ts'
 
 const tag = 'Flag intents'
 const flag = '/api/projects/:project_id/feature_flags/:id' as const

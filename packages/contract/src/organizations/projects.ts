@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { Page, PageQuery } from './page.ts'
-import { asUser, inOrganization, inProject, route } from './route.ts'
-import { IdInput, Instant, OrganizationParams, ProjectParams, Uuid } from './schema.ts'
+import { Page, PageQuery } from '../page.ts'
+import { asUser, inOrganization, inProject, route } from '../route.ts'
+import { IdInput, Instant, OrganizationParams, ProjectParams, Uuid } from '../schema.ts'
 
 export const ProjectBasic = Type.Object(
   {

@@ -1,5 +1,5 @@
-import { asUser, route } from './route.ts'
-import { EventStream } from './schema.ts'
+import { asUser, route } from '../route.ts'
+import { EventStream } from '../schema.ts'
 
 export const changeRoutes = {
   stream: route({

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { Page, pageQuery } from './page.ts'
-import { inProject, route } from './route.ts'
-import { FreeObject, Instant, Nullable, ProjectParams, Uuid } from './schema.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
+import { FreeObject, Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
 
 /** Persons are created by events and can be read and deleted here. In a list, `id` is the UUID, as in PostHog. */
 const personFields = {

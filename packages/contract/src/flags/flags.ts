@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { activityAnswer, activityQuery } from './activity.ts'
-import { Filters, FlagDefinition, RollbackConditions } from './flag-definition.ts'
-import { Page, pageQuery } from './page.ts'
-import { inProject, route } from './route.ts'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
 import {
   descriptionCharactersMax,
   FreeObject,
@@ -16,8 +15,9 @@ import {
   ShapedObject,
   ShapedObjectInput,
   TagsInput,
-} from './schema.ts'
-import { UserBasic } from './users.ts'
+} from '../schema.ts'
+import { activityAnswer, activityQuery } from './activity.ts'
+import { Filters, FlagDefinition, RollbackConditions } from './flag-definition.ts'
 
 /** Contract 2.1; the last five fields are Halyard's. */
 export const Flag = Type.Object(

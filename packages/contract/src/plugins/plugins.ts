@@ -1,7 +1,7 @@
 import Type, { type Static, type TSchema } from 'typebox'
-import { ActivityChange, activityAnswer, activityQuery } from './activity.ts'
-import { Page, PageQuery } from './page.ts'
-import { inOrganization, route } from './route.ts'
+import { ActivityChange, activityAnswer, activityQuery } from '../flags/activity.ts'
+import { Page, PageQuery } from '../page.ts'
+import { inOrganization, route } from '../route.ts'
 import {
   descriptionCharactersMax,
   FreeObject,
@@ -11,7 +11,7 @@ import {
   Nullable,
   OrganizationParams,
   Uuid,
-} from './schema.ts'
+} from '../schema.ts'
 
 export const pluginTypes = ['local', 'custom', 'repository', 'source'] as const
 const PluginType = Type.Union(

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { Page, PageQuery } from './page.ts'
-import { inOrganization, route } from './route.ts'
-import { IdInput, IdParam, Instant, OrganizationParams, Uuid } from './schema.ts'
+import { Page, PageQuery } from '../page.ts'
+import { inOrganization, route } from '../route.ts'
+import { IdInput, IdParam, Instant, OrganizationParams, Uuid } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** Contract 2.3. `members` and `associated_flags` are text: sorted email addresses and flag keys, joined by commas. */

@@ -1,7 +1,7 @@
 import Type, { type Static } from 'typebox'
+import { inProject, route } from '../route.ts'
+import { FreeObject, Nullable, ProjectParams } from '../schema.ts'
 import { Flag } from './flags.ts'
-import { inProject, route } from './route.ts'
-import { FreeObject, Nullable, ProjectParams } from './schema.ts'
 
 const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
   description: 'Whether the flag is on, or the key of its variant.',

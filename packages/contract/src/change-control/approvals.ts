@@ -1,7 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { ActivityChange } from './activity.ts'
-import { Page, pageQuery } from './page.ts'
-import { inProject, route } from './route.ts'
+import { ActivityChange } from '../flags/activity.ts'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
 import {
   FreeObject,
   FreeObjectInput,
@@ -13,8 +14,7 @@ import {
   mebibyte,
   Nullable,
   ProjectParams,
-} from './schema.ts'
-import { UserBasic } from './users.ts'
+} from '../schema.ts'
 
 const ActionKey = Type.Union(
   [

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { asUser, open, route } from './route.ts'
-import { Instant } from './schema.ts'
+import { asUser, open, route } from '../route.ts'
+import { Instant } from '../schema.ts'
 import { UserBasic } from './users.ts'
 
 /** A sign-in is a personal API key that expires: the dashboard uses the same contract as every other client. */

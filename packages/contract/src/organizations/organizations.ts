@@ -1,8 +1,8 @@
 import Type, { type Static } from 'typebox'
-import { Page, PageQuery } from './page.ts'
+import { Page, PageQuery } from '../page.ts'
+import { asUser, inOrganization, route } from '../route.ts'
+import { Instant, OrganizationParams, Uuid } from '../schema.ts'
 import { ProjectBasic } from './projects.ts'
-import { asUser, inOrganization, route } from './route.ts'
-import { Instant, OrganizationParams, Uuid } from './schema.ts'
 import { UserBasic } from './users.ts'
 
 export const Organization = Type.Object(

@@ -1,8 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { activityAnswer, activityQuery } from './activity.ts'
-import { CohortFilters } from './flag-definition.ts'
-import { Page, pageQuery } from './page.ts'
-import { inProject, route } from './route.ts'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
 import {
   FreeListInput,
   FreeObject,
@@ -16,8 +15,9 @@ import {
   ShapedObject,
   ShapedObjectInput,
   Uuid,
-} from './schema.ts'
-import { UserBasic } from './users.ts'
+} from '../schema.ts'
+import { activityAnswer, activityQuery } from './activity.ts'
+import { CohortFilters } from './flag-definition.ts'
 
 export const cohortNameCharactersMax = 400
 export const cohortDescriptionCharactersMax = 1000

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox'
-import { asUser, route } from './route.ts'
+import { asUser, route } from '../route.ts'
 import {
   bytesMaxKeyword,
   EventStream,
@@ -8,7 +8,7 @@ import {
   InstantInput,
   mebibyte,
   Nullable,
-} from './schema.ts'
+} from '../schema.ts'
 
 /** The API that edges use on their upstream, a server or another edge; see `docs/operate/edge.md`. */
 

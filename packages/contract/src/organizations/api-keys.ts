@@ -1,6 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { asUser, route } from './route.ts'
-import { IdInput, Instant, InstantInput, Nullable, Uuid } from './schema.ts'
+import { asUser, route } from '../route.ts'
+import { IdInput, Instant, InstantInput, Nullable, Uuid } from '../schema.ts'
 
 export const ApiKey = Type.Object(
   {

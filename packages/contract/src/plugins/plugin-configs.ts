@@ -1,7 +1,6 @@
 import Type, { type Static } from 'typebox'
-import { Page, PageQuery } from './page.ts'
-import { Plugin } from './plugins.ts'
-import { inProject, route } from './route.ts'
+import { Page, PageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
 import {
   bytesMaxKeyword,
   FreeObject,
@@ -12,7 +11,8 @@ import {
   mebibyte,
   Nullable,
   ProjectParams,
-} from './schema.ts'
+} from '../schema.ts'
+import { Plugin } from './plugins.ts'
 
 /** The configuration of a plugin in a project. */
 export const PluginConfig = Type.Object(

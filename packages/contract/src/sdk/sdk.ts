@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { FlagDefinition } from './flag-definition.ts'
-import { type Credential, open, route } from './route.ts'
-import { EventStream, FreeObject, Nullable, ShapedObject, shapeKeyword } from './schema.ts'
+import { FlagDefinition } from '../flags/flag-definition.ts'
+import { type Credential, open, route } from '../route.ts'
+import { EventStream, FreeObject, Nullable, ShapedObject, shapeKeyword } from '../schema.ts'
 
 /**
  * The paths that client libraries call. They are declared here for OpenAPI and have separate handlers, because their bodies use other

@@ -1,9 +1,17 @@
 import Type, { type Static } from 'typebox'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
+import {
+  descriptionCharactersMax,
+  FreeObject,
+  IdParam,
+  Instant,
+  Nullable,
+  ProjectParams,
+  TagsInput,
+} from '../schema.ts'
 import { Flag, FlagParams, FlagWrite } from './flags.ts'
-import { Page, pageQuery } from './page.ts'
-import { inProject, route } from './route.ts'
-import { descriptionCharactersMax, FreeObject, IdParam, Instant, Nullable, ProjectParams, TagsInput } from './schema.ts'
-import { UserBasic } from './users.ts'
 
 /** The metric of a tile, per day. */
 export const tileMetrics = ['calls', 'people', 'views', 'interactions'] as const

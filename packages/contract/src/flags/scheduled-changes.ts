@@ -1,6 +1,7 @@
 import Type, { type Static } from 'typebox'
-import { Page, pageQuery } from './page.ts'
-import { inProject, route } from './route.ts'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
 import {
   FreeObject,
   FreeValueInput,
@@ -10,8 +11,7 @@ import {
   mebibyte,
   Nullable,
   ProjectParams,
-} from './schema.ts'
-import { UserBasic } from './users.ts'
+} from '../schema.ts'
 
 const RecordId = Type.String({ maxLength: 64, description: 'The id of the flag.', examples: ['12'] })
 const Payload = Type.Object(

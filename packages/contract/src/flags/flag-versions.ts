@@ -1,10 +1,10 @@
 import Type, { type Static } from 'typebox'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, PageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
+import { Instant, Nullable, shapeKeyword } from '../schema.ts'
 import { ActivityChange } from './activity.ts'
 import { Flag, FlagParams } from './flags.ts'
-import { Page, PageQuery } from './page.ts'
-import { inProject, route } from './route.ts'
-import { Instant, Nullable, shapeKeyword } from './schema.ts'
-import { UserBasic } from './users.ts'
 
 /** The writable fields of a flag, which a version stores. */
 const { id, created_by, is_simple_flag, rollout_percentage, experiment_set, surveys, features, ...decided } =
