@@ -39,7 +39,12 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
       aria-label={label}
       value={String(search[name] ?? '')}
       onChange={event => set(name, event.currentTarget.value)}
-      data={options}
+      // The chosen value keeps the name of its filter: "State: Off", not "Off".
+      data={options.map(option =>
+        option.value !== '' && option.value === String(search[name]) && name !== 'sort'
+          ? { ...option, label: `${label}: ${option.label}` }
+          : option,
+      )}
       // A fixed basis: sizing by the longest tag would shift the layout when tags load.
       flex="1 1 8.5rem"
       miw={0}
