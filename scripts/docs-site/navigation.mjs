@@ -32,6 +32,7 @@ const sections = [
       'guide/schedules',
       'guide/change-control',
       'guide/rollback',
+      'guide/change-control',
       'guide/history-and-copies',
     ],
   },

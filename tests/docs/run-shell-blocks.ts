@@ -92,12 +92,16 @@ export async function runBlocks(
   return outputs
 }
 
-/** Whether a block printed what the page documents. In text, "…" stands for anything within a line. */
+/** Whether a block printed what the page documents. In text, "…" stands for anything within a line, or for any lines. */
 export function isAsDocumented({ kind, text }: NonNullable<ShellBlock['expected']>, actual: string): boolean {
   if (kind === 'json') return fits(JSON.parse(text), JSON.parse(actual))
-  const expected = text.trim().split('\n')
-  const lines = actual.trim().split('\n')
-  return expected.length === lines.length && expected.every((line, index) => fits(line, lines[index]?.trimEnd()))
+  return linesFit(text.trim().split('\n'), actual.trim().split('\n'))
+}
+
+function linesFit([first, ...others]: readonly string[], lines: readonly string[]): boolean {
+  if (first === undefined) return lines.length === 0
+  if (first !== '…') return lines.length > 0 && fits(first, lines[0]?.trimEnd()) && linesFit(others, lines.slice(1))
+  return lines.concat('').some((_, index) => linesFit(others, lines.slice(index)))
 }
 
 /**

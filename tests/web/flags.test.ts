@@ -275,6 +275,18 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
     await page.getByText('Changed by another user').waitFor()
     expect(requested).toContain(`${flags}/${changed.results[0].id}/`)
     expect(requested).not.toContain(`${flags}/`)
+
+    // One flag is opened without the other 9,999.
+    const sizes: Promise<{ responseBodySize: number }>[] = []
+    page.on('requestfinished', request => {
+      if (new URL(request.url()).pathname.startsWith('/api/')) sizes.push(request.sizes())
+    })
+    await page.goto(`/project/${project.id}/flags/${changed.results[0].id}`)
+    await page.getByRole('heading', { name: 'flag-09999', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Impact' }).waitFor()
+    expect(requested).not.toContain(`${flags}/`)
+    const bytes = (await Promise.all(sizes)).reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
+    expect(bytes).toBeLessThan(250_000)
   })
 })
 

@@ -67,6 +67,8 @@ export const variables: CSSVariablesResolver = ({ colors }) => {
     },
     dark: {
       '--mantine-color-body': '#17181b',
+      // Gray chips must stand out from the background.
+      '--mantine-color-gray-light': '#33363c',
       '--mantine-color-dimmed': '#a3a8ae',
       '--mantine-color-placeholder': '#969ba1',
       '--mantine-color-error': shade('red', 4),

@@ -34,6 +34,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
   const editing = useMemo(
     (): Editing => ({
       isCohort: true,
+      projectId,
       flagId: 0,
       flags: [],
       cohorts: cohorts.filter(({ id }) => id !== cohortId),
@@ -44,7 +45,7 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
       problemsAt: path =>
         problems.filter(problem => problem.path.startsWith(path)).map(problem => translateIssue(t, problem).message),
     }),
-    [t, cohorts, cohortId, project, seen, problems],
+    [t, cohorts, cohortId, project, projectId, seen, problems],
   )
   const build = (next: FilterTree) => {
     setTree(next)

@@ -119,7 +119,9 @@ async function fetchFlags(call: Call, projectId: string, ids: readonly string[])
 /** Invalidates visible queries that depend on flags. Without changed flags, a cohort has changed. */
 function refresh(queries: QueryClient, projectId: string, flagIds: readonly string[]): Promise<void> {
   const kinds =
-    flagIds.length > 0 ? ['flag-history', 'activity', 'explain', 'schedules'] : ['cohorts', 'cohort', 'explain']
+    flagIds.length > 0
+      ? ['flag-history', 'activity', 'explain', 'schedules', 'related-flags']
+      : ['cohorts', 'cohort', 'explain']
   return queries.invalidateQueries({
     predicate: ({ queryKey: [kind, of, flagId] }) =>
       of === projectId && kinds.includes(String(kind)) && (kind !== 'flag-history' || flagIds.includes(String(flagId))),

@@ -24,13 +24,16 @@ import { describeState } from '../flag-summary.ts'
 import { type FlagTab, flagTabs, type TabProps } from '../flag-tabs.ts'
 import { HistoryTab } from '../history/history-tab.tsx'
 import { ScheduleTab } from '../schedule/schedule-tab.tsx'
-import { useFlags, usePatchFlag } from '../use-flags.ts'
+import { usePatchFlag } from '../use-flags.ts'
+import { useRelatedFlags } from '../use-related-flags.ts'
 import { useToggle } from '../use-toggle.tsx'
 import { AccessTab } from './access-tab.tsx'
 import { CodeTab } from './code-tab.tsx'
 import { CopyKey } from './copy-key.tsx'
 import { TargetingTab } from './targeting-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
+
+const noFilters = {}
 
 export function FlagPage() {
   const { projectId, flagId } = useParams({ from: '/shell/project/$projectId/flags/$flagId' })
@@ -40,12 +43,12 @@ export function FlagPage() {
     queryKey: ['flag', projectId, flagId],
     queryFn: ({ signal }) => call(routes.flags.get, { params: { project_id: projectId, id: flagId }, signal }),
   })
-  const { flags } = useFlags(projectId)
+  const flags = useRelatedFlags(projectId, flag.data?.filters ?? noFilters)
   const cohorts = useCohorts(projectId)
   const data = project && flag.data ? { project, flag: flag.data } : undefined
   return (
     <Loaded query={{ ...flag, data, refetch: flag.refetch }}>
-      {known => <FlagWithTabs key={known.flag.id} {...known} flags={flags ?? []} cohorts={cohorts} />}
+      {known => <FlagWithTabs key={known.flag.id} {...known} flags={flags} cohorts={cohorts} />}
     </Loaded>
   )
 }

@@ -1,5 +1,6 @@
 import { Alert, Badge, Code, Group, Stack, Text } from '@mantine/core'
 import { useMessages } from '../../i18n/language.tsx'
+import classes from '../editor/editor.module.css'
 import { EditorSection } from '../editor/editor-section.tsx'
 import { payloadText } from '../editor/variants/payload-editor.tsx'
 import { readFilters } from '../filters.ts'
@@ -30,7 +31,7 @@ export function FlagSummary(props: TabProps) {
     <Stack gap={0}>
       <Alert color="gray">{flag.deleted ? t.flags.deletedHint : t.flags.readOnly}</Alert>
       <EditorSection title={t.editor.conditions} intro={t.editor.conditionsIntro}>
-        <ol>
+        <ol className={classes.sentences}>
           {filters.groups.map((condition, index) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: conditions have no identity but their place.
             <li key={index}>{conditionSentence(condition, filters, wording)}</li>

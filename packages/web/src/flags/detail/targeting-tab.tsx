@@ -10,11 +10,13 @@ import { changesOf } from '../editor/draft.ts'
 import type { FlagDraft } from '../editor/drafts/use-flag-draft.ts'
 import { FlagEditor } from '../editor/flag-editor.tsx'
 import { Impact } from '../editor/impact.tsx'
+import { writeFilters } from '../filters.ts'
 import { cacheFlag } from '../flag-cache.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { ConflictDialog } from '../review/conflict-dialog.tsx'
 import { draftChanges } from '../review/draft-changes.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
+import { useRelatedFlags } from '../use-related-flags.ts'
 import { useWording } from '../use-wording.ts'
 import { FlagSummary } from './flag-summary-view.tsx'
 
@@ -27,8 +29,11 @@ export function TargetingTab({ edit, ...known }: Props) {
   return flag.can_edit && !flag.deleted ? <Editor edit={edit} {...known} /> : <FlagSummary {...known} />
 }
 
-function Editor({ edit, ...known }: Props) {
-  const { flag, project, flags, cohorts } = known
+function Editor({ edit, ...saved }: Props) {
+  const { flag, project, cohorts } = saved
+  // The edit may depend on other flags than the saved version.
+  const flags = useRelatedFlags(String(project.id), writeFilters(edit.draft.filters))
+  const known = { ...saved, flags: [...saved.flags, ...flags] }
   const t = useMessages()
   const call = useCall()
   const notify = useNotify()

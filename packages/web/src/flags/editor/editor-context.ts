@@ -11,6 +11,8 @@ export interface Editing {
   /** Whether the filters belong to a cohort, where a filter can be inverted. */
   readonly isCohort: boolean
   readonly flagId: number
+  /** Where other flags can be searched. */
+  readonly projectId: string
   readonly flags: readonly Flag[]
   readonly cohorts: readonly CohortChoice[]
   /** Group type names by index. */

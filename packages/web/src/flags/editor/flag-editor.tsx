@@ -95,6 +95,7 @@ export function FlagEditor(props: Props) {
     (): Editing => ({
       isCohort: false,
       flagId,
+      projectId: String(project.id),
       flags,
       cohorts,
       groupTypes: project.group_types,
@@ -134,7 +135,11 @@ export function FlagEditor(props: Props) {
           </EditorSection>
           <EditorSection title={t.editor.flagType} intro={t.editor.payloadsIntro}>
             <VariantsEditor {...payloads} />
-            {draft.filters.variants.length === 0 && <PayloadField of="true" {...payloads} />}
+            {draft.filters.variants.length === 0 && (
+              <div className={classes.single}>
+                <PayloadField of="true" {...payloads} />
+              </div>
+            )}
           </EditorSection>
           {!props.isNew && (
             <EditorSection title={t.editor.details}>

@@ -18,6 +18,7 @@ interface Props {
 const nothingAround = {
   isCohort: false,
   flagId: 0,
+  projectId: '',
   flags: [],
   cohorts: [],
   groupTypes: {},

@@ -1,5 +1,10 @@
+import { type Flag, routes } from '@halyard/contract'
 import { NativeSelect, Select, Text } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { useMessages } from '../../../i18n/language.tsx'
+import { useCall } from '../../../services/services.ts'
 import { type Property, readFilters } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
@@ -60,14 +65,37 @@ export function CohortFields({ property, faults, onChange }: FieldsProps) {
   )
 }
 
-/** A project can have thousands of flags, so the list is limited. */
-const optionsMax = 50
+/** A project can have thousands of flags, so the server searches them. */
+const optionsMax = '50'
+const waitMilliseconds = 150
+const none: readonly Flag[] = []
+
+function useFoundFlags(projectId: string, text: string): readonly Flag[] {
+  const call = useCall()
+  const [search] = useDebouncedValue(text.trim(), waitMilliseconds)
+  const found = useQuery({
+    queryKey: ['flags-found', projectId, 'pick', search],
+    queryFn: ({ signal }) =>
+      call(routes.flags.list, {
+        params: { project_id: projectId },
+        query: { search, order: 'key', limit: optionsMax },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+  return found.data?.results ?? none
+}
 
 export function FlagFields({ property, faults, onChange }: FieldsProps) {
   const t = useMessages()
-  const { flags, flagId } = useEditing()
-  const target = flags.find(flag => String(flag.id) === property.key)
-  const options = flags.filter(flag => flag.id !== flagId).map(flag => ({ value: String(flag.id), label: flag.key }))
+  const { flags, flagId, projectId } = useEditing()
+  const [search, setSearch] = useState('')
+  const found = useFoundFlags(projectId, search)
+  const known = new Map([...found, ...flags].map(flag => [flag.id, flag]))
+  const target = known.get(Number(property.key))
+  const options = [...known.values()]
+    .filter(flag => flag.id !== flagId)
+    .map(flag => ({ value: String(flag.id), label: flag.key }))
   const variants = target ? readFilters(target.filters).variants.map(({ key }) => ({ value: key, label: key })) : []
   const value = typeof property.value === 'boolean' ? `=${property.value}` : String(property.value ?? '=true')
   const choose = (chosen: string) =>
@@ -81,7 +109,9 @@ export function FlagFields({ property, faults, onChange }: FieldsProps) {
         aria-label={t.editor.flag}
         placeholder={t.editor.selectFlag}
         searchable
-        limit={optionsMax}
+        searchValue={search}
+        onSearchChange={setSearch}
+        nothingFoundMessage={t.flags.noMatches}
         data={options}
         value={property.key === '' ? null : property.key}
         error={faults.key}
