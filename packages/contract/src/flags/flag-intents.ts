@@ -114,9 +114,9 @@ export const flagIntentRoutes = {
     summary: 'Set the percentages of the variants; they must add up to 100',
     description: 'Names, payloads and conditions stay as they are.',
     body: Type.Object({
-      variants: Type.Record(Type.String(), Percentage, {
-        description: 'Variant key → percentage, for every variant.',
-        examples: [{ control: 50, test: 50 }],
+      variants: FreeObjectInput(64 * kibibyte, 'Variant key → percentage, for every variant.', {
+        control: 50,
+        test: 50,
       }),
       ...preconditions,
     }),

@@ -23,7 +23,8 @@ export function removeCondition(flag: Flag, index: number): FlagPatch {
   return { filters: { ...flag.filters, groups: groups.filter((_, n) => n !== index) } }
 }
 
-export function setVariantSplit(flag: Flag, split: Readonly<Record<string, number>>): FlagPatch {
+/** The engine refuses percentages that are no numbers, or do not add up to 100. */
+export function setVariantSplit(flag: Flag, split: FreeObject): FlagPatch {
   const { multivariate } = flag.filters as { multivariate?: FreeObject | null }
   const variants = listOf(multivariate?.variants)
   const keys = variants.map(({ key }) => String(key))
