@@ -32,7 +32,6 @@ const sections = [
       'guide/schedules',
       'guide/change-control',
       'guide/rollback',
-      'guide/change-control',
       'guide/history-and-copies',
     ],
   },
