@@ -19,6 +19,7 @@ const narrowing: ReadonlySet<Route> = new Set<Route>([
   routes.apiKeys.remove,
   routes.organizations.removeMember,
   routes.projects.remove,
+  routes.organizationProjects.remove,
 ])
 
 const writeRoutes = allRoutes

@@ -293,7 +293,8 @@ const encode = (text: string): string => encodeURIComponent(text.toWellFormed())
 
 /** These take away what the test stands on, so they get a project, an organization and a key of their own. */
 const isRuinous = (route: Route): boolean =>
-  (route.method === 'DELETE' && /^\/api\/(organizations|projects)\/:\w+$/.test(route.path)) ||
+  (route.method === 'DELETE' &&
+    /^\/api\/(organizations|projects|organizations\/:\w+\/projects)\/:\w+$/.test(route.path)) ||
   /\/(logout|reset_token)$/.test(route.path) ||
   (route.path.includes('/members/') && route.method !== 'GET')
 
