@@ -11,7 +11,6 @@ import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
-import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
 import type { GatedWrites } from './features/approvals/gated-writes.ts'
@@ -49,15 +48,13 @@ import { serveSchedules } from './features/schedules/schedule-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
-import { createHttp } from './http/server/create-http.ts'
+import { createServingHttp } from './http/server/serving-http.ts'
 import { listPageFiles } from './http/web-app/web-app-files.ts'
 import { servePage } from './http/web-app/web-app-routes.ts'
 import type { Instant } from './instant.ts'
-import { createAccessLog } from './observability/access-log.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
 import type { Tracing } from './observability/telemetry/tracing.ts'
-import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
@@ -124,38 +121,9 @@ export function createApp({
   now,
 }: AppDeps): FastifyInstance {
   const authenticator = createAuthenticator({ database, changes, actors: serving.actors, now })
-  const shedder = createLoadShedder(config)
-  const accessLog = createAccessLog(config.accessLog)
-  const { trustProxy } = config
-  const app = createHttp({
-    authenticator,
-    log,
-    accessLog,
-    trustProxy,
-    bodyBytesMax: config.bodyBytesMax,
-    bodyMemory: serving.bodyMemory,
-    shedder,
-    tracing,
-    fastPath:
-      config.fastPath === 'on'
-        ? createEvaluationFastPath({
-            ...serving,
-            shedder,
-            requests: metrics.requests,
-            accessLog,
-            log,
-            trustProxy,
-            tracing,
-          })
-        : undefined,
-    onResponse: metrics.requests.observe,
-  })
+  const app = createServingHttp({ config, authenticator, serving, metrics, tracing, log })
   const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined, peers))
 
-  metrics.watchLoad(shedder.load)
-  metrics.watchEvaluations(() => serving.counts.totals)
-  metrics.watchBodies(serving.bodyMemory)
-  metrics.watchServing(serving)
   serveOperations(app, readiness, metrics, config)
   const page = listPageFiles()
   serveDocs(app, [...allRoutes, ...sdkRoutes], version, page?.apiDocs)

@@ -18,17 +18,14 @@ import { DamagedState, stateFile } from './edge/state-file.ts'
 import { createStateKeeper } from './edge/state-keeper.ts'
 import { connectUpstream } from './edge/upstream.ts'
 import { upstreamSubjects } from './edge/upstream-subjects.ts'
-import { createEvaluationFastPath } from './fast-path/evaluation-fast-path.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
-import { createHttp } from './http/server/create-http.ts'
+import { createServingHttp } from './http/server/serving-http.ts'
 import { type Instant, instantOf } from './instant.ts'
-import { createAccessLog } from './observability/access-log.ts'
 import { watchFollowers } from './observability/edge-metrics.ts'
 import { createMetrics, type Metrics } from './observability/metrics.ts'
 import { serveOperations } from './observability/operations-routes.ts'
 import type { Telemetry } from './observability/telemetry/telemetry.ts'
-import { createLoadShedder } from './overload/load-shedder.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import { createServing, type Serving } from './serving.ts'
 import { levelInProject } from './tenancy.ts'
@@ -95,36 +92,7 @@ export async function createEdge(config: EdgeConfig, log: FastifyBaseLogger, tel
   const metrics = createMetrics()
   watchEdge(metrics.registry, { replica, following, spool, forwarding })
   watchFollowers(metrics.registry, () => feed.size)
-  const shedder = createLoadShedder(config)
-  const accessLog = createAccessLog(config.accessLog)
-  const { trustProxy } = config
-  const app = createHttp({
-    authenticator,
-    log,
-    accessLog,
-    trustProxy,
-    bodyBytesMax: config.bodyBytesMax,
-    bodyMemory: serving.bodyMemory,
-    shedder,
-    tracing,
-    fastPath:
-      config.fastPath === 'on'
-        ? createEvaluationFastPath({
-            ...serving,
-            shedder,
-            requests: metrics.requests,
-            accessLog,
-            log,
-            trustProxy,
-            tracing,
-          })
-        : undefined,
-    onResponse: metrics.requests.observe,
-  })
-  metrics.watchLoad(shedder.load)
-  metrics.watchEvaluations(() => serving.counts.totals)
-  metrics.watchBodies(serving.bodyMemory)
-  metrics.watchServing(serving)
+  const app = createServingHttp({ config, authenticator, serving, metrics, tracing, log })
   telemetry?.exportMetrics(metrics.registry)
   const serve = createServeRoute(app, authenticator, createRateLimiter(config.requestsPerMinuteMax || undefined))
 
