@@ -53,6 +53,7 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
     await page.waitForURL(url => url.pathname !== '/login')
     // The URL changes before the content does, and other pages have fields with the same names.
     await field?.waitForElementState('hidden')
+    await contentOf(page)
   }
   return {
     scenario,
@@ -99,8 +100,15 @@ function watch(page: Page): void {
   })
 }
 
+/** Waits for the heading of the page. The URL changes first, and until then nothing can be said about the content. */
+async function contentOf(page: Page): Promise<void> {
+  await page.locator('main').first().waitFor({ state: 'attached' })
+  await page.locator('h1').first().waitFor({ state: 'attached' })
+}
+
 /** No console errors and no violations of WCAG 2.2 AA that axe can find. */
 export async function expectSound(page: Page): Promise<void> {
+  await contentOf(page)
   const folder = process.env.TEST_SCREENSHOTS
   if (folder)
     await page.screenshot({ path: `${folder}/${expect.getState().currentTestName} ${performance.now() | 0}.png` })
