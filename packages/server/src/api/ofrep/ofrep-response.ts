@@ -24,7 +24,7 @@ export function ofrepFlag(flag: Flag, compiled: CompiledFlag, outcome: Outcome):
   }
 }
 
-/** A flag with variants that is off has no value of its own type; without one, clients take the default in their code. */
+/** A flag with variants that is off has no value of its type; clients then use the default in their code. */
 function valueAndVariant(flag: Flag, { enabled, value, variant }: Outcome): Record<string, unknown> {
   const hasValue = enabled || !isMultivariant(flag.filters)
   return { ...(hasValue && { value }), variant: variant ?? (enabled ? 'on' : 'off') }
