@@ -27,7 +27,7 @@ export const trimChanges: Job = {
   },
 }
 
-/** A change that claims to be of tomorrow was written by a clock that was wrong; it keeps nothing else from being forgotten. */
+/** A timestamp in the future comes from a wrong clock; it must not block the deletion of other changes. */
 function lastToForget(
   oldest: readonly Pick<Change, 'sequence' | 'at'>[],
   dispensable: number,
