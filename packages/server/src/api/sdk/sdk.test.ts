@@ -8,7 +8,7 @@ const variants = [
   { key: 'test', rollout_percentage: 50 },
 ]
 
-onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) => {
+onEachDatabaseAndPath('the paths of SDKs', (dialect, environment) => {
   let s: Scenario
   let anonymous: Client
   let flags: string
