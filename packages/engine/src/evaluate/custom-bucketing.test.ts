@@ -74,6 +74,8 @@ describe.each(bucketingAlgorithmNames)('bucketing of %s', algorithm => {
     expect(Math.abs(shareOf(companies, true) - 0.5)).toBeLessThan(0.06)
     expect(compile(definitionsOf(filters), options).requirements.personProperties).toEqual(new Set(['company']))
     const [missing] = valuesOf(filters, person, 1)
+    const [tooLong] = valuesOf(filters, inCompany('x'.repeat(1001)), 1)
+    expect(tooLong).toBe(missing)
     expect(missing).toBe(bucketingAlgorithms[algorithm].withoutIdentifier === 'zero')
   })
 })

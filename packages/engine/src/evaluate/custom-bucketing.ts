@@ -73,8 +73,11 @@ export function hashIdentifierOf(
   return by === null ? identifierOf(run, flag, plan, entity) : textOf(run.property(entity, by))
 }
 
-/** Strings and finite numbers identify; other values do not. */
+/** A property can be megabytes long and a project can hash it for every flag, so longer values do not identify. */
+const identifierLengthMax = 1000
+
+/** Short strings and finite numbers identify; other values do not. */
 function textOf(value: unknown): string | undefined {
-  if (typeof value === 'string') return value
+  if (typeof value === 'string') return value.length <= identifierLengthMax ? value : undefined
   return typeof value === 'number' && Number.isFinite(value) ? toText(value) : undefined
 }
