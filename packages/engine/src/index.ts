@@ -19,6 +19,7 @@ export { type Operator, operators } from './definition/operator.ts'
 export { usesCohorts, usesFlags, usesOf } from './definition/references.ts'
 export type { Outcome, Reason, ReasonCode } from './evaluate/outcome.ts'
 export type { Results } from './evaluate/results.ts'
+export type { FlagValue } from './explain/reachable-values.ts'
 export type {
   CohortTrace,
   ConditionTrace,

@@ -14,6 +14,7 @@ import { approvals } from './change-control/0020-approvals.ts'
 import { archivedFlags } from './change-control/0021-archived-flags.ts'
 import { environments } from './change-control/0022-environments.ts'
 import { freezes } from './change-control/0023-freezes.ts'
+import { flagDetails } from './flags/0036-flag-details.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   environments,
   freezes,
   tokenOverlap,
+  flagDetails,
 ]
