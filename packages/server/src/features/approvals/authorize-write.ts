@@ -7,7 +7,7 @@ import { type Cohort, contentOf as cohortContentOf } from '../cohorts/cohort.ts'
 import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
 import { type Frozen, freezeInForce } from '../freezes/freeze.ts'
-import type { Emergency, Permit, Requester } from './permit.ts'
+import type { DirectPermit, Emergency, Permit, Requester } from './permit.ts'
 import {
   type Action,
   type ApprovalPolicy,
@@ -84,7 +84,8 @@ export async function authorizeFlagWrite(
   const change = { stored, flag, requester: permit.requester, impact }
   const needed = neededFor(project, change, policies)
   const isGated = needed.policies.length > 0 || frozen !== undefined
-  return isGated ? bypassOrRaise(permit.emergency, project, needed) : { trigger: null }
+  if (isGated) return bypassOrRaise(permit.emergency, project, needed)
+  return { trigger: noteOf(permit) }
 }
 
 interface RequestedFlagChange {
@@ -95,11 +96,16 @@ interface RequestedFlagChange {
 }
 
 /** A change of a flag as a request, with the policies that it meets: none when it could be made directly. */
-export const flagChangeNeeded = async (
+export async function flagChangeNeeded(
   tx: Stores,
   project: Project,
   change: RequestedFlagChange,
-): Promise<ApprovalNeeded> => neededFor(project, change, await tx.policies.listEnabled(project.id))
+  impactOf: () => Impact | undefined,
+): Promise<ApprovalNeeded> {
+  const policies = await tx.policies.listEnabled(project.id)
+  const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
+  return neededFor(project, { ...change, impact: isMeasured ? impactOf() : undefined }, policies)
+}
 
 function neededFor(
   project: Project,
@@ -160,7 +166,7 @@ export async function authorizeCohortWrite(
   }
   const proposed = change(permit.requester.isByKey)
   const matching = policies.filter(policy => matchesPolicy(policy, proposed))
-  if (matching.length === 0 && !frozen) return { trigger: null }
+  if (matching.length === 0 && !frozen) return { trigger: noteOf(permit) }
   const [before, after] = [cohortContentOf(stored), cohortContentOf(cohort)]
   const { base, patch } = changedFields({ ...before }, { ...after })
   return bypassOrRaise(permit.emergency, project, {
@@ -192,6 +198,8 @@ async function frozenBy(
   const environmentSetId = await tx.environments.setOf(project.id)
   return freezeInForce(freezes, { projectId: project.id, environmentSetId, tags }, now)
 }
+
+const noteOf = ({ note }: DirectPermit): FreeObject | null => (note === undefined ? null : { note })
 
 const isEmergency = (permit: Permit): boolean => permit.kind === 'direct' && permit.emergency !== null
 
