@@ -18,6 +18,7 @@ export type { Issue, IssueCode } from './definition/issue.ts'
 export { type Operator, operators } from './definition/operator.ts'
 export { usesCohorts, usesFlags, usesOf } from './definition/references.ts'
 export { isServerOnly } from './definition/server-only.ts'
+export { type OpenFeatureReason, type OpenFeatureResult, openFeatureResult } from './evaluate/openfeature.ts'
 export type { Outcome, Reason, ReasonCode } from './evaluate/outcome.ts'
 export type { Results } from './evaluate/results.ts'
 export type {
