@@ -1,6 +1,7 @@
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
+import { webhookRoutes } from './change-control/webhooks.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
@@ -39,6 +40,7 @@ export {
   type PromotionPlan,
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
+export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -124,6 +126,7 @@ export const routes = {
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
   freezes: freezeRoutes,
+  webhooks: webhookRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,

@@ -19,7 +19,7 @@ import type { Impact } from '../policy.ts'
 import { applyRequest, rebaseRequest } from './apply-request.ts'
 import { type ChangeRequest, canDecide, isOpen, requestStates } from './change-request.ts'
 import type { RequestFilter } from './change-request-store.ts'
-import { canCancel, cancelRequest, decideRequest, getRequest, reviewRequest } from './decide-request.ts'
+import { canCancel, cancelRequest, claimRequest, decideRequest, getRequest, reviewRequest } from './decide-request.ts'
 import { type Preview, previewRequest, requiredPolicies } from './preview-request.ts'
 import { proposeRequest } from './propose-request.ts'
 
@@ -99,6 +99,16 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, params } = request
     const cancel = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
     return outcomeOf(actor, project, await database.transaction(tx => cancelRequest(tx, actor, project, cancel, now())))
+  })
+
+  serve(r.claim, async request => {
+    const { actor, project, params } = request
+    const claim = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
+    const claimed = await database.transaction(async tx => {
+      await requireCanEditTarget(tx, actor, project, await getRequest(tx, project, claim.requestId))
+      return claimRequest(tx, actor, project, claim, now())
+    })
+    return outcomeOf(actor, project, claimed)
   })
 
   serve(r.apply, async ({ actor, project, params }) => {
