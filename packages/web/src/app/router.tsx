@@ -139,6 +139,11 @@ const settings = createRoute({
   path: '/settings',
   component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
 })
+const webhooks = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/webhooks',
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
 const organization = createRoute({ getParentRoute: () => shell, path: '/organization/$organizationId' })
 const members = createRoute({
   getParentRoute: () => organization,
@@ -191,6 +196,7 @@ const tree = root.addChildren([
       health,
       playground,
       settings,
+      webhooks,
     ]),
     organization.addChildren([members, roles, plugins, plugin]),
   ]),
