@@ -14,7 +14,7 @@ export const shared = {
 
 export default defineConfig({
   test: {
-    globalSetup: ['tests/postgres.ts', 'tests/chromium.ts'],
+    globalSetup: ['tests/postgres.ts', 'tests/sqlite.ts', 'tests/chromium.ts'],
     // Most files wait for servers, databases and browsers of their own: two at a time keep even a small machine busy.
     maxWorkers: 2,
     projects: [

@@ -85,7 +85,7 @@ it('connections are served by the other workers while one of them hangs', async 
 }, 240_000)
 
 it('a first worker that is killed before it serves is replaced like any other', async () => {
-  const database = await createTestDatabase('sqlite')
+  const database = await createTestDatabase('sqlite', 'empty')
   const launched = launchServer(database.url, { HALYARD_WORKERS: '2' })
   const starting = () => launched.lines.find(line => line.includes('worker_started'))
   await expect.poll(starting).toBeDefined()
