@@ -58,8 +58,9 @@ describe('the flag list', { timeout: 120_000 }, () => {
 
   it('reviews a toggle with its impact and undoes it', async () => {
     const page = await visit.signedIn('/')
-    const onOff = page.getByRole('switch', { name: 'dark-mode is on' })
-    await onOff.click({ force: true })
+    // The row is complete and no longer moves.
+    await page.getByText('Off for everyone').waitFor()
+    await page.getByRole('switch', { name: 'dark-mode is on' }).click({ force: true })
     const review = page.getByRole('dialog', { name: 'Turn dark-mode on?' })
     await review.getByText('Turned on').waitFor()
     await review.getByRole('heading', { name: 'Impact' }).waitFor()
@@ -67,7 +68,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     expect((await flagNamed('dark-mode')).active).toBe(false)
     await review.getByRole('button', { name: 'Turn on' }).click()
     await page.getByText('dark-mode turned on').waitFor()
-    expect((await flagNamed('dark-mode')).active).toBe(true)
+    await expect.poll(async () => (await flagNamed('dark-mode')).active).toBe(true)
     await expectSound(page)
     await page.getByRole('button', { name: 'Undo' }).click()
     await page.getByText('Off for everyone').waitFor()
@@ -138,7 +139,7 @@ describe('the flag list', { timeout: 120_000 }, () => {
     await page.getByRole('checkbox', { name: 'Select dark-mode' }).check()
     await page.getByRole('button', { name: 'Restore' }).click()
     await page.getByText('No matching flags').waitFor()
-    expect((await flagNamed('dark-mode')).deleted).toBe(false)
+    await expect.poll(async () => (await flagNamed('dark-mode')).deleted).toBe(false)
   })
 
   it('lists the flags that failed, and copies many to another project', async () => {

@@ -129,8 +129,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: /Account/ }).click()
     await page.getByRole('menuitem', { name: 'Deutsch' }).click()
     await page.getByText('Noch keine Flags').waitFor()
-    expect(await page.evaluate('document.documentElement.lang')).toBe('de')
-    expect(await page.evaluate("document.documentElement.getAttribute('data-mantine-color-scheme')")).toBe('dark')
+    await page.locator('html[lang=de][data-mantine-color-scheme=dark]').waitFor()
     await expectSound(page)
   })
 
@@ -149,7 +148,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Search…' }).click()
     await field.fill('no such thing')
     await page.getByText('No results').waitFor()
-    expect(await page.getByRole('option').count()).toBe(0)
+    await expect.poll(() => page.getByRole('option').count()).toBe(0)
     await field.fill('user-17')
     await page.getByRole('option', { name: /Evaluate flags for user-17/ }).waitFor()
     await page.keyboard.press('Escape')
@@ -166,7 +165,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'Flags' }).waitFor()
     await expectSound(page)
     // The off-screen navigation is not focusable.
-    expect(await page.getByRole('navigation').count()).toBe(0)
+    await expect.poll(() => page.getByRole('navigation').count()).toBe(0)
     const menu = page.getByRole('button', { name: /menu$/ })
     await menu.focus()
     await page.keyboard.press('Enter')
