@@ -38,9 +38,9 @@ export function followUpstream(options: Options): Following {
   let currentAt: number | undefined
   let connects = 0
   let failures = 0
-  let tellFirst: (error: Error | undefined) => void = () => {}
+  let resolveFirst: (error: Error | undefined) => void = () => {}
   const firstAttempt = new Promise<Error | undefined>(resolve => {
-    tellFirst = resolve
+    resolveFirst = resolve
   })
 
   const have = (): Record<string, string> =>
@@ -64,7 +64,7 @@ export function followUpstream(options: Options): Following {
         failures = 0
         doubtful.clear()
         onCurrent()
-        tellFirst(undefined)
+        resolveFirst(undefined)
       }
       if (connection === 'following') currentAt = Date.now()
     }
@@ -82,7 +82,7 @@ export function followUpstream(options: Options): Following {
         { problem: error?.message ?? 'the stream ended', retryMilliseconds: pause },
         'not following the upstream',
       )
-      tellFirst(error ?? new Error('The stream ended.'))
+      resolveFirst(error ?? new Error('The stream ended.'))
       await wait(pause, undefined, { signal: closing.signal }).catch(() => {})
     }
   }

@@ -104,7 +104,7 @@ export function createSnapshots({
     else remove(entry)
     await refresh(entry)
     entry.loading = undefined
-    makeRoom(entry)
+    evict(entry)
     return entry.current
   }
 
@@ -169,18 +169,18 @@ export function createSnapshots({
   }
 
   /** Evicts the least recently used projects, except the one just loaded. */
-  function makeRoom(loaded: Entry): void {
+  function evict(loaded: Entry): void {
     let flags = 0
     let bytes = 0
     for (const { current } of entries.values()) {
       flags += current?.live.length ?? 0
       bytes += current?.bytes ?? 0
     }
-    const isRoom = () => entries.size <= projectsMax && flags <= flagsMax && bytes <= bytesMax
-    if (isRoom()) return
+    const fits = () => entries.size <= projectsMax && flags <= flagsMax && bytes <= bytesMax
+    if (fits()) return
     const byUse = [...entries.values()].filter(entry => entry !== loaded).sort((a, b) => a.lastUse - b.lastUse)
     for (const entry of byUse) {
-      if (isRoom()) return
+      if (fits()) return
       if (entry.loading || entry.keepers > 0) continue
       flags -= entry.current?.live.length ?? 0
       bytes -= entry.current?.bytes ?? 0

@@ -5,7 +5,7 @@ import { onEachDatabase } from '../testing/databases.ts'
 import { edgeKey, flagsAt, type RunningEdge, removeEdgeFolder, startEdge } from '../testing/edges.ts'
 import { type OpenStream, openStream } from '../testing/event-source.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
-import { changesKeptHours, changesKeptMin } from './trim-changes.ts'
+import { changesRetainedHours, changesRetainedMin } from './trim-changes.ts'
 
 const hour = 60 * 60 * 1000
 const forNoOne = { groups: [{ properties: [], rollout_percentage: 0 }] }
@@ -34,7 +34,7 @@ onEachDatabase('trimming the log of changes', dialect => {
 
   const db = () => awake.halyard.storage.kysely
   const now = (): Instant => instantOf(new Date())
-  const tomorrow = () => plusMilliseconds(now(), (changesKeptHours + 1) * hour)
+  const tomorrow = () => plusMilliseconds(now(), (changesRetainedHours + 1) * hour)
   const kept = async (): Promise<number[]> =>
     (await db().selectFrom('changes').select('sequence').orderBy('sequence').execute()).map(({ sequence }) => sequence)
 
@@ -42,7 +42,7 @@ onEachDatabase('trimming the log of changes', dialect => {
   const trimAt = (at: Instant) => Promise.all([awake, sleeper].map(node => node.halyard.jobs.runDue(at)))
 
   /** Many changes at one instant that no node needs. */
-  const tellOfNothing = (count: number, at: Instant) =>
+  const insertChanges = (count: number, at: Instant) =>
     db()
       .transaction()
       .execute(async tx => {
@@ -57,9 +57,9 @@ onEachDatabase('trimming the log of changes', dialect => {
       })
   /** Everything up to now is deleted, except the newest. */
   const forget = async () => {
-    await tellOfNothing(changesKeptMin, now())
+    await insertChanges(changesRetainedMin, now())
     await trimAt(tomorrow())
-    expect(await kept()).toHaveLength(changesKeptMin)
+    expect(await kept()).toHaveLength(changesRetainedMin)
   }
   const follow = async (node: Scenario, path: string, headers: Record<string, string> = {}) => {
     const stream = await openStream(node.url + path, { authorization: `Bearer ${node.key}`, ...headers })
@@ -69,21 +69,23 @@ onEachDatabase('trimming the log of changes', dialect => {
   const asking = (distinct_id: string) => ({ token: awake.projectToken, distinct_id })
 
   it('deletes old changes and keeps the newest, whatever their age', async () => {
-    await tellOfNothing(changesKeptMin + 10, plusMilliseconds(now(), -2 * changesKeptHours * hour))
+    await insertChanges(changesRetainedMin + 10, plusMilliseconds(now(), -2 * changesRetainedHours * hour))
     const [newest] = (await kept()).slice(-1)
     await trimAt(now())
-    expect(await kept()).toEqual(Array.from({ length: changesKeptMin }, (_, n) => newest! - changesKeptMin + 1 + n))
-    await tellOfNothing(20, now())
+    expect(await kept()).toEqual(
+      Array.from({ length: changesRetainedMin }, (_, n) => newest! - changesRetainedMin + 1 + n),
+    )
+    await insertChanges(20, now())
     await trimAt(now())
-    expect((await kept()).length).toBe(changesKeptMin)
-    await tellOfNothing(changesKeptMin, now())
+    expect((await kept()).length).toBe(changesRetainedMin)
+    await insertChanges(changesRetainedMin, now())
     await trimAt(now())
     // Those of today stay, even when there are more.
-    expect((await kept()).length).toBe(changesKeptMin + 20)
+    expect((await kept()).length).toBe(changesRetainedMin + 20)
   })
 
   it('is not blocked by a change with a timestamp in the future', async () => {
-    await tellOfNothing(1, plusMilliseconds(now(), 365 * changesKeptHours * hour))
+    await insertChanges(1, plusMilliseconds(now(), 365 * changesRetainedHours * hour))
     await forget()
   })
 

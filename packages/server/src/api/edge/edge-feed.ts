@@ -97,7 +97,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       if (known) unseen.set(known.project, '')
     }
 
-    async function tellProject(id: number): Promise<void> {
+    async function sendProject(id: number): Promise<void> {
       const state = keeping.has(id) ? await states.find(id) : undefined
       stale.delete(id)
       if (!state) return forget(id)
@@ -116,7 +116,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         isCurrent = false
       } else if (stale.size > 0) {
         isCurrent = false
-        await tellProject(stale.values().next().value!)
+        await sendProject(stale.values().next().value!)
       } else if (unseen.size > 0) {
         const project = unseen.keys().next().value!
         unseen.delete(project)

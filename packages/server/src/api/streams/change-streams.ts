@@ -79,7 +79,7 @@ export function createChangeStreams(
   const unsubscribe = changes.subscribe(
     batch => {
       for (const [response, { actor }] of streams) {
-        const frames = batch.filter(change => mayHearOf(actor, change)).map(frameOfChange)
+        const frames = batch.filter(change => isVisibleTo(actor, change)).map(frameOfChange)
         if (frames.length > 0) write(response, frames.join(''))
       }
       // Not awaited: looking up a key waits for the very changes that are being delivered.
@@ -118,7 +118,7 @@ export function createChangeStreams(
   }
 }
 
-function mayHearOf(actor: Actor, { topic, organizationId, projectId, entityId }: Change): boolean {
+function isVisibleTo(actor: Actor, { topic, organizationId, projectId, entityId }: Change): boolean {
   if (topic === 'identity' && entityId === String(actor.user.id)) return true
   if (organizationId === null) return false
   if (projectId === null) return levelIn(actor, organizationId) !== undefined
