@@ -13,6 +13,8 @@ export interface Freeze {
   readonly tag: string | null
   readonly when: { readonly startsAt: Instant; readonly endsAt: Instant } | Recurrence
   readonly reason: string
+  /** Members of these roles are not held up. */
+  readonly exceptRoles: readonly string[]
   readonly createdBy: User
   readonly createdAt: Instant
 }

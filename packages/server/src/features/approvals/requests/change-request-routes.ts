@@ -19,7 +19,7 @@ import type { Impact } from '../policy.ts'
 import { applyRequest, rebaseRequest } from './apply-request.ts'
 import { type ChangeRequest, canDecide, isOpen, requestStates } from './change-request.ts'
 import type { RequestFilter } from './change-request-store.ts'
-import { canCancel, cancelRequest, decideRequest, getRequest, reviewRequest } from './decide-request.ts'
+import { canCancel, cancelRequest, claimRequest, decideRequest, getRequest, reviewRequest } from './decide-request.ts'
 import { type Preview, previewRequest, requiredPolicies } from './preview-request.ts'
 import { proposeRequest } from './propose-request.ts'
 
@@ -58,13 +58,13 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, body } = request
     checkFields(body.patch)
     const proposal = { ...body, patch: body.patch as FlagWrite, applyAt: readApplyAt(body.apply_at, now()) }
-    const proposed = await database.transaction(async tx => {
+    const proposed = await writes.save(request, async (tx, permit) => {
       const flag = body.flag_id === undefined ? undefined : await tx.flags.find(project.id, body.flag_id)
       if (body.flag_id !== undefined && !flag) {
         throw invalid('flag_id', 'does_not_exist', `This project has no flag with id ${body.flag_id}.`)
       }
       if (flag) await requireCanEdit(tx, actor, project, flag)
-      return proposeRequest(tx, actor, project, flag, proposal, now())
+      return proposeRequest(tx, actor, project, flag, proposal, now(), permit)
     })
     const status = body.dry_run ? 200 : 201
     return answer({ status, body: requestToWire(proposed, [], actor.user) })
@@ -99,6 +99,16 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, params } = request
     const cancel = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
     return outcomeOf(actor, project, await database.transaction(tx => cancelRequest(tx, actor, project, cancel, now())))
+  })
+
+  serve(r.claim, async request => {
+    const { actor, project, params } = request
+    const claim = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
+    const claimed = await database.transaction(async tx => {
+      await requireCanEditTarget(tx, actor, project, await getRequest(tx, project, claim.requestId))
+      return claimRequest(tx, actor, project, claim, now())
+    })
+    return outcomeOf(actor, project, claimed)
   })
 
   serve(r.apply, async ({ actor, project, params }) => {
