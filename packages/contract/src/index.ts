@@ -13,6 +13,7 @@ import { flagRoutes } from './flags/flags.ts'
 import { groupRoutes, personRoutes } from './flags/persons.ts'
 import { rollbackRoutes } from './flags/rollback.ts'
 import { scheduledChangeRoutes } from './flags/scheduled-changes.ts'
+import { accessControlRoutes } from './organizations/access-controls.ts'
 import { apiKeyRoutes } from './organizations/api-keys.ts'
 import { organizationFlagRoutes } from './organizations/organization-flags.ts'
 import { organizationRoutes } from './organizations/organizations.ts'
@@ -64,6 +65,7 @@ export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags/flags.ts'
 export type { Group, GroupType, ListedPerson, Person } from './flags/persons.ts'
 export { type MetricSample, metricSamplesMax, type RollbackReport } from './flags/rollback.ts'
 export type { ScheduledChange } from './flags/scheduled-changes.ts'
+export type { AccessControl } from './organizations/access-controls.ts'
 export type { ApiKey } from './organizations/api-keys.ts'
 export { copyTargetsMax } from './organizations/organization-flags.ts'
 export type { Invite, Member, NewInvite, Organization } from './organizations/organizations.ts'
@@ -135,6 +137,7 @@ export const routes = {
   pluginConfigs: pluginConfigRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,
+  accessControls: accessControlRoutes,
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
   rollback: rollbackRoutes,

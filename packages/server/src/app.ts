@@ -11,6 +11,7 @@ import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { serveAccessControls } from './features/access/access-control-routes.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
 import type { GatedWrites } from './features/approvals/gated-writes.ts'
@@ -158,6 +159,7 @@ export function createApp({
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
   serveOrganizationFlags(serve, { database, writes, now })
+  serveAccessControls(serve, { database, now })
   serveRoleAccess(serve, { database, now })
   serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })
