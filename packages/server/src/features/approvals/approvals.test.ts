@@ -216,6 +216,36 @@ onEachDatabase('approvals', dialect => {
     expect((await s.get(`${p.path}/change_requests/?review=open`)).body.count).toBe(0)
   })
 
+  it('stores the note of a save in the history, or as the reason of the request that it opens', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'noted' })
+    const path = `${p.path}/feature_flags/${flag.id}/`
+    const note = { 'x-halyard-note': encodeURIComponent('Für die Messe 🎪') }
+    expect((await s.patch(path, { name: 'one' }, note)).status).toBe(200)
+    expect((await s.patch(path, { name: 'two' }, { 'x-halyard-note': '100%' })).status).toBe(200)
+    const { body: activity } = await s.get(`${path}activity/`)
+    const notes = activity.results.map((entry: { detail: { trigger: unknown } }) => entry.detail.trigger)
+    expect(notes.slice(0, 2)).toEqual([{ note: '100%' }, { note: 'Für die Messe 🎪' }])
+    const long = await s.patch(path, { name: 'three' }, { 'x-halyard-note': 'x'.repeat(2001) })
+    expect(long.body).toMatchObject({ attr: 'X-Halyard-Note', code: 'max_length' })
+    await p.gate()
+    const { body } = await s.patch(path, { name: 'four' }, note)
+    expect(await p.request(body.change_request.id)).toMatchObject({ reason: 'Für die Messe 🎪' })
+  })
+
+  it('says in a dry run whether a change would need approval, by the number of people if a policy asks', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'foreseen', filters: rollout(10) })
+    const foreseen = async (patch: object) =>
+      (await s.post(`${p.path}/change_requests/`, { flag_id: flag.id, patch, dry_run: true })).body.state
+    expect(await foreseen({ name: 'x' })).toBe('approved')
+    const policy = await p.gate({ conditions: { type: 'people_affected', value: 5 } })
+    expect(await foreseen({ filters: rollout(90) })).toBe('approved')
+    await s.patch(policy, { conditions: {} })
+    expect(await foreseen({ filters: rollout(90) })).toBe('pending')
+    expect(await foreseen({ active: false })).toBe('approved')
+  })
+
   it('asks for approval only where the conditions of a policy hold', async () => {
     const p = await gated()
     const flag = await p.flag({ key: 'conditional', filters: rollout(10), tags: ['checkout'] })

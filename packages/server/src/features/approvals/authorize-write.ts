@@ -88,7 +88,8 @@ export async function authorizeFlagWrite(
   const change = { stored, flag, requester: permit.requester, impact }
   const needed = neededFor(project, change, policies)
   const isGated = needed.policies.length > 0 || frozen !== undefined
-  return isGated ? bypassOrRaise(tx, permit.emergency, project, needed) : { trigger: null }
+  if (isGated) return bypassOrRaise(tx, permit.emergency, project, needed)
+  return { trigger: noteOf(permit) }
 }
 
 interface RequestedFlagChange {
@@ -99,11 +100,16 @@ interface RequestedFlagChange {
 }
 
 /** A change of a flag as a request, with the policies that it meets: none when it could be made directly. */
-export const flagChangeNeeded = async (
+export async function flagChangeNeeded(
   tx: Stores,
   project: Project,
   change: RequestedFlagChange,
-): Promise<ApprovalNeeded> => neededFor(project, change, await tx.policies.listEnabled(project.id))
+  impactOf: () => Impact | undefined,
+): Promise<ApprovalNeeded> {
+  const policies = await tx.policies.listEnabled(project.id)
+  const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
+  return neededFor(project, { ...change, impact: isMeasured ? impactOf() : undefined }, policies)
+}
 
 function neededFor(
   project: Project,
@@ -164,7 +170,7 @@ export async function authorizeCohortWrite(
   }
   const proposed = change(permit.requester.isByKey)
   const matching = policies.filter(policy => matchesPolicy(policy, proposed))
-  if (matching.length === 0 && !frozen) return { trigger: null }
+  if (matching.length === 0 && !frozen) return { trigger: noteOf(permit) }
   const [before, after] = [cohortContentOf(stored), cohortContentOf(cohort)]
   const { base, patch } = changedFields({ ...before }, { ...after })
   return bypassOrRaise(tx, permit.emergency, project, {
@@ -221,6 +227,8 @@ async function hasRole(
   if (userId === undefined || roles.length === 0) return false
   return (await tx.policies.eligible(organizationId, { users: [], roles })).has(userId)
 }
+
+const noteOf = ({ note }: DirectPermit): FreeObject | null => (note === undefined ? null : { note })
 
 const isEmergency = (permit: Permit): boolean => permit.kind === 'direct' && permit.emergency !== null
 

@@ -13,6 +13,8 @@ export interface DirectPermit extends SaveChecks {
   readonly kind: 'direct'
   readonly requester: Requester
   readonly emergency: Emergency | null
+  /** Why, as the requester said it: stored with the version, or with the change request that is opened instead. */
+  readonly note?: string | undefined
 }
 
 /** Break glass: policies and freezes are bypassed, and the change is reviewed afterwards. */

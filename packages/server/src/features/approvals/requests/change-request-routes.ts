@@ -58,13 +58,13 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, body } = request
     checkFields(body.patch)
     const proposal = { ...body, patch: body.patch as FlagWrite, applyAt: readApplyAt(body.apply_at, now()) }
-    const proposed = await database.transaction(async tx => {
+    const proposed = await writes.save(request, async (tx, permit) => {
       const flag = body.flag_id === undefined ? undefined : await tx.flags.find(project.id, body.flag_id)
       if (body.flag_id !== undefined && !flag) {
         throw invalid('flag_id', 'does_not_exist', `This project has no flag with id ${body.flag_id}.`)
       }
       if (flag) await requireCanEdit(tx, actor, project, flag)
-      return proposeRequest(tx, actor, project, flag, proposal, now())
+      return proposeRequest(tx, actor, project, flag, proposal, now(), permit)
     })
     const status = body.dry_run ? 200 : 201
     return answer({ status, body: requestToWire(proposed, [], actor.user) })
