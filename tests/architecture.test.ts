@@ -169,7 +169,11 @@ describe('the gate', () => {
       'server/features/approvals/gated-writes.ts',
       'server/features/schedules/run-schedules.ts',
     ])
-    expect(makers('approved')).toEqual(['server/features/approvals/gated-writes.ts'])
+    // A scheduled change was approved when it was planned.
+    expect(makers('approved')).toEqual([
+      'server/features/approvals/gated-writes.ts',
+      'server/features/schedules/run-schedules.ts',
+    ])
   })
 })
 

@@ -17,6 +17,7 @@ const tags: Readonly<Record<string, string>> = {
   'Change requests': 'Changes that wait for approval: review, decide, rebase and apply them.',
   Environments: 'Projects as environments of an application; promotion from one to another.',
   Freezes: 'Times in which flags and cohorts are not changed.',
+  Webhooks: 'Addresses that are notified of changes, and what was sent to them.',
   'Scheduled changes': 'Change a flag at a later time, or roll it out step by step.',
   Rollback: 'Switch a flag off automatically when a metric crosses a threshold.',
   'Flags of an organization': 'Find and copy flags across the projects of an organization.',
