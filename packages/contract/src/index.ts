@@ -5,12 +5,14 @@ import { webhookRoutes } from './change-control/webhooks.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
+import { flagDetailRoutes } from './flags/flag-details.ts'
 import { flagEvaluationRoutes } from './flags/flag-evaluation.ts'
 import { flagIntentRoutes } from './flags/flag-intents.ts'
 import { flagReachRoutes } from './flags/flag-reach.ts'
 import { flagVersionRoutes } from './flags/flag-versions.ts'
 import { flagRoutes } from './flags/flags.ts'
 import { groupRoutes, personRoutes } from './flags/persons.ts'
+import { playgroundRoutes } from './flags/playground.ts'
 import { rollbackRoutes } from './flags/rollback.ts'
 import { scheduledChangeRoutes } from './flags/scheduled-changes.ts'
 import { accessControlRoutes } from './organizations/access-controls.ts'
@@ -58,11 +60,27 @@ export {
 } from './flags/dashboards.ts'
 export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
 export { bucketingAlgorithms, propertyOperators } from './flags/flag-definition.ts'
+export {
+  type FlagComment,
+  type FlagDetails,
+  type FlagHealth,
+  flagCommentCharactersMax,
+  flagLinksMax,
+  type HealthCheck,
+  healthChecks,
+  type UsedBy,
+} from './flags/flag-details.ts'
 export type { EvaluationReason } from './flags/flag-evaluation.ts'
 export type { BlastRadius } from './flags/flag-reach.ts'
 export type { FlagVersion } from './flags/flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags/flags.ts'
 export type { Group, GroupType, ListedPerson, Person } from './flags/persons.ts'
+export {
+  type PlaygroundRow,
+  type PlaygroundValue,
+  playgroundFlagsMax,
+  playgroundPeopleMax,
+} from './flags/playground.ts'
 export { type MetricSample, metricSamplesMax, type RollbackReport } from './flags/rollback.ts'
 export type { ScheduledChange } from './flags/scheduled-changes.ts'
 export type { AccessControl } from './organizations/access-controls.ts'
@@ -124,6 +142,7 @@ export const routes = {
   edge: edgeRoutes,
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
+  flagDetails: flagDetailRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
@@ -134,6 +153,7 @@ export const routes = {
   organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
   persons: personRoutes,
+  playground: playgroundRoutes,
   pluginConfigs: pluginConfigRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,

@@ -110,6 +110,7 @@ export const flags = {
     usage: 'Usage',
     schedule: 'Schedule',
     history: 'History',
+    details: 'Ownership',
     copies: 'Projects',
     code: 'Code',
     access: 'Access',
@@ -154,6 +155,9 @@ export const flags = {
     table: 'Show as table',
     day: 'Day',
     total: 'Total',
+    sum: (count: string) => `${count} in total`,
+    partial: 'Today is not over: the shaded part will still grow.',
+    soFar: (day: string) => `${day} (so far)`,
   },
   copies: {
     title: 'This flag in other projects',
