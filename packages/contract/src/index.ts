@@ -1,6 +1,7 @@
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
+import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
@@ -39,6 +40,7 @@ export {
   type PromotionPlan,
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
+export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -120,6 +122,7 @@ export const routes = {
   edge: edgeRoutes,
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
+  flagList: flagListRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,

@@ -25,6 +25,7 @@ import { serveIngest } from './features/events/ingest-routes.ts'
 import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
 import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
+import { serveFlagList } from './features/flag-list/flag-list-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
@@ -147,6 +148,7 @@ export function createApp({
   serveChangeRequests(serve, { database, writes, measure, now })
   serveFlagVersions(serve, { database, writes, now })
   serveBulkFlags(serve, { database, writes, now })
+  serveFlagList(serve, { database, changes, writes, now })
   serveSchedules(serve, { database, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })

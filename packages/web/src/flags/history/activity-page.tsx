@@ -8,7 +8,7 @@ import { useProject } from '../../services/session-queries.ts'
 import { LoadMoreList } from '../../ui/data/load-more-list.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { useFlags } from '../use-flags.ts'
+import { useFlagKeys } from '../use-flag-keys.ts'
 import { useWording } from '../use-wording.ts'
 import { Entry } from './history-tab.tsx'
 
@@ -19,12 +19,6 @@ export function ActivityPage() {
   const t = useMessages()
   const { projectId } = useParams({ from: '/shell/project/$projectId/activity' })
   const project = useProject(projectId)
-  const { flags } = useFlags(projectId)
-  const wording = useWording({
-    project: project ?? { group_types: {} },
-    flags: flags ?? [],
-    cohorts: useCohorts(projectId),
-  })
   const call = useCall()
   const activity = useInfiniteQuery({
     queryKey: ['activity', projectId],
@@ -37,6 +31,8 @@ export function ActivityPage() {
       }),
     getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
   })
+  const flags = useFlagKeys(projectId, activity.data)
+  const wording = useWording({ project: project ?? { group_types: {} }, flags, cohorts: useCohorts(projectId) })
   return (
     <Page title={t.shell.activity} intro={project?.name}>
       <LoadMoreList query={activity} empty={<EmptyState title={t.history.empty} text={t.history.emptyText} />}>
