@@ -2,6 +2,7 @@ import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/appr
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
@@ -44,6 +45,7 @@ export {
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -143,6 +145,7 @@ export const routes = {
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
   flagDetails: flagDetailRoutes,
+  flagList: flagListRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,

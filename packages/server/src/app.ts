@@ -28,6 +28,7 @@ import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
 import { serveFlagDetails } from './features/flag-details/flag-details-routes.ts'
 import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
+import { serveFlagList } from './features/flag-list/flag-list-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
@@ -158,6 +159,7 @@ export function createApp({
   serveFlagVersions(serve, { database, writes, now })
   serveBulkFlags(serve, { database, writes, now })
   serveSchedules(serve, { database, writes, now })
+  serveFlagList(serve, { database, changes, writes, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
