@@ -81,7 +81,7 @@ export type {
   PluginLogEntry,
   PluginMetrics,
 } from './plugins/plugin-configs.ts'
-export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
+export { type CatalogEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
 export { ProblemBody } from './problem.ts'
 export {
   type Access,

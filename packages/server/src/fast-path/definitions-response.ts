@@ -6,7 +6,7 @@ import { type EncodedHeads, encodedHeads } from './compressed-body.ts'
 
 export const definitionsPrefix = '/flags/definitions?'
 
-/** Every client polls the same URL again and again. */
+/** Each client polls the same URL repeatedly. */
 const pollsMax = 1000
 
 interface Poll {

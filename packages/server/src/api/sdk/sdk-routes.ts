@@ -22,7 +22,7 @@ interface Deps {
   readonly definitions: Definitions
 }
 
-/** The paths that PostHog's client libraries call, except those for events. */
+/** The paths that PostHog SDKs call, except those for events. */
 export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, definitions }: Deps): void {
   for (const endpoint of ['flags', 'decide'] as const) {
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -82,7 +82,7 @@ const briefly = { 'cache-control': 'public, max-age=60' }
 
 const isSent = (value: string | undefined): boolean => value !== undefined && value !== 'false' && value !== '0'
 
-/** The response to a GET: it names no user, so there is nothing to evaluate. */
+/** The response to a GET: without a distinct id there is nothing to evaluate. */
 const emptyResponse = ({ token }: Query) => {
   const { token: _token, ...config } = remoteConfig(token ?? '')
   return { errorsWhileComputingFlags: false, flags: {}, featureFlags: {}, ...config, ...olderConfig }

@@ -28,7 +28,7 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
     return take(request, reply, headers, options => streams.followDefinitions(served, reply.raw, options))
   })
 
-  // Browsers' EventSource sends no headers of its own. The address carries the public token, which is all this takes.
+  // EventSource cannot send headers. The URL carries the public token, which suffices here.
   serveSdkPath(app, ['GET'], evaluationStreamPath, async (request, reply) => {
     const { token } = queryOf(request)
     if (token !== undefined && !token.startsWith('phc_')) {
