@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { CohortDefinition } from '@halyard/engine'
+import { type CohortDefinition, isServerOnly } from '@halyard/engine'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
 import type { Flag } from '../../features/flags/flag.ts'
@@ -44,8 +44,8 @@ const flagToDefinitionWire = (flag: Flag, dependencies: Dependencies): Propertie
   filters: filtersToWire(flag.filters, dependencies),
   deleted: false,
   active: flag.active,
-  // SDKs do not support early access. They leave flags with experience continuity to the server.
-  ensure_experience_continuity: flag.ensureExperienceContinuity || hasEarlyAccess(flag.filters),
+  // SDKs leave flags with experience continuity to the server.
+  ensure_experience_continuity: flag.ensureExperienceContinuity || isServerOnly(flag.filters),
   has_encrypted_payloads: false,
   version: flag.version,
   evaluation_runtime: flag.evaluationRuntime ?? 'all',
@@ -53,10 +53,6 @@ const flagToDefinitionWire = (flag: Flag, dependencies: Dependencies): Propertie
   bucketing_identifier: flag.bucketingIdentifier,
   has_experiment: false,
 })
-
-function hasEarlyAccess({ feature_enrollment, super_groups }: Properties): boolean {
-  return feature_enrollment === true || (Array.isArray(super_groups) && super_groups.length > 0)
-}
 
 function filtersToWire(filters: Properties, dependencies: Dependencies): Properties {
   const wire: Record<string, unknown> = { ...filters }

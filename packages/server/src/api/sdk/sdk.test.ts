@@ -315,6 +315,26 @@ onEachDatabaseAndPath('the paths of SDKs', (dialect, environment) => {
       await s.patch(`${flags}${flag.id}/`, { deleted: true })
     })
 
+    it('leave the bucketing of other services to the server', async () => {
+      const bucketing = { algorithm: 'unleash', seed: 'checkout', by: 'company' }
+      const split = { variants: variants.map(({ key }, index) => ({ variant: key, weight: index === 0 ? 0 : 1 })) }
+      const filters = { groups: [{ rollout_percentage: 100, split }], multivariate: { variants }, bucketing }
+      const { body: flag } = await s.post(flags, { key: 'imported', filters })
+      expect(flag.filters).toEqual(filters)
+      const { body } = await s.get(`/flags/definitions?token=${s.projectToken}`)
+      expect(byKey(body, 'imported')).toMatchObject({ ensure_experience_continuity: true, filters })
+      const { body: known } = await ask({ person_properties: { company: 'acme' } })
+      expect(known.flags.imported).toMatchObject({ variant: 'test', reason: { code: 'condition_match' } })
+      const { body: unknown } = await ask({})
+      expect(unknown.flags.imported).toMatchObject({ enabled: false, reason: { code: 'out_of_rollout_bound' } })
+      const refused = await s.patch(`${flags}${flag.id}/`, {
+        filters: { ...filters, bucketing: { algorithm: 'rot13' } },
+      })
+      expect([refused.status, refused.body.attr]).toEqual([400, 'filters'])
+      expect(refused.body.detail).toContain('filters.bucketing.algorithm')
+      await s.patch(`${flags}${flag.id}/`, { deleted: true })
+    })
+
     it('are answered with 304 while nothing changes', async () => {
       const path = `/flags/definitions?token=${s.projectToken}&send_cohorts`
       const etag = (await s.get(path)).headers.get('etag') ?? ''
