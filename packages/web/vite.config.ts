@@ -58,8 +58,8 @@ export default defineConfig({
 })
 
 /**
- * In the browser the table of routes is methods and paths alone; limits and lists of names stay. The schemas have done their work when the types were
- * checked, so neither they nor their library are sent.
+ * In the browser the table of routes is methods and paths alone; limits and lists of names stay. The schemas have done
+ * their work when the types were checked, so neither they nor their library are sent.
  */
 function contractTable(): Plugin {
   const id = '\0halyard-contract'

@@ -2,6 +2,7 @@ import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/appr
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
@@ -15,6 +16,7 @@ import { groupRoutes, personRoutes } from './flags/persons.ts'
 import { playgroundRoutes } from './flags/playground.ts'
 import { rollbackRoutes } from './flags/rollback.ts'
 import { scheduledChangeRoutes } from './flags/scheduled-changes.ts'
+import { accessControlRoutes } from './organizations/access-controls.ts'
 import { apiKeyRoutes } from './organizations/api-keys.ts'
 import { organizationFlagRoutes } from './organizations/organization-flags.ts'
 import { organizationRoutes } from './organizations/organizations.ts'
@@ -43,6 +45,7 @@ export {
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -82,6 +85,7 @@ export {
 } from './flags/playground.ts'
 export { type MetricSample, metricSamplesMax, type RollbackReport } from './flags/rollback.ts'
 export type { ScheduledChange } from './flags/scheduled-changes.ts'
+export type { AccessControl } from './organizations/access-controls.ts'
 export type { ApiKey } from './organizations/api-keys.ts'
 export { copyTargetsMax } from './organizations/organization-flags.ts'
 export type { Invite, Member, NewInvite, Organization } from './organizations/organizations.ts'
@@ -141,6 +145,7 @@ export const routes = {
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
   flagDetails: flagDetailRoutes,
+  flagList: flagListRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
@@ -155,6 +160,7 @@ export const routes = {
   pluginConfigs: pluginConfigRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,
+  accessControls: accessControlRoutes,
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
   rollback: rollbackRoutes,

@@ -6,6 +6,7 @@
 export { checkCohort, checkFlag } from './compile/check.ts'
 export type { CompiledFlag } from './compile/compiler.ts'
 export type { Requirements } from './compile/requirements.ts'
+export { type Coverage, coverageOf } from './definition/coverage.ts'
 export type {
   CohortDefinition,
   Definitions,

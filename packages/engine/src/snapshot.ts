@@ -108,18 +108,18 @@ export class Snapshot {
     return this.#requirements
   }
 
-  /** The values that a flag can have, by its position in `flags`. A single one proves that the flag is constant. */
-  get reachable(): readonly ReadonlySet<FlagValue>[] {
-    this.#reachable ??= reachableValues(this.#project)
-    return this.#reachable
-  }
-
   /** What one flag and its dependencies read; undefined when there is no such flag. */
   requirementsOf(key: string): Requirements | undefined {
     const index = this.#project.index.ofKey(key)
     if (index === undefined) return undefined
     const flags = Array.from(withDependencies(this.#project, [index]), position => this.flags[position]!)
     return requirementsOf(flags, this.#project.compiler)
+  }
+
+  /** The values that a flag can have, by its position in `flags`. A single one proves that the flag is constant. */
+  get reachable(): readonly ReadonlySet<FlagValue>[] {
+    this.#reachable ??= reachableValues(this.#project)
+    return this.#reachable
   }
 
   /** Evaluates flags for one subject. Never throws and has no side effects. */

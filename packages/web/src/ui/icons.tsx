@@ -80,6 +80,7 @@ export const SearchIcon = icon(
   </>,
 )
 export const CrossIcon = icon(<path d="M6 6l12 12M18 6 6 18" />)
+export const ColumnsIcon = icon(<path d="M5 5h14v14H5zM10 5v14M14.5 5v14" />)
 export const ChevronIcon = icon(<path d="m8 10 4 4 4-4" />)
 export const SwitchIcon = icon(<path d="m8 9 4-4 4 4M8 15l4 4 4-4" />)
 export const UpIcon = icon(<path d="M12 19V5M6 11l6-6 6 6" />)

@@ -11,7 +11,7 @@ import { LoadMoreList } from '../../ui/data/load-more-list.tsx'
 import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Page } from '../../ui/layout/page.tsx'
-import { useFlags } from '../use-flags.ts'
+import { useFlagKeys } from '../use-flag-keys.ts'
 import { useWording } from '../use-wording.ts'
 import { type ActivitySearch, activityQuery } from './activity-search.ts'
 import { Entry } from './history-tab.tsx'
@@ -27,12 +27,6 @@ export function ActivityPage() {
   const { projectId } = useParams({ from: '/shell/project/$projectId/activity' })
   const search = useSearch({ from: '/shell/project/$projectId/activity' })
   const project = useProject(projectId)
-  const { flags } = useFlags(projectId)
-  const wording = useWording({
-    project: project ?? { group_types: {} },
-    flags: flags ?? [],
-    cohorts: useCohorts(projectId),
-  })
   const call = useCall()
   const activity = useInfiniteQuery({
     queryKey: ['activity', projectId, search],
@@ -46,6 +40,8 @@ export function ActivityPage() {
     getNextPageParam: (last, pages) => (last.next === null ? undefined : pages.length * pageSize),
   })
   const isFiltered = Object.keys(search).length > 0
+  const flags = useFlagKeys(projectId, activity.data)
+  const wording = useWording({ project: project ?? { group_types: {} }, flags, cohorts: useCohorts(projectId) })
   return (
     <Page title={t.shell.activity} intro={project?.name} actions={<Export projectId={projectId} search={search} />}>
       <Filters projectId={projectId} organizationId={project?.organization} search={search} />
