@@ -82,8 +82,7 @@ function sentenceOf({ kind, event }: Delivery, { projectName }: MessageContext):
   const through = event.keyLabel ? ` (${event.keyLabel})` : ''
   const fields = [...new Set(changes.flatMap(({ field }) => field ?? []))].slice(0, fieldsNamedMax)
   const what = fields.length > 0 ? `: ${fields.join(', ')}` : ''
-  const { reason, emergency } = (trigger ?? {}) as { reason?: unknown; emergency?: unknown }
-  const given = typeof reason === 'string' ? reason : typeof emergency === 'string' ? emergency : ''
+  const given = [trigger?.reason, trigger?.emergency, trigger?.note].find(text => typeof text === 'string') ?? ''
   const why = given === '' ? '' : `. Reason: ${given}`
   return `[${projectName}] ${verbs[kind]} "${name}" by ${who}${through}${what}${why}`
 }
