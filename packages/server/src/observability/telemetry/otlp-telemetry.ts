@@ -159,7 +159,7 @@ class TracedRequest implements RequestSpan {
   }
 }
 
-const none = Object.freeze({})
+const none: Readonly<Record<string, string>> = Object.freeze({})
 
 function createTracing(traces: TracerProvider, version: string): Tracing {
   const propagator = new W3CTraceContextPropagator()
