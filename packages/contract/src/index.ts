@@ -40,7 +40,7 @@ export {
   type PromotionPlan,
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
-export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export type { Webhook, WebhookDelivery, WebhookEvent } from './change-control/webhooks.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
