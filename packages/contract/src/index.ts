@@ -1,6 +1,7 @@
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
+import { webhookRoutes } from './change-control/webhooks.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
@@ -40,6 +41,7 @@ export {
   type PromotionPlan,
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
+export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
@@ -56,7 +58,7 @@ export {
   dashboardTilesMax,
 } from './flags/dashboards.ts'
 export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
-export { propertyOperators } from './flags/flag-definition.ts'
+export { bucketingAlgorithms, propertyOperators } from './flags/flag-definition.ts'
 export type { EvaluationReason } from './flags/flag-evaluation.ts'
 export type { BlastRadius } from './flags/flag-reach.ts'
 export type { FlagVersion } from './flags/flag-versions.ts'
@@ -83,7 +85,7 @@ export type {
   PluginLogEntry,
   PluginMetrics,
 } from './plugins/plugin-configs.ts'
-export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
+export { type CatalogEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
 export { ProblemBody } from './problem.ts'
 export {
   type Access,
@@ -127,6 +129,7 @@ export const routes = {
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
   freezes: freezeRoutes,
+  webhooks: webhookRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,

@@ -46,6 +46,7 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
@@ -56,6 +57,7 @@ import type { Instant } from './instant.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
 import type { Tracing } from './observability/telemetry/tracing.ts'
+import type { Outgoing } from './outgoing/outgoing.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
@@ -92,6 +94,8 @@ export interface AppDeps {
   readonly scanner: Scanner
   readonly tracing: Tracing | undefined
   readonly writes: GatedWrites
+  /** Requests to webhooks. */
+  readonly outgoing: Outgoing
   /** How many people a change of a flag concerns. */
   readonly measure: (save: FlagSave) => Promise<Impact | undefined>
   /** There is background work on cohorts. */
@@ -118,6 +122,7 @@ export function createApp({
   serving,
   tracing,
   writes,
+  outgoing,
   measure,
   now,
 }: AppDeps): FastifyInstance {
@@ -145,11 +150,12 @@ export function createApp({
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
+  serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
   serveChangeRequests(serve, { database, writes, measure, now })
   serveFlagVersions(serve, { database, writes, now })
   serveBulkFlags(serve, { database, writes, now })
   serveFlagList(serve, { database, changes, writes, now })
-  serveSchedules(serve, { database, now })
+  serveSchedules(serve, { database, writes, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })

@@ -31,6 +31,7 @@ import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
+import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
@@ -98,6 +99,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   schedules: ({ db }) => sqlScheduleStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
   usage: ({ db }) => sqlUsageStore(db),
+  webhooks: ({ db }) => sqlWebhookStore(db),
 }
 
 /** A transaction needs a few of the many stores: each is created on first access. */

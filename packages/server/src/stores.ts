@@ -26,6 +26,7 @@ import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-sto
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { ChangeLog } from './storage/changes/changes.ts'
@@ -63,6 +64,7 @@ export interface Stores {
   readonly signInFailures: SignInFailureStore
   readonly schedules: ScheduleStore
   readonly usage: UsageStore
+  readonly webhooks: WebhookStore
 }
 
 export interface ReadLimits {

@@ -127,6 +127,11 @@ const settings = createRoute({
   path: '/settings',
   component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
 })
+const webhooks = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/webhooks',
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
+})
 const organization = createRoute({ getParentRoute: () => shell, path: '/organization/$organizationId' })
 const members = createRoute({
   getParentRoute: () => organization,
@@ -165,7 +170,20 @@ const tree = root.addChildren([
     home,
     account,
     unknown,
-    project.addChildren([flags, newFlag, flag, activity, explain, persons, person, groups, cohorts, cohort, settings]),
+    project.addChildren([
+      flags,
+      newFlag,
+      flag,
+      activity,
+      explain,
+      persons,
+      person,
+      groups,
+      cohorts,
+      cohort,
+      settings,
+      webhooks,
+    ]),
     organization.addChildren([members, roles, plugins, plugin]),
   ]),
 ])

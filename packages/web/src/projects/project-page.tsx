@@ -1,7 +1,7 @@
 import { type Project, routes } from '@halyard/contract'
 import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { isAdmin } from '../services/permissions.ts'
@@ -90,9 +90,28 @@ function Settings({ project }: { project: Project }) {
       </form>
       <TokenSection project={project} canEdit={canEdit} />
       <SecretKeys project={project} canEdit={canEdit} />
+      {canEdit && !keys.isPending && <WebhooksLink projectId={params.project_id} />}
       {/* Rendered once its position is final. */}
       {canEdit && !keys.isPending && <DeleteProject project={project} onDelete={remove} />}
     </Stack>
+  )
+}
+
+function WebhooksLink({ projectId }: { projectId: string }) {
+  const t = useMessages()
+  return (
+    <section>
+      <Title order={2}>{t.webhooks.title}</Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t.project.webhooksIntro}
+      </Text>
+      <Button
+        variant="default"
+        renderRoot={props => <Link {...props} to="/project/$projectId/settings/webhooks" params={{ projectId }} />}
+      >
+        {t.project.manageWebhooks}
+      </Button>
+    </section>
   )
 }
 
