@@ -22,6 +22,7 @@ export { isServerOnly } from './definition/server-only.ts'
 export { type OpenFeatureReason, type OpenFeatureResult, openFeatureResult } from './evaluate/openfeature.ts'
 export type { Outcome, Reason, ReasonCode } from './evaluate/outcome.ts'
 export type { Results } from './evaluate/results.ts'
+export type { FlagValue } from './explain/reachable-values.ts'
 export type {
   CohortTrace,
   ConditionTrace,

@@ -225,6 +225,15 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
         .execute()
       return rows.map(toFlag)
     },
+    async listByAnalyticsDashboard(projectId, dashboardId) {
+      const rows = await flags()
+        .where('flags.project_id', '=', projectId)
+        // A coarse filter: 12 also finds 112.
+        .where('flags.analytics_dashboards', 'like', `%${dashboardId}%`)
+        .orderBy('flags.id')
+        .execute()
+      return rows.map(toFlag).filter(flag => flag.analyticsDashboards.includes(dashboardId))
+    },
 
     async checkLimits(projectId, { flags: added, filters }) {
       if (!limits) return

@@ -76,6 +76,8 @@ export interface FlagStore {
   listWatched(afterId: number, limit: number): Promise<readonly Flag[]>
   /** Live, active flags with a condition on another flag. */
   listDependents(projectId: number): Promise<readonly Flag[]>
+  /** Flags, deleted ones too, that name the dashboard among their analytics dashboards. */
+  listByAnalyticsDashboard(projectId: number, dashboardId: number): Promise<readonly Flag[]>
 
   /** Raises `invalid` when the project's limits allow no further live flag, or not its filters. */
   checkLimits(projectId: number, added: { readonly flags: number; readonly filters: FreeObject }): Promise<void>

@@ -123,6 +123,7 @@ export const flags: FlagsMessages = {
     usage: 'Nutzung',
     schedule: 'Zeitplan',
     history: 'Verlauf',
+    details: 'Zuständigkeit',
     copies: 'Projekte',
     code: 'Code',
     access: 'Zugriff',
@@ -167,6 +168,9 @@ export const flags: FlagsMessages = {
     table: 'Als Tabelle anzeigen',
     day: 'Tag',
     total: 'Gesamt',
+    sum: count => `${count} insgesamt`,
+    partial: 'Der heutige Tag ist noch nicht vorbei: Der schattierte Teil wächst noch.',
+    soFar: day => `${day} (bisher)`,
   },
   copies: {
     title: 'Dieses Flag in anderen Projekten',

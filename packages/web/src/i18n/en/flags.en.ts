@@ -121,6 +121,7 @@ export const flags = {
     usage: 'Usage',
     schedule: 'Schedule',
     history: 'History',
+    details: 'Ownership',
     copies: 'Projects',
     code: 'Code',
     access: 'Access',
@@ -165,6 +166,9 @@ export const flags = {
     table: 'Show as table',
     day: 'Day',
     total: 'Total',
+    sum: (count: string) => `${count} in total`,
+    partial: 'Today is not over: the shaded part will still grow.',
+    soFar: (day: string) => `${day} (so far)`,
   },
   copies: {
     title: 'This flag in other projects',
