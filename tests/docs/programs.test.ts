@@ -58,7 +58,7 @@ describe('programs in the quick starts', () => {
     const pages = (kind: string) => programs.filter(program => program.kind === kind).map(({ page }) => page)
     expect(pages('node')).toEqual(['in-process.md', 'in-process.md', 'node.md', 'node.md', 'openfeature.md'])
     expect(pages('browser')).toEqual(['browser.md', 'in-process.md', 'openfeature.md'])
-    expect([pages('html'), pages('react')]).toEqual([['browser.md'], ['react.md']])
+    expect([pages('html'), pages('react')]).toEqual([['browser.md'], ['openfeature.md', 'react.md']])
   })
 
   it.each(nodePrograms)('$title evaluates a flag in Node, ends, and prints no warning', async ({ source }) => {
@@ -87,7 +87,7 @@ describe('programs in the quick starts', () => {
 
   it.each(browserPrograms)('$title evaluates a flag in a browser and prints no warning', async ({ kind, source }) => {
     const program = source.replaceAll('phc_…', token).replaceAll('https://flags.example.com', server.url)
-    files = kind === 'html' ? scriptTagSite(program) : await bundledSite(program)
+    files = kind === 'html' ? { '/': html(program) } : await bundledSite(program)
     const page = await (await browser.newContext()).newPage()
     const complaints: string[] = []
     page.on('pageerror', error => complaints.push(String(error)))
@@ -119,11 +119,6 @@ async function withOwnPackages(source: string): Promise<string> {
 
 const html = (text: string) => ({ type: 'text/html; charset=utf-8', text })
 const script = (text: string) => ({ type: 'text/javascript; charset=utf-8', text })
-
-function scriptTagSite(page: string) {
-  const library = readFileSync(join(root, 'node_modules/posthog-js/dist/array.full.no-external.js'), 'utf8')
-  return { '/': html(page), '/posthog.js': script(library) }
-}
 
 async function bundledSite(program: string) {
   const { outputFiles } = await build({

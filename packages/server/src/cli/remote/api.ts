@@ -53,7 +53,7 @@ export const connect =
       headers: {
         authorization: `Bearer ${key}`,
         'content-type': 'application/json',
-        ...(emergency !== undefined && { 'x-halyard-emergency': emergency }),
+        ...(emergency !== undefined && { 'x-halyard-emergency': encodeURIComponent(emergency) }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => {

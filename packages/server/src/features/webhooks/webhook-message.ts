@@ -75,15 +75,14 @@ const slackEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt
 const discordCharactersMax = 2000
 const fieldsNamedMax = 10
 
-/** One line for people: what happened, to what, where, by whom, and why. */
+/** One line for people: what happened, to what, where, which user did it, and why. */
 function sentenceOf({ kind, event }: Delivery, { projectName }: MessageContext): string {
   const { name, changes, trigger } = event.detail
   const who = event.email ?? 'Halyard'
   const through = event.keyLabel ? ` (${event.keyLabel})` : ''
   const fields = [...new Set(changes.flatMap(({ field }) => field ?? []))].slice(0, fieldsNamedMax)
   const what = fields.length > 0 ? `: ${fields.join(', ')}` : ''
-  const { reason, emergency } = (trigger ?? {}) as { reason?: unknown; emergency?: unknown }
-  const given = typeof reason === 'string' ? reason : typeof emergency === 'string' ? emergency : ''
+  const given = [trigger?.reason, trigger?.emergency, trigger?.note].find(text => typeof text === 'string') ?? ''
   const why = given === '' ? '' : `. Reason: ${given}`
   return `[${projectName}] ${verbs[kind]} "${name}" by ${who}${through}${what}${why}`
 }
