@@ -58,8 +58,8 @@ export default defineConfig({
 })
 
 /**
- * In the browser the table of routes is methods and paths alone, and limits stay. The schemas have done their work when the types were
- * checked, so neither they nor their library are sent.
+ * In the browser the table of routes is methods and paths alone; limits and lists of names stay. The schemas have done their work when
+ * the types were checked, so neither they nor their library are sent.
  */
 function contractTable(): Plugin {
   const id = '\0halyard-contract'
@@ -69,20 +69,22 @@ function contractTable(): Plugin {
     resolveId: source => (source === '@halyard/contract' ? id : null),
     async load(wanted) {
       if (wanted !== id) return null
-      const { routes, scopeObjects, ...rest } = await readContract()
-      const limits = Object.entries(rest).filter(([, value]) => typeof value === 'number')
+      const { routes, ...rest } = await readContract()
+      const constants = Object.entries(rest).filter(([, value]) => typeof value === 'number' || isTextList(value))
       const plain = Object.fromEntries(
         Object.entries(routes).map(([group, members]) => [
           group,
           Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
         ]),
       )
-      return Object.entries({ routes: plain, scopeObjects, ...Object.fromEntries(limits) })
+      return Object.entries({ routes: plain, ...Object.fromEntries(constants) })
         .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
         .join('\n')
     },
   }
 }
+
+const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(item => typeof item === 'string')
 
 /** Swagger UI is distributed under the Apache License, which must accompany it. */
 function swaggerLicense(): Plugin {
@@ -99,7 +101,6 @@ function swaggerLicense(): Plugin {
 
 async function readContract(): Promise<{
   routes: Record<string, Record<string, { method: string; path: string }>>
-  scopeObjects: readonly string[]
   [limit: string]: unknown
 }> {
   const { outputFiles } = await build({
