@@ -59,6 +59,7 @@ beforeAll(async () => {
     groups: { path: `${project}/groups`, shows: 'acme' },
     activity: { path: `${project}/activity`, shows: 'created' },
     settings: { path: `${project}/settings`, shows: 'No secret keys yet' },
+    webhooks: { path: `${project}/settings/webhooks`, shows: 'No webhooks yet' },
     members: { path: `${organization}/members`, shows: 'owner@' },
     roles: { path: `${organization}/roles`, shows: 'No roles yet' },
     account: { path: '/account', shows: 'First key' },
