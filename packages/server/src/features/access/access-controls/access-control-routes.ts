@@ -1,11 +1,14 @@
 import { routes } from '@halyard/contract'
-import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
-import { forbidden, invalid } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
-import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../tenancy.ts'
-import { getFlag } from '../flags/flag-routes.ts'
-import { canEditFlag, canEditWithout, editAccess, flagResource } from './access.ts'
+import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
+import type { Instant } from '../../../instant.ts'
+import { forbidden, invalid } from '../../../problem.ts'
+import type { Database } from '../../../stores.ts'
+import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../../tenancy.ts'
+import { getFlag } from '../../flags/flag-routes.ts'
+import { canEditFlag, canEditWithout, editAccess, flagResource } from '../access.ts'
+import { announceAccess } from '../announce-access.ts'
+import { grantRoleAccess, revokeRoleAccess } from '../grant-role-access.ts'
+import { grantsFor, requireCanGrant } from '../grants.ts'
 import {
   availableLevels,
   controlToWire,
@@ -15,9 +18,6 @@ import {
   roleOf,
   setResourceControl,
 } from './access-control.ts'
-import { announceAccess } from './announce-access.ts'
-import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
-import { grantsFor, requireCanGrant } from './grants.ts'
 
 interface Deps {
   readonly database: Database
