@@ -57,9 +57,11 @@ export default defineConfig({
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
 })
 
+const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(item => typeof item === 'string')
+
 /**
- * In the browser the table of routes is methods and paths alone, and limits stay. The schemas have done their work when the types were
- * checked, so neither they nor their library are sent.
+ * In the browser the table of routes is methods and paths alone; limits and lists of names stay. The schemas have done their work when
+ * the types were checked, so neither they nor their library are sent.
  */
 function contractTable(): Plugin {
   const id = '\0halyard-contract'
@@ -69,15 +71,15 @@ function contractTable(): Plugin {
     resolveId: source => (source === '@halyard/contract' ? id : null),
     async load(wanted) {
       if (wanted !== id) return null
-      const { routes, scopeObjects, ...rest } = await readContract()
-      const limits = Object.entries(rest).filter(([, value]) => typeof value === 'number')
+      const { routes, ...rest } = await readContract()
+      const plainValues = Object.entries(rest).filter(([, value]) => typeof value === 'number' || isTextList(value))
       const plain = Object.fromEntries(
         Object.entries(routes).map(([group, members]) => [
           group,
           Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
         ]),
       )
-      return Object.entries({ routes: plain, scopeObjects, ...Object.fromEntries(limits) })
+      return Object.entries({ routes: plain, ...Object.fromEntries(plainValues) })
         .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
         .join('\n')
     },

@@ -10,7 +10,9 @@ import { serveChanges } from './api/streams/change-routes.ts'
 import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
+import { servePlayground } from './evaluation/playground-routes.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { serveAccessControls } from './features/access/access-control-routes.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
 import type { GatedWrites } from './features/approvals/gated-writes.ts'
@@ -24,7 +26,9 @@ import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
+import { serveFlagDetails } from './features/flag-details/flag-details-routes.ts'
 import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
+import { serveFlagList } from './features/flag-list/flag-list-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
@@ -145,6 +149,7 @@ export function createApp({
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
+  serveFlagDetails(serve, { database, snapshots: serving.snapshots, now })
   serveFlagIntents(serve, { writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })
@@ -154,10 +159,13 @@ export function createApp({
   serveFlagVersions(serve, { database, writes, now })
   serveBulkFlags(serve, { database, writes, now })
   serveSchedules(serve, { database, writes, now })
+  serveFlagList(serve, { database, changes, writes, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
+  servePlayground(serve, serving)
   serveOrganizationFlags(serve, { database, writes, now })
+  serveAccessControls(serve, { database, now })
   serveRoleAccess(serve, { database, now })
   serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })

@@ -14,6 +14,7 @@ import { sqlEnvironmentStore } from './features/environments/environment-store.s
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
 import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
+import { sqlFlagDetailsStore } from './features/flag-details/flag-details-store.sql.ts'
 import { type CommittedFlags, createCommittedFlags } from './features/flags/committed-flags.ts'
 import { createFlagCounts, type FlagCounts } from './features/flags/flag-counts.ts'
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
@@ -80,6 +81,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   dashboards: ({ db }) => sqlDashboardStore(db),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
+  flagDetails: ({ db }) => sqlFlagDetailsStore(db),
   flags: context => sqlFlagStore(context.db, context),
   freezes: ({ db }) => sqlFreezeStore(db),
   groups: ({ db }) => sqlGroupStore(db),

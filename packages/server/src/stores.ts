@@ -12,6 +12,7 @@ import type { EnvironmentStore } from './features/environments/environment-store
 import type { ReceivedBatchStore } from './features/events/ingest/received-batch-store.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
 import type { UsageStore } from './features/events/usage/usage-store.ts'
+import type { FlagDetailsStore } from './features/flag-details/flag-details-store.ts'
 import type { FlagStore } from './features/flags/flag-store.ts'
 import type { FreezeStore } from './features/freezes/freeze-store.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
@@ -45,6 +46,7 @@ export interface Stores {
   readonly dashboards: DashboardStore
   readonly environments: EnvironmentStore
   readonly eventCounts: EventCountStore
+  readonly flagDetails: FlagDetailsStore
   readonly flags: FlagStore
   readonly freezes: FreezeStore
   readonly groups: GroupStore

@@ -5,7 +5,7 @@ import { inProject, route } from '../route.ts'
 import { IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
 
 /** What a webhook can be notified of. */
-const webhookEvents = [
+export const webhookEvents = [
   'flag.created',
   'flag.updated',
   'flag.deleted',

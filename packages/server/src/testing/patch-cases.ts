@@ -66,6 +66,15 @@ export const patchCases: readonly PatchCase[] = [
     without: { version: 'a precondition of the change, not a field' },
     tied: [['active', 'performed_rollback', 'Enabling a flag clears the mark of an earlier rollback.']],
   },
+  {
+    path: `${project}/feature_flags/:id/details`,
+    setUp: async s => ({ path: `${await made(s, `${s.project}/feature_flags/`, { key: 'detailed' })}details/` }),
+    values: {
+      expected_end: ['2030-01-31', '2031-01-31'],
+      links: [[{ title: 'first', url: 'https://example.com/1' }], [{ title: 'second', url: 'https://example.com/2' }]],
+    },
+    without: { owner: 'names a member; has a test of its own' },
+  },
   ...[
     { path: project, own: (_s: Scenario, id: number) => `/api/projects/${id}/` },
     { path: '/api/environments/:project_id', own: (_s: Scenario, id: number) => `/api/environments/${id}/` },

@@ -9,6 +9,7 @@ import {
   redirect,
 } from '@tanstack/react-router'
 import { readFlagTab } from '../flags/flag-tabs.ts'
+import { readActivitySearch } from '../flags/history/activity-search.ts'
 import { readFlagSearch } from '../flags/list/flag-search.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
@@ -86,6 +87,7 @@ const flag = createRoute({
 const activity = createRoute({
   getParentRoute: () => project,
   path: '/activity',
+  validateSearch: readActivitySearch,
   component: lazyRouteComponent(() => import('../flags/history/activity-page.tsx'), 'ActivityPage'),
 })
 const explain = createRoute({
@@ -121,6 +123,16 @@ const cohort = createRoute({
   getParentRoute: () => project,
   path: '/cohorts/$cohortId',
   component: lazyRouteComponent(() => import('../cohorts/cohort-page.tsx'), 'CohortPage'),
+})
+const health = createRoute({
+  getParentRoute: () => project,
+  path: '/health',
+  component: lazyRouteComponent(() => import('../health/health-page.tsx'), 'HealthPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => project,
+  path: '/playground',
+  component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
 })
 const settings = createRoute({
   getParentRoute: () => project,
@@ -181,6 +193,8 @@ const tree = root.addChildren([
       groups,
       cohorts,
       cohort,
+      health,
+      playground,
       settings,
       webhooks,
     ]),

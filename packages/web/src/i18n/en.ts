@@ -13,6 +13,8 @@ import { projects } from './en/projects.en.ts'
 import { schedule } from './en/schedule.en.ts'
 import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
+import { health } from './en/tools/health.en.ts'
+import { playground } from './en/tools/playground.en.ts'
 
 /** All English messages. A translation has the same shape: a missing message does not compile. */
 export const en = {
@@ -23,6 +25,7 @@ export const en = {
   ...conditions,
   ...editor,
   ...explain,
+  ...health,
   ...history,
   ...schedule,
   ...persons,
@@ -30,6 +33,7 @@ export const en = {
   ...projects,
   ...account,
   ...cohorts,
+  ...playground,
   ...plugins,
 }
 

@@ -10,8 +10,10 @@ import {
   GearIcon,
   PersonIcon,
   PlugIcon,
+  PulseIcon,
   QuestionIcon,
   ShieldIcon,
+  TableIcon,
   UsersIcon,
 } from '../ui/icons.tsx'
 import classes from './shell.module.css'
@@ -27,7 +29,9 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
+    { to: '/project/$projectId/health', label: t.shell.health, Icon: PulseIcon },
     { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
+    { to: '/project/$projectId/playground', label: t.shell.playground, Icon: TableIcon },
     { to: '/project/$projectId/cohorts', label: t.shell.cohorts, Icon: CircleIcon },
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },

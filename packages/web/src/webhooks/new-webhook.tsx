@@ -1,4 +1,4 @@
-import { routes, type WebhookEvent } from '@halyard/contract'
+import { routes, type WebhookEvent, webhookEvents } from '@halyard/contract'
 import { Button, MultiSelect, NativeSelect, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -10,7 +10,6 @@ import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
 import { FormRow } from '../ui/layout/form-row.tsx'
-import { webhookEvents } from './webhook-events.ts'
 
 type Format = 'json' | 'slack' | 'teams' | 'discord'
 const formats: { value: Format; label: string }[] = [
@@ -81,7 +80,7 @@ export function NewWebhook({ projectId }: { projectId: string }) {
             <MultiSelect
               label={t.webhooks.events}
               placeholder={draft.events.length === 0 ? t.webhooks.allEvents : ''}
-              data={webhookEvents}
+              data={[...webhookEvents]}
               value={draft.events}
               onChange={events => set({ events: events as WebhookEvent[] })}
               clearable

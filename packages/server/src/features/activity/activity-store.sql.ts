@@ -36,6 +36,8 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
       )
     }
     if (filter.userId !== undefined) query = query.where('activity.user_id', '=', filter.userId)
+    if (filter.activity !== undefined) query = query.where('activity.activity', '=', filter.activity)
+    if (filter.entryId !== undefined) query = query.where('activity.id', '=', filter.entryId)
     if (filter.from !== undefined) query = query.where('activity.created_at', '>=', filter.from)
     if (filter.to !== undefined) query = query.where('activity.created_at', '<', filter.to)
     return query

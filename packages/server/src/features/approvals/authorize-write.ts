@@ -39,7 +39,7 @@ export interface ApprovalNeeded extends RequestedContent {
   readonly impact: Impact | null
 }
 
-/** Raised before anything is written. Callers answer with the change request that they open. */
+/** Raised before anything is written. Callers respond with the change request that they open. */
 export class ApprovalRequired extends Error {
   readonly needed: ApprovalNeeded
 
@@ -58,7 +58,7 @@ export class ApprovalWithdrawn extends Error {
   }
 }
 
-/** The one gate before a flag is written. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
+/** The only authorization check of a flag write. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
 export async function authorizeFlagWrite(
   tx: Stores,
   permit: Permit,
@@ -139,7 +139,7 @@ export interface MemberChange {
   readonly removed?: FreeObject
 }
 
-/** The one gate before a cohort is written. A new cohort changes no flag, so only changes of existing ones can need approval. */
+/** The only authorization check of a cohort write. A new cohort changes no flag, so only changes of existing ones can need approval. */
 export async function authorizeCohortWrite(
   tx: Stores,
   permit: Permit,
@@ -305,7 +305,7 @@ const precedence: readonly Action[] = [
 
 function flagFields(stored: Flag | undefined, flag: FlagContent): Pick<RequestedContent, 'base' | 'patch'> {
   const { createdAt, ...content } = contentOf(flag)
-  // A new flag is as old as its creation, not as the request for it.
+  // A new flag is created when the request is applied, not when it was opened.
   return stored
     ? changedFields({ ...contentOf(stored) }, { ...content, createdAt })
     : { base: {}, patch: { ...content } }

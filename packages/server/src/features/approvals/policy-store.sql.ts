@@ -16,7 +16,7 @@ const policiesIn = (db: Kysely<Tables>) =>
     .selectAll('approval_policies')
     .select(embeddedUser('creator'))
 
-/** Every write of a flag or cohort asks this. */
+/** Runs in every write of a flag or cohort. */
 const findEnabled = preparedQuery((db, { projectId }: { projectId: number }) =>
   policiesIn(db)
     .where('approval_policies.project_id', '=', projectId)

@@ -63,7 +63,7 @@ export type PolicyCondition =
   | { readonly type: 'author_is_key' }
   | { readonly type: 'all'; readonly conditions: readonly PolicyCondition[] }
 
-/** How many people a change concerns. */
+/** How many people a change affects. */
 export interface Impact {
   readonly affected: number
   readonly gains: number

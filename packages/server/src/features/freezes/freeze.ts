@@ -7,7 +7,7 @@ import { occurrenceAround, type Recurrence } from './recurrence.ts'
 export interface Freeze {
   readonly id: number
   readonly organizationId: string
-  /** All that are set must fit; none means the whole organization. */
+  /** All that are set must match; none means the whole organization. */
   readonly environmentSetId: number | null
   readonly projectId: number | null
   readonly tag: string | null

@@ -75,7 +75,7 @@ const slackEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt
 const discordCharactersMax = 2000
 const fieldsNamedMax = 10
 
-/** One line for people: what happened, to what, where, who did it, and why. */
+/** One line for people: what happened, to what, where, which user did it, and why. */
 function sentenceOf({ kind, event }: Delivery, { projectName }: MessageContext): string {
   const { name, changes, trigger } = event.detail
   const who = event.email ?? 'Halyard'

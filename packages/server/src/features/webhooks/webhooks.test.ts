@@ -165,7 +165,7 @@ onEachDatabase('webhooks', dialect => {
     const disabled = await s.get(p.hook)
     expect(disabled.body).toMatchObject({ enabled: false, disabled_reason: expect.stringContaining('returned 410') })
     received = []
-    await p.flag({ key: 'while-disabled' })
+    await p.flag({ key: 'not-delivered' })
     await run(10_000)
     expect(received).toEqual([])
     respond = () => 200

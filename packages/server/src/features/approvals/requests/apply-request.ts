@@ -46,7 +46,7 @@ export async function applyRequest(applying: Applying, request: ChangeRequest): 
     if (!setback) throw error
     return transaction(async tx => {
       const stored = await getRequest(tx, project, request.id)
-      // It was edited or applied by another node meanwhile: the setback belongs to what it was.
+      // It was edited, or applied by another node, meanwhile: the failure concerns the earlier content.
       if (stored.version !== request.version) return stored
       const next = moved(stored, setback, now)
       await tx.changeRequests.save(next)
@@ -167,7 +167,7 @@ async function writeContent(
 
 const authorFor = (user: User, keyLabel: string | null) => ({ user, key: { label: keyLabel ?? '' } })
 
-/** Puts the request on top of the present flag: a new content, so that all decisions are void. */
+/** Rebases the request onto the current flag. That is new content, so all decisions are void. */
 export async function rebaseRequest(
   tx: Stores,
   actor: Actor,

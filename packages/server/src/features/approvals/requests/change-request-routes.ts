@@ -74,7 +74,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, params } = request
     const stored = await database.read(tx => getRequest(tx, project, Number(params.request_id)))
     const { reason = '', content_hash: contentHash } = request.body
-    // What the approver has seen is what is measured: an edit meanwhile is another content.
+    // The content that the approver has seen is measured: an edit meanwhile creates different content.
     const impact = (await impactOf(project, stored)) ?? null
     const decision = { requestId: stored.id, decision: 'approved', reason, contentHash, impact } as const
     const decided = await database.transaction(tx => decideRequest(tx, actor, project, decision, now()))
@@ -139,7 +139,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
   const apply = (actor: Actor, project: Project, request: ChangeRequest) =>
     applyRequest({ writes, transaction: database.transaction, project, appliedBy: actor, now: now() }, request)
 
-  /** How many people applying it now would concern. */
+  /** How many people applying it now would affect. */
   async function impactOf(project: Project, request: ChangeRequest): Promise<Impact | undefined> {
     if (request.kind !== 'flag' || !isOpen(request)) return undefined
     const { flag: stored, next } = await database.read(tx => previewRequest(tx, project, request))
@@ -250,7 +250,7 @@ interface Query {
   readonly review?: string
 }
 
-/** Lenient, as PostHog, except that an unknown state or id finds nothing. */
+/** Lenient, like PostHog, except that an unknown state or id finds nothing. */
 function readFilter(query: Query, actor: Actor): RequestFilter {
   const states = query.state?.split(',').flatMap(state => requestStates.find(known => known === state) ?? [])
   const id = readId(query.resource_id)

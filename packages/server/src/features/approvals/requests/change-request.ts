@@ -83,7 +83,7 @@ export const contentHashOf = ({ kind, flagId, cohortId, baseVersion, patch, appl
     .update(JSON.stringify(sorted([kind, flagId, cohortId, baseVersion, patch, applyAt])))
     .digest('hex')
 
-/** The same content with other consequences needs approval again: earlier decisions are void. */
+/** The same content with another impact needs approval again: earlier decisions are void. */
 export const hashWithImpact = (contentHash: string, { affected }: Impact): string =>
   createHash('sha256').update(`${contentHash} ${affected}`).digest('hex')
 

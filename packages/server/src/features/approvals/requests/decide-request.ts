@@ -140,7 +140,7 @@ export async function reviewRequest(
   return next
 }
 
-/** Approves what no policy holds any more, after policies have changed. Bounded by the number of open requests. */
+/** Approves requests that no policy blocks any longer, after policies have changed. Bounded by the number of open requests. */
 export async function releaseRequests(tx: Stores, actor: Actor, project: Project, now: Instant): Promise<void> {
   const page = await tx.changeRequests.list(project.id, { states: ['pending'] }, { limit: 1000, offset: 0 })
   for (const request of page.items) {

@@ -8,7 +8,7 @@ export interface Merge {
 }
 
 /**
- * Puts a patch on top of what was saved since its base. A field that only one side changed takes that side's value; `filters` are merged by
+ * Rebases a patch onto what was saved since its base. A field that only one side changed takes that side's value; `filters` are merged by
  * condition, variants and payload, so that two people can edit two conditions.
  */
 export function mergeChange(base: FreeObject, patch: FreeObject, current: FreeObject, winner: Winner = 'mine'): Merge {
@@ -130,7 +130,7 @@ const insertedBoth = (mine: readonly unknown[], theirs: readonly unknown[]): rea
 ]
 
 interface ListEdits {
-  /** What became of each item of the base; undefined when it was removed. */
+  /** The new version of each item of the base; undefined when it was removed. */
   readonly items: readonly unknown[]
   /** What was inserted before each item of the base, and after the last. */
   readonly inserted: readonly (readonly unknown[])[]

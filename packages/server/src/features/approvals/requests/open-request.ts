@@ -9,7 +9,7 @@ import { recordRequest } from './record-request.ts'
 
 const openPerProjectMax = 1000
 
-/** What the requester says about it. */
+/** What the requester enters. */
 export interface RequestNote {
   readonly title?: string | undefined
   readonly reason?: string | undefined

@@ -64,7 +64,7 @@ const isPaired = (pair: unknown): boolean => pair !== null && pair !== undefined
 const pick = (from: FreeObject, fields: FreeObject): FreeObject =>
   Object.fromEntries(Object.keys(fields).flatMap(field => (field in from ? [[field, from[field]]] : [])))
 
-/** What policies see of a request. */
+/** The parts of a request that policies are matched against. */
 export function proposedChange(request: ChangeRequest, preview: Preview, impact?: Impact): ProposedChange {
   const { isByKey } = request
   const known = impact ?? request.impact ?? undefined

@@ -21,7 +21,7 @@ export interface Proposal {
   readonly dry_run?: boolean | undefined
 }
 
-/** Opens a change request on purpose, whether or not a policy asks for it. Raises `invalid` for a change that could not be applied now. */
+/** Opens a change request on purpose, whether or not a policy requires it. Raises `invalid` for a change that could not be applied now. */
 export async function proposeRequest(
   tx: Stores,
   actor: Actor,
