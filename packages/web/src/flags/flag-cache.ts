@@ -3,7 +3,7 @@ import type { InfiniteData, QueryClient } from '@tanstack/react-query'
 import { type OptimisticFlag, rebased, visibleFlag, withoutPatch, withPatch } from './optimistic-flag.ts'
 
 /** Which flags a list holds. */
-export type FlagKind = 'live' | 'deleted' | 'stale'
+export type FlagKind = 'live' | 'deleted' | 'stale' | 'archived'
 
 export interface FlagPage {
   readonly count: number
@@ -12,7 +12,7 @@ export interface FlagPage {
 
 export type FlagPages = InfiniteData<FlagPage>
 
-const flagKinds = ['live', 'deleted', 'stale'] as const
+const flagKinds = ['live', 'deleted', 'stale', 'archived'] as const
 export const listKey = (projectId: string, kind: FlagKind) => ['flags', projectId, kind] as const
 export const flagKey = (projectId: string, flagId: number | string) => ['flag', projectId, String(flagId)] as const
 
@@ -129,7 +129,9 @@ export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Flag[
 }
 
 const belongs = (flag: Flag, kind: FlagKind): boolean =>
-  kind === 'deleted' ? flag.deleted : !flag.deleted && (kind === 'live' || flag.active)
+  kind === 'deleted'
+    ? flag.deleted
+    : !flag.deleted && flag.archived === (kind === 'archived') && (kind !== 'stale' || flag.active)
 
 /** Lists are sorted newest first. A flag older than all loaded ones arrives with its own page. */
 function insert(pages: FlagPage[], flag: Flag): FlagPage[] {

@@ -1,8 +1,10 @@
 import { type Flag, type FlagWrite, routes } from '@halyard/contract'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
+import type { SaveMode } from '../change-control/gate/save-mode.ts'
 import { useCall } from '../services/services.ts'
 import { applyPatch, type FlagKind, type FlagPage, type FlagPages, listKey, settlePatch } from './flag-cache.ts'
+import { saveFlag } from './save-flag.ts'
 
 /** The first page is small, so that rows appear quickly; the rest follows in one batch. */
 const firstPageSize = 100
@@ -17,6 +19,7 @@ const filterOf = (kind: FlagKind) =>
     live: {},
     deleted: { deleted: 'true' },
     stale: { active: 'STALE' },
+    archived: { archived: 'true' },
   })[kind]
 
 /** All flags of a project, newest first: search and sort need no further requests. */
@@ -99,10 +102,13 @@ export function usePatchFlag(projectId: string) {
   const call = useCall()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: ({ flag, patch }: { flag: Flag; patch: FlagWrite }) =>
-      call(routes.flags.update, { params: { project_id: projectId, id: String(flag.id) }, body: patch }),
-    onMutate: ({ flag, patch }) => applyPatch(queries, projectId, flag, patch),
-    onSuccess: (updated, { patch }) => settlePatch(queries, projectId, updated.id, patch, updated),
+    mutationFn: ({ flag, patch, mode }: { flag: Flag; patch: FlagWrite; mode: SaveMode }) =>
+      saveFlag(call, { projectId, flagId: flag.id, patch }, mode),
+    onMutate: ({ flag, patch, mode }) => {
+      if (mode.kind !== 'request') applyPatch(queries, projectId, flag, patch)
+    },
+    onSuccess: (outcome, { flag, patch }) =>
+      settlePatch(queries, projectId, flag.id, patch, outcome.kind === 'saved' ? outcome.flag : undefined),
     onError: (_error, { flag, patch }) => settlePatch(queries, projectId, flag.id, patch),
   })
 }

@@ -1,5 +1,7 @@
 import type { Flag } from '@halyard/contract'
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { plainSave, type SaveMode } from '../change-control/gate/save-mode.ts'
+import { useRequestedNotice } from '../change-control/gate/use-requested-notice.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
 import { usePatchFlag } from './use-flags.ts'
@@ -14,6 +16,7 @@ export function useToggle(project: { readonly id: number | string; readonly grou
   const t = useMessages()
   const notify = useNotify()
   const { mutateAsync } = usePatchFlag(String(project.id))
+  const announceRequest = useRequestedNotice(String(project.id))
   const [asked, setAsked] = useState<Flag>()
   const last = useRef<Flag>(undefined)
 
@@ -33,16 +36,19 @@ export function useToggle(project: { readonly id: number | string; readonly grou
     last.current = undefined
     if (!flag) return
     try {
-      showResult(await mutateAsync({ flag, patch: { active: !flag.active } }))
+      const outcome = await mutateAsync({ flag, patch: { active: !flag.active }, mode: plainSave })
+      if (outcome.kind === 'saved') showResult(outcome.flag)
+      else announceRequest(outcome.request)
     } catch (error) {
       notify.fail(error, flag.key)
     }
-  }, [mutateAsync, notify, showResult])
+  }, [mutateAsync, notify, showResult, announceRequest])
 
-  const confirm = async (flag: Flag) => {
-    const changed = await mutateAsync({ flag, patch: { active: !flag.active } })
-    last.current = changed
-    showResult(changed, undo)
+  const confirm = async (flag: Flag, mode: SaveMode) => {
+    const outcome = await mutateAsync({ flag, patch: { active: !flag.active }, mode })
+    if (outcome.kind === 'requested') return announceRequest(outcome.request)
+    last.current = outcome.flag
+    showResult(outcome.flag, undo)
   }
   useEffect(() => {
     const timer = setTimeout(loadDialog, idleMilliseconds)
@@ -54,7 +60,7 @@ export function useToggle(project: { readonly id: number | string; readonly grou
         <ToggleDialog
           flag={asked}
           project={project}
-          onConfirm={() => confirm(asked)}
+          onConfirm={mode => confirm(asked, mode)}
           onClose={() => setAsked(undefined)}
         />
       )}

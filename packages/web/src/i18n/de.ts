@@ -1,4 +1,6 @@
 import { account } from './de/account.de.ts'
+import { approvals } from './de/change-control/approvals.de.ts'
+import { environments } from './de/change-control/environments.de.ts'
 import { cohorts } from './de/cohorts.de.ts'
 import { conditions } from './de/conditions.de.ts'
 import { editor } from './de/editor.de.ts'
@@ -32,4 +34,6 @@ export const de: Messages = {
   ...account,
   ...cohorts,
   ...plugins,
+  ...approvals,
+  ...environments,
 }

@@ -4,7 +4,7 @@ import type { FlagKind } from '../flag-cache.ts'
 /** The list's filters as URL search parameters, so that a filtered list can be shared. */
 export interface FlagSearch {
   readonly q?: string
-  readonly state?: 'on' | 'off' | 'stale' | 'deleted'
+  readonly state?: 'on' | 'off' | 'stale' | 'archived' | 'deleted'
   readonly type?: 'boolean' | 'variants'
   readonly tag?: string
   readonly owner?: number
@@ -15,7 +15,7 @@ const oneOf = <const C extends readonly string[]>(value: unknown, ...choices: C)
   choices.find(choice => choice === value)
 
 export function readFlagSearch(search: Record<string, unknown>): FlagSearch {
-  const state = oneOf(search.state, 'on', 'off', 'stale', 'deleted')
+  const state = oneOf(search.state, 'on', 'off', 'stale', 'archived', 'deleted')
   const type = oneOf(search.type, 'boolean', 'variants')
   const sort = oneOf(search.sort, 'oldest', 'key', '-key')
   return {
@@ -55,7 +55,8 @@ export function selectFlags(flags: readonly Flag[], texts: readonly string[], se
 }
 
 /** The list that holds the flags with the wanted state. */
-export const listOf = ({ state }: FlagSearch): FlagKind => (state === 'deleted' || state === 'stale' ? state : 'live')
+export const listOf = ({ state }: FlagSearch): FlagKind =>
+  state === 'deleted' || state === 'stale' || state === 'archived' ? state : 'live'
 
 /** Search results that are not loaded yet are older, so they go last. */
 export function appendMissing(loaded: readonly Flag[], found: readonly Flag[]): readonly Flag[] {

@@ -82,6 +82,7 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
           { value: 'on', label: t.flags.stateOn },
           { value: 'off', label: t.flags.stateOff },
           { value: 'stale', label: t.flags.stateStale },
+          { value: 'archived', label: t.archive.archived },
           { value: 'deleted', label: t.flags.stateDeleted },
         ])}
         {choice('type', t.flags.type, [
