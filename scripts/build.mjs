@@ -1,4 +1,4 @@
-// Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
+// Builds the server, the dashboard and the docs site. Assumes that everything is installed; `prepare.mjs` decides when to run it.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
@@ -6,26 +6,10 @@ import { build as buildPage } from 'vite'
 import { compressFiles } from './compress-files.mjs'
 import { buildDocs } from './docs-site/build.mjs'
 import { root } from './prepare.mjs'
-import { bundleOptions, dist, makeExecutable, serverOptions } from './server-bundle.mjs'
+import { dist, makeExecutable, serverOptions } from './server-bundle.mjs'
 import { thirdPartyLicenses } from './third-party-licenses.mjs'
 
 const packages = join(root, 'packages')
-
-await build({
-  ...bundleOptions,
-  platform: 'neutral',
-  entryPoints: [join(packages, 'engine/src/index.ts')],
-  outfile: join(packages, 'engine/dist/index.js'),
-})
-
-await build({
-  ...bundleOptions,
-  platform: 'neutral',
-  entryPoints: [join(packages, 'contract/src/index.ts')],
-  outfile: join(packages, 'contract/dist/index.js'),
-  packages: 'external',
-  external: ['typebox'],
-})
 
 const { metafile } = await build({ ...serverOptions, metafile: true, absWorkingDir: root })
 makeExecutable()

@@ -63,8 +63,8 @@ async function addPersons(databaseUrl: string): Promise<void> {
   await storage.close()
 }
 
-/** Collects garbage, because this process holds the file open until then. */
-async function asNobodyHasIt(url: string): Promise<string> {
+/** A copy that no other process has open. */
+async function copyOfDatabase(url: string): Promise<string> {
   const copy = newFile()
   await halyard(url, 'backup', copy)
   return `sqlite:${copy}`
@@ -169,7 +169,7 @@ it.each([
     const source = await grownDatabase(from)
     const target = await createTestDatabase(to, 'empty')
     await addPersons(source.url)
-    const sourceUrl = from === 'sqlite' ? await asNobodyHasIt(source.url) : source.url
+    const sourceUrl = from === 'sqlite' ? await copyOfDatabase(source.url) : source.url
     const random = seededRandom(Number(process.env.HALYARD_FAULT_SEED ?? 5))
     for (let kills = 0; kills < killsCount; kills += 1) {
       const steps = 1 + Math.floor(random() * 10)

@@ -7,6 +7,25 @@ import { defineConfig, type Plugin } from 'vite'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
+/** The API reference is a page of its own, and large. */
+const isOfApp = (id: string): boolean => !/swagger-ui|api-docs/.test(id)
+
+/**
+ * Left alone, each small module that two pages share becomes a file, and a page loads dozens of them. What signing in
+ * needs is one file; what pages share is a few, each with the modules of about the same pages.
+ */
+const chunkGroups = [
+  { name: 'start', tags: ['$initial' as const], test: isOfApp, priority: 2 },
+  {
+    name: 'shared',
+    minShareCount: 2,
+    test: isOfApp,
+    entriesAware: true,
+    entriesAwareMergeThreshold: 64 * 1024,
+    priority: 1,
+  },
+]
+
 export default defineConfig({
   root: at('.'),
   plugins: [react(), contractTable(), swaggerLicense()],
@@ -26,6 +45,13 @@ export default defineConfig({
     rolldownOptions: {
       checks: { pluginTimings: false },
       input: { main: at('index.html'), apiDocs: at('api-docs.html') },
+      output: {
+        codeSplitting: { groups: chunkGroups },
+        // Grouped files import each other in circles: each module runs when it is first needed.
+        strictExecutionOrder: true,
+        // A shared file is named after all of its pages; the hash is enough.
+        chunkFileNames: ({ name }) => `assets/${name.split('~')[0]}-[hash].js`,
+      },
     },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },

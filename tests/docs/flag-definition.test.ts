@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { compile, operators } from '@halyard/engine'
+import { bucketingAlgorithms } from '@halyard/contract'
+import { bucketingAlgorithmNames, compile, operators } from '@halyard/engine'
 import { describe, expect, it } from 'vitest'
 import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
 
@@ -37,6 +38,13 @@ describe('the flag definition page', () => {
       expect(filter.operator).toBe(operator)
       expect(new Set(rows.map(({ matches }) => matches)).size, operator).toBe(2)
     }
+  })
+
+  it('lists every bucketing algorithm, as the API does', () => {
+    const [, section] = page.split('### Bucketing of other services')
+    const listed = [...section!.matchAll(/^\| `(\w+)` \| .+ \| .+ \| .+ \| .+ \|$/gm)].map(([, name]) => name)
+    expect(listed).toEqual(bucketingAlgorithmNames)
+    expect(bucketingAlgorithms).toEqual(bucketingAlgorithmNames)
   })
 
   it.each(examples)('$operator behaves as documented', ({ filter, rows }) => {

@@ -86,7 +86,7 @@ function valid(schema: AnySchema, known: Known = {}): fc.Arbitrary<unknown> {
 const orKnown = (anything: fc.Arbitrary<unknown>, known: readonly string[] | undefined): fc.Arbitrary<unknown> =>
   known ? fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: anything }) : anything
 
-/** What client libraries send, from afar. */
+/** What SDKs send, from afar. */
 const events = (known: Known) => {
   const event = fc.record(
     {

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { Page, Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 
@@ -243,6 +244,26 @@ describe('the flag list', { timeout: 120_000 }, () => {
   })
 })
 
+describe('what is loaded', { timeout: 120_000 }, () => {
+  it('is little for sign-in and for one flag', async () => {
+    const { id } = await flagNamed('pricing-test')
+    const page = await visit.open()
+    const loaded = countLoaded(page)
+    await page.goto(`/login?next=/project/${visit.scenario.project.split('/').at(-1)}/flags/${id}`)
+    await page.locator('input[type=email]').waitFor()
+    expect(await loaded.bytes('script')).toBeLessThan(120_000)
+
+    const { email, password } = visit.scenario.halyard.firstOwner!
+    await page.locator('input[type=email]').fill(email)
+    await page.locator('input[type=password]').fill(password)
+    await page.locator('button[type=submit]').click()
+    await page.getByRole('heading', { name: 'pricing-test', level: 1 }).waitFor()
+    await page.getByRole('heading', { name: 'Impact' }).waitFor()
+    expect(loaded.count('script')).toBeLessThanOrEqual(25)
+    expect(await loaded.bytes('fetch')).toBeLessThan(250_000)
+  })
+})
+
 describe('with ten thousand flags', { timeout: 180_000 }, () => {
   it('renders only visible rows, searches all flags and fetches only changed ones', async () => {
     const { scenario } = visit
@@ -289,6 +310,20 @@ describe('with ten thousand flags', { timeout: 180_000 }, () => {
     expect(bytes).toBeLessThan(250_000)
   })
 })
+
+/** Counts what a page loads, as it is on the wire. */
+function countLoaded(page: Page) {
+  const requests: Request[] = []
+  page.on('requestfinished', request => requests.push(request))
+  const of = (type: string) => requests.filter(request => request.resourceType() === type)
+  return {
+    count: (type: string) => of(type).length,
+    bytes: async (type: string) => {
+      const sizes = await Promise.all(of(type).map(request => request.sizes()))
+      return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
+    },
+  }
+}
 
 const flagsMany = 10_000
 

@@ -54,7 +54,7 @@ export {
   dashboardTilesMax,
 } from './flags/dashboards.ts'
 export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
-export { propertyOperators } from './flags/flag-definition.ts'
+export { bucketingAlgorithms, propertyOperators } from './flags/flag-definition.ts'
 export type { EvaluationReason } from './flags/flag-evaluation.ts'
 export type { BlastRadius } from './flags/flag-reach.ts'
 export type { FlagVersion } from './flags/flag-versions.ts'
@@ -81,7 +81,7 @@ export type {
   PluginLogEntry,
   PluginMetrics,
 } from './plugins/plugin-configs.ts'
-export { type CatalogueEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
+export { type CatalogEntry, type Plugin, PluginWrite, pluginNameCharactersMax } from './plugins/plugins.ts'
 export { ProblemBody } from './problem.ts'
 export {
   type Access,

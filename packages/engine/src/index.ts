@@ -17,6 +17,8 @@ export type {
 export type { Issue, IssueCode } from './definition/issue.ts'
 export { type Operator, operators } from './definition/operator.ts'
 export { usesCohorts, usesFlags, usesOf } from './definition/references.ts'
+export { isServerOnly } from './definition/server-only.ts'
+export { type OpenFeatureReason, type OpenFeatureResult, openFeatureResult } from './evaluate/openfeature.ts'
 export type { Outcome, Reason, ReasonCode } from './evaluate/outcome.ts'
 export type { Results } from './evaluate/results.ts'
 export type {
@@ -34,4 +36,5 @@ export type {
   Trace,
   VariantTrace,
 } from './explain/trace.ts'
+export { type BucketingAlgorithmName, bucketingAlgorithmNames } from './hash/vendors/bucketing-algorithms.ts'
 export { type Changes, compile, type EvaluateOptions, type ExplainOptions, type Snapshot } from './snapshot.ts'

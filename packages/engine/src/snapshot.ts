@@ -106,6 +106,14 @@ export class Snapshot {
     return this.#requirements
   }
 
+  /** What one flag and its dependencies read; undefined when there is no such flag. */
+  requirementsOf(key: string): Requirements | undefined {
+    const index = this.#project.index.ofKey(key)
+    if (index === undefined) return undefined
+    const flags = Array.from(withDependencies(this.#project, [index]), position => this.flags[position]!)
+    return requirementsOf(flags, this.#project.compiler)
+  }
+
   /** Evaluates flags for one subject. Never throws and has no side effects. */
   evaluate(subject: Subject, { keys, now }: EvaluateOptions): Results {
     const run = this.#acquire(subject, now)

@@ -44,6 +44,20 @@ export const propertyOperators = [
 /** Aliases, and the operators of cohort and flag filters. */
 const otherOperators = ['min', 'max', 'in', 'not_in', 'flag_evaluates_to'] as const
 
+/** How the services that flags are imported from assign people to rollouts and variants. */
+export const bucketingAlgorithms = [
+  'posthog',
+  'launchdarkly',
+  'unleash',
+  'growthbook_v1',
+  'growthbook_v2',
+  'flagsmith',
+  'flagd',
+  'go_feature_flag',
+  'flipt',
+  'configcat',
+] as const
+
 const groupTypeIndex = (description: string) =>
   Type.Optional(Nullable(Type.Integer({ minimum: 0, maximum: 4, description, examples: [null] })))
 
@@ -81,6 +95,70 @@ export const PropertyFilter = Type.Object(
   { title: 'PropertyFilter', description: 'Compares one property of a person or group, a cohort or another flag.' },
 )
 
+export const Bucketing = Type.Object(
+  {
+    algorithm: Type.String({
+      enum: [...bucketingAlgorithms],
+      description: 'The service whose hash and arithmetic are used.',
+      examples: ['unleash'],
+    }),
+    seed: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description: 'What is hashed beside the identifier, such as the key of the flag in that service.',
+        examples: ['checkout'],
+      }),
+    ),
+    by: Type.Optional(
+      Nullable(
+        Type.String({
+          minLength: 1,
+          description: 'Property that is hashed; null means the identifier of the flag.',
+          examples: [null],
+        }),
+      ),
+    ),
+    encoding: Type.Optional(
+      Type.String({
+        enum: ['utf-8', 'utf-16', 'latin-1'],
+        description: 'How text that is not ASCII is hashed; `utf-8` by default.',
+        examples: ['utf-8'],
+      }),
+    ),
+  },
+  { title: 'Bucketing', description: 'Assigns people to rollouts and variants as another service does.' },
+)
+
+const Split = Type.Object(
+  {
+    variants: Type.Array(
+      Type.Object(
+        {
+          variant: Type.String({ description: 'Key of a variant of the flag.', examples: ['control'] }),
+          weight: Type.Optional(
+            Type.Number({ minimum: 0, description: 'In proportion to the other weights.', examples: [50] }),
+          ),
+          range: Type.Optional(
+            Type.Array(Type.Number({ minimum: 0, maximum: 1 }), {
+              minItems: 2,
+              maxItems: 2,
+              description: 'Positions from 0 to 1 instead of a weight, the end excluded.',
+            }),
+          ),
+        },
+        { title: 'SplitVariant', description: 'A part of a split: a variant with a weight or a range.' },
+      ),
+      { minItems: 1, description: 'The parts, in the order of their buckets.' },
+    ),
+    bucketing: Type.Optional(Nullable(Bucketing)),
+  },
+  {
+    title: 'Split',
+    description:
+      'Distributes the people in this condition among variants. People in no range go to the next condition.',
+  },
+)
+
 export const Condition = Type.Object(
   {
     properties: Type.Optional(
@@ -102,6 +180,8 @@ export const Condition = Type.Object(
       ),
     ),
     aggregation_group_type_index: groupTypeIndex('Buckets this condition by another entity than the flag.'),
+    bucketing: Type.Optional(Nullable(Bucketing)),
+    split: Type.Optional(Nullable(Split)),
   },
   { title: 'Condition', description: 'A release condition: property filters and a rollout percentage.' },
 )
@@ -179,6 +259,7 @@ export const Filters = Type.Object(
         }),
       ),
     ),
+    bucketing: Type.Optional(Nullable(Bucketing)),
   },
   {
     title: 'Filters',

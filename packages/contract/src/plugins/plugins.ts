@@ -87,7 +87,7 @@ export const PluginWrite = Type.Object(writable, {
 })
 export type PluginWrite = Static<typeof PluginWrite>
 
-export const CatalogueEntry = Type.Object(
+export const CatalogEntry = Type.Object(
   {
     name: Type.String({ description: 'Name of the plugin.', examples: ['GeoIP'] }),
     url: Type.String({
@@ -109,7 +109,7 @@ export const CatalogueEntry = Type.Object(
   },
   { title: 'PluginCatalogEntry', description: 'A plugin of the catalog.' },
 )
-export type CatalogueEntry = Static<typeof CatalogueEntry>
+export type CatalogEntry = Static<typeof CatalogEntry>
 
 const PluginParams = Type.Object({ ...OrganizationParams.properties, id: IdParam('Plugin id.') })
 
@@ -221,7 +221,7 @@ export const pluginRoutes = {
     description: 'The fields of a plugin are blank; the entries are in `results`.',
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
-    answers: { 200: withPlugin({ results: Type.Array(CatalogueEntry, { description: 'Entries of the catalog.' }) }) },
+    answers: { 200: withPlugin({ results: Type.Array(CatalogEntry, { description: 'Entries of the catalog.' }) }) },
   }),
   unused: route({
     method: 'GET',

@@ -4,7 +4,7 @@ import { type Credential, open, route } from '../route.ts'
 import { EventStream, FreeObject, Nullable, ShapedObject, shapeKeyword } from '../schema.ts'
 
 /**
- * The paths that client libraries call. They are declared here for OpenAPI and have separate handlers, because their bodies use other
+ * The paths that SDKs call. They are declared here for OpenAPI and have separate handlers, because their bodies use other
  * encodings (gzip, base64 forms) and their credentials are tokens, not personal keys.
  */
 

@@ -40,7 +40,7 @@ export class Compiler {
   constructor(definitions: Omit<Definitions, 'flags'>, options: EngineOptions) {
     this.options = options
     this.cohorts = new Map(definitions.cohorts.map(cohort => [String(cohort.id), cohort]))
-    this.groupTypes = this.#nameBags(definitions.groupTypes)
+    this.groupTypes = this.#nameEntities(definitions.groupTypes)
     this.pool = new PredicatePool({
       regex: options.regex,
       propertyMatchingVersion: definitions.propertyMatchingVersion === 2 ? 2 : 1,
@@ -55,7 +55,7 @@ export class Compiler {
     return entity
   }
 
-  #nameBags(groupTypes: Definitions['groupTypes']): (string | undefined)[] {
+  #nameEntities(groupTypes: Definitions['groupTypes']): (string | undefined)[] {
     const names: (string | undefined)[] = [undefined]
     for (const index of Object.keys(groupTypes)) {
       const name = own(groupTypes, index)

@@ -34,5 +34,7 @@ function needsHash(plan: Plan, salt: Salt): boolean {
   return (salt === ROLLOUT_SALT || plan.variants.length > 0) && plan.conditions.some(needs)
 }
 
-const hasPartialRollout = ({ rollout }: PlannedCondition): boolean => rollout > 0 && rollout !== FULL_ROLLOUT
-const choosesVariant = ({ override }: PlannedCondition): boolean => override === NO_VARIANT
+const hasPartialRollout = ({ custom, rollout }: PlannedCondition): boolean =>
+  custom === null && rollout > 0 && rollout !== FULL_ROLLOUT
+const choosesVariant = ({ custom, override }: PlannedCondition): boolean =>
+  override === NO_VARIANT && (custom === null || custom.split === null)

@@ -1,10 +1,12 @@
 import type { FlagDefinition } from '../definition/definition.ts'
 import type { Report } from '../definition/issue.ts'
+import type { ParsedBucketing } from '../definition/parse-bucketing.ts'
 import type { ParsedCondition, ParsedFilters } from '../definition/parse-filters.ts'
 import type { ParsedProperty } from '../definition/parse-property.ts'
 import { PERSON } from '../evaluate/run.ts'
 import { flagPrefix } from '../hash/bucket.ts'
 import type { PackedPrefix } from '../hash/message.ts'
+import { type BucketingAlgorithm, bucketingAlgorithms, type HashInput } from '../hash/vendors/bucketing-algorithms.ts'
 import type { PredicatePool } from './predicate-pool.ts'
 
 /** How a flag is evaluated. A flag with only one outcome has no plan. */
@@ -27,6 +29,8 @@ export interface Plan {
   readonly continuity: boolean
   /** It is hashed with the entity's own identifier, not with a device id or an earlier id of the person. */
   readonly hasOwnIdentifier: boolean
+  /** PostHog SDKs cannot evaluate it: it has its own bucketing or splits. */
+  readonly isServerOnly: boolean
 }
 
 export interface PlannedCondition {
@@ -36,6 +40,31 @@ export interface PlannedCondition {
   /** The index of the variant override, or `NO_VARIANT`. */
   readonly override: number
   readonly entity: number
+  /** Null for PostHog's bucketing. */
+  readonly custom: CustomBucketing | null
+}
+
+/** The rollout and the variants of a condition that are not bucketed in PostHog's way. */
+export interface CustomBucketing {
+  readonly rollout: PlannedBucketing | null
+  /** Null means that everyone is included, also without an identifier. */
+  readonly percentage: number | null
+  readonly split: PlannedSplit | null
+}
+
+export interface PlannedBucketing extends Pick<HashInput, 'seed' | 'encoding'> {
+  readonly algorithm: BucketingAlgorithm
+  /** The property that is hashed; null for the identifier of the flag. */
+  readonly by: string | null
+}
+
+export interface PlannedSplit {
+  readonly bucketing: PlannedBucketing
+  /** Indexes of variants. */
+  readonly variants: readonly number[]
+  readonly weights: readonly number[]
+  /** Null when the weights decide. */
+  readonly ranges: readonly (readonly [from: number, to: number])[] | null
 }
 
 export interface VariantSpan {
@@ -63,7 +92,8 @@ export class PlanPool {
 
   conditions(conditions: readonly PlannedCondition[]): readonly PlannedCondition[] {
     let name = ''
-    for (const { entity, override, predicates, rollout } of conditions) {
+    for (const { custom, entity, override, predicates, rollout } of conditions) {
+      if (custom !== null) return conditions
       name += `${entity} ${override} ${rollout} ${predicates.join(' ')};`
     }
     return intern(this.#conditions, name, conditions)
@@ -93,11 +123,13 @@ export interface PlanOptions {
 
 export function planFlag(definition: FlagDefinition, filters: ParsedFilters, options: PlanOptions): Plan {
   const entity = filters.aggregation === null ? PERSON : (options.entityOf(filters.aggregation) ?? NO_ENTITY)
-  const plan = (condition: ParsedCondition) => planCondition(condition, entity, filters, options)
+  const plan = (condition: ParsedCondition) => planCondition(condition, entity, definition, filters, options)
+  const conditions = filters.conditions.map(plan)
+  const superCondition = filters.superCondition === null ? null : plan(filters.superCondition)
   const byDevice = definition.bucketingIdentifier === 'device_id'
   const continuity = definition.ensureExperienceContinuity === true
   return {
-    conditions: options.plans.conditions(filters.conditions.map(plan)),
+    conditions: options.plans.conditions(conditions),
     variants: options.plans.variants(variantSpans(filters)),
     prefix: flagPrefix(definition.key),
     entity,
@@ -105,11 +137,12 @@ export function planFlag(definition: FlagDefinition, filters: ParsedFilters, opt
     isSpecial: filters.enrollment || filters.superCondition !== null || filters.holdout !== null,
     holdout: filters.holdout === null ? null : filters.holdout.percentage / 100,
     enrollmentKey: filters.enrollment ? `$feature_enrollment/${definition.key}` : null,
-    superCondition: filters.superCondition === null ? null : plan(filters.superCondition),
+    superCondition,
     superKeys: valueKeys(filters.superCondition),
     byDevice,
     continuity,
     hasOwnIdentifier: entity !== NO_ENTITY && (entity !== PERSON || !(byDevice || continuity)),
+    isServerOnly: [...conditions, superCondition].some(condition => condition !== null && condition.custom !== null),
   }
 }
 
@@ -120,6 +153,7 @@ function valueKeys(condition: ParsedCondition | null): string[] {
 function planCondition(
   condition: ParsedCondition,
   flagEntity: number,
+  { key }: FlagDefinition,
   filters: ParsedFilters,
   options: PlanOptions,
 ): PlannedCondition {
@@ -130,6 +164,25 @@ function planCondition(
     rollout: percentage === null || percentage >= 100 ? FULL_ROLLOUT : percentage / 100,
     override: filters.variants.findIndex(variant => variant.key === condition.variant),
     entity,
+    custom: planBucketing(condition, key, filters),
+  }
+}
+
+function planBucketing(condition: ParsedCondition, flagKey: string, filters: ParsedFilters): CustomBucketing | null {
+  const { percentage, split } = condition
+  const bucketing = condition.bucketing ?? filters.bucketing
+  if (bucketing === null && split === null) return null
+  const native: ParsedBucketing = { algorithm: 'posthog', seed: flagKey, by: null, encoding: 'utf-8' }
+  const planned = ({ algorithm, ...rest }: ParsedBucketing) => ({ ...rest, algorithm: bucketingAlgorithms[algorithm] })
+  return {
+    rollout: percentage === null ? null : planned(bucketing ?? native),
+    percentage,
+    split: split && {
+      bucketing: planned(split.bucketing ?? bucketing ?? native),
+      variants: split.parts.map(part => filters.variants.findIndex(({ key }) => key === part.variant)),
+      weights: split.parts.map(({ weight }) => weight),
+      ranges: split.parts[0]!.range === null ? null : split.parts.map(({ range }) => range!),
+    },
   }
 }
 

@@ -1,5 +1,6 @@
 import { PERSON } from '../evaluate/run.ts'
 import type { CompiledFlag, Compiler } from './compiler.ts'
+import type { PlannedCondition } from './plan.ts'
 
 /** What the caller has to look up before it evaluates. An empty set means that no lookup is needed. */
 export interface Requirements {
@@ -49,8 +50,11 @@ class Gathering implements Requirements {
     if (plan.superCondition !== null) this.#addCondition(plan.superCondition)
   }
 
-  #addCondition({ predicates, entity }: { predicates: readonly number[]; entity: number }): void {
+  #addCondition({ custom, entity, predicates }: PlannedCondition): void {
     this.#addGroupType(entity)
+    for (const bucketing of [custom?.rollout, custom?.split?.bucketing]) {
+      if (typeof bucketing?.by === 'string') this.#addProperty(entity, bucketing.by)
+    }
     for (const predicate of predicates) this.#addPredicate(predicate)
   }
 

@@ -13,9 +13,16 @@ export function checkFilters(filters: ParsedFilters, report: Report): void {
 function checkCondition(condition: ParsedCondition, filters: ParsedFilters, report: Report): void {
   checkPercentage(condition.percentage, `${condition.path}.rollout_percentage`, report)
   checkGroupIndex(condition.aggregation, condition.path, report)
-  const { variant } = condition
-  if (variant !== null && !filters.variants.some(({ key }) => key === variant)) {
-    report('unknown_variant', `${condition.path}.variant`, `There is no variant "${variant}".`)
+  const { variant, split } = condition
+  if (variant !== null) checkVariantKey(variant, `${condition.path}.variant`, filters, report)
+  for (const [index, part] of (split?.parts ?? []).entries()) {
+    checkVariantKey(part.variant, `${split!.path}.variants[${index}].variant`, filters, report)
+  }
+}
+
+function checkVariantKey(variant: string, path: string, { variants }: ParsedFilters, report: Report): void {
+  if (!variants.some(({ key }) => key === variant)) {
+    report('unknown_variant', path, `There is no variant "${variant}".`)
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Report } from './issue.ts'
 import { isDeeperThan, isRecord, type JsonRecord, own } from './json.ts'
+import { type ParsedBucketing, type ParsedSplit, parseBucketing, parseSplit } from './parse-bucketing.ts'
 import { type ParsedProperty, parseProperty } from './parse-property.ts'
 
 /** The parsed filters of a flag. Everything in it has been checked for type. */
@@ -16,6 +17,8 @@ export interface ParsedFilters {
   readonly superCondition: ParsedCondition | null
   readonly holdout: ParsedHoldout | null
   readonly earlyExit: boolean
+  /** Null for PostHog's. */
+  readonly bucketing: ParsedBucketing | null
 }
 
 export interface ParsedCondition {
@@ -26,6 +29,9 @@ export interface ParsedCondition {
   readonly variant: string | null
   /** A group type index as text, null for persons, or undefined to inherit from the flag. */
   readonly aggregation: string | null | undefined
+  /** Null for that of the flag. */
+  readonly bucketing: ParsedBucketing | null
+  readonly split: ParsedSplit | null
 }
 
 export interface ParsedVariant {
@@ -58,9 +64,11 @@ function parseRecord(filters: JsonRecord, report: Report): ParsedFilters | undef
   const payloads = parsePayloads(own(filters, 'payloads'), report)
   const aggregation = parseGroupIndex(filters, 'filters', report)
   const holdout = parseHoldout(own(filters, 'holdout'), report)
+  const bucketing = parseBucketing(own(filters, 'bucketing'), 'filters.bucketing', report)
   if (!conditions || !superConditions || !variants || !payloads || aggregation === false || holdout === undefined) {
     return undefined
   }
+  if (bucketing === undefined) return undefined
   if ((conditions.length + 1) * (variants.length + 4) > outcomesMax) {
     report('too_large', 'filters', 'There are too many conditions and variants; their product must stay below 16,384.')
     return undefined
@@ -75,6 +83,7 @@ function parseRecord(filters: JsonRecord, report: Report): ParsedFilters | undef
     superCondition: superConditions[0] ?? null,
     holdout,
     earlyExit: Boolean(parseSwitch(filters, 'early_exit', report)),
+    bucketing,
   }
 }
 
@@ -108,8 +117,11 @@ function parseCondition(value: unknown, path: string, report: Report): ParsedCon
   if (variant !== null && typeof variant !== 'string') {
     return wrong(report, `${path}.variant`, '`variant` must be the key of a variant.')
   }
-  if (properties === undefined || aggregation === false) return undefined
-  return { path, properties, percentage, variant: variant === '' ? null : variant, aggregation }
+  const bucketing = parseBucketing(own(value, 'bucketing'), `${path}.bucketing`, report)
+  const split = parseSplit(own(value, 'split'), `${path}.split`, report)
+  if (properties === undefined || aggregation === false || bucketing === undefined || split === undefined)
+    return undefined
+  return { path, properties, percentage, variant: variant === '' ? null : variant, aggregation, bucketing, split }
 }
 
 function parseProperties(value: unknown, path: string, report: Report): ParsedProperty[] | undefined {

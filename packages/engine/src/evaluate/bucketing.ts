@@ -1,35 +1,14 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
 import { FULL_ROLLOUT, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
-import { own, toText } from '../definition/json.ts'
 import { bucketOf, holdoutPrefix } from '../hash/bucket.ts'
 import { ROLLOUT_SALT, type Salt, VARIANT_SALT } from '../hash/message.ts'
 import { bucketOrZero } from './buckets.ts'
-import { PERSON, type Run } from './run.ts'
-
-/** The identifier that is hashed with the flag's key. */
-export function identifierOf(run: Run, flag: CompiledFlag, plan: Plan, entity: number): string {
-  if (entity !== PERSON) return run.identifierOf(entity)
-  if (plan.byDevice) {
-    const deviceId = deviceIdOf(run)
-    if (deviceId !== undefined) return deviceId
-  }
-  return plan.continuity ? continuousId(run, flag) : run.distinctId
-}
-
-export function deviceIdOf({ subject, entityProperties }: Run): string | undefined {
-  const deviceId = subject.deviceId || own(entityProperties[PERSON]!, '$device_id')
-  const isId = typeof deviceId === 'number' || (typeof deviceId === 'string' && deviceId !== '')
-  return isId ? String(deviceId) : undefined
-}
-
-/** Experience continuity: a person keeps the variant from before signing in. */
-function continuousId({ subject, distinctId }: Run, flag: CompiledFlag): string {
-  const stored = subject.hashKeyOverrides ? own(subject.hashKeyOverrides, flag.key) : undefined
-  if (typeof stored === 'string') return stored
-  return subject.anonDistinctId ? toText(subject.anonDistinctId) : distinctId
-}
+import { isInCustomRollout, splitVariantOf } from './custom-bucketing.ts'
+import { identifierOf } from './identifier.ts'
+import type { Run } from './run.ts'
 
 export function isInRollout(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): boolean {
+  if (condition.custom !== null) return isInCustomRollout(run, flag, plan, condition, condition.custom)
   if (condition.rollout === FULL_ROLLOUT) return true
   if (condition.rollout <= 0 && identifierOf(run, flag, plan, condition.entity) !== '') return false
   return rolloutBucketOf(run, flag, plan, condition.entity) <= condition.rollout
@@ -39,6 +18,9 @@ export function isInRollout(run: Run, flag: CompiledFlag, plan: Plan, condition:
 export function variantOf(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): number {
   const { variants } = plan
   if (condition.override !== NO_VARIANT || variants.length === 0) return condition.override
+  if (condition.custom !== null && condition.custom.split !== null) {
+    return splitVariantOf(run, flag, plan, condition, condition.custom.split)
+  }
   const bucket = variantBucketOf(run, flag, plan, condition.entity)
   for (let variant = 0; variant < variants.length; variant++) {
     const { key, from, to } = variants[variant]!

@@ -1,6 +1,7 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
 import { NO_ENTITY, type Plan, type PlannedCondition } from '../compile/plan.ts'
-import { deviceIdOf, isHeldOut, isInRollout, variantOf } from './bucketing.ts'
+import { isHeldOut, isInRollout, variantOf } from './bucketing.ts'
+import { deviceIdOf } from './identifier.ts'
 import { conditionOutcome, EXCLUDED, HOLDOUT, matchedOutcome, NO_GROUP } from './outcome.ts'
 import { PERSON, type Run } from './run.ts'
 import { FALSE, joinUncertainty, REGEX, REMOTE, type Ternary, TRUE, UNKNOWN, uncertaintyOf } from './ternary.ts'
@@ -29,9 +30,12 @@ export function posthogOutcome(run: Run, flag: CompiledFlag, plan: Plan): number
   return isHeldOut(run, flag, plan) ? HOLDOUT : posthogConditions(run, flag, plan)
 }
 
-/** SDKs do not support early access; such flags are served to them with experience continuity, which they decline. */
+/**
+ * SDKs support neither early access nor other bucketing; such flags are served to them with experience continuity, which
+ * they decline.
+ */
 function isLeftToServer(plan: Plan): boolean {
-  return plan.continuity || plan.enrollmentKey !== null || plan.superCondition !== null
+  return plan.continuity || plan.isServerOnly || plan.enrollmentKey !== null || plan.superCondition !== null
 }
 
 function posthogConditions(run: Run, flag: CompiledFlag, plan: Plan): number {

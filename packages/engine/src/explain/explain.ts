@@ -1,16 +1,19 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
-import { FULL_ROLLOUT, NO_ENTITY, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import {
+  type CustomBucketing,
+  FULL_ROLLOUT,
+  NO_ENTITY,
+  NO_VARIANT,
+  type Plan,
+  type PlannedCondition,
+  type PlannedSplit,
+} from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
 import { own } from '../definition/json.ts'
 import { type ParsedCondition, type ParsedFilters, parseFilters } from '../definition/parse-filters.ts'
-import {
-  deviceIdOf,
-  holdoutBucketOf,
-  identifierOf,
-  isHeldOut,
-  rolloutBucketOf,
-  variantBucketOf,
-} from '../evaluate/bucketing.ts'
+import { holdoutBucketOf, isHeldOut, isInRollout, rolloutBucketOf, variantBucketOf } from '../evaluate/bucketing.ts'
+import { hashIdentifierOf, hashOf } from '../evaluate/custom-bucketing.ts'
+import { deviceIdOf, identifierOf } from '../evaluate/identifier.ts'
 import type { Outcome } from '../evaluate/outcome.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
 import { FilterExplainer } from './explain-filter.ts'
@@ -146,6 +149,7 @@ class Explanation {
   }
 
   #rollout(condition: PlannedCondition): RolloutTrace | null {
+    if (condition.custom !== null) return this.#customRollout(condition, condition.custom)
     if (condition.rollout === FULL_ROLLOUT) return null
     const bucket = rolloutBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
     return {
@@ -156,6 +160,33 @@ class Explanation {
     }
   }
 
+  #customRollout(condition: PlannedCondition, { percentage, rollout, split }: CustomBucketing): RolloutTrace | null {
+    const bucketing = rollout ?? split?.bucketing
+    if (bucketing === undefined) return null
+    const kind = rollout === null ? 'splitHash' : 'rolloutHash'
+    const hash = hashOf(this.#run, this.#flag, this.#plan, condition, bucketing, kind)
+    return {
+      identifier: hashIdentifierOf(this.#run, this.#flag, this.#plan, condition, bucketing) ?? '',
+      bucket: hash === undefined ? 0 : bucketing.algorithm.position(hash),
+      threshold: (percentage ?? 100) / 100,
+      inside: isInRollout(this.#run, this.#flag, this.#plan, condition),
+    }
+  }
+
+  #customVariant(condition: PlannedCondition, { bucketing, ranges, variants, weights }: PlannedSplit): VariantTrace {
+    const hash = hashOf(this.#run, this.#flag, this.#plan, condition, bucketing, 'splitHash')
+    const total = weights.reduce((sum, weight) => sum + weight, 0)
+    let from = 0
+    const spans = variants.map((variant, index) => {
+      const start = from
+      from += weights[index]! / total
+      const [first, last] = ranges === null ? [start, from] : ranges[index]!
+      return { key: this.#plan.variants[variant]!.key, from: first, to: last }
+    })
+    const bucket = hash === undefined ? null : bucketing.algorithm.position(hash)
+    return { key: this.#outcome.variant, forced: false, bucket, spans }
+  }
+
   /** A variant is selected only after a match. */
   #variant(): VariantTrace | null {
     const { code, conditionIndex } = this.#outcome.reason
@@ -163,6 +194,8 @@ class Explanation {
     if (code !== 'condition_match' || conditionIndex === null || spans.length === 0) return null
     const condition = this.#plan.conditions[conditionIndex]!
     const forced = condition.override !== NO_VARIANT
+    const split = condition.custom?.split ?? null
+    if (!forced && split !== null) return this.#customVariant(condition, split)
     const bucket = forced ? null : variantBucketOf(this.#run, this.#flag, this.#plan, condition.entity)
     return { key: this.#outcome.variant, forced, bucket, spans }
   }

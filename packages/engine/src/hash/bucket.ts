@@ -83,9 +83,19 @@ export function bucketInJavaScript(prefix: PackedPrefix, identifier: string, sal
 }
 
 function hashInJavaScript(message: Int32Array): number {
+  const state = digest(message)
+  return bucketFrom(state[0]!, state[1]!)
+}
+
+function digest(message: Int32Array): Int32Array {
   const state = Int32Array.from(initialState)
   for (let start = 0; start < message.length; start += 16) compress(state, message, start)
-  return bucketFrom(state[0]!, state[1]!)
+  return state
+}
+
+/** The first 32 bits of the SHA-1 digest of prefix and identifier. */
+export function firstWordOf(prefix: PackedPrefix, identifier: string): number {
+  return digest(paddedMessage(prefix, identifier, ROLLOUT_SALT))[0]!
 }
 
 /** Rounds once, as the PostHog SDKs do: 60 bits do not fit into a double. */

@@ -1,5 +1,6 @@
 import type { Definitions } from '../definition/definition.ts'
 import { isRecord, type JsonRecord } from '../definition/json.ts'
+import { isServerOnly } from '../definition/server-only.ts'
 import type { Snapshot } from '../snapshot.ts'
 
 /** The definitions in the format that PostHog SDKs download. */
@@ -20,7 +21,7 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
       key: flag.key,
       active: flag.active,
       filters: withPayloadTexts(rewrite(flag.filters)),
-      ensure_experience_continuity: flag.ensureExperienceContinuity === true || hasEarlyAccess(flag.filters),
+      ensure_experience_continuity: flag.ensureExperienceContinuity === true || isServerOnly(flag.filters),
       bucketing_identifier: flag.bucketingIdentifier ?? null,
     })),
     cohorts: Object.fromEntries(
@@ -38,9 +39,4 @@ function withPayloadTexts(filters: unknown): unknown {
     typeof payload === 'string' ? payload : JSON.stringify(payload),
   ])
   return { ...filters, payloads: Object.fromEntries(texts) }
-}
-
-/** SDKs do not support early access. They leave flags with experience continuity to the server. */
-function hasEarlyAccess(filters: unknown): boolean {
-  return isRecord(filters) && filters.feature_enrollment === true
 }

@@ -1,4 +1,4 @@
-/** The arguments of a command are wrong, or it cannot be done as asked; the message says what to do. Exit code 2. */
+/** The arguments of a command are invalid; the message names the fix. Exit code 2. */
 export class UsageError extends Error {}
 
 /** The command was understood and failed, for a reason that the message explains. Exit code 1. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 /** The folder cannot be used; the message says why and what to do. */
 export class DataFolderError extends Error {}
 
-/** Makes the folder and takes it for this process: two edges in one folder would take each other's events. Answers how to give it back. */
+/** Creates and locks the folder: two edges in one folder would send each other's events. Returns a function that unlocks it. */
 export async function takeDataFolder(folder: string): Promise<() => Promise<void>> {
   const path = join(folder, 'lock')
   try {

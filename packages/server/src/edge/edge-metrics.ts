@@ -14,7 +14,7 @@ interface Watched {
 
 const connectionStates: readonly ConnectionState[] = ['connecting', 'following', 'away', 'refused']
 
-/** How an edge is doing, as `/metrics` shows it. */
+/** The metrics of an edge. */
 export function watchEdge(registry: Registry, { replica, following, spool, forwarding }: Watched): void {
   const registers = [registry]
   const gauge = (name: string, help: string, read: () => number) => observeGauge(registry, name, help, read)

@@ -20,7 +20,7 @@ const event = (name: string) => ({
   ip: null,
 })
 
-/** Takes everything there is, file by file. */
+/** Reads everything in the spool, file by file. */
 async function takeAll(spool: EventSpool): Promise<{ id: string; events: { event: string }[] }[]> {
   const batches: string[] = []
   for (let file = await spool.takeOldest(); file; file = await spool.takeOldest()) {
@@ -30,7 +30,7 @@ async function takeAll(spool: EventSpool): Promise<{ id: string; events: { event
   return batches.map(line => JSON.parse(line))
 }
 
-it('gives back in order what was appended, joined when it came together, also after reopening', async () => {
+it('returns batches in order, joins concurrent ones, and survives reopening', async () => {
   const first = await openEventSpool(folder, 1e6)
   await Promise.all(['a', 'b', 'c'].map(name => first.append({ project, events: [event(name)] })))
   await first.append({ id: 'given', project, events: [event('d')] })
@@ -47,7 +47,7 @@ it('gives back in order what was appended, joined when it came together, also af
   await spool.close()
 })
 
-it('leaves out a line that was cut off or damaged, and nothing else', async () => {
+it('skips a truncated or damaged line, and nothing else', async () => {
   const first = await openEventSpool(folder, 1e6)
   await first.append({ project, events: [event('whole')] })
   await first.close()
@@ -62,7 +62,7 @@ it('leaves out a line that was cut off or damaged, and nothing else', async () =
   await spool.close()
 })
 
-it('refuses what does not fit, and accepts more once space is free', async () => {
+it('rejects batches when full, and accepts more once space is free', async () => {
   const spool = await openEventSpool(folder, 700)
   await spool.append({ project, events: [event('a')] })
   await spool.append({ project, events: [event('b')] })

@@ -9,7 +9,7 @@ import { Problem } from '../problem.ts'
 import { syncFolder } from './state-file.ts'
 
 /**
- * Batches on their way to the upstream, as lines in files: a file is only ever appended to, and goes when the upstream has taken
+ * Batches on their way to the upstream, as lines in append-only files. A file is deleted when the upstream has accepted
  * everything in it.
  */
 export interface EventSpool {
@@ -18,9 +18,9 @@ export interface EventSpool {
    * full, or the disk cannot be written.
    */
   append(batch: NewBatch): Promise<void>
-  /** The batches in the oldest file, as JSON; undefined when there is none. Nothing is appended to a file that has been taken. */
+  /** The batches in the oldest file, as JSON; undefined when there is none. Nothing is appended to a file that has been read. */
   takeOldest(): Promise<SpoolFile | undefined>
-  /** Resolves when something may be there to be taken, or when the spool closes. */
+  /** Resolves when there may be something to read, or when the spool closes. */
   filled(): Promise<void>
   readonly bytes: number
   /** Lines that could not be read. */
@@ -134,7 +134,7 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
     async takeOldest() {
       const [name] = names
       if (name === undefined) return undefined
-      // What is being written is written first, so that it is not in a file that goes.
+      // Waits for writes in progress, so that their file is not deleted.
       await mutex.run(async () => {
         if (current?.name === name) await endFile()
       })
@@ -164,7 +164,7 @@ export async function openEventSpool(folder: string, bytesMax: number): Promise<
   }
 }
 
-/** Events of one project that arrive together are one batch: under load that makes few of many. */
+/** Joins events of one project that arrive together into one batch, which reduces the number of batches under load. */
 function joined(batches: readonly NewBatch[]): readonly EdgeBatch[] {
   const result: { id: string; project?: string; events?: EdgeEvent[] }[] = []
   const open = new Map<string, { events: EdgeEvent[] }>()

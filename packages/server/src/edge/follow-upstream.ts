@@ -3,7 +3,7 @@ import type { Replica } from './replica.ts'
 import { createStateStage, StateGap } from './state-stage.ts'
 import { type Upstream, UpstreamError } from './upstream.ts'
 
-/** `following`: everything that the upstream has is here. */
+/** `following`: this edge has the complete state of the upstream. */
 export type ConnectionState = 'connecting' | 'following' | 'away' | 'refused'
 
 export interface Following {
@@ -11,7 +11,7 @@ export interface Following {
   /** When this edge last had the complete state of a connected upstream, in milliseconds; undefined before that. */
   readonly currentAt: number | undefined
   readonly connects: number
-  /** Resolves after the first attempt: with nothing when it succeeded, else with what was wrong. */
+  /** Resolves after the first attempt, with the error if it failed. */
   readonly firstAttempt: Promise<Error | undefined>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ interface Options {
   readonly upstream: Upstream
   readonly replica: Replica
   readonly stateBytesMax: number
-  /** Something that is served has changed, and is complete. */
+  /** The served state has changed and is complete. */
   readonly onCurrent: () => void
   readonly log: { info(details: object, message: string): void; warn(details: object, message: string): void }
   readonly backOffMilliseconds?: { readonly min: number; readonly max: number }
@@ -28,19 +28,19 @@ interface Options {
 
 const backOffDefault = { min: 250, max: 30_000 }
 
-/** Follows the upstream for ever, and comes back with what it has when the connection is lost. */
+/** Follows the upstream, and resumes by digest when the connection is lost. */
 export function followUpstream(options: Options): Following {
   const { upstream, replica, stateBytesMax, onCurrent, log, backOffMilliseconds = backOffDefault } = options
   const closing = new AbortController()
-  /** Projects that could not be applied: they are requested again. */
+  /** Projects whose update could not be applied; they are requested again. */
   const doubtful = new Set<string>()
   let connection: ConnectionState = 'connecting'
   let currentAt: number | undefined
   let connects = 0
   let failures = 0
-  let tellFirst: (error: Error | undefined) => void = () => {}
+  let resolveFirst: (error: Error | undefined) => void = () => {}
   const firstAttempt = new Promise<Error | undefined>(resolve => {
-    tellFirst = resolve
+    resolveFirst = resolve
   })
 
   const have = (): Record<string, string> =>
@@ -64,7 +64,7 @@ export function followUpstream(options: Options): Following {
         failures = 0
         doubtful.clear()
         onCurrent()
-        tellFirst(undefined)
+        resolveFirst(undefined)
       }
       if (connection === 'following') currentAt = Date.now()
     }
@@ -82,12 +82,12 @@ export function followUpstream(options: Options): Following {
         { problem: error?.message ?? 'the stream ended', retryMilliseconds: pause },
         'not following the upstream',
       )
-      tellFirst(error ?? new Error('The stream ended.'))
+      resolveFirst(error ?? new Error('The stream ended.'))
       await wait(pause, undefined, { signal: closing.signal }).catch(() => {})
     }
   }
 
-  /** Twice as long each time, within bounds, and never all edges at once. */
+  /** Exponential backoff with jitter. */
   function pauseAfter(failed: number): number {
     const { min, max } = backOffMilliseconds
     return Math.round(Math.min(max, min * 2 ** Math.min(failed, 20)) * (0.5 + Math.random() / 2))

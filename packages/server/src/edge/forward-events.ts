@@ -4,7 +4,7 @@ import type { EventSpool } from './event-spool.ts'
 import { type Upstream, UpstreamError } from './upstream.ts'
 
 export interface Forwarding {
-  /** Batches that the upstream has taken. */
+  /** Batches that the upstream has accepted. */
   readonly forwarded: number
   /** Batches that the upstream will never accept: of a deleted project, or unreadable. */
   readonly dropped: number
@@ -22,8 +22,8 @@ const requestCharactersMax = 4 * 1024 * 1024
 const backOffDefault = { min: 250, max: 30_000 }
 
 /**
- * Sends what is in the spool to the upstream, oldest first, until it is taken. A batch may be sent twice, when an answer was lost or this
- * process was; the upstream recognizes its id.
+ * Sends the spool to the upstream, oldest first, with at-least-once delivery. A batch may be sent twice, when a response was lost or this
+ * process crashed; the upstream deduplicates by id.
  */
 export function forwardEvents({ spool, upstream, log, backOffMilliseconds = backOffDefault }: Options): Forwarding {
   const closing = new AbortController()
@@ -89,7 +89,7 @@ export function forwardEvents({ spool, upstream, log, backOffMilliseconds = back
   }
 }
 
-/** As much at once as the upstream takes well. */
+/** The size of one request to the upstream. */
 function* requestsOf(lines: readonly string[]): Generator<readonly string[]> {
   let request: string[] = []
   let size = 0

@@ -12,7 +12,7 @@ async function read(chunks: readonly Uint8Array[], charactersMax = 1e6) {
   return frames
 }
 
-it('reads what was written, however it is cut into pieces', async () => {
+it('reads the frames, however they are split into chunks', async () => {
   const written = fc.array(fc.record({ event: fc.constantFrom('a', 'b'), data: fc.json() }), { maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(written, fc.integer({ min: 1, max: 9 }), async (frames, size) => {
@@ -25,7 +25,7 @@ it('reads what was written, however it is cut into pieces', async () => {
   )
 })
 
-it('takes no piece that is too large', async () => {
+it('rejects a frame that is too large', async () => {
   const endless = Array.from({ length: 20 }, () => Buffer.from('x'.repeat(100)))
   await expect(read(endless, 1000)).rejects.toThrow('more than 1000 characters')
 })

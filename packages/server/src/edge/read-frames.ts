@@ -1,7 +1,7 @@
-/** One event of a stream; undefined stands for a sign of life without one. */
+/** One event of a stream; undefined for a heartbeat. */
 export type ReadFrame = { readonly event: string; readonly data: string } | undefined
 
-/** Reads server-sent events. Raises an Error when one is larger than it may be. */
+/** Reads server-sent events. Throws when one is too large. */
 export async function* readFrames(body: AsyncIterable<Uint8Array>, charactersMax: number): AsyncGenerator<ReadFrame> {
   const decoder = new TextDecoder()
   let pieces: string[] = []
@@ -25,7 +25,7 @@ export async function* readFrames(body: AsyncIterable<Uint8Array>, charactersMax
   }
 }
 
-/** Behind the empty line that ends a frame, which may be cut in two between chunks; -1 when it is not there yet. */
+/** The position after the empty line that ends a frame, which two chunks may split; -1 when it has not arrived yet. */
 function endOfFrame(pieces: readonly string[], text: string): number {
   if (text.startsWith('\n') && pieces.at(-1)?.endsWith('\n')) return 1
   const at = text.indexOf('\n\n')

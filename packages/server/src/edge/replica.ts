@@ -20,19 +20,19 @@ import { forbidden } from '../problem.ts'
 import type { Change, ChangeListener } from '../storage/changes/changes.ts'
 import type { Level, Project } from '../tenancy.ts'
 
-/** What an edge knows: the projects of its upstream, served from here and handed on to further edges. */
+/** The replicated projects of the upstream, served here and replicated to further edges. */
 export interface Replica {
   readonly projects: ProjectSource
   readonly states: ProjectStates
   readonly findActor: IdentityStore['findActor']
-  /** Nothing is ever missed: every change comes from `put`. */
+  /** There are no gaps: every change comes from `put`. */
   readonly changes: { subscribe(listener: ChangeListener): () => void }
   findByUuid(uuid: string): Project | undefined
   findById(projectId: number): Project | undefined
   stateOf(uuid: string): ProjectState | undefined
   all(): readonly ProjectState[]
   readonly bytes: number
-  /** Puts a project's state in the place of the one before. Resolves when it is being served. */
+  /** Replaces the state of a project. Resolves when it is being served. */
   put(state: ProjectState): Promise<void>
   remove(uuid: string): Promise<void>
 }
@@ -49,7 +49,7 @@ export function createReplica(): Replica {
   const idByUuid = new Map<string, number>()
   const idByToken = new Map<string, number>()
   const idBySecret = new Map<string, number>()
-  /** In how many projects a key was found, by its hash. */
+  /** The number of projects that contain a key, by its hash. */
   const keys = new Map<string, Map<number, ProjectKey>>()
   const listeners = new Set<ChangeListener>()
   const stateListeners = new Set<(projectId: number | undefined) => void>()
@@ -144,11 +144,11 @@ export function createReplica(): Replica {
       const found = readProject(documents)
       if (!found) throw new Error(`The state of project ${state.project} lacks the project itself.`)
       const { hasPersons: _hasPersons, ...project } = found
-      // Read before anything is replaced: a document that cannot be read must not cost the state that is served.
+      // Parsed before anything is replaced: an invalid document must not drop the served state.
       const next = { state, project, secrets: readSecrets(documents), keys: readKeys(documents) }
       const before = held.get(idByUuid.get(project.uuid) ?? -1)
       if (before) leave(before)
-      // Another installation may have given the same number to another project.
+      // Another installation may use the same id for another project.
       const other = held.get(project.id)
       if (other) await this.remove(other.project.uuid)
       enter(next)

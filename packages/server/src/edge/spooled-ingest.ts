@@ -10,7 +10,7 @@ import { levelInProject } from '../tenancy.ts'
 import type { EventSpool } from './event-spool.ts'
 import type { Replica } from './replica.ts'
 
-/** Takes events as a server does, and answers when they are on disk, to be forwarded. */
+/** Accepts events as a server does, and responds when they are on disk, to be forwarded. */
 export function createSpooledIngest(replica: Replica, spool: EventSpool, now: () => Instant): EventReceiver {
   return {
     async receive(body, path, ip) {
@@ -33,7 +33,7 @@ const eventToWire = ({ uuid, name, distinctId, properties, at, ip }: IncomingEve
   ip,
 })
 
-/** Takes batches of further edges, and passes them on under the ids that they have. */
+/** Accepts batches of further edges, and forwards them with their ids. */
 export function createSpooledBatches(replica: Replica, spool: EventSpool): BatchReceiver {
   return {
     async receive(actor, batches) {

@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type Document, documentOf, type ProjectState, projectState } from '../api/edge/project-state.ts'
 
-/** The last state on disk: lines of JSON between a first line that says what it is and a last one that proves that it is whole. */
+/** The last state on disk: lines of JSON between a header and a checksum line that proves that the file is complete. */
 export interface StateFile {
-  /** Undefined when there is none. Raises DamagedState, after having put the file aside. */
+  /** Undefined when there is none. Raises DamagedState after renaming the file. */
   read(): Promise<readonly ProjectState[] | undefined>
   /** Atomic: a reader sees the old file or the new one, also after a power failure. */
   write(states: readonly ProjectState[]): Promise<void>
@@ -87,7 +87,7 @@ function* linesOf(states: readonly ProjectState[]): Generator<string> {
   }
 }
 
-/** A new name in a folder is durable when the folder is. Some systems cannot do this to folders; they need not. */
+/** A rename is durable after an fsync of the folder. Systems that do not support it do not need it. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r').catch(() => undefined)
   await handle?.sync().catch(() => {})

@@ -1,11 +1,11 @@
 import type { ProjectState } from '../api/edge/project-state.ts'
 import type { StateFile } from './state-file.ts'
 
-/** Keeps the file up to date with what is served, without writing it for every single change. */
+/** Writes the served state to the file, at most one write for many changes. */
 export interface StateKeeper {
-  /** There is something new. */
+  /** Call when the state has changed. */
   note(): void
-  /** Resolves when everything noted is on disk, as far as the disk takes it. */
+  /** Resolves when all noted changes are on disk, or the write has failed. */
   close(): Promise<void>
 }
 
@@ -24,7 +24,7 @@ export function createStateKeeper(
   async function write(): Promise<void> {
     while (isStale) {
       isStale = false
-      // A disk that is full must not keep an edge from serving; the next change tries again.
+      // A full disk must not stop an edge from serving; the next change retries.
       await file.write(states()).catch(onError)
       if (!isClosing) return
     }

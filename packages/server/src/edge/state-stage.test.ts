@@ -28,7 +28,7 @@ const frames = (before: ProjectState | undefined, after: ProjectState, character
 describe('a state that arrives in frames', () => {
   const flags = fc.dictionary(fc.constantFrom('1', '2', '3', '4', '5'), fc.string({ maxLength: 30 }))
 
-  it('comes out as it went in, whole or by what changed, in any number of frames', async () => {
+  it('is applied completely or as a difference, in any number of frames', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(flags, { minLength: 1, maxLength: 5 }),
@@ -40,7 +40,7 @@ describe('a state that arrives in frames', () => {
           for (const after of all.map(stateOf)) {
             const parts = frames(before, after, max)
             for (const [index, part] of parts.entries()) {
-              // Nothing is shown before all of it is there.
+              // Nothing is served before the last frame.
               if (index > 0) expect(replica.stateOf(uuid)?.digest).toBe(before?.digest)
               await stage.take(part)
             }
@@ -52,7 +52,7 @@ describe('a state that arrives in frames', () => {
     )
   })
 
-  it('is refused when something is missing, forged or does not fit, and what was there stays', async () => {
+  it('is rejected when parts are missing, forged or based on another state, and the served state stays', async () => {
     const [first, second, third] = [stateOf({ 1: 'a' }), stateOf({ 1: 'b', 2: 'c' }), stateOf({ 3: 'd' })] as const
     const replica = createReplica()
     const stage = createStateStage(replica, 1e6)
@@ -106,7 +106,7 @@ describe('a state that arrives in frames', () => {
     await expect(stage.take(JSON.stringify({ project: uuid, from: null, set }))).rejects.toThrow('larger than 100000')
   })
 
-  it('is refused when it exceeds the limit', async () => {
+  it('is rejected when it exceeds the limit', async () => {
     const replica = createReplica()
     const stage = createStateStage(replica, 500)
     const [whole] = frames(undefined, stateOf({ 1: 'x'.repeat(1000) }), 1e6)

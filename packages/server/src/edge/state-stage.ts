@@ -2,9 +2,9 @@ import { canRead } from '../api/edge/project-documents.ts'
 import { type Document, documentBytes, documentOf, projectState } from '../api/edge/project-state.ts'
 import type { Replica } from './replica.ts'
 
-/** The state and what came do not fit together, or are too large; what is served stays as it is. */
+/** The update does not apply to the state, or is too large. The served state is unchanged. */
 export class StateGap extends Error {
-  /** To be requested again as a whole. */
+  /** The projects to request again completely. */
   readonly project: string
 
   constructor(project: string, message: string) {
@@ -14,10 +14,10 @@ export class StateGap extends Error {
   }
 }
 
-/** What the upstream sends about a project, in one frame or in several. */
+/** An update of a project, in one or more frames. */
 interface ProjectFrame {
   readonly project: string
-  /** In the first frame: the digest of what this changes; null when it is everything. */
+  /** In the first frame: the digest of the base state; null for a complete state. */
   readonly from?: string | null
   readonly removed?: readonly string[]
   readonly set: readonly (readonly [string, string])[]
@@ -26,11 +26,11 @@ interface ProjectFrame {
 }
 
 export interface StateStage {
-  /** Resolves when what came is being served, or waits for more. Raises StateGap. */
+  /** Resolves when the update is served or waits for more frames. Raises StateGap. */
   take(data: string): Promise<void>
 }
 
-/** Puts frames together, and shows nothing of a project until all of it is there and its digest is right. */
+/** Assembles frames, and serves nothing of a project until it is complete and its digest is correct. */
 export function createStateStage(replica: Replica, bytesMax: number): StateStage {
   let open: { readonly project: string; readonly documents: Map<string, Document>; bytes: number } | undefined
 
@@ -75,7 +75,7 @@ const uuidPattern = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const isText = (value: unknown): value is string => typeof value === 'string'
 const isAbsentOrText = (value: unknown): boolean => value === undefined || isText(value)
 
-/** Raises an Error for anything that is no frame; nothing of it is retained. */
+/** Throws for an invalid frame; nothing of it is retained. */
 function readFrame(data: string): ProjectFrame {
   const frame = JSON.parse(data) as ProjectFrame | null
   const { project, from, removed = [], set, digest } = frame ?? ({} as Partial<ProjectFrame>)

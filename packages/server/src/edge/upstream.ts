@@ -5,14 +5,14 @@ import { type ReadFrame, readFrames } from './read-frames.ts'
 
 /** The server, or the edge, that an edge follows. Everything here raises UpstreamError. */
 export interface Upstream {
-  /** What there is to know of every project but those that the edge has already, then what changes, until the signal or the upstream ends it. */
+  /** The states of all projects that the edge does not have yet, then each change, until the signal or the upstream ends the stream. */
   follow(have: Readonly<Record<string, string>>, signal: AbortSignal): AsyncGenerator<ReadFrame>
   /** Returns which batches will never be accepted. */
   send(batches: readonly string[], signal: AbortSignal): Promise<readonly string[]>
   findSubject(question: EdgeSubjectQuestion): Promise<EdgeSubject>
 }
 
-/** `away`: try again. `refused`: the key is not good for this. `rejected`: what was sent is wrong and will never be taken. */
+/** `away`: retry. `refused`: the key lacks access. `rejected`: the request is invalid and retrying is useless. */
 export type UpstreamErrorKind = 'away' | 'refused' | 'rejected'
 
 export class UpstreamError extends Error {
@@ -34,18 +34,18 @@ interface Options {
 }
 
 const frameCharactersMax = 64 * 1024 * 1024
-/** For each look-up under way: a person with more properties is not looked up from edges. */
+/** Per lookup: a person with more properties is not looked up from edges. */
 const answerBytesMax = 8 * 1024 * 1024
 const errorBytesMax = 64 * 1024
 const detailCharactersMax = 500
 const errorMillisecondsMax = 5000
 const answerMillisecondsMax = 30_000
-/** A little less than an evaluation waits. */
+/** Slightly less than the timeout of an evaluation. */
 const lookUpMillisecondsMax = 900
-/** The upstream gives a sign of life every ten seconds; without any for so long, the connection is dead. */
+/** The upstream sends a heartbeat every ten seconds; without one for this long, the connection is closed. */
 const silenceMillisecondsMax = 35_000
 
-/** With undici's own request, whose answers can be destroyed at any moment: with `fetch`, closing an edge hung now and then. */
+/** Uses undici's own request, whose response can be destroyed at any time: with `fetch`, closing an edge sometimes hung. */
 export function connectUpstream({
   url,
   key,
@@ -56,7 +56,7 @@ export function connectUpstream({
 
   async function post(path: string, json: string, signal: AbortSignal, accept = 'application/json') {
     const traceHeaders = outgoingHeaders()
-    // Loaded by an edge alone: the other commands start without it.
+    // Loaded by edges only, so that other commands start faster.
     const { request } = await import('undici')
     const { statusCode, body } = await request(`${url}${path}`, {
       method: 'POST',
@@ -117,7 +117,7 @@ export function connectUpstream({
   }
 }
 
-/** Gives the work a signal that ends it when its time is up, or when the other signal says so. */
+/** Runs the work with a signal that aborts at the timeout or with the other signal. */
 async function within<T>(
   milliseconds: number,
   outer: AbortSignal | undefined,
@@ -150,7 +150,7 @@ async function readText(body: Readable, bytesMax: number): Promise<string> {
 }
 
 function kindOf(status: number): UpstreamErrorKind {
-  // A redirection is not followed: the key is for this address alone.
+  // Redirects are not followed: the key is for this origin only.
   if (status < 400 || status === 401 || status === 403 || status === 404 || status === 405) return 'refused'
   return status === 400 || status === 413 || status === 415 ? 'rejected' : 'away'
 }

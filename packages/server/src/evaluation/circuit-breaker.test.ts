@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { createCircuitBreaker } from './circuit-breaker.ts'
 
-it('stops lookups of the project that failed, for a second, and of no other', () => {
+it('opens for the failed project only, for a second', () => {
   let now = 0
   const breaker = createCircuitBreaker(() => now)
   breaker.open(1)

@@ -1,6 +1,6 @@
 import { monotonicNow } from '../concurrency/monotonic-clock.ts'
 
-/** After a failed lookup, stops lookups of the same project for a moment, so that clients do not wait for each of them. */
+/** After a failed lookup, skips lookups of the same project for a moment, so that clients do not wait for each of them. */
 export interface CircuitBreaker {
   isOpen(projectId: number): boolean
   /** A lookup of the project has failed. */
@@ -9,10 +9,10 @@ export interface CircuitBreaker {
 
 /** Clients wait three seconds at most. */
 const openMilliseconds = 1000
-/** Beyond this many failing projects, those that failed first are tried again. */
+/** Beyond this many failing projects, the oldest entries are dropped. */
 const projectsMax = 10_000
 
-/** Per project: a slow lookup of one tenant is no reason to fail the flags of another. */
+/** Per project: a slow lookup of one tenant must not fail the flags of another. */
 export function createCircuitBreaker(now: () => number = monotonicNow): CircuitBreaker {
   const openUntil = new Map<number, number>()
   return {

@@ -24,20 +24,20 @@ const eligible = eligibleFlags({
 describe('the flags that are returned', () => {
   const all = { runtime: undefined, contexts: [], keys: undefined }
 
-  it('are those that run where the client does', () => {
+  it('are those for the runtime of the client', () => {
     expect(eligible.for(all)).toEqual([0, 3, 4])
     expect(eligible.for({ ...all, runtime: 'server' })).toEqual([0, 1, 3, 4])
     expect(eligible.for(all, { withInactive: true })).toEqual([0, 2, 3, 4])
   })
 
-  it('are of these keys only, each once, in the order of the flags', () => {
+  it('have one of the requested keys, each once, in definition order', () => {
     const keys = ['in-checkout', 'everywhere', 'no such flag', 'everywhere', 'on-servers', 'off']
     expect(eligible.for({ ...all, keys })).toEqual([0, 3])
     expect(eligible.for({ ...all, keys, runtime: 'server' })).toEqual([0, 1, 3])
     expect(eligible.for({ ...all, keys: [] })).toEqual([])
   })
 
-  it('are of these contexts, or of none; or only those of surveys', () => {
+  it('have one of the requested contexts or none; or are those of surveys', () => {
     expect(eligible.for({ ...all, contexts: ['other'] })).toEqual([0, 4])
     expect(eligible.for({ ...all, contexts: ['checkout'], keys: ['in-checkout'] })).toEqual([3])
     expect(eligible.for({ ...all, keys: ['everywhere', 'survey-targeting-x'] }, { onlySurveys: true })).toEqual([4])

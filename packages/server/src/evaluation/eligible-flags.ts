@@ -5,7 +5,7 @@ import type { EvaluationRequest } from './subjects/evaluation-request.ts'
 
 export interface EligibleOptions {
   readonly onlySurveys?: boolean
-  /** Also flags that are switched off. */
+  /** Includes disabled flags. */
   readonly withInactive?: boolean
 }
 
@@ -13,7 +13,7 @@ type Asked = Pick<EvaluationRequest, 'runtime' | 'contexts' | 'keys'>
 
 const surveyPrefix = 'survey-targeting-'
 
-/** Which flags a request gets, as positions in the snapshot. The usual cases are computed once. */
+/** The flags to return for a request, as positions in the snapshot. The usual cases are cached. */
 export interface EligibleFlags {
   for(asked: Asked, options?: EligibleOptions): readonly number[]
 }
@@ -35,7 +35,7 @@ export function eligibleFlags({ snapshot, flags }: ServedProject): EligibleFlags
     return positions
   }
 
-  /** Looks at no other flags: who asks for one of a thousand shall not wait for the rest. */
+  /** Reads the requested flags only, so that one of a thousand costs no scan. */
   function forKeys(keys: readonly string[], runtime: Runtime | undefined, withInactive: boolean): readonly number[] {
     const asked = new Set(keys.flatMap(key => snapshot.indexOf(key) ?? []))
     return [...asked].filter(index => isFor(index, runtime, withInactive)).sort((left, right) => left - right)

@@ -36,7 +36,7 @@ onEachDatabase('evaluation asked by people', dialect => {
     return reply.body.flags as Record<string, { enabled: boolean; variant: string | null; reason: object }>
   }
 
-  it('4.2 evaluation_reasons equals /flags for many people, and knows inactive flags', async () => {
+  it('4.2 evaluation_reasons equals /flags for many people, and includes inactive flags', async () => {
     for (let n = 0; n < 20; n++) {
       const { body } = await s.get(`${flags}evaluation_reasons/?distinct_id=person-${n}`)
       const { 'switched-off': off, ...reasons } = body.reasons
@@ -70,7 +70,7 @@ onEachDatabase('evaluation asked by people', dialect => {
     })
   })
 
-  it('4.2 my_flags answers for the caller, newest first', async () => {
+  it('4.2 my_flags evaluates for the caller, newest first', async () => {
     const me = (await s.get('/api/users/@me/')).body
     const { body } = await s.get(`${flags}my_flags/`)
     expect(body).toMatchObject({ id: 0, is_incomplete: false })
@@ -98,7 +98,7 @@ onEachDatabase('evaluation asked by people', dialect => {
     expect(unnamed.body.reasons).toEqual(named.body.reasons)
   })
 
-  it('says what is missing or malformed', async () => {
+  it('names the field that is missing or malformed', async () => {
     const missing = await s.get(`${flags}evaluation_reasons/?distinct_id=`)
     expect([missing.status, missing.body.code, missing.body.attr]).toEqual([400, 'required', 'distinct_id'])
     for (const groups of ['{', '[]', '5']) {

@@ -1,7 +1,7 @@
 import type { EvaluationReason } from '@halyard/contract'
 import type { Outcome, Trace } from '@halyard/engine'
 
-/** PostHog's name for an inactive flag here differs from the one for client libraries. */
+/** PostHog's reason for an inactive flag here differs from the one in SDK responses. */
 const reasonNames: Partial<Record<Outcome['reason']['code'], string>> = { flag_disabled: 'disabled' }
 
 export const reasonToWire = ({ value, reason }: Outcome, trace: Trace | undefined): EvaluationReason => ({

@@ -21,7 +21,7 @@ interface Deps {
   readonly now: () => Instant
 }
 
-/** Contract 4.2: what flags answer, asked by people instead of client libraries. The same evaluator answers both. */
+/** Contract 4.2: evaluation for users instead of SDKs, by the same evaluator. */
 export function serveEvaluation(serve: ServeRoute, { database, snapshots, evaluator, now }: Deps): void {
   const r = routes.flagEvaluation
 
@@ -34,7 +34,7 @@ export function serveEvaluation(serve: ServeRoute, { database, snapshots, evalua
   }
 
   serve(r.reasons, async ({ actor, project, query }) => {
-    // The contract documents a call without parameters; the caller is then the one it is about, as in my_flags.
+    // The contract documents a call without parameters; then the caller is the subject, as in my_flags.
     const distinctId = query.distinct_id ?? actor.user.distinctId
     const { served, evaluation } = await evaluateFor(project, distinctId, query.groups)
     const keys = readKeys(query.flag_keys)
@@ -66,7 +66,7 @@ export function serveEvaluation(serve: ServeRoute, { database, snapshots, evalua
   })
 }
 
-/** Every live flag with its answer, inactive ones included. */
+/** Every live flag with its value, including inactive flags. */
 function outcomesOf(served: ServedProject, { outcomes }: Evaluation): readonly (readonly [CompiledFlag, Outcome])[] {
   return served.snapshot.flags.flatMap((flag, index) => {
     const outcome = flag.outcomes[outcomes.outcomeIndex(index)]

@@ -1,5 +1,5 @@
-/** What an evaluation found, by the positions of the snapshot's flags. */
+/** The results of an evaluation, by flag position in the snapshot. */
 export interface Outcomes {
-  /** The position in the table of the flag's outcomes, or -1 when the flag was not asked for. */
+  /** The index into the flag's table of outcomes, or -1 when the flag was not requested. */
   outcomeIndex(flagIndex: number): number
 }

@@ -22,7 +22,7 @@ onEachDatabase('snapshots', dialect => {
       .evaluate({ distinctId: 'someone' }, { now: 0 })
       .get(key)?.value
 
-  /** Snapshots of their own over the same database, which can be counted and taken away. */
+  /** Separate snapshots over the same database, whose reads can be counted and failed. */
   function separate({
     listCohorts = async () => [],
     ...options
@@ -59,7 +59,7 @@ onEachDatabase('snapshots', dialect => {
     }
   }
 
-  it('follows every committed change before the writer is answered', async () => {
+  it('applies every committed change before the writer gets its response', async () => {
     const { body: flag } = await s.post(flags, { key: 'followed' })
     expect(await value('followed')).toBe(true)
     await s.patch(`${flags}${flag.id}/`, { active: false })
@@ -72,7 +72,7 @@ onEachDatabase('snapshots', dialect => {
     expect(await value('renamed')).toBe(true)
   })
 
-  it('recompiles nothing but the flag that changed', async () => {
+  it('recompiles only the changed flag', async () => {
     const { body: first } = await s.post(flags, { key: 'untouched' })
     const { body: second } = await s.post(flags, { key: 'touched' })
     const before = (await s.halyard.serving.snapshots.forProject(s.projectId))!
@@ -85,7 +85,7 @@ onEachDatabase('snapshots', dialect => {
     expect(before.flags.get(second.id)?.name).toBe('')
   })
 
-  it('loads a cold project once, however many ask', async () => {
+  it('loads a cold project once for concurrent requests', async () => {
     const { snapshots, reads } = separate()
     const all = await Promise.all(Array.from({ length: 1000 }, () => snapshots.forToken(s.projectToken)))
     expect(new Set(all).size).toBe(1)
@@ -96,13 +96,13 @@ onEachDatabase('snapshots', dialect => {
 
   it('queries once for an unknown token, and never for a malformed one', async () => {
     const { snapshots, reads } = separate()
-    for (let n = 0; n < 3; n++) expect(await snapshots.forToken('phc_nobody')).toBeUndefined()
+    for (let n = 0; n < 3; n++) expect(await snapshots.forToken('phc_unknown')).toBeUndefined()
     expect(reads()).toBe(1)
     for (const odd of ['', 'a\u0000b', 'ключ', 'x'.repeat(1000)]) expect(await snapshots.forToken(odd)).toBeUndefined()
     expect(reads()).toBe(1)
   })
 
-  it('takes up the change that commits while the project is being read', async () => {
+  it('applies a change that commits while the project is being read', async () => {
     const { body: flag } = await s.post(flags, { key: 'overtaken' })
     let letGo = () => {}
     const gate = new Promise<void>(resolve => {
@@ -143,7 +143,7 @@ onEachDatabase('snapshots', dialect => {
     snapshots.close()
   })
 
-  it('lets the projects leave that were not asked for the longest', async () => {
+  it('evicts the least recently used projects', async () => {
     const others = []
     for (const name of ['b', 'c']) others.push((await s.post('/api/projects/', { name })).body)
     const { snapshots } = separate({ projectsMax: 2 })
@@ -158,7 +158,7 @@ onEachDatabase('snapshots', dialect => {
   })
 
   describe('credentials', () => {
-    it('stop with the token that was replaced and begin with the new one', async () => {
+    it('expire with the replaced token and are valid with the new one', async () => {
       const { body: project } = await s.post('/api/projects/', { name: 'Token' })
       const { snapshots } = s.halyard.serving
       expect((await snapshots.forToken(project.api_token))?.project.id).toBe(project.id)
@@ -196,7 +196,7 @@ onEachDatabase('snapshots', dialect => {
       expect(await evaluate(rotated.api_token)).toBe(401)
     })
 
-    it('stop with the secret key that was revoked', async () => {
+    it('expire with a revoked secret key', async () => {
       const { body: key } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
       const hash = hashSecret(key.value)
       const { snapshots } = s.halyard.serving

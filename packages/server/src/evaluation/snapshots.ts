@@ -7,17 +7,17 @@ import { createTokenIndex } from './projects/token-index.ts'
 
 /** The projects in memory, updated by the change feed. */
 export interface Snapshots {
-  /** What is in memory for a project's token. Undefined says nothing: the token may be unknown, or not loaded yet. */
+  /** The cached project of a token. Undefined when the token is unknown or not loaded yet. */
   known(token: string): ServedProject | undefined
-  /** Undefined when no project has the token. Raises `unavailable` when it must be loaded and the database is away. */
+  /** Undefined when no project has the token. Raises `unavailable` when it must be loaded and the database cannot be reached. */
   forToken(token: string): Promise<ServedProject | undefined>
   /** By the hash of one of the project's secret keys; otherwise as `forToken`. */
   forSecretKey(hash: string): Promise<ServedProject | undefined>
-  /** Whether it is remembered that the secret key with this hash is the project's. */
+  /** Whether the secret key with this hash is cached for the project. */
   isSecretKeyOf(served: ServedProject, hash: string): boolean
   /** Undefined when there is no such project; otherwise as `forToken`. */
   forProject(projectId: number): Promise<ServedProject | undefined>
-  /** Keeps a project that is in memory there, until the answer is called. */
+  /** Keeps a cached project in memory until the returned function is called. */
   keep(projectId: number): () => void
   /** Called after a project in memory has changed; `after` is undefined when it was removed. */
   onSwap(listener: SwapListener): () => void
@@ -31,15 +31,15 @@ export type SwapListener = (before: ServedProject, after: ServedProject | undefi
 export interface SnapshotsOptions {
   readonly source: ProjectSource
   readonly changes: Pick<ChangeFeed, 'subscribe'>
-  /** Beyond any of these, the projects that were not asked for the longest leave. */
+  /** Beyond any of these limits, the least recently used projects are evicted. */
   readonly projectsMax?: number
   readonly flagsMax?: number
   readonly bytesMax?: number
-  /** A stale project could not be read; the version in memory is served on. */
+  /** A stale project could not be read; the version in memory stays in use. */
   readonly onRefreshFailed?: () => void
 }
 
-/** A project in memory, or on its way there. */
+/** A project in memory or being loaded. */
 interface Entry {
   readonly projectId: number
   current: ServedProject | undefined
@@ -48,18 +48,18 @@ interface Entry {
   retry: NodeJS.Timeout | undefined
   /** Failed refreshes in a row. */
   failures: number
-  /** What has changed and is not yet in `current`. */
+  /** Changes that are not yet in `current`. */
   readonly staleFlags: Set<number>
   isStale: boolean
   lastUse: number
-  /** How many want it to stay. */
+  /** The number of callers that keep it in memory. */
   keepers: number
 }
 
 const projectsMaxDefault = 5_000
 const flagsMaxDefault = 200_000
 const bytesMaxDefault = 256 * 1024 * 1024
-/** Beyond this many changed flags at once, everything is read again. */
+/** Beyond this many changed flags at once, the whole project is read again. */
 const flagsLookedUpMax = 200
 const retryMillisecondsMin = 500
 const retryMillisecondsMax = 10_000
@@ -84,7 +84,7 @@ export function createSnapshots({
     return content && servedProject(content)
   }
 
-  /** One load a project, however many ask for it. */
+  /** One load per project, shared by concurrent callers. */
   function load(projectId: number): Promise<ServedProject | undefined> {
     const entry: Entry = entries.get(projectId) ?? newEntry(projectId)
     entries.set(projectId, entry)
@@ -104,7 +104,7 @@ export function createSnapshots({
     else remove(entry)
     await refresh(entry)
     entry.loading = undefined
-    makeRoom(entry)
+    evict(entry)
     return entry.current
   }
 
@@ -126,7 +126,7 @@ export function createSnapshots({
         entry.failures = 0
         swap(entry, after)
       } catch {
-        // The database is away: what is in memory goes on being served, and this is tried again.
+        // The database cannot be reached: the version in memory stays in use, and the refresh is retried.
         entry.isStale ||= wasStale
         for (const id of ids) entry.staleFlags.add(id)
         onRefreshFailed()
@@ -168,19 +168,19 @@ export function createSnapshots({
     secretKeys.forget(entry.projectId)
   }
 
-  /** The projects that were not asked for the longest leave; the one just loaded stays. */
-  function makeRoom(loaded: Entry): void {
+  /** Evicts the least recently used projects, except the one just loaded. */
+  function evict(loaded: Entry): void {
     let flags = 0
     let bytes = 0
     for (const { current } of entries.values()) {
       flags += current?.live.length ?? 0
       bytes += current?.bytes ?? 0
     }
-    const isRoom = () => entries.size <= projectsMax && flags <= flagsMax && bytes <= bytesMax
-    if (isRoom()) return
+    const fits = () => entries.size <= projectsMax && flags <= flagsMax && bytes <= bytesMax
+    if (fits()) return
     const byUse = [...entries.values()].filter(entry => entry !== loaded).sort((a, b) => a.lastUse - b.lastUse)
     for (const entry of byUse) {
-      if (isRoom()) return
+      if (fits()) return
       if (entry.loading || entry.keepers > 0) continue
       flags -= entry.current?.live.length ?? 0
       bytes -= entry.current?.bytes ?? 0
@@ -207,15 +207,15 @@ export function createSnapshots({
       if (entry && note(entry, change)) touched.add(entry)
     }
     await refreshAll(touched)
-  }, startAnew)
+  }, restart)
 
-  /** One that is being loaded looks at what was noted when it has been read. */
+  /** A project that is being loaded applies noted changes after the read. */
   async function refreshAll(stale: Iterable<Entry>): Promise<void> {
     await Promise.all([...stale].filter(entry => !entry.loading).map(refresh))
   }
 
-  /** What is in memory goes on being served until it has been read again. */
-  async function startAnew(): Promise<void> {
+  /** The version in memory stays in use until it has been read again. */
+  async function restart(): Promise<void> {
     tokens.forgetUnknown()
     secretKeys.forgetAll()
     for (const entry of entries.values()) entry.isStale = true
@@ -233,7 +233,7 @@ export function createSnapshots({
     async forToken(token) {
       const projectId = await tokens.find(token)
       const served = projectId === undefined ? undefined : await find(projectId)
-      // The token may have been replaced between the two look-ups, or expired.
+      // The token may have been replaced between the two lookups, or expired.
       return served && acceptsToken(served.project, token) ? served : undefined
     },
     async forSecretKey(hash) {
@@ -277,7 +277,7 @@ const newEntry = (projectId: number): Entry => ({
   keepers: 0,
 })
 
-/** Answers whether the change concerns what is served. */
+/** Returns whether the change affects the served project. */
 function note(entry: Entry, change: Change): boolean {
   if (change.topic === 'flag') entry.staleFlags.add(Number(change.entityId))
   else if (change.topic === 'cohort' || change.topic === 'project') entry.isStale = true

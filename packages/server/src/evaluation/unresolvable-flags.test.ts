@@ -27,6 +27,6 @@ it('analyzes a bounded number of flags in one request; later requests continue u
   expect(first.length).toBeGreaterThan(0)
   expect(first.length).toBeLessThan(flagCount / 2)
   const requests = [resolved(), resolved(), resolved()]
-  // What depends on a stored property stays unresolvable, and nothing else does.
+  // Only flags that depend on a stored property stay unresolvable.
   expect(requests.at(-1)).toEqual(flags.flatMap((_flag, index) => (index % 2 === 0 ? [index] : [])))
 })

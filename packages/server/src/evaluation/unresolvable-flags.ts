@@ -3,13 +3,13 @@ import { linearRegex } from './linear-regex.ts'
 import type { ServedProject } from './projects/served-project.ts'
 import type { Asking } from './subjects/gather-subject.ts'
 
-/** Which flags cannot be evaluated from the request alone, as positions in the snapshot. */
+/** The flags that cannot be evaluated from the request alone, as positions in the snapshot. */
 export type UnresolvableFlags = (asking: Asking) => (flagIndex: number) => boolean
 
-/** Flags that one request analyzes at most. What it does not get to counts as unresolvable; the next request continues. */
+/** The number of flags that one request analyzes. The rest counts as unresolvable; the next request continues. */
 const analysesPerRequestMax = 200
 
-/** Needed only while stored properties cannot be looked up. Each flag is analyzed when a request asks for it. */
+/** Needed only while stored properties cannot be looked up. Each flag is analyzed when it is first requested. */
 export function unresolvableFlags(served: ServedProject): UnresolvableFlags {
   const { flags } = served.snapshot
   const known = new Map<CompiledFlag, Requirements>()

@@ -5,7 +5,7 @@ import { warmUp } from './warm-up.ts'
 
 const away = () => new Problem('unavailable', 'The database is away.')
 
-/** A database whose reads fail so many times first. */
+/** A database whose first reads fail. */
 function databaseOf(tokens: readonly string[], isAway: () => boolean): Pick<Database, 'read'> {
   const stores = {
     projects: { listLastChanged: async () => tokens.map((apiToken, id) => ({ id, apiToken })) },
@@ -20,7 +20,7 @@ function databaseOf(tokens: readonly string[], isAway: () => boolean): Pick<Data
 
 const changes = { subscribe: () => () => {} }
 
-it('reads projects into memory also when the database is away at first, and knows what will never work', async () => {
+it('loads projects after a database outage at the start, and gives up on invalid ones', async () => {
   const asked: string[] = []
   let failures = 2
   const forToken = async (token: string) => {
@@ -38,7 +38,7 @@ it('reads projects into memory also when the database is away at first, and know
   warming.stop()
 })
 
-it('is waited for only so long, counted from when the database was last away', async () => {
+it('delays readiness for a bounded time after the last outage', async () => {
   let time = 0
   let isAway = true
   let fails = 0

@@ -21,7 +21,7 @@ export interface WarmUp {
    * should not wait for it. Once true, always true.
    */
   isDone(): boolean
-  /** Resolves when it is. */
+  /** Resolves when it is true. */
   done(): Promise<void>
   stop(): void
 }

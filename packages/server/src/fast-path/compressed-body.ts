@@ -39,7 +39,7 @@ export const compressIn = (
   encoding: Encoding,
 ): ResponseBody => bodyIn(buffer, compressSync(bytes.subarray(from, to), encoding))
 
-/** Bodies that are sent again and again, compressed once. */
+/** Bodies that are sent repeatedly, compressed once. */
 export function createCompressedBodies(): (body: Buffer, encoding: Encoding) => Buffer {
   const known = new WeakMap<Buffer, Partial<Record<Encoding, Buffer>>>()
   return (body, encoding) => {

@@ -52,7 +52,7 @@ export interface KnownDefinitions {
 
 /** Clients use few different URLs; browsers put the time into theirs. */
 const urlsMax = 200
-/** Larger definitions are sent from where they are cached, on the ordinary path, rather than copied. */
+/** Larger definitions are sent by the ordinary path from its cache instead of being copied. */
 const definitionsBytesMax = 512 * 1024
 const emptyBody = Buffer.alloc(0)
 

@@ -7,8 +7,8 @@ import { parseRequestHead } from './parse-request-head.ts'
 const head = (...lines: string[]) => lines.join('\r\n')
 const post = 'POST /flags/?v=2 HTTP/1.1'
 
-describe('a plain head', () => {
-  it('is read', () => {
+describe('an ordinary head', () => {
+  it('is parsed', () => {
     const text = head(post, 'Host: a', 'User-Agent:  posthog-node/5 \t', 'X-Empty:', 'content-length: 12')
     expect(parseRequestHead(text)).toEqual({
       method: 'POST',
@@ -42,7 +42,7 @@ describe('a plain head', () => {
   })
 })
 
-describe('what is read here', () => {
+describe('a parsed head', () => {
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []
     request.on('data', chunk => chunks.push(chunk))
@@ -54,7 +54,7 @@ describe('what is read here', () => {
   beforeAll(() => new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve)))
   afterAll(() => new Promise(resolve => server.close(resolve)))
 
-  /** What Node's parser makes of the bytes: the JSON above, or something else. */
+  /** How Node's parser reads the bytes: the JSON above, or something else. */
   function asNodeReads(bytes: Buffer): Promise<string> {
     return new Promise((resolve, reject) => {
       const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => socket.end(bytes))
@@ -87,7 +87,7 @@ describe('what is read here', () => {
     fc.boolean(),
   )
 
-  it('is what Node reads, and one request alone', async () => {
+  it('equals what Node reads, and is exactly one request', async () => {
     let read = 0
     await fc.assert(
       fc.asyncProperty(lines, async ([[method, url], extra, isFirst]) => {

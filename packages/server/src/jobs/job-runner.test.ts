@@ -25,7 +25,7 @@ onEachDatabase('jobs', dialect => {
       onError: (_, error) => errors.push(error),
     })
 
-  it('lets one of many nodes do a job, and another once the first is gone', async () => {
+  it('runs a job on one of many nodes, and on another once the first is gone', async () => {
     const done: string[] = []
     const nodes = Array.from({ length: 8 }, (_, n) =>
       runner(`once-${n}`, async () => void done.push(`once-${n}`), 'once'),
@@ -40,7 +40,7 @@ onEachDatabase('jobs', dialect => {
     expect(done).toHaveLength(3)
   })
 
-  it('lets another node take over when the holder says nothing for a minute', async () => {
+  it('fails over to another node when the lease is not renewed for a minute', async () => {
     const done: string[] = []
     const first = runner('silent-1', async () => void done.push('first'), 'silent')
     const second = runner('silent-2', async () => void done.push('second'), 'silent')
@@ -51,7 +51,7 @@ onEachDatabase('jobs', dialect => {
     expect(done).toEqual(['first', 'second'])
   })
 
-  it('writes nothing for a node that has lost its lease while it was busy', async () => {
+  it('writes nothing for a node that lost its lease during the run', async () => {
     let late: JobContext | undefined
     await runner(
       'late-1',
@@ -71,7 +71,7 @@ onEachDatabase('jobs', dialect => {
     expect(proof).toEqual([])
   })
 
-  it('does a job one turn after the other on a node, one more for all who ask meanwhile, and reports what it throws', async () => {
+  it('runs a job sequentially on a node, coalesces requests during a run, and reports errors', async () => {
     const times: Instant[] = []
     const finish: (() => void)[] = []
     const busy = runner('busy', ({ now }) => {

@@ -1,14 +1,14 @@
 import { type Instant, plusMilliseconds } from '../instant.ts'
 import type { Database, Stores } from '../stores.ts'
 
-/** Recurring work that one node at a time does for the whole cluster. */
+/** Recurring work that one node at a time runs for the whole cluster. */
 export interface Job {
   /** Names the lease; two jobs of one name exclude each other on all nodes. */
   readonly name: string
   run(context: JobContext): Promise<void>
 }
 
-/** What a job is given while its node holds the lease. */
+/** The context of a job while its node holds the lease. */
 export interface JobContext {
   readonly now: Instant
   /** As `Database.transaction`, but raises `LeaseLost` and writes nothing when another node has taken over meanwhile. */
@@ -27,7 +27,7 @@ export class LeaseLost extends Error {
 export interface JobRunner {
   /** Runs every job whose lease this node gets, and resolves when they are done. Failures are reported, never thrown. */
   runDue(now: Instant): Promise<void>
-  /** Finishes what is under way and frees the leases. */
+  /** Finishes running jobs and releases the leases. */
   close(): Promise<void>
 }
 
@@ -36,11 +36,11 @@ export type JobObserver = (job: string, outcome: 'success' | 'failure', seconds:
 
 interface JobRunnerOptions {
   readonly database: Database
-  /** Who holds the leases; unique among the nodes of a database. */
+  /** The holder of the leases; unique among the nodes of a database. */
   readonly node: string
   readonly jobs: readonly Job[]
   readonly now: () => Instant
-  /** How often to look; 0 means that only `runDue` does. */
+  /** The interval between runs; 0 means that only `runDue` runs jobs. */
   readonly everyMilliseconds: number
   readonly onError: (job: string, error: unknown) => void
   readonly onRun?: JobObserver
@@ -86,7 +86,7 @@ export function createJobRunner(options: JobRunnerOptions): JobRunner {
     return run
   }
 
-  /** One that is busy may have looked around before there was what is due now: it has another turn afterwards, one for all who ask. */
+  /** A running job may have read before the new work existed, so it runs once more afterwards, for all requests since. */
   function runOnce(job: Job, now: Instant): Promise<void> {
     const busy = running.get(job.name)
     if (!busy) return start(job, now)

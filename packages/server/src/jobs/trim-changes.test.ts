@@ -5,10 +5,10 @@ import { onEachDatabase } from '../testing/databases.ts'
 import { edgeKey, flagsAt, type RunningEdge, removeEdgeFolder, startEdge } from '../testing/edges.ts'
 import { type OpenStream, openStream } from '../testing/event-source.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
-import { changesKeptHours, changesKeptMin } from './trim-changes.ts'
+import { changesRetainedHours, changesRetainedMin } from './trim-changes.ts'
 
 const hour = 60 * 60 * 1000
-const forNobody = { groups: [{ properties: [], rollout_percentage: 0 }] }
+const forNoOne = { groups: [{ properties: [], rollout_percentage: 0 }] }
 
 onEachDatabase('trimming the log of changes', dialect => {
   let awake: Scenario
@@ -34,15 +34,15 @@ onEachDatabase('trimming the log of changes', dialect => {
 
   const db = () => awake.halyard.storage.kysely
   const now = (): Instant => instantOf(new Date())
-  const tomorrow = () => plusMilliseconds(now(), (changesKeptHours + 1) * hour)
+  const tomorrow = () => plusMilliseconds(now(), (changesRetainedHours + 1) * hour)
   const kept = async (): Promise<number[]> =>
     (await db().selectFrom('changes').select('sequence').orderBy('sequence').execute()).map(({ sequence }) => sequence)
 
-  /** One of the two does it. */
+  /** One of the two runs the job. */
   const trimAt = (at: Instant) => Promise.all([awake, sleeper].map(node => node.halyard.jobs.runDue(at)))
 
   /** Many changes at one instant that no node needs. */
-  const tellOfNothing = (count: number, at: Instant) =>
+  const insertChanges = (count: number, at: Instant) =>
     db()
       .transaction()
       .execute(async tx => {
@@ -55,11 +55,11 @@ onEachDatabase('trimming the log of changes', dialect => {
         const rows = Array.from({ length: count }, (_, n) => ({ ...nothing, sequence: sequence - count + 1 + n }))
         for (const part of inParts(rows, 100)) await tx.insertInto('changes').values(part).execute()
       })
-  /** Everything up to now is forgotten, except the newest. */
+  /** Everything up to now is deleted, except the newest. */
   const forget = async () => {
-    await tellOfNothing(changesKeptMin, now())
+    await insertChanges(changesRetainedMin, now())
     await trimAt(tomorrow())
-    expect(await kept()).toHaveLength(changesKeptMin)
+    expect(await kept()).toHaveLength(changesRetainedMin)
   }
   const follow = async (node: Scenario, path: string, headers: Record<string, string> = {}) => {
     const stream = await openStream(node.url + path, { authorization: `Bearer ${node.key}`, ...headers })
@@ -68,26 +68,28 @@ onEachDatabase('trimming the log of changes', dialect => {
   }
   const asking = (distinct_id: string) => ({ token: awake.projectToken, distinct_id })
 
-  it('forgets what is old and keeps the newest, whatever their age', async () => {
-    await tellOfNothing(changesKeptMin + 10, plusMilliseconds(now(), -2 * changesKeptHours * hour))
+  it('deletes old changes and keeps the newest, whatever their age', async () => {
+    await insertChanges(changesRetainedMin + 10, plusMilliseconds(now(), -2 * changesRetainedHours * hour))
     const [newest] = (await kept()).slice(-1)
     await trimAt(now())
-    expect(await kept()).toEqual(Array.from({ length: changesKeptMin }, (_, n) => newest! - changesKeptMin + 1 + n))
-    await tellOfNothing(20, now())
+    expect(await kept()).toEqual(
+      Array.from({ length: changesRetainedMin }, (_, n) => newest! - changesRetainedMin + 1 + n),
+    )
+    await insertChanges(20, now())
     await trimAt(now())
-    expect((await kept()).length).toBe(changesKeptMin)
-    await tellOfNothing(changesKeptMin, now())
+    expect((await kept()).length).toBe(changesRetainedMin)
+    await insertChanges(changesRetainedMin, now())
     await trimAt(now())
     // Those of today stay, even when there are more.
-    expect((await kept()).length).toBe(changesKeptMin + 20)
+    expect((await kept()).length).toBe(changesRetainedMin + 20)
   })
 
-  it('is not held up by a change that a wrong clock has dated ahead', async () => {
-    await tellOfNothing(1, plusMilliseconds(now(), 365 * changesKeptHours * hour))
+  it('is not blocked by a change with a timestamp in the future', async () => {
+    await insertChanges(1, plusMilliseconds(now(), 365 * changesRetainedHours * hour))
     await forget()
   })
 
-  it('lets a node that slept through it know everything all the same', async () => {
+  it('makes a node that was suspended reload everything', async () => {
     const { body: flag } = await awake.post(flags, { key: 'slept-through' })
     const { body: key } = await awake.post('/api/personal_api_keys/', { label: 'short-lived', scopes: ['*'] })
     const { body: secret } = await awake.post(`${awake.project}/secret_keys/`, { label: 'server' })
@@ -98,11 +100,11 @@ onEachDatabase('trimming the log of changes', dialect => {
     const stream = await follow(sleeper, `${flags}stream`)
     const state = await stream.next()
 
-    await awake.patch(`${flags}${flag.id}/`, { filters: forNobody })
+    await awake.patch(`${flags}${flag.id}/`, { filters: forNoOne })
     await awake.delete(`/api/personal_api_keys/${key.id}/`)
     await awake.delete(`${awake.project}/secret_keys/${secret.id}/`)
     await forget()
-    // Still suspended; no other node can know.
+    // Still suspended, which no other node can detect.
     expect(await flagsAt(sleeper, asking('x'))).toMatchObject({ flags: { 'slept-through': { enabled: true } } })
     await sleeper.halyard.changes.catchUp()
 
@@ -110,8 +112,8 @@ onEachDatabase('trimming the log of changes', dialect => {
     expect((await withKey.get(flags)).status).toBe(401)
     expect((await sleeper.as(secret.value).get('/flags/definitions')).status).toBe(401)
     const listed = (await sleeper.get(flags)).body.results.find(({ id }: { id: number }) => id === flag.id)
-    expect(listed.filters).toEqual(forNobody)
-    expect((await stream.next())?.data.flags).toMatchObject([{ key: 'slept-through', filters: forNobody }])
+    expect(listed.filters).toEqual(forNoOne)
+    expect((await stream.next())?.data.flags).toMatchObject([{ key: 'slept-through', filters: forNoOne }])
     // A follower that reconnects to any node receives everything, or exactly what it missed.
     const elsewhere = await follow(awake, `${flags}stream`, { 'last-event-id': state!.id })
     expect(await elsewhere.next()).toMatchObject({ event: 'state' })
@@ -121,7 +123,7 @@ onEachDatabase('trimming the log of changes', dialect => {
     expect(await evaluations.next()).toMatchObject({ data: { type: 'refetchEvaluation' } })
   })
 
-  it('lets edges of such a node know as well, those that follow and those that come back', async () => {
+  it('makes edges of such a node reload as well, whether connected or reconnecting', async () => {
     const { body: flag } = await awake.post(flags, { key: 'at-the-edge' })
     const key = await edgeKey(awake)
     await sleeper.halyard.changes.catchUp()
@@ -133,7 +135,7 @@ onEachDatabase('trimming the log of changes', dialect => {
         await expect.poll(() => shown(edge)).toMatchObject({ flags: { 'at-the-edge': { enabled: true } } })
       }
       await away.close()
-      await awake.patch(`${flags}${flag.id}/`, { filters: forNobody })
+      await awake.patch(`${flags}${flag.id}/`, { filters: forNoOne })
       await forget()
       await sleeper.halyard.changes.catchUp()
       await expect.poll(() => shown(following)).toMatchObject({ flags: { 'at-the-edge': { enabled: false } } })

@@ -3,9 +3,9 @@ import type { Change } from '../storage/changes/changes.ts'
 import type { Job } from './job-runner.ts'
 
 /** A node that was suspended for less than this reads the changes it missed; after longer it reloads everything. */
-export const changesKeptHours = 24
+export const changesRetainedHours = 24
 /** Retained whatever their age, so that a suspended node need not reload everything when little has changed. */
-export const changesKeptMin = 1000
+export const changesRetainedMin = 1000
 /** Per transaction, so that writers wait only briefly; and the number of transactions per run. */
 const removedAtOnceMax = 1000
 const removalsMax = 20
@@ -18,7 +18,7 @@ export const trimChanges: Job = {
   async run({ now, read, transaction }) {
     for (let removals = 0; removals < removalsMax; removals += 1) {
       const last = await read(async tx => {
-        const dispensable = (await tx.changes.head()) - changesKeptMin
+        const dispensable = (await tx.changes.head()) - changesRetainedMin
         return lastToForget(await tx.changes.listOldest(removedAtOnceMax), dispensable, now)
       })
       if (last === undefined) return
@@ -27,13 +27,13 @@ export const trimChanges: Job = {
   },
 }
 
-/** A change that claims to be of tomorrow was written by a clock that was wrong; it keeps nothing else from being forgotten. */
+/** A timestamp in the future comes from a wrong clock; it must not block the deletion of other changes. */
 function lastToForget(
   oldest: readonly Pick<Change, 'sequence' | 'at'>[],
   dispensable: number,
   now: Instant,
 ): number | undefined {
-  const keptFrom = plusMilliseconds(now, -changesKeptHours * hourMilliseconds)
-  const keptTo = plusMilliseconds(now, changesKeptHours * hourMilliseconds)
+  const keptFrom = plusMilliseconds(now, -changesRetainedHours * hourMilliseconds)
+  const keptTo = plusMilliseconds(now, changesRetainedHours * hourMilliseconds)
   return oldest.findLast(({ sequence, at }) => sequence <= dispensable && (at < keptFrom || at > keptTo))?.sequence
 }

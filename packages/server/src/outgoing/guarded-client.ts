@@ -99,7 +99,7 @@ export function createGuardedClient(options: GuardedClientOptions = {}): Outgoin
   }
 }
 
-/** Loaded when the first request goes out: most starts never need it, and it is a megabyte to read. */
+/** Loaded at the first request: most processes never need it, and it is a megabyte of code. */
 async function openAgents(lookupAllowed: LookupFunction) {
   const { Agent, request } = await import('undici')
   return {

@@ -76,7 +76,7 @@ const kindOf = (work: Promise<unknown>): Promise<unknown> =>
     error => (error instanceof OutgoingFailure ? error.kind : error),
   )
 
-/** Redirects from path to path, then answers. */
+/** Redirects from path to path, then responds. */
 function redirect(chain: Record<string, string>, status = 302): void {
   handler = (request, response) => {
     const location = chain[request.url!]

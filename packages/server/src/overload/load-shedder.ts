@@ -86,7 +86,7 @@ export function createLoadShedder({ lagMillisecondsMax, inFlightMax }: LoadLimit
   }
 }
 
-/** Health probes are never shed. Definitions for client libraries count as evaluation although they are below `/api/`. */
+/** Health probes are never shed. Definitions for SDKs count as evaluation although they are below `/api/`. */
 export function requestKind(url: string): 'operations' | 'evaluation' | 'management' {
   if (url.startsWith('/flags/') || url.startsWith('/flags?')) return 'evaluation'
   if (/^\/(_livez|_readyz|livez|readyz|healthz|metrics)\b/.test(url)) return 'operations'

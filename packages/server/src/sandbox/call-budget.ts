@@ -1,7 +1,7 @@
 import type { SandboxLimits } from './sandbox.ts'
 
 /**
- * What one call may still use up. A call's budget also pays for what the guest goes on doing after its answer; the
+ * The remaining budget of one call. It also covers what the guest does after its response; the
  * next call starts with a fresh one.
  */
 export interface CallBudget {
@@ -13,7 +13,7 @@ export interface CallBudget {
   /** Returns why a host call is refused, or undefined when it may go ahead. */
   takeHostCall(): string | undefined
   releaseHostCall(): void
-  /** Returns whether the line is kept, the first to be left out, or left out. */
+  /** Returns whether the line is logged, the first to be dropped, or dropped. */
   takeLogLine(): 'kept' | 'first_left_out' | 'left_out'
 }
 

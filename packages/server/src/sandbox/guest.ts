@@ -20,7 +20,7 @@ export interface GuestEntry {
 
 /** The global `host` as a program sees it. */
 export interface GuestHost {
-  /** Asks the main thread; the promise is rejected with an Error that carries the host's message. */
+  /** Calls the main thread; the promise is rejected with an Error with the host's message. */
   call(name: string, ...args: unknown[]): Promise<unknown>
   /** One of the pure functions of `compute.ts`, at once. */
   compute(name: string, ...args: unknown[]): unknown

@@ -8,7 +8,7 @@ export type ToWorker =
   | { type: 'hostFailure'; realm: number; hostCall: number; message: string }
   | { type: 'close'; realm: number }
 
-/** Messages from a worker to the main thread. `done` answers the realm's one running `open` or `call`. */
+/** Messages from a worker to the main thread. `done` completes the realm's one running `open` or `call`. */
 export type FromWorker =
   | { type: 'done'; realm: number; json: string; cpuMs: number; memoryBytes: number }
   | { type: 'failed'; realm: number; failure: FailureMessage }

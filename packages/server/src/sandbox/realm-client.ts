@@ -10,7 +10,7 @@ import {
   type SandboxScript,
 } from './sandbox.ts'
 
-/** A realm as the main thread holds it: its queue of calls, its clock, and the answers to its host calls. */
+/** The main thread's handle of a realm: its queue of calls, its clock, and the responses to its host calls. */
 export interface RealmClient extends SandboxRealm {
   open(scripts: readonly SandboxScript[]): Promise<void>
   receive(message: FromWorker): void

@@ -13,7 +13,7 @@ export function startRunTimer(): RunTimer {
   const passedMs = () => performance.now() - startedAt
   const processedMs = () => processorMs() - processorStart
   return {
-    // Asked again and again while guest code runs; the first question is the cheap one.
+    // Called often while guest code runs, so the cheap check comes first.
     hasRunLongerThan: ms => passedMs() > ms && processedMs() > ms,
     ranMs: () => Math.min(passedMs(), processedMs()),
   }

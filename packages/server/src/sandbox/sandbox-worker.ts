@@ -11,7 +11,11 @@ const port = parentPort!
 const progress = createProgress(progressBuffer)
 const realms = new Map<number, Promise<Realm>>()
 const niceness = 10
-const noRoom: FailureMessage = { kind: 'crash', message: 'There is no memory left for a new realm.', realmLost: true }
+const outOfMemory: FailureMessage = {
+  kind: 'crash',
+  message: 'There is no memory left for a new realm.',
+  realmLost: true,
+}
 
 const send = (message: FromWorker): void => port.postMessage(message)
 
@@ -22,7 +26,7 @@ port.on('message', (message: ToWorker) => {
     realms.set(id, realm)
     realm.then(
       opened => opened.open(scripts),
-      () => send({ type: 'failed', realm: id, failure: noRoom }),
+      () => send({ type: 'failed', realm: id, failure: outOfMemory }),
     )
     return
   }

@@ -15,7 +15,7 @@ export interface Sandbox {
 
 export interface SandboxRealm {
   /**
-   * Hands a JSON value to the program's dispatcher and returns what it answers. Calls of one realm run one after the
+   * Passes a JSON value to the program's dispatcher and returns its result. Calls of one realm run one after the
    * other. Raises a `SandboxFailure`; after any kind but `threw` and `size` the realm is gone for good.
    */
   call(request: unknown, limits?: Partial<CallLimits>): Promise<SandboxAnswer>
@@ -45,9 +45,9 @@ export interface SandboxScript {
 
 /** What a program can reach outside of its realm. Both are called on the main thread. */
 export interface SandboxHost {
-  /** A call of the realm begins, and with it a new budget for what it asks of the host. */
+  /** A call of the realm begins, with a new budget for host calls. */
   callStarted?(): void
-  /** Answers `host.call(name, …args)` of the guest. What it throws becomes an Error inside, message only. */
+  /** Handles `host.call(name, …args)` of the guest. A thrown error becomes an Error inside, with its message only. */
   call(name: string, args: readonly unknown[]): Promise<unknown>
   log(lines: readonly SandboxLogLine[]): void
 }
@@ -62,7 +62,7 @@ export interface SandboxLogLine {
 export interface CallLimits {
   /** How long the guest's code may run for one call, summed over its turns. */
   cpuMsMax: number
-  /** How long one call may take from its start to its answer, waiting included. */
+  /** The time limit of one call, including waiting. */
   wallMsMax: number
 }
 
@@ -70,7 +70,7 @@ export interface SandboxLimits extends CallLimits {
   memoryBytesMax: number
   /** Longest JSON text that may cross the border in one message. */
   messageCharactersMax: number
-  /** Host calls that may wait for an answer at the same time. */
+  /** The number of concurrent host calls. */
   hostCallsPendingMax: number
   /** Host calls that one call may make in all. */
   hostCallsMax: number

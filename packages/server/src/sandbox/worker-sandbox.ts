@@ -22,7 +22,7 @@ const defaultSilenceMsMax = 500
 /**
  * A sandbox of QuickJS realms in worker threads. Guest code is normally stopped by the engine's own interrupt check
  * and costs only its realm. A few built-in functions never reach that check; for them a watchdog on the main thread
- * ends the whole thread, blames the realm that was running, and lets the others start again elsewhere.
+ * ends the whole thread, attributes it to the realm that was running, and restarts the others elsewhere.
  */
 export function createWorkerSandbox(options: WorkerSandboxOptions = {}): Sandbox {
   const workersMax = options.workersMax ?? Math.max(2, Math.min(4, availableParallelism() - 1))

@@ -16,7 +16,7 @@ export interface WorkerThread {
 
 export interface WorkerThreadEvents {
   message(message: FromWorker): void
-  /** The thread is gone without having been asked to go. */
+  /** The thread has exited unexpectedly. */
   exit(): void
 }
 

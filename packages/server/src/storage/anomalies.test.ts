@@ -5,7 +5,7 @@ import { onEachDatabase } from '../testing/databases.ts'
 import { createFaultInjector } from '../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../testing/scenario.ts'
 
-/** Every writing request, with its first, second, third … statement failing: it answers 5xx and leaves nothing behind. */
+/** Every writing request, with its first, second, third … statement failing: it responds 5xx and changes nothing. */
 
 const statementsMax = 60
 

@@ -31,7 +31,7 @@ onEachDatabase('a prepared query', dialect => {
     at: '2026-01-31T12:00:00.000000Z',
   })
 
-  it('is made once and run with the parameters of each call, whatever their order', async () => {
+  it('is prepared once and run with the parameters of each call, in any order', async () => {
     let made = 0
     const insert = preparedQuery((db, row: ChangeRow) => {
       made += 1
@@ -124,7 +124,7 @@ onEachDatabase('a prepared query', dialect => {
 })
 
 onEachDatabase('a kept insert', dialect => {
-  it('answers the id of the row, each time it is run', async () => {
+  it('returns the id of the row for each run', async () => {
     const database = await createTestDatabase(dialect)
     const storage = openStorage(database.url)
     await migrate(storage.kysely, dialect)
@@ -150,7 +150,7 @@ onEachDatabase('a kept insert', dialect => {
 })
 
 onEachDatabase('a prepared query for a list', dialect => {
-  it('finds each once, whatever the length of the list', async () => {
+  it('finds each row once for a list of any length', async () => {
     const database = await createTestDatabase(dialect)
     const storage = openStorage(database.url)
     await migrate(storage.kysely, dialect)

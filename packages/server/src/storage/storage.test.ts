@@ -123,7 +123,7 @@ onEachDatabase('storage', dialect => {
 })
 
 describe('SQLite', () => {
-  it('is opened to keep its word', async () => {
+  it('is opened with durable settings', async () => {
     const database = await createTestDatabase('sqlite')
     const storage = openStorage(database.url)
     const pragma = async (name: string) => {

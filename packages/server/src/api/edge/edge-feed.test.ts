@@ -20,7 +20,7 @@ const states: ProjectStates = {
 }
 const actor = (id: number) => ({ user: { id } }) as Actor
 
-it('disconnects an edge that does not read what it asked for', async () => {
+it('disconnects an edge that does not read its stream', async () => {
   const feed = createEdgeFeed(states, { drainMillisecondsMax: 50 })
   const taken: ServerResponse[] = []
   const server = createServer(async (_request, response) => {
@@ -42,7 +42,7 @@ it('disconnects an edge that does not read what it asked for', async () => {
   server.close()
 })
 
-it('refuses one user more streams than its share, and serves others', async () => {
+it('limits the streams of one user, and serves others', async () => {
   const feed = createEdgeFeed(states, { followersPerUserMax: 2, followersMax: 3 })
   const responses: ServerResponse[] = []
   const server = createServer((_request, response) => responses.push(response))

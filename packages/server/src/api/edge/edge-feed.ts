@@ -6,33 +6,33 @@ import type { Actor } from '../../tenancy.ts'
 import { changeBetween, type ProjectState } from './project-state.ts'
 import type { ProjectStates } from './project-states.ts'
 
-/** Hands on to edges what they must know, and keeps them up to date. */
+/** Replicates project states to edges, and keeps them up to date. */
 export interface EdgeFeed {
-  /** Takes the answer over until the edge goes away, or its key no longer holds. Raises `forbidden`, `throttled`, `unavailable`. */
+  /** Takes over the response until the edge disconnects or its key is revoked. Raises `forbidden`, `throttled`, `unavailable`. */
   follow(follower: Follower): Promise<(response: ServerResponse, headers: OutgoingHttpHeaders) => void>
-  /** How many edges follow. */
+  /** The number of connected edges. */
   readonly size: number
   /** Ends all streams. */
   close(): void
 }
 
 export interface Follower {
-  /** Who follows, asked again whenever keys or memberships change. Raises `unauthenticated` or `forbidden` when the key no longer holds. */
+  /** Authenticates the edge; called again whenever keys or memberships change. Raises `unauthenticated` or `forbidden`. */
   readonly authenticate: () => Promise<Actor>
-  /** Digests of what the edge has, by the UUID of the project. */
+  /** The digests of the states that the edge has, by project UUID. */
   readonly have: Readonly<Record<string, string>>
 }
 
 export interface EdgeFeedLimits {
   readonly followersMax: number
-  /** So that one user cannot take all of them. */
+  /** Per user, so that one user cannot exhaust the limit for all. */
   readonly followersPerUserMax: number
   /** A larger state is sent in several frames. */
   readonly frameCharactersMax: number
-  /** An edge that reads nothing for so long is disconnected; it comes back with what it has. */
+  /** An edge that reads nothing for this long is disconnected. It reconnects and resumes by digest. */
   readonly drainMillisecondsMax: number
   readonly heartbeatMilliseconds: number
-  /** Also without a word of changes, for keys that expire. */
+  /** Keys are checked at this interval even without changes, since they may expire. */
   readonly checkMilliseconds: number
 }
 
@@ -45,7 +45,7 @@ const usualLimits: EdgeFeedLimits = {
   checkMilliseconds: 30_000,
 }
 const retryMilliseconds = 500
-/** An edge may follow thousands of projects, each read from memory: yields to the event loop in between. */
+/** An edge may follow thousands of projects, each read from memory: yields to the event loop between them. */
 const turnMillisecondsMax = 10
 
 const streamHeaders = {
@@ -63,7 +63,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     heartbeatMilliseconds,
     checkMilliseconds,
   } = { ...usualLimits, ...limits }
-  /** With the id of the user whose key it was opened with. */
+  /** With the id of the user whose key opened the stream. */
   const streams = new Map<ServerResponse, number>()
   let isClosed = false
 
@@ -75,7 +75,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     const unseen = new Map(Object.entries(have))
     let isAccessStale = false
     let isCurrent = false
-    let heardOthers = performance.now()
+    let lastReceived = performance.now()
     let wake = () => {}
 
     const isOver = () => response.destroyed || response.writableEnded
@@ -97,7 +97,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
       if (known) unseen.set(known.project, '')
     }
 
-    async function tellProject(id: number): Promise<void> {
+    async function sendProject(id: number): Promise<void> {
       const state = keeping.has(id) ? await states.find(id) : undefined
       stale.delete(id)
       if (!state) return forget(id)
@@ -116,7 +116,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         isCurrent = false
       } else if (stale.size > 0) {
         isCurrent = false
-        await tellProject(stale.values().next().value!)
+        await sendProject(stale.values().next().value!)
       } else if (unseen.size > 0) {
         const project = unseen.keys().next().value!
         unseen.delete(project)
@@ -149,13 +149,13 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
     see(first)
     try {
       while (!isOver()) {
-        if (performance.now() - heardOthers > turnMillisecondsMax) {
+        if (performance.now() - lastReceived > turnMillisecondsMax) {
           await nextTurn()
-          heardOthers = performance.now()
+          lastReceived = performance.now()
         }
         await step().catch(async error => {
           if (!(error instanceof Problem) || error.kind !== 'unavailable') throw error
-          // The database is away: what the edge has goes on being right until more is known.
+          // The database is unavailable: the edge keeps its state until access can be checked again.
           isAccessStale = true
           await wait(retryMilliseconds)
         })
@@ -182,7 +182,7 @@ export function createEdgeFeed(states: ProjectStates, limits: Partial<EdgeFeedLi
         response.once('close', () => streams.delete(response))
         response.writeHead(200, { ...headers, ...streamHeaders })
         response.flushHeaders()
-        // However it ends, the edge reconnects and gets the reason if it lost access.
+        // The edge reconnects in any case, and then receives the reason if it lost access.
         sendUpdates(response, follower, first).catch(() => end(response))
       }
     },

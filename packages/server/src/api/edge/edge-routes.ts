@@ -14,11 +14,11 @@ interface Deps {
   readonly feed: EdgeFeed
   readonly batches: BatchReceiver
   readonly subjects: StoredSubjects
-  /** The id of the project with this UUID, if there is one that the actor may see. */
+  /** The id of the project with this UUID, if the actor can view it. */
   readonly findProject: (actor: Parameters<BatchReceiver['receive']>[0], uuid: string) => Promise<number | undefined>
 }
 
-/** What edges ask for, here as at another edge. */
+/** The routes that edges call, on a server and on another edge. */
 export function serveEdges(
   app: FastifyInstance,
   serve: ServeRoute,

@@ -6,7 +6,7 @@ import type { Instant } from '../../instant.ts'
 import type { Actor, Level, Project, User } from '../../tenancy.ts'
 import { type Document, type Documents, documentOf } from './project-state.ts'
 
-/** Domain ↔ documents: what an edge receives of a project. */
+/** Domain ↔ documents: the part of a project that is replicated to edges. */
 
 /** A user who can view the project with a personal API key. Only the hash of the key is replicated. */
 export interface ProjectKey {
@@ -18,7 +18,7 @@ export interface ProjectKey {
   readonly organizationIds: readonly string[]
   readonly level: Level
   readonly expiresAt: Instant | null
-  /** Where its owner works when the request does not say. */
+  /** The project that `@current` means for the key's owner. */
   readonly currentProjectId: number | null
 }
 
@@ -55,7 +55,7 @@ export const projectEntry = (project: Project, hasPersons: boolean): readonly [s
     hasPersons,
   })
 
-/** Who made a flag, its tags and its history stay where they are. */
+/** Authors, tags and history are not replicated. */
 export const flagEntry = (flag: Flag): readonly [string, Document] =>
   entry(`${names.flag}${flag.id}`, {
     id: flag.id,
@@ -86,7 +86,7 @@ const fieldTypes: Readonly<Record<string, Readonly<Record<string, 'string' | 'nu
   [names.key]: { hash: 'string', id: 'string', scopes: 'object', projectIds: 'object', organizationIds: 'object' },
 }
 
-/** Whether the text is a document of the kind that its name says. Kinds of a newer upstream are ignored. */
+/** Whether the text is a document of the kind in its name. Kinds of a newer upstream are ignored. */
 export function canRead(name: string, json: string): boolean {
   const kind = Object.keys(fieldTypes).find(prefix =>
     prefix === names.project ? name === prefix : name.startsWith(prefix),
@@ -131,7 +131,7 @@ export function readContent(documents: Documents): ProjectContent | undefined {
   const { hasPersons, ...project } = found
   const flags = all(documents, names.flag).map(([, document]) => toFlag(document))
   const cohorts = all(documents, names.cohort).map(([, { json }]) => JSON.parse(json) as CohortDefinition)
-  // In the order in which the database gives them, so that answers are the same to the byte.
+  // In database order, so that responses are byte-identical.
   flags.sort((a, b) => (a.key < b.key ? -1 : 1))
   cohorts.sort((a, b) => a.id - b.id)
   return { project, flags, cohorts, hasPersons }
@@ -147,18 +147,18 @@ export const readKeys = (documents: Documents): readonly ProjectKey[] =>
 export const flagIdsIn = (given: readonly string[]): readonly number[] =>
   given.filter(name => name.startsWith(names.flag)).map(name => Number(name.slice(names.flag.length)))
 
-/** Whether these say who may see what. */
+/** Whether any of these documents is about access. */
 export const areAboutAccess = (given: readonly string[]): boolean =>
   given.some(name => name.startsWith(names.key) || name.startsWith(names.secret))
 
-/** Whether more than single flags is concerned. */
+/** Whether anything besides single flags has changed. */
 export const areAboutSurroundings = (given: readonly string[]): boolean =>
   given.some(name => name === names.project || name.startsWith(names.cohort) || name.startsWith(names.secret))
 
 const all = (documents: Documents, prefix: string): (readonly [string, Document])[] =>
   [...documents].filter(([name]) => name.startsWith(prefix))
 
-/** The person behind a key, as far as its edges know: the projects in which the key was found say what it may see. */
+/** The owner of a key as an edge knows them: the projects that contain the key determine its access. */
 export function actorOf(key: ProjectKey, levels: ReadonlyMap<string, Level>): { actor: Actor; key: ApiKey } {
   const { id, userId, scopes, projectIds, organizationIds, hash, expiresAt, currentProjectId } = key
   const common = { id, label: '', scopes, projectIds, organizationIds, isSession: false, expiresAt }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** One thing that an edge must know about a project, as JSON text. */
+/** One replicated part of a project, as JSON text. */
 export interface Document {
   readonly json: string
   /** Of name and text. */
@@ -9,27 +9,27 @@ export interface Document {
 
 export type Documents = ReadonlyMap<string, Document>
 
-/** All that an edge must know about a project at one moment: documents by name. Never changes; a change makes a new one. */
+/** The replicated state of a project: documents by name. Immutable. */
 export interface ProjectState {
   /** The UUID of the project. */
   readonly project: string
   readonly documents: Documents
-  /** Equal for equal states, whichever node made them. */
+  /** Equal for equal states on all nodes. */
   readonly digest: string
   readonly bytes: number
 }
 
-/** What makes one state of another. */
+/** The difference between two states. */
 export interface StateChange {
   readonly set: readonly (readonly [name: string, json: string])[]
   readonly removed: readonly string[]
 }
 
 const digestBytes = 32
-/** What a document takes in memory besides its text: many empty ones must not be free. */
+/** The memory overhead of a document besides its text; without it, many empty documents would count as nothing. */
 const documentOverheadBytes = 256
 
-/** About as much memory as the document takes. */
+/** The approximate memory of a document. */
 export const documentBytes = (name: string, json: string): number => name.length + json.length + documentOverheadBytes
 
 export const documentOf = (name: string, json: string): Document => ({
@@ -38,7 +38,7 @@ export const documentOf = (name: string, json: string): Document => ({
 })
 
 export function projectState(project: string, documents: Documents): ProjectState {
-  // The sum does not depend on the order, so that it can be made of documents in any.
+  // A sum, so that it does not depend on the order of the documents.
   const sum = Buffer.alloc(digestBytes)
   let bytes = 0
   for (const [name, { json, digest }] of documents) {

@@ -8,10 +8,10 @@ import { type Instant, parseInstant } from '../../instant.ts'
 import type { Database } from '../../stores.ts'
 import { type Actor, levelInProject } from '../../tenancy.ts'
 
-/** What edges took in on behalf of this server. */
+/** Receives the events that edges accepted on behalf of this server. */
 export interface BatchReceiver {
   /**
-   * Resolves when everything is durable. Batches of projects that the key cannot see are refused and named; one that was received before
+   * Resolves when everything is durable. Batches of projects that the key cannot see are rejected by id; one that was received before
    * changes nothing. Raises `unavailable`: then the edge sends all of it again.
    */
   receive(
@@ -66,7 +66,7 @@ export function createBatchReceiver({ database, snapshots, ingest, onEvaluations
   }
 }
 
-/** An edge has read the event as this server would have; its clock may be ahead. */
+/** The edge has parsed the event as this server would have; its clock may be ahead. */
 function eventFromWire({ uuid, event, distinct_id, properties, at, ip }: EdgeEvent, now: Instant): IncomingEvent {
   const moment = parseInstant(at) ?? now
   return {

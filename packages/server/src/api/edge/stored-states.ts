@@ -18,7 +18,7 @@ interface Deps {
   readonly changes: Pick<ChangeFeed, 'subscribe'>
 }
 
-/** Keys beyond these are not known at edges, and are refused there. */
+/** Further keys are not replicated, and edges reject them. */
 export const keysPerProjectMax = 10_000
 const secretsPerProjectMax = 1000
 
@@ -31,12 +31,12 @@ interface Entry {
   made: { readonly served: ServedProject; readonly access: Documents; readonly state: ProjectState } | undefined
 }
 
-/** States from the projects in memory and the keys in the database. Computed on demand, so that many changes at once cost one. */
+/** States from the projects in memory and the keys in the database. Computed on demand, so that a burst of changes costs one computation. */
 export function createStoredStates({ database, snapshots, changes }: Deps): ProjectStates {
   const entries = new Map<number, Entry>()
   const listeners = new Set<(projectId: number | undefined) => void>()
   const flagEntries = createFlagMemory()
-  /** By organization, until who may see what changes: its projects have most keys in common. */
+  /** By organization, until access changes: its projects share most keys. */
   const keyHolders = new Map<string, Promise<readonly KeyHolder[]>>()
 
   function keyHoldersOf(organizationId: string): Promise<readonly KeyHolder[]> {
@@ -75,8 +75,8 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
     return projectState(served.project.uuid, documents)
   }
 
-  /** Access is read again, then whatever differs from what was sent. */
-  const startAnew = () => {
+  /** Reads access again, then all states that differ from what was sent. */
+  const restart = () => {
     keyHolders.clear()
     for (const entry of entries.values()) {
       entry.access = undefined
@@ -87,11 +87,11 @@ export function createStoredStates({ database, snapshots, changes }: Deps): Proj
 
   const unsubscribe = changes.subscribe(batch => {
     for (const { topic, projectId } of batch) {
-      if (topic === 'identity' || topic === 'project') startAnew()
+      if (topic === 'identity' || topic === 'project') restart()
       else if (projectId !== null && entries.has(projectId)) notify(projectId)
     }
-  }, startAnew)
-  // What was changed while the database was away is read later, without a word from the change feed.
+  }, restart)
+  // Changes during a database outage are read later; the change feed does not repeat them.
   const unsubscribeSwaps = snapshots.onSwap(({ project }) => {
     if (entries.has(project.id)) notify(project.id)
   })
@@ -158,7 +158,7 @@ const newEntry = (): Entry => ({
 export const mayHandOn = (actor: Actor, project: Pick<Project, 'id' | 'organizationId'>): boolean =>
   (levelInProject(actor, project) ?? 0) >= adminLevel
 
-/** Scopes that are worth something at an edge. */
+/** The scopes that edges check. */
 const scopesUsedAtEdges = ['feature_flag:read', 'edge:read']
 
 /** A user's key, and the project that `@current` means for it. */
@@ -185,7 +185,7 @@ function* keyEntries(project: Project, holders: readonly KeyHolder[]): Generator
   }
 }
 
-/** A flag's document lasts as long as the flag is what it is. */
+/** A flag's document is cached as long as the flag object lives. */
 function createFlagMemory(): (flag: Flag) => readonly [string, Document] {
   const known = new WeakMap<Flag, readonly [string, Document]>()
   return flag => {

@@ -20,7 +20,7 @@ export class OfrepError extends Error {
 }
 
 /**
- * The targeting key is the distinct id; `groups` and `groupProperties` are what they are in PostHog, `$device_id` and `$anon_distinct_id`
+ * The targeting key is the distinct id; `groups` and `groupProperties` have the same meaning as in PostHog, `$device_id` and `$anon_distinct_id`
  * as well; everything else describes the person. Raises OfrepError.
  */
 export function readOfrepRequest(body: unknown, runtime: Runtime): Asking {

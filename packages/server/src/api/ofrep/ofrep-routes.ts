@@ -46,7 +46,7 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts }: 
       const requestUri = `${evaluationStreamPath}?token=${served.project.apiToken}`
       const eventStreams = [{ type: 'sse', endpoint: { requestUri }, inactivityDelaySec: inactivityDelaySeconds }]
       const json = JSON.stringify({ flags, eventStreams })
-      // Of the results, not of the definitions: another context gets other results from the same definitions.
+      // The ETag of the results, not of the definitions: another context gives other results for the same definitions.
       const etag = `W/"${createHash('sha1').update(json).digest('base64url')}"`
       reply.headers({ etag, 'cache-control': 'private, no-cache' })
       return isKnown(request.headers['if-none-match'], etag) ? reply.code(304).send() : send(reply, 200, json)
@@ -80,7 +80,7 @@ function serializeFlag(
 ): Record<string, unknown> | undefined {
   const compiled = served.snapshot.flags[index]!
   const outcome = compiled.outcomes[outcomeIndex]
-  return outcome && ofrepFlag(served.flags.get(compiled.id)!, compiled, outcome)
+  return outcome && ofrepFlag(compiled, outcome)
 }
 
 /** Browsers have the public token; a client with a secret key runs on a server. */

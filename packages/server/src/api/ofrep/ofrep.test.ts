@@ -85,7 +85,7 @@ onEachDatabase('OFREP', dialect => {
     }
   })
 
-  it('names its errors', async () => {
+  it('returns an error code for each kind of error', async () => {
     const seen = async (reply: ReturnType<typeof one>) => {
       const { status, body, headers } = await reply
       expect(headers.get('access-control-expose-headers')).toContain('ETag')
@@ -107,7 +107,7 @@ onEachDatabase('OFREP', dialect => {
     expect(await seen(one('everyone', null, s.as('phc_unknown')))).toEqual([401, 'everyone', 'GENERAL'])
   })
 
-  it('returns all flags, inactive ones too, and where to listen for changes', async () => {
+  it('returns all flags, also inactive ones, and the URL of the change stream', async () => {
     const { body } = await all()
     expect(body.flags.map((flag: { key: string }) => flag.key).sort()).toEqual(Object.keys(ids).sort())
     const [stream] = body.eventStreams
@@ -120,12 +120,12 @@ onEachDatabase('OFREP', dialect => {
     await listening.body?.cancel()
   })
 
-  it('has an ETag of the answers', async () => {
+  it('has an ETag of the results', async () => {
     const first = await all({ targetingKey: 'u1', plan: 'free' })
     const etag = first.headers.get('etag') ?? ''
     const again = await all({ targetingKey: 'u1', plan: 'free' }, { 'if-none-match': etag })
     expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
-    // The same key with another property answers differently, and must not be taken for the same.
+    // The same key with another property gives another result and needs another ETag.
     expect((await all({ targetingKey: 'u1', plan: 'pro' }, { 'if-none-match': etag })).status).toBe(200)
     const { body: flag } = await s.post(flags, { key: 'newcomer' })
     expect((await all({ targetingKey: 'u1', plan: 'free' }, { 'if-none-match': etag })).status).toBe(200)
@@ -145,7 +145,7 @@ onEachDatabase('OFREP', dialect => {
     }
   })
 
-  it('takes groups out of the context, and hides server flags from browsers', async () => {
+  it('reads groups from the context, and hides server flags from browsers', async () => {
     await s.halyard.database.transaction(async tx => {
       await tx.groups.ensureType(s.projectId, 'company')
       const at = '2026-01-01T00:00:00.000000Z'

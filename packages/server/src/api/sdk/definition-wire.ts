@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto'
-import type { CohortDefinition } from '@halyard/engine'
+import { type CohortDefinition, isServerOnly } from '@halyard/engine'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
 import type { Flag } from '../../features/flags/flag.ts'
 
 /** Domain → wire, for SDKs with local evaluation. */
 
-/** Flags that a survey made for itself are no business of server libraries. */
-export const isTold = (flag: Flag): boolean => !flag.key.startsWith('survey-targeting-')
+/** The internal targeting flags of surveys are not sent to server SDKs. */
+export const isSentToSdks = (flag: Flag): boolean => !flag.key.startsWith('survey-targeting-')
 
 export interface FlagWire {
-  /** The flag as JSON text, with its hash; made once, unless it depends on other flags. */
+  /** The flag as JSON text, with its hash; cached, unless it depends on other flags. */
   piece(served: ServedProject, flag: Flag): FlagPiece
 }
 
@@ -30,7 +30,7 @@ export function createFlagWire(): FlagWire {
       const dependencies = dependenciesIn(served)
       const json = JSON.stringify(flagToDefinitionWire(flag, dependencies))
       const piece = { json, digest: digestOf(json) }
-      if (!dependencies.wereAsked()) known.set(flag, piece)
+      if (!dependencies.wereRead()) known.set(flag, piece)
       return piece
     },
   }
@@ -44,8 +44,8 @@ const flagToDefinitionWire = (flag: Flag, dependencies: Dependencies): Propertie
   filters: filtersToWire(flag.filters, dependencies),
   deleted: false,
   active: flag.active,
-  // The libraries know nothing of early access. They leave flags with continuity to the server, which does.
-  ensure_experience_continuity: flag.ensureExperienceContinuity || hasEarlyAccess(flag.filters),
+  // SDKs leave flags with experience continuity to the server.
+  ensure_experience_continuity: flag.ensureExperienceContinuity || isServerOnly(flag.filters),
   has_encrypted_payloads: false,
   version: flag.version,
   evaluation_runtime: flag.evaluationRuntime ?? 'all',
@@ -53,10 +53,6 @@ const flagToDefinitionWire = (flag: Flag, dependencies: Dependencies): Propertie
   bucketing_identifier: flag.bucketingIdentifier,
   has_experiment: false,
 })
-
-function hasEarlyAccess({ feature_enrollment, super_groups }: Properties): boolean {
-  return feature_enrollment === true || (Array.isArray(super_groups) && super_groups.length > 0)
-}
 
 function filtersToWire(filters: Properties, dependencies: Dependencies): Properties {
   const wire: Record<string, unknown> = { ...filters }
@@ -79,7 +75,7 @@ function withProperties(group: unknown, field: string, dependencies: Dependencie
   return { ...group, [field]: group[field].map((item: unknown) => propertyToWire(item, dependencies)) }
 }
 
-/** Dependencies are stored by id; libraries know flags by key, and want to know in which order to evaluate. */
+/** Dependencies are stored by id. SDKs expect keys, and the order of evaluation. */
 function propertyToWire(property: unknown, dependencies: Dependencies): unknown {
   if (!isObject(property)) return property
   if (Array.isArray(property.values)) return withProperties(property, 'values', dependencies)
@@ -96,13 +92,13 @@ export function cohortToWire({ filters }: CohortDefinition, served: ServedProjec
 }
 
 interface Dependencies {
-  /** The key of the flag that is referred to, and the keys to evaluate in their order, it being the last; none when that is impossible. */
+  /** The key of the referenced flag, and the keys to evaluate in order, itself last; empty when that is impossible. */
   of(reference: string): { readonly key: string; readonly chain: readonly string[] }
-  wereAsked(): boolean
+  wereRead(): boolean
 }
 
 function dependenciesIn({ flags, snapshot }: ServedProject): Dependencies {
-  let wereAsked = false
+  let wereRead = false
 
   const indexOf = (reference: string): number | undefined => {
     const byId = /^\d+$/.test(reference) ? flags.get(Number(reference)) : undefined
@@ -111,12 +107,12 @@ function dependenciesIn({ flags, snapshot }: ServedProject): Dependencies {
 
   return {
     of(reference) {
-      wereAsked = true
+      wereRead = true
       const index = indexOf(reference)
       const key = index === undefined ? reference : snapshot.flags[index]!.key
       return { key, chain: snapshot.dependencyChain(reference) }
     },
-    wereAsked: () => wereAsked,
+    wereRead: () => wereRead,
   }
 }
 

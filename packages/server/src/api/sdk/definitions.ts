@@ -1,18 +1,19 @@
 import { usesCohorts } from '@halyard/engine'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Flag } from '../../features/flags/flag.ts'
-import { cohortToWire, createFlagWire, digestOf, isTold } from './definition-wire.ts'
+import { cohortToWire, createFlagWire, digestOf, isSentToSdks } from './definition-wire.ts'
 
-/** What libraries that evaluate for themselves load, ready to be sent. */
+/** The serialized definitions for SDKs with local evaluation. */
 export interface DefinitionsBody {
   readonly json: Buffer
   readonly etag: string
+  readonly projectToken: string
 }
 
 export interface Definitions {
-  /** Made once for a project as it is served. */
+  /** Cached per version of the project. */
   bodyOf(served: ServedProject, withCohorts: boolean): DefinitionsBody
-  /** A hash of the content with cohorts, the same on every node. It takes no body to be made. */
+  /** A hash of the content with cohorts, equal on all nodes. Computed without the body. */
   idOf(served: ServedProject): string
   /** The JSON of each flag by its id. */
   piecesOf(served: ServedProject): ReadonlyMap<number, string>
@@ -38,7 +39,7 @@ export function createDefinitions(): Definitions {
   const flagWire = createFlagWire()
   const cohortIds = new WeakMap<Flag, readonly number[]>()
 
-  /** Reading filters is much work, and of many flags one has changed. */
+  /** Cached per flag: serializing filters is expensive, and usually one of many flags has changed. */
   function cohortsIn(flag: Flag): readonly number[] {
     const ids = cohortIds.get(flag) ?? usesCohorts(flag.filters)
     cohortIds.set(flag, ids)
@@ -47,8 +48,8 @@ export function createDefinitions(): Definitions {
 
   /** After a change of one flag, everything else is assembled from cached parts. */
   function serialize(served: ServedProject): Serialized {
-    // By key, so that the same flags always give the same bytes.
-    const flags = [...served.flags.values()].filter(isTold).sort((a, b) => (a.key < b.key ? -1 : 1))
+    // Sorted by key, so that equal flags give equal bytes.
+    const flags = [...served.flags.values()].filter(isSentToSdks).sort((a, b) => (a.key < b.key ? -1 : 1))
     const pieces = flags.map(flag => flagWire.piece(served, flag))
     const digests = pieces.map(({ digest }) => digest).join('')
     const around = (cohorts: Readonly<Record<string, unknown>>): Surroundings => {
@@ -83,6 +84,7 @@ export function createDefinitions(): Definitions {
       const body = bodies.get(around) ?? {
         json: Buffer.from(`{"flags":[${[...all.pieces.values()].join(',')}],${around.json.slice(1)}`),
         etag: `W/"${around.id}"`,
+        projectToken: served.project.apiToken,
       }
       bodies.set(around, body)
       return body
@@ -90,7 +92,7 @@ export function createDefinitions(): Definitions {
   }
 }
 
-/** The cohorts that flags use, and those that they use. Who is in a static cohort only the server knows. */
+/** The cohorts that flags use, transitively. Only the server knows the members of static cohorts. */
 function cohortsOf(served: ServedProject, used: Set<number>): readonly (readonly [string, unknown])[] {
   const byId = new Map(served.cohorts.map(cohort => [cohort.id, cohort]))
   for (const id of used) for (const inner of usesCohorts(byId.get(id)?.filters)) used.add(inner)

@@ -1,4 +1,4 @@
-/** Whether the client has what it would get. Weak comparison, as for GET: proxies that compress make ETags weak as they like. */
+/** Whether the client has the current version. Weak comparison, as for GET: compressing proxies make ETags weak. */
 export function isKnown(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false
   if (ifNoneMatch === etag) return true

@@ -1,4 +1,4 @@
-/** What this process has evaluated since it started: numbers that the metrics read when they are scraped. */
+/** Counters of evaluations since the start of the process, read when metrics are scraped. */
 export interface EvaluationCounts {
   readonly totals: {
     readonly requests: number

@@ -1,11 +1,11 @@
 import type { ResponseShape } from './serialize-flags-response.ts'
 
-/** What the URL of an evaluation request asks for. */
+/** The options in the URL of an evaluation request. */
 export interface EvaluationUrl {
   readonly endpoint: EvaluationEndpoint
   readonly query: Query
   readonly shape: ResponseShape
-  /** Which configuration of the browser library is included. */
+  /** Which configuration of posthog-js is included. */
   readonly config: 'none' | 'current' | 'older'
 }
 
@@ -28,7 +28,7 @@ export const isTrue = (text: string | undefined): boolean => text === 'true' || 
 
 const usual = evaluationUrl('flags', { v: '2' })
 const pattern = /^\/(flags|decide)\/?(?:\?([^#]*))?$/
-/** Parameters that client libraries send, with values that need no decoding. */
+/** Parameters that SDKs send, with values that need no decoding. */
 const parameter = /^(v|config|ip|_|ver|compression)=([\w.-]*)$/
 
 /** Undefined for other URLs, and for those that only the router can parse. */

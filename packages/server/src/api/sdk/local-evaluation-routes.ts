@@ -11,14 +11,14 @@ interface Deps {
   readonly definitions: Definitions
 }
 
-/** Contract 4.2, local evaluation: the definitions beside the documented shape. */
+/** Contract 4.2, local evaluation: the definitions next to the documented shape. */
 export function serveLocalEvaluation(serve: ServeRoute, { snapshots, definitions }: Deps): void {
   serve(routes.flags.localEvaluation, async ({ actor, project, query, headers }) => {
     const served = await snapshots.forProject(project.id)
     if (!served) throw missing('Project')
     const isWithCohorts = query.send_cohorts !== undefined && query.send_cohorts !== 'false'
     const { json, etag } = definitions.bodyOf(served, isWithCohorts)
-    // The shape around the definitions names the caller.
+    // The documented shape contains the caller.
     const own = `${etag.slice(0, -1)}-${actor.user.id}"`
     const caching = { etag: own, 'cache-control': 'private, must-revalidate' }
     if (isKnown(headers['if-none-match'], own)) return answer({ status: 304, headers: caching })

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onEachDatabase } from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
-/** A database that can be taken away while Halyard runs. */
+/** A database that can be disconnected while Halyard runs. */
 function removable() {
   let isAway = false
   const driverOf = (driver: Driver): Driver => ({
@@ -58,7 +58,7 @@ onEachDatabase('while the database is away', dialect => {
       }),
     )
 
-  it('evaluations go on and are right, definitions and OFREP too, and what is not in memory is 503', async () => {
+  it('evaluations, definitions and OFREP stay correct, and what is not in memory is 503', async () => {
     const { body: secret } = await s.post(`${s.project}/secret_keys/`, { label: 'server' })
     const definitions = () => s.as(secret.value).get(`/flags/definitions?token=${s.projectToken}`)
     const ofrep = () =>

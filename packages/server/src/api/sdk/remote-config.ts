@@ -2,8 +2,8 @@ import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
 
 /**
- * The configuration of the browser library. It disables everything that Halyard does not do, so that nothing is loaded in vain.
- * `surveys` is omitted on purpose: any value there, even false, makes the library load a script.
+ * The configuration of posthog-js. It disables everything that Halyard does not support, so that nothing is loaded in vain.
+ * `surveys` is omitted on purpose: any value, even false, makes posthog-js load a script.
  */
 export const remoteConfig = (token: string): Properties => ({
   token,
@@ -21,10 +21,10 @@ export const remoteConfig = (token: string): Properties => ({
   siteApps: [],
 })
 
-/** Additional fields that the older libraries of `/decide/` read. */
+/** Additional fields for older SDKs that call `/decide/`. */
 export const olderConfig = { config: { enable_collect_everything: true }, toolbarParams: {}, isAuthenticated: false }
 
-/** The configuration that accompanies an evaluation, and the same as JSON that follows other fields. */
+/** The configuration in an evaluation response, as an object and as JSON to append to other fields. */
 export interface SerializedConfig {
   readonly fields: Properties
   readonly json: Buffer

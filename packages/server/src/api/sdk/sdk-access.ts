@@ -6,26 +6,26 @@ import { hashSecret } from '../../features/identity/secret.ts'
 import { forbidden, missing, Problem } from '../../problem.ts'
 import { type Actor, acceptsToken, hasAnyScope, levelInProject } from '../../tenancy.ts'
 
-/** Authorizes client libraries by the project's secret key, a personal API key or, where that suffices, its public token. */
+/** Authorizes SDKs by the project's secret key, a personal API key or, where that suffices, its public token. */
 export interface SdkAccess {
   /** The project whose definitions the key may read. Raises `unauthenticated`, `forbidden`, `unavailable`. */
   toDefinitions(key: string | undefined, token: string | undefined): Promise<ServedProject>
-  /** The same for a project by its id. Raises `missing` as well, alike for one that does not exist and one that is not the key's. */
+  /** The same for a project by its id. Raises `missing` both for an unknown project and for one without access. */
   toDefinitionsOf(key: string | undefined, projectId: number): Promise<ServedProject>
-  /** The same, when everything about key and token is in memory; else undefined. */
+  /** The same when key and token are in memory; otherwise undefined. */
   knownToDefinitions(key: string, token: string): ServedProject | undefined
-  /** The project whose flags the key may evaluate: its public token is enough. Raises alike. */
+  /** The project whose flags the key may evaluate; its public token suffices. Raises the same. */
   toEvaluation(key: string | undefined): Promise<ServedProject>
 }
 
 interface Deps {
   readonly snapshots: Snapshots
   readonly actors: ActorCache
-  /** The project that a person works in. Raises `missing`. */
+  /** The current project of a user. Raises `missing`. */
   readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
 }
 
-/** The same keys come again and again. What is remembered is only their hash, never what they open. */
+/** The same keys recur. Only their hash is cached, never their access. */
 const hashesMax = 1000
 
 export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): SdkAccess {
@@ -47,7 +47,7 @@ export function createSdkAccess({ snapshots, actors, currentProjectOf }: Deps): 
       token === undefined
         ? await snapshots.forProject((await currentProjectOf(actor)).id)
         : await snapshots.forToken(token)
-    // Whether a token exists that the caller has no access to is not revealed.
+    // Does not reveal whether a token exists that the caller has no access to.
     if (!served || levelInProject(actor, served.project) === undefined) {
       throw refused('This key has no access to a project with this token.')
     }

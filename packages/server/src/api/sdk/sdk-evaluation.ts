@@ -10,11 +10,11 @@ import { type EvaluationUrl, isTrue } from './evaluation-url.ts'
 import { createConfigSerializer } from './remote-config.ts'
 import { type Envelope, serializeFlagsResponse } from './serialize-flags-response.ts'
 
-/** Evaluates flags for the client libraries, at `/flags/` and `/decide/`. */
+/** Evaluates flags for SDKs, at `/flags/` and `/decide/`. */
 export interface SdkEvaluation {
   /** Raises `unauthenticated`, `invalid`, `unavailable`. */
   evaluate(url: EvaluationUrl, headers: Headers, body: unknown): Promise<SdkResult>
-  /** Undefined when something is not in memory, or when the request is wrong: then `evaluate` is the one to call. */
+  /** Undefined when something is not in memory or the request is invalid; then call `evaluate`. */
   evaluateSync(headers: Headers, body: unknown): SdkResult | undefined
   envelopeOf(url: EvaluationUrl, result: SdkResult, requestId: string): Envelope
   toJson(url: EvaluationUrl, result: SdkResult, requestId: string): string
@@ -23,7 +23,7 @@ export interface SdkEvaluation {
 export interface SdkResult {
   readonly served: ServedProject
   readonly evaluation: Evaluation
-  /** The client named the flags that it wants. */
+  /** The client requested specific flags. */
   readonly hasKeys: boolean
 }
 

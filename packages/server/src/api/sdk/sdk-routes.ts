@@ -6,7 +6,7 @@ import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { jsonContentType } from '../../http/server/response-headers.ts'
 import { spanOf } from '../../observability/telemetry/trace-requests.ts'
 import { missing, Problem } from '../../problem.ts'
-import type { Definitions } from './definitions.ts'
+import type { Definitions, DefinitionsBody } from './definitions.ts'
 import { isKnown } from './etag.ts'
 import { evaluationUrl } from './evaluation-url.ts'
 import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.ts'
@@ -22,7 +22,7 @@ interface Deps {
   readonly definitions: Definitions
 }
 
-/** The paths that PostHog's client libraries call, except those for events. */
+/** The paths that PostHog SDKs call, except those for events. */
 export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, definitions }: Deps): void {
   for (const endpoint of ['flags', 'decide'] as const) {
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
@@ -42,8 +42,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
       const query = queryOf(request)
       const served = await access.toDefinitions(credentialOf(request.headers), query.token)
       noteProject(request, served)
-      const { json, etag } = definitions.bodyOf(served, isSent(query.send_cohorts))
-      return sendUnlessKnown(request, reply, etag, () => json)
+      return sendUnlessKnown(request, reply, definitions.bodyOf(served, isSent(query.send_cohorts)))
     }
     serveSdkPath(app, ['GET'], path, handler, 'evaluation')
   }
@@ -83,7 +82,7 @@ const briefly = { 'cache-control': 'public, max-age=60' }
 
 const isSent = (value: string | undefined): boolean => value !== undefined && value !== 'false' && value !== '0'
 
-/** The response to a GET: it names no user, so there is nothing to evaluate. */
+/** The response to a GET: without a distinct id there is nothing to evaluate. */
 const emptyResponse = ({ token }: Query) => {
   const { token: _token, ...config } = remoteConfig(token ?? '')
   return { errorsWhileComputingFlags: false, flags: {}, featureFlags: {}, ...config, ...olderConfig }
@@ -92,14 +91,9 @@ const emptyResponse = ({ token }: Query) => {
 const sendJson = (reply: FastifyReply, json: string | Buffer): FastifyReply => reply.type(jsonContentType).send(json)
 
 /** Responds 304 when the client already has this version. */
-function sendUnlessKnown(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  etag: string,
-  json: () => string | Buffer,
-): FastifyReply {
-  reply.headers(definitionsHeaders(etag))
-  return isKnown(request.headers['if-none-match'], etag) ? reply.code(304).send() : sendJson(reply, json())
+function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, body: DefinitionsBody): FastifyReply {
+  reply.headers(definitionsHeaders(body))
+  return isKnown(request.headers['if-none-match'], body.etag) ? reply.code(304).send() : sendJson(reply, body.json)
 }
 
 async function projectOf(snapshots: Snapshots, request: FastifyRequest): Promise<ServedProject> {

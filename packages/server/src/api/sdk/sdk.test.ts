@@ -8,7 +8,7 @@ const variants = [
   { key: 'test', rollout_percentage: 50 },
 ]
 
-onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) => {
+onEachDatabaseAndPath('the paths of SDKs', (dialect, environment) => {
   let s: Scenario
   let anonymous: Client
   let flags: string
@@ -91,7 +91,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect((await ask({ ...body, [name]: s.projectToken })).body.flags.on.enabled).toBe(true)
     })
 
-    it('takes numbers as ids, and other names for the fields', async () => {
+    it('accepts numbers as ids, and the aliases of fields', async () => {
       const numeric = await ask({ distinct_id: 7 })
       expect(numeric.body.flags['by-id'].enabled).toBe(true)
       const named = await ask({ distinct_id: undefined, $distinct_id: 'u1', $properties: { plan: 'pro' } })
@@ -99,7 +99,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect((await ask({ person_properties: [], groups: [], group_properties: null })).status).toBe(200)
     })
 
-    it('cuts ids to 200 characters', async () => {
+    it('truncates ids to 200 characters', async () => {
       const { body: flag } = await s.post(flags, {
         key: 'long-id',
         filters: { groups: [{ properties: [{ key: 'distinct_id', type: 'person', value: '🦔'.repeat(200) }] }] },
@@ -115,7 +115,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect(Object.keys((await ask({ [name]: [] })).body.flags)).toEqual([])
     })
 
-    it('returns flags to the runtimes they are for', async () => {
+    it('returns flags to their runtimes only', async () => {
       const returned = async (body: object, headers?: Record<string, string>) => {
         const reply = await ask(body, '?v=2', headers)
         return ['server-only', 'client-only', 'on'].filter(key => key in reply.body.flags)
@@ -127,7 +127,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect(await returned({}, { 'user-agent': 'posthog-python/7.42.0' })).toEqual(['server-only', 'on'])
     })
 
-    it('returns flags of the requested contexts, and flags of none', async () => {
+    it('returns flags of the requested contexts, and flags without a context', async () => {
       const other = (await ask({ evaluation_contexts: ['search'] })).body.flags
       expect([other['in-context'], other.on.enabled]).toEqual([undefined, true])
       for (const name of ['evaluation_contexts', 'evaluation_environments']) {
@@ -136,12 +136,12 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect((await ask({ evaluation_contexts: [] })).body.flags['in-context'].enabled).toBe(true)
     })
 
-    it('returns only the flags of surveys when asked to', async () => {
+    it('returns only the flags of surveys on request', async () => {
       const { body } = await ask({}, '?v=2&only_evaluate_survey_feature_flags=true')
       expect(Object.keys(body.flags)).toEqual(['survey-targeting-x'])
     })
 
-    it('evaluates nothing when flags are disabled, and needs none for it', async () => {
+    it('evaluates nothing when flags are disabled, and needs no distinct id then', async () => {
       const { status, body } = await ask({ disable_flags: true, distinct_id: undefined })
       expect([status, body.flags]).toEqual([200, {}])
     })
@@ -162,7 +162,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       }
     })
 
-    it('keeps its temper with bad requests', async () => {
+    it('rejects invalid requests', async () => {
       const post = (body: string | Buffer | null, headers: Record<string, string> = {}) =>
         anonymous.send('/flags/?v=2', {
           method: 'POST',
@@ -196,7 +196,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect(body.flags.none).toMatchObject({ enabled: true, reason: { code: 'condition_match' } })
     })
 
-    it('survives every odd value in every field', async () => {
+    it('handles every odd value in every field', async () => {
       const odd = [null, 0, '', 'x', true, [], [1, null], {}, { constructor: { prototype: 1 } }, 1e308]
       const fields = [
         'person_properties',
@@ -216,7 +216,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
     })
   })
 
-  it('GET, HEAD and OPTIONS /flags/ answer without evaluating', async () => {
+  it('GET, HEAD and OPTIONS /flags/ respond without evaluating', async () => {
     const get = await anonymous.get('/flags/')
     expect([get.status, get.body.flags, get.body.hasFeatureFlags]).toEqual([200, {}, true])
     expect((await fetch(`${s.url}/flags/`, { method: 'HEAD' })).status).toBe(200)
@@ -286,7 +286,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect(body).toMatchObject({ group_type_mapping: {}, cohorts: {}, property_matching_version: 2 })
     })
 
-    it('name the flags that a flag depends on by key, in the order of evaluation', async () => {
+    it('list the dependencies of a flag by key, in evaluation order', async () => {
       const { body: last } = await s.post(flags, { key: 'needs-needs-on', filters: dependsOn('needs-on') })
       const { body } = await s.get(`/flags/definitions?token=${s.projectToken}`)
       expect(byKey(body, 'needs-needs-on')).toMatchObject({
@@ -315,7 +315,27 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       await s.patch(`${flags}${flag.id}/`, { deleted: true })
     })
 
-    it('cost next to nothing while nothing changes', async () => {
+    it('leave the bucketing of other services to the server', async () => {
+      const bucketing = { algorithm: 'unleash', seed: 'checkout', by: 'company' }
+      const split = { variants: variants.map(({ key }, index) => ({ variant: key, weight: index === 0 ? 0 : 1 })) }
+      const filters = { groups: [{ rollout_percentage: 100, split }], multivariate: { variants }, bucketing }
+      const { body: flag } = await s.post(flags, { key: 'imported', filters })
+      expect(flag.filters).toEqual(filters)
+      const { body } = await s.get(`/flags/definitions?token=${s.projectToken}`)
+      expect(byKey(body, 'imported')).toMatchObject({ ensure_experience_continuity: true, filters })
+      const { body: known } = await ask({ person_properties: { company: 'acme' } })
+      expect(known.flags.imported).toMatchObject({ variant: 'test', reason: { code: 'condition_match' } })
+      const { body: unknown } = await ask({})
+      expect(unknown.flags.imported).toMatchObject({ enabled: false, reason: { code: 'out_of_rollout_bound' } })
+      const refused = await s.patch(`${flags}${flag.id}/`, {
+        filters: { ...filters, bucketing: { algorithm: 'rot13' } },
+      })
+      expect([refused.status, refused.body.attr]).toEqual([400, 'filters'])
+      expect(refused.body.detail).toContain('filters.bucketing.algorithm')
+      await s.patch(`${flags}${flag.id}/`, { deleted: true })
+    })
+
+    it('are answered with 304 while nothing changes', async () => {
       const path = `/flags/definitions?token=${s.projectToken}&send_cohorts`
       const etag = (await s.get(path)).headers.get('etag') ?? ''
       expect(etag).toMatch(/^W\/"/)
@@ -329,7 +349,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
       expect((await s.get(path, { 'if-none-match': etag })).status).toBe(304)
     })
 
-    it('are the same by the short way and by the long one', async () => {
+    it('are the same on the fast path and on the ordinary path', async () => {
       const query = `?token=${s.projectToken}&send_cohorts`
       await s.get(`/flags/definitions${query}`)
       const [short, long] = [
@@ -369,7 +389,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
     })
   })
 
-  it('4.2 GET local_evaluation has the shape of a flag with the definitions beside it', async () => {
+  it('4.2 GET local_evaluation has the shape of a flag, with the definitions next to it', async () => {
     const path = `${flags}local_evaluation/?send_cohorts`
     const { status, headers, body } = await s.get(path)
     expect([status, body.id, body.key, body.created_by.email]).toEqual([200, 0, '', 'owner@halyard.local'])
@@ -395,7 +415,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
     expect((await s.as(undefined).get(path('on'))).status).toBe(401)
   })
 
-  it('config and config.js start the browser library', async () => {
+  it('config and config.js start posthog-js', async () => {
     const config = await anonymous.get(`/array/${s.projectToken}/config`)
     expect(config.body).toMatchObject({
       token: s.projectToken,
@@ -413,7 +433,7 @@ onEachDatabaseAndPath('the paths of client libraries', (dialect, environment) =>
     expect((await anonymous.get(`/array/${encodeURIComponent('</script>')}/config.js`)).status).toBe(404)
   })
 
-  it('answers what is asked for on demand', async () => {
+  it('returns the optional parts of the response on request', async () => {
     expect((await anonymous.get(`/api/surveys/?token=${s.projectToken}`)).body).toMatchObject({ surveys: [] })
     expect((await anonymous.get('/api/early_access_features/?token=x')).body).toEqual({ earlyAccessFeatures: [] })
   })

@@ -3,17 +3,17 @@ import type { Outcomes } from '../../evaluation/outcomes.ts'
 import type { Properties } from '../../evaluation/subjects/evaluation-request.ts'
 import type { SerializedConfig } from './remote-config.ts'
 
-/** How an evaluation is serialized: each generation of client libraries reads its own shape. */
+/** How an evaluation is serialized: each generation of SDKs reads its own shape. */
 export type ResponseShape = 'details' | 'values' | 'enabled_values' | 'enabled_keys'
 
-/** What a response contains beside the flags. */
+/** The parts of a response besides the flags. */
 export interface Envelope {
   /** The same as in the header `X-Request-Id`. */
   readonly requestId: string
   readonly evaluatedAt: number
-  /** Something beside the flags themselves went wrong, such as a lookup of stored properties. */
+  /** Something besides the evaluation failed, such as a lookup of stored properties. */
   readonly hasErrors: boolean
-  /** Merged into the top level: the configuration of the browser library. */
+  /** Merged into the top level: the configuration of posthog-js. */
   readonly config?: SerializedConfig | undefined
   /** Whether the payloads are also sent as a map, for clients that read it there. */
   readonly hasPayloadMap?: boolean

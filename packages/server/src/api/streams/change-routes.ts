@@ -10,7 +10,7 @@ interface Deps {
   readonly changes: ChangeFeed
 }
 
-/** What the page listens to, so that it need not ask whether something has changed. */
+/** The change stream of the dashboard, which therefore need not poll. */
 export function serveChanges(app: FastifyInstance, serve: ServeRoute, { authenticator, changes }: Deps): void {
   const streams = createChangeStreams(changes)
 

@@ -26,7 +26,7 @@ onEachDatabase('the stream of changes', dialect => {
   }
   const organizationId = () => s.organization.split('/')[3]
 
-  it('says what kind of thing has changed, where and which', async () => {
+  it('sends the kind, project and id of what has changed', async () => {
     const stream = await followOpen()
     const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: `reported-${dialect}` })
     const place = { organization: organizationId(), project: s.projectId }
@@ -75,7 +75,7 @@ onEachDatabase('the stream of changes', dialect => {
     expect((await follow(key.value)).status).toBe(401)
   })
 
-  it('are limited per person, so that others get a stream too', async () => {
+  it('are limited per user, so that others can open streams', async () => {
     const many = await s.join(`many-${dialect}`)
     for (let count = 0; count < 50; count++) await followOpen(many.key)
     expect((await follow(many.key)).status).toBe(429)

@@ -6,15 +6,15 @@ import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 
 /** Notifies users that something they can see has changed, without its content. */
 export interface ChangeStreams {
-  /** Takes the answer over until the follower goes away, or their key no longer holds. Raises `throttled`. */
+  /** Takes over the response until the client disconnects or its key is revoked. Raises `throttled`. */
   follow(follower: Follower): (response: ServerResponse, headers: OutgoingHttpHeaders) => void
-  /** Ends them all. */
+  /** Ends all streams. */
   close(): void
 }
 
 export interface Follower {
   readonly actor: Actor
-  /** Asked again whenever keys or memberships change. Raises `unauthenticated` when the key no longer holds. */
+  /** Called again whenever keys or memberships change. Raises `unauthenticated` when the key was revoked. */
   readonly authenticate: () => Promise<Actor>
 }
 
@@ -22,9 +22,9 @@ export interface ChangeStreamLimits {
   readonly followersMax: number
   /** So that the keys of one user do not use up the limit of all others. */
   readonly followersPerPersonMax: number
-  /** What may lie unread for one reader, who is cut off then and comes back. */
+  /** A client with more unread bytes is disconnected; it reconnects. */
   readonly unreadBytesMax: number
-  /** Also without a word of changes the key is looked at again: it may have expired. */
+  /** Keys are checked at this interval even without changes, since they may expire. */
   readonly heartbeatMilliseconds: number
 }
 
@@ -45,7 +45,7 @@ const streamHeaders = {
   'x-accel-buffering': 'no',
 }
 
-/** A client that receives this has missed nothing since, or reads everything again. */
+/** A client that receives this has missed nothing since, or reloads everything. */
 const opening = frameOf({ event: 'open', data: '{}' })
 
 export function createChangeStreams(
@@ -65,7 +65,7 @@ export function createChangeStreams(
     if (response.writableLength > unreadBytesMax) response.destroy()
     else response.write(text)
   }
-  /** Whether the key still holds, and where. While the database is away, what was known stands. */
+  /** The projects that the key can still see. During a database outage the last known access applies. */
   const look = async (response: ServerResponse, open: Open) => {
     try {
       open.actor = await open.authenticate()
@@ -79,7 +79,7 @@ export function createChangeStreams(
   const unsubscribe = changes.subscribe(
     batch => {
       for (const [response, { actor }] of streams) {
-        const frames = batch.filter(change => mayHearOf(actor, change)).map(frameOfChange)
+        const frames = batch.filter(change => isVisibleTo(actor, change)).map(frameOfChange)
         if (frames.length > 0) write(response, frames.join(''))
       }
       // Not awaited: looking up a key waits for the very changes that are being delivered.
@@ -118,7 +118,7 @@ export function createChangeStreams(
   }
 }
 
-function mayHearOf(actor: Actor, { topic, organizationId, projectId, entityId }: Change): boolean {
+function isVisibleTo(actor: Actor, { topic, organizationId, projectId, entityId }: Change): boolean {
   if (topic === 'identity' && entityId === String(actor.user.id)) return true
   if (organizationId === null) return false
   if (projectId === null) return levelIn(actor, organizationId) !== undefined

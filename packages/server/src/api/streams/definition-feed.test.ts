@@ -3,7 +3,7 @@ import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { Definitions } from '../sdk/definitions.ts'
 import { createDefinitionFeed } from './definition-feed.ts'
 
-/** A project whose one flag is as large as asked for. */
+/** A project with one flag of the given size. */
 const project = (version: number, flagBytes: number) =>
   ({ project: { id: 1 }, version, flagBytes }) as unknown as ServedProject & { version: number; flagBytes: number }
 
@@ -15,6 +15,7 @@ const piece = (served: ServedProject) => {
 const definitions: Definitions = {
   bodyOf: served => ({
     json: Buffer.from(`{"flags":[${piece(served)}]}`),
+    projectToken: 'phc_token',
     etag: `W/"v${(served as ReturnType<typeof project>).version}"`,
   }),
   idOf: served => `v${(served as ReturnType<typeof project>).version}`,
@@ -23,14 +24,14 @@ const definitions: Definitions = {
 }
 
 describe('the updates that followers of definitions receive', () => {
-  it('is held in memory once for all followers', () => {
+  it('are held in memory once for all followers', () => {
     const feed = createDefinitionFeed(definitions)
     const served = project(1, 100)
     expect(feed.opening(served, undefined)).toBe(feed.opening(served, 'something else'))
     expect(feed.opening(served, 'v1')).toBeUndefined()
   })
 
-  it('resumes within the retained changes, and sends everything from further back', () => {
+  it('resume within the retained changes, and contain everything from further back', () => {
     const feed = createDefinitionFeed(definitions)
     const states = Array.from({ length: 10 }, (_, index) => project(index, 1024 * 1024))
     for (let index = 1; index < states.length; index++) feed.change(states[index - 1]!, states[index]!)

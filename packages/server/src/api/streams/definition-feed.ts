@@ -2,13 +2,13 @@ import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import { type Frame, frameEnd, frameHead, frameOf } from '../../http/routes/event-streams.ts'
 import type { Definitions } from '../sdk/definitions.ts'
 
-/** What is pushed to those who follow a project's definitions. */
+/** The events pushed to followers of a project's definitions. */
 export interface DefinitionFeed {
-  /** What a follower gets first: nothing when they have it all, the changes since, or everything. */
+  /** The first event of a follower: none when it is up to date, the changes since, or everything. */
   opening(served: ServedProject, lastSeen: string | undefined): Frame | undefined
-  /** What followers get after a change; undefined when the change does not show. */
+  /** The event for a change; undefined when the definitions are equal. */
   change(before: ServedProject, after: ServedProject): Frame | undefined
-  /** Forgets the changes of a project without followers. */
+  /** Drops the changes of a project without followers. */
   forget(projectId: number): void
 }
 
@@ -17,7 +17,7 @@ interface Step {
   readonly frame: Frame
 }
 
-/** So many changes back a follower can resume, and so many bytes of them; one further behind gets everything. */
+/** The changes that are retained for resuming, by number and bytes. A follower further behind gets everything. */
 const stepsMax = 200
 const stepsBytesMax = 4 * 1024 * 1024
 
@@ -28,7 +28,7 @@ export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
 
   const { idOf } = definitions
 
-  /** Made once, however many open a stream: those who do not read it all hold on to the same bytes. */
+  /** Built once for all streams: slow readers share the same bytes. */
   function whole(served: ServedProject): Frame {
     const { json } = definitions.bodyOf(served, true)
     const made =
@@ -69,7 +69,7 @@ export function createDefinitionFeed(definitions: Definitions): DefinitionFeed {
   }
 }
 
-/** The newest that fit, without a gap. */
+/** The newest changes that fit, without a gap. */
 function lastSteps(steps: readonly Step[]): Step[] {
   let [first, bytes] = [steps.length, 0]
   while (first > 0 && steps.length - first < stepsMax) {

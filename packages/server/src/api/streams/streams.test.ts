@@ -39,7 +39,7 @@ onEachDatabase('streams', dialect => {
     expect((await stream.next())?.data.flags).toMatchObject([{ key: 'second', active: false }])
     await s.patch(`${flags}${flag.id}/`, { deleted: true })
     expect(await stream.next()).toMatchObject({ event: 'change', data: { flags: [], removed: [flag.id] } })
-    // A change that followers do not receive is no event.
+    // A change that is not visible in the definitions sends no event.
     await s.patch(`${s.project}/`, { name: 'Another name' })
     await s.patch(`${flags}${flag.id}/`, { deleted: false })
     expect((await stream.next())?.data.flags).toMatchObject([{ key: 'second' }])
@@ -103,7 +103,7 @@ onEachDatabase('streams', dialect => {
     expect((await follow({}, '/ofrep/v1/stream?token=phc_unknown')).status).toBe(401)
   })
 
-  it('end when the server closes', async () => {
+  it('ends when the server closes', async () => {
     const other = await startScenario(dialect)
     const stream = await openStream(`${other.url}${other.project}/feature_flags/stream`, {
       authorization: `Bearer ${other.key}`,
@@ -136,7 +136,7 @@ describe('open streams', () => {
   const connect = (path: string): Promise<IncomingMessage> =>
     new Promise(resolve => get({ port: (server.address() as AddressInfo).port, path, agent: false }, resolve))
 
-  it('are bounded, and show that they live', async () => {
+  it('are bounded, and send heartbeats', async () => {
     const [a, , c] = [await connect('/topic'), await connect('/topic'), await connect('/topic')]
     expect([a?.statusCode, c?.statusCode]).toEqual([200, 429])
     let beats = 0
@@ -148,7 +148,7 @@ describe('open streams', () => {
     })
   })
 
-  it('cut off a reader who does not keep up', async () => {
+  it('disconnect a reader that does not keep up', async () => {
     const reader = await connect('/slow')
     const isCut = new Promise(resolve => reader.on('error', resolve).on('aborted', resolve).on('close', resolve))
     reader.pause()

@@ -5,18 +5,18 @@ import { createEventStreams, type EventStreamLimits, type Frame, frameOf } from 
 import type { Definitions } from '../sdk/definitions.ts'
 import { createDefinitionFeed } from './definition-feed.ts'
 
-/** Pushes what changes to those who listen, within milliseconds of the commit. */
+/** Pushes changes to followers within milliseconds of the commit. */
 export interface Streams {
   /** A project's definitions: everything, then each change. Raises `throttled`. */
   followDefinitions(served: ServedProject, response: ServerResponse, options: FollowOptions): void
-  /** The word that evaluations may have changed, as OFREP has it. Raises `throttled`. */
+  /** OFREP's event that evaluations may have changed. Raises `throttled`. */
   followEvaluations(served: ServedProject, response: ServerResponse, options: FollowOptions): void
   readonly size: number
   close(): void
 }
 
 export interface FollowOptions {
-  /** The id of the last event that the follower has seen. */
+  /** The id of the last event that the follower received. */
   readonly lastSeen: string | undefined
   readonly headers: Readonly<Record<string, string>>
 }

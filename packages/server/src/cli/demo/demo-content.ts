@@ -43,7 +43,7 @@ export const demoCompanies = companies.map((key, index) => ({
   properties: { employees: (index + 1) * 45, industry: pick(['retail', 'software', 'logistics'], index) },
 }))
 
-/** Who changes the flags, beside the one who asked for the demo. */
+/** The authors of changes, besides the user who runs the demo. */
 export const demoTeam = [
   { name: 'Mira', level: 8 },
   { name: 'Jonas', level: 1 },

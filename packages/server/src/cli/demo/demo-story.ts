@@ -125,7 +125,7 @@ const slowAnswers = {
   ],
 }
 
-/** What is counted as asked for, by weight. */
+/** The evaluated flags, by weight. */
 export const demoAnswers: Readonly<Record<string, Readonly<Record<string, number>>>> = {
   'new-checkout': { true: 3, false: 7 },
   'pricing-page-test': { control: 5, 'three-plans': 3, 'yearly-first': 2 },

@@ -4,7 +4,7 @@ import type { Project } from '../../tenancy.ts'
 import { linearRegex } from '../linear-regex.ts'
 import { flagDefinition } from './flag-definition.ts'
 
-/** A project as it is served at one moment. Never changes: a committed write makes a new one in its place. */
+/** A served version of a project. Immutable: a committed write replaces it. */
 export interface ServedProject {
   readonly project: Project
   readonly snapshot: Snapshot
@@ -13,15 +13,15 @@ export interface ServedProject {
   /** The same by id, indexed on first use. */
   readonly flags: ReadonlyMap<number, Flag>
   readonly cohorts: readonly CohortDefinition[]
-  /** Whether any person is stored. Without one there is nothing to look up; the first one is published as a change. */
+  /** Whether any person is stored. Without one, lookups are skipped; the first person is published as a change. */
   readonly hasPersons: boolean
-  /** About how large the definitions are, as text. */
+  /** The approximate size of the definitions as text. */
   readonly bytes: number
   /** No live flag has a greater id. */
   readonly highestId: number
 }
 
-/** What is read from the database, all at one moment. */
+/** A consistent read of the database. */
 export interface ProjectContent {
   readonly project: Project
   readonly flags: readonly Flag[]
@@ -54,7 +54,7 @@ const bytesOf = (flags: Iterable<Flag>): number => {
   return bytes
 }
 
-/** The same project with some flags looked up again: those found have changed or are new, the others are gone. */
+/** The same project with some flags read again: those found have changed or are new, the others were deleted. */
 export function withFlags(served: ServedProject, lookedUp: readonly number[], found: readonly Flag[]): ServedProject {
   const { project, cohorts, hasPersons } = served
   const { live, stale } = withoutFlags(served.live, lookedUp, served.highestId)
@@ -67,7 +67,7 @@ export function withFlags(served: ServedProject, lookedUp: readonly number[], fo
   return withFlagsById({ project, snapshot, live, cohorts, hasPersons, bytes, highestId })
 }
 
-/** Ids grow: a flag above all that were known is not among them, and copying a list as a whole costs next to nothing. */
+/** Ids grow: a flag with a higher id than all others is new, and copying a whole list is cheap. */
 function withoutFlags(
   flags: readonly Flag[],
   ids: readonly number[],

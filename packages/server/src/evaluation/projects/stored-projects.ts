@@ -7,7 +7,7 @@ type ListCohorts = (tx: Stores, projectId: number) => Promise<readonly CohortDef
 
 const definitionsOf: ListCohorts = (tx, projectId) => tx.cohorts.listDefinitions(projectId)
 
-/** Projects as the database has them. */
+/** Reads projects from the database. */
 export function storedProjects(
   database: Pick<Database, 'read' | 'query'>,
   listCohorts: ListCohorts = definitionsOf,
@@ -23,7 +23,7 @@ export function storedProjects(
         const hasPersons = (await tx.persons.scan(projectId, 0, 1)).length > 0
         return { project, flags: (await tx.flags.listLive(projectId)).filter(isServed), cohorts, hasPersons }
       }),
-    // Nearly always one flag has changed, and writers wait for it; several have to be read at one moment.
+    // Usually one flag has changed, and the writer waits for this read; several need one consistent read.
     readFlags: (projectId, flagIds) =>
       (flagIds.length === 1 ? database.query : database.read)(async tx =>
         (await tx.flags.findLive(projectId, flagIds)).filter(isServed),

@@ -1,15 +1,15 @@
 import { InvalidatedCache } from '../../concurrency/invalidated-cache.ts'
 import { monotonicNow } from '../../concurrency/monotonic-clock.ts'
 
-/** Which project a token belongs to. Remembers what it found, and for a short while also what it did not find. */
+/** Finds the project of a token. Caches hits, and misses for a short time. */
 export interface TokenIndex {
-  /** What is remembered. */
+  /** The cached project. */
   get(token: string): number | undefined
   /** Looks up what is not cached; concurrent callers share one lookup. */
   find(token: string): Promise<number | undefined>
-  /** Forgets the tokens of a project. */
+  /** Invalidates the tokens of a project. */
   forget(projectId: number): void
-  /** Forgets which tokens were unknown. */
+  /** Invalidates the cached misses. */
   forgetUnknown(): void
   forgetAll(): void
 }
@@ -36,7 +36,7 @@ export function createTokenIndex(
       if (known !== undefined) return known
       if (!tokenPattern.test(token) || (unknown.peek(token) ?? 0) > now()) return undefined
       let projectId: number | undefined
-      // Both caches are loaded by one look-up, so that either is invalidated for itself.
+      // One lookup fills both caches, and each is invalidated separately.
       await unknown.load(token, async () => {
         projectId = await projects.load(token, () => lookUp(token))
         return projectId === undefined ? now() + unknownMilliseconds : undefined

@@ -2,7 +2,7 @@ import { type Headers, type Runtime, runtimeOf } from '../request-runtime.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
 
-/** What a client asks for, read from its body whatever its library calls the fields. */
+/** The parsed body of an evaluation request, whose field names differ between SDKs. */
 export interface EvaluationRequest {
   readonly token: string | undefined
   readonly distinctId: string | undefined
@@ -13,18 +13,18 @@ export interface EvaluationRequest {
   readonly deviceId: string | undefined
   /** Only these flags; undefined means all. */
   readonly keys: readonly string[] | undefined
-  /** Only flags of these contexts, and flags of none; empty means all. */
+  /** Only flags of these contexts, and flags without a context; empty means all. */
   readonly contexts: readonly string[]
   readonly runtime: Runtime | undefined
-  /** The client wants its configuration and no flags. */
+  /** The client requests its configuration and no flags. */
   readonly isWithoutFlags: boolean
 }
 
-/** Longer ids are cut, as PostHog cuts them. */
+/** Longer ids are truncated, as in PostHog. */
 const distinctIdCharactersMax = 200
 const nothing: Record<string, never> = Object.freeze({})
 
-/** Lenient where libraries differ: a field of a type that makes no sense counts as absent. */
+/** Lenient where SDKs differ: a field of the wrong type counts as absent. */
 export function readEvaluationRequest(body: unknown, headers: Headers): EvaluationRequest {
   const sent = propertiesOf(body)
   const personProperties = propertiesOf(sent.person_properties ?? sent.$properties)

@@ -8,13 +8,13 @@ export interface References {
   readonly cohorts: readonly CohortDefinition[]
 }
 
-/** Whether filters can become wrong by what others do to another flag or cohort. */
+/** Whether changes of other flags or cohorts can invalidate the filters. */
 export function refersToOthers(filters: unknown): boolean {
   const { flags, cohorts } = usesOf(filters)
   return flags.length > 0 || cohorts.length > 0
 }
 
-/** The live flags and cohorts that some filters refer to, and those that these refer to, all the way. */
+/** The live flags and cohorts that the filters refer to, transitively. */
 export async function gatherReferences(
   tx: Stores,
   projectId: number,
@@ -22,7 +22,7 @@ export async function gatherReferences(
 ): Promise<References> {
   const flags = new Map<number, FlagDefinition>()
   const cohorts = new Map<number, CohortDefinition>()
-  // What was asked for and does not exist must not be asked for again.
+  // Ids that do not exist must not be queried again.
   const asked = { flags: new Set<number>(), cohorts: new Set<number>() }
   let open: readonly unknown[] = filters
   while (open.length > 0) {
@@ -35,7 +35,7 @@ export async function gatherReferences(
       asked.cohorts,
       uses.flatMap(({ cohorts }) => cohorts),
     )
-    // Most filters refer to nothing: then there is nothing to wait for.
+    // Most filters refer to nothing, so no query is needed.
     if (flagIds.length === 0 && cohortIds.length === 0) break
     const foundFlags = (await tx.flags.findLive(projectId, flagIds)).map(flagDefinition)
     const foundCohorts = (await tx.cohorts.findLive(projectId, cohortIds)).map(cohortDefinition)

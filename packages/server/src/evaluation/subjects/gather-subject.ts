@@ -5,24 +5,24 @@ import type { EvaluationRequest, Properties } from './evaluation-request.ts'
 /** After this long a lookup is canceled and the evaluation goes on without it. */
 export const lookupMillisecondsMax = 1000
 
-/** What is stored about persons and groups, as far as evaluation needs it. */
+/** Looks up the stored properties of persons and groups. */
 export interface StoredSubjects {
-  /** Returns what is known of the person with the distinct id, and of the groups. Raises `unavailable`. */
+  /** Returns the stored properties of the person and the groups. Raises `unavailable`. */
   find(projectId: number, wanted: WantedSubject): Promise<StoredSubject>
 }
 
 export interface WantedSubject {
   readonly distinctId: string
   readonly anonDistinctId: string | undefined
-  /** Whether the person's properties are wanted. */
+  /** Whether the person's properties are needed. */
   readonly personProperties: boolean
-  /** The groups whose properties are wanted, by the index of their type. */
+  /** The groups whose properties are needed, by the index of their type. */
   readonly groups: readonly { readonly typeIndex: number; readonly type: string; readonly key: string }[]
   /** Which of these static cohorts the person is in. */
   readonly staticCohorts: readonly number[]
   /**
-   * Flags with experience continuity: their stored hash keys are wanted, and when there are none yet and the request names an
-   * anonymous id, it is stored, first come first served.
+   * Flags with experience continuity: their stored hash keys are needed. When there are none and the request contains an
+   * anonymous id, the first one is stored.
    */
   readonly continuityFlags: readonly string[]
 }
@@ -37,7 +37,7 @@ export interface StoredSubject {
 /** A request with a distinct id. */
 export type Asking = EvaluationRequest & { readonly distinctId: string }
 
-/** What has to be looked up for this request; undefined, the usual case, when nothing has to. */
+/** The lookups that this request needs; undefined, the usual case, when it needs none. */
 export function wantedSubject(served: ServedProject, request: Asking): WantedSubject | undefined {
   const { requirements } = served.snapshot
   const { hasPersons } = served
@@ -75,7 +75,7 @@ const groupPropertiesOf = ({ groupProperties }: Asking, type: string): Propertie
   return typeof given === 'object' && given !== null ? given : {}
 }
 
-/** Stored properties join those of the request, which win. */
+/** Merges stored properties with those of the request, which take precedence. */
 export function subjectOf(request: Asking, stored: StoredSubject | undefined): Subject {
   const { distinctId, personProperties, groups, groupProperties, deviceId, anonDistinctId } = request
   if (!stored && deviceId === undefined && anonDistinctId === undefined) {

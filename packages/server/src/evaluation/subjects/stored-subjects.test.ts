@@ -49,7 +49,7 @@ onEachDatabase('what is stored about a subject', dialect => {
   const ask = async (body: object): Promise<Record<string, { enabled: boolean }>> =>
     (await s.as(undefined).post('/flags/?v=2', { token: s.projectToken, ...body })).body.flags
 
-  it('joins what the request says, which wins', async () => {
+  it('is merged with the properties of the request, which take precedence', async () => {
     await learn([], ledger => ledger.update('paying', set({ plan: 'pro' }), at))
     expect((await ask({ distinct_id: 'paying' })).pro?.enabled).toBe(true)
     expect((await ask({ distinct_id: 'unknown' })).pro?.enabled).toBe(false)
@@ -57,7 +57,7 @@ onEachDatabase('what is stored about a subject', dialect => {
     expect((await ask({ distinct_id: 'paying', person_properties: { plan: 'free' } })).pro?.enabled).toBe(false)
   })
 
-  it('is known of groups too', async () => {
+  it('is looked up for groups as well', async () => {
     expect((await ask({ distinct_id: 'a', groups: { company: 'acme' } })).large?.enabled).toBe(true)
     expect((await ask({ distinct_id: 'a', groups: { company: 'tiny' } })).large?.enabled).toBe(false)
     const given = { groups: { company: 'tiny' }, group_properties: { company: { size: 'large' } } }
@@ -81,7 +81,7 @@ onEachDatabase('what is stored about a subject', dialect => {
     expect(await value({ distinct_id: 'unknown-person', $anon_distinct_id: inside })).toBe(true)
   })
 
-  it('is missing when the database is unavailable: flags that need it fail, the rest is right', async () => {
+  it('is missing when the database is unavailable: flags that need it fail, all others evaluate', async () => {
     await s.post(flags, { key: 'everyone' })
     const served = (await s.halyard.serving.snapshots.forProject(s.projectId))!
     expect(served.hasPersons).toBe(true)
@@ -109,7 +109,7 @@ onEachDatabase('what is stored about a subject', dialect => {
       sticky: { enabled: false, failed: true },
     })
     expect(await evaluated({ plan: 'pro' })).toMatchObject({ pro: { enabled: true, failed: false } })
-    // After a failure it is left alone for a moment, so that clients need not wait for it again.
+    // After a failure the circuit breaker is open for a moment, so that clients need not wait again.
     expect(asked).toBe(1)
   })
 })

@@ -46,7 +46,7 @@ async function lookUp(tx: Stores, projectId: number, wanted: WantedSubject) {
   return { person: own ?? anonymous, subject, hashKeys }
 }
 
-/** Where several persons have a key for a flag, the last person's counts. */
+/** Where several persons have a hash key for a flag, the last one counts. */
 async function hashKeysOf(tx: Stores, persons: readonly Person[]): Promise<Map<string, string>> {
   const all = await tx.persons.listHashKeys(persons.map(person => person.id))
   const ranked = persons.flatMap(person => all.filter(({ personId }) => personId === person.id))

@@ -65,7 +65,7 @@ onEachDatabase('access', dialect => {
       expect([reply.status, reply.body.attr, reply.body.code]).toEqual([400, 'role_id', code])
     })
 
-    it('answers 404 for unknown flags and records, and 405 for PATCH', async () => {
+    it('responds 404 for unknown flags and records, and 405 for PATCH', async () => {
       const flag = await newFlag()
       for (const id of ['999999', '12abc']) {
         expect((await s.get(`${flags}${id}/role_access/`)).status).toBe(404)
@@ -289,7 +289,7 @@ onEachDatabase('access', dialect => {
     })
   })
 
-  it('a stranger sees nothing, wherever they look', async () => {
+  it('a user of another organization sees nothing', async () => {
     const flag = await newFlag()
     const stranger = await s.stranger('mallory')
     const foreign = [

@@ -25,7 +25,7 @@ export interface ReadEvents {
 type Wire = Record<string, unknown>
 
 /**
- * Parses what client libraries send: one event, a list, or `{batch}`, with the project token wherever they put it. Throws
+ * Parses what SDKs send: one event, a list, or `{batch}`, with the project token wherever they put it. Throws
  * `unauthenticated` without a token, `too_large`, and `invalid` when no entry is a valid event.
  */
 export function readEvents(body: unknown, arrival: Arrival): ReadEvents {

@@ -60,7 +60,7 @@ export function groupUpdateIn({ name, properties }: IncomingEvent): GroupUpdate 
   return { type, key, update: { set: objectOf(properties.$group_set), setOnce: {}, unset: [] } }
 }
 
-/** Server libraries identify groups under a synthetic distinct id, and clients can disable profile processing. */
+/** Server SDKs identify groups under a synthetic distinct id, and clients can disable profile processing. */
 function hasNoPerson({ name, distinctId, properties }: IncomingEvent): boolean {
   if (properties.$process_person_profile === false) return true
   return name === '$groupidentify' && distinctId === `$${properties.$group_type}_${properties.$group_key}`

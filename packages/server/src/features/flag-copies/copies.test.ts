@@ -34,7 +34,7 @@ onEachDatabase('organization flags', dialect => {
   const flagIn = async (target: { flags: string } | undefined, key: string) =>
     (await s.get(`${target?.flags}?search=${key}`)).body.results[0]
 
-  it('4.1 GET by key: the status is the answer, PostHog’s JSON on request', async () => {
+  it('4.1 GET by key: returns a status only, and PostHog’s JSON on request', async () => {
     const flag = await make('by/key ü', { active: false })
     const reply = await s.get(byKey('by/key ü'))
     expect([reply.status, reply.text]).toEqual([200, ''])
@@ -56,7 +56,7 @@ onEachDatabase('organization flags', dialect => {
     expect((await s.get(byKey('by/key ü'))).status).toBe(404)
   })
 
-  it('4.1 copies into every target with an empty answer, and notes where it came from', async () => {
+  it('4.1 copies into every target with an empty response, and records the source', async () => {
     const filters = {
       groups: [{ properties: [], rollout_percentage: 30 }],
       payloads: { true: '{"type":"cohort","value":1}' },
@@ -97,7 +97,7 @@ onEachDatabase('organization flags', dialect => {
     expect((await flagIn(first, 'again')).version).toBe(2)
   })
 
-  it('starts copies switched off when asked to', async () => {
+  it('creates disabled copies on request', async () => {
     await make('quiet')
     await s.post(copy, body('quiet', { disable_copied_flag: true }))
     expect((await flagIn(targets[0], 'quiet')).active).toBe(false)
@@ -206,7 +206,7 @@ onEachDatabase('organization flags', dialect => {
     expect([into.status, into.body.attr]).toEqual([400, 'from_project'])
   })
 
-  it('asks for the right to edit at both ends', async () => {
+  it('requires edit access in source and target', async () => {
     const member = await s.join(`copy-viewer-${dialect}`)
     await make('guarded')
     await s.post(`${s.organization}/resource_access/`, { resource: 'feature flags', access_level: 21 })

@@ -25,7 +25,7 @@ export async function cohortsNeededBy(tx: Stores, projectId: number, filters: un
 
 /**
  * Finds each cohort in the target project by its name, and makes those that are missing: a dynamic one with the same definition,
- * a static one empty. Answers the target's id for each id of the source.
+ * a static one empty. Returns the target's id for each id of the source.
  */
 export async function copyCohorts(
   tx: Stores,

@@ -58,7 +58,7 @@ export function serveOrganizationFlags(serve: ServeRoute, { database, writes, no
   })
 }
 
-/** Both answer alike. */
+/** Both respond in the same way. */
 type Empty = typeof routes.organizationFlags.copy
 
 function emptyUnlessWanted(prefer: string | string[] | undefined, body: () => unknown) {

@@ -57,7 +57,7 @@ onEachDatabase('flags that were written on this node', dialect => {
     expect(await node.find(stored.id)).toBeUndefined()
   })
 
-  it('are not remembered when their transaction is rolled back', async () => {
+  it('are not cached when their transaction is rolled back', async () => {
     const [node, other] = [startNode(), startNode()]
     const stored = await createFlag('undone')
     const failing = node.database.transaction(async tx => {

@@ -60,7 +60,7 @@ export const flagToWire = (flag: Flag, canEdit: boolean): FlagWire => ({
   version: flag.version,
 })
 
-/** The shape of an answer about no flag in particular. */
+/** The shape of a response without a flag. */
 export const blankFlag = (actor: Actor, project: Project): FlagWire => ({
   id: 0,
   name: '',

@@ -96,7 +96,7 @@ onEachDatabase('flags', dialect => {
       expect(reply.body.detail).toMatch(/filters/)
     })
 
-    it('lets exactly one of twenty parallel creations of a key through', async () => {
+    it('accepts exactly one of twenty parallel creations of a key', async () => {
       const replies = await Promise.all(Array.from({ length: 20 }, () => s.post(flags, { key: 'race' })))
       expect(replies.filter(reply => reply.status === 201)).toHaveLength(1)
       for (const reply of replies.filter(other => other.status !== 201)) {
@@ -126,7 +126,7 @@ onEachDatabase('flags', dialect => {
   })
 
   describe('4.2 PATCH', () => {
-    it('never lets two flags begin to depend on each other', async () => {
+    it('never creates a circular dependency in parallel requests', async () => {
       for (let round = 0; round < 10; round++) {
         const ids: number[] = []
         for (const name of ['a', 'b']) ids.push((await s.post(flags, { key: `circle-${name}-${round}` })).body.id)
@@ -139,7 +139,7 @@ onEachDatabase('flags', dialect => {
       }
     })
 
-    it('changes only what was sent, and says what changed', async () => {
+    it('changes only the sent fields, and records the changes', async () => {
       const { body: flag } = await s.post(flags, { key: 'patched', name: 'one', tags: ['x'] })
       const reply = await s.patch(`${flags}${flag.id}/`, { name: 'two', unknown: 1, id: 99, can_edit: false })
       expect(reply.status).toBe(200)
@@ -219,7 +219,7 @@ onEachDatabase('flags', dialect => {
     })
   })
 
-  it('4.2 DELETE answers 405 without a body, whatever the id, and changes nothing', async () => {
+  it('4.2 DELETE responds 405 without a body for any id, and changes nothing', async () => {
     const { body: flag } = await s.post(flags, { key: 'undeletable' })
     for (const id of [flag.id, 999_999, 'abc']) {
       const reply = await s.delete(`${flags}${id}/`)
@@ -229,7 +229,7 @@ onEachDatabase('flags', dialect => {
     expect((await s.get(`${flags}${flag.id}/`)).body).toEqual(flag)
   })
 
-  it('4.2 methods that are not listed answer 405 with Allow', async () => {
+  it('4.2 methods that are not listed respond 405 with Allow', async () => {
     for (const [method, path] of [
       ['PUT', `${flags}1/`],
       ['POST', `${flags}1/`],

@@ -135,7 +135,12 @@ function withoutRollouts(filters: FreeObject): FreeObject {
   const { multivariate: _variants, holdout: _holdout, early_exit: _exit, payloads: _payloads, ...rest } = filters
   const open = (conditions: unknown) =>
     Array.isArray(conditions)
-      ? conditions.map(condition => ({ ...(condition as object), rollout_percentage: null, variant: null }))
+      ? conditions.map(condition => ({
+          ...(condition as object),
+          rollout_percentage: null,
+          variant: null,
+          split: null,
+        }))
       : conditions
   return {
     ...rest,

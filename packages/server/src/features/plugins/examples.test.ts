@@ -29,7 +29,7 @@ describe('examples/plugins', () => {
     expect(other.seen.fetched).toEqual([])
   })
 
-  it('flag-guardrails wants owners and small steps', async () => {
+  it('flag-guardrails requires owners and small steps', async () => {
     const { calls } = await attempt('flag-guardrails')
     expect(calls.slice(1).map(call => call.outcome)).toEqual([
       { value: 'Add a tag that names the owner of this flag, such as owner:payments.' },
@@ -70,7 +70,7 @@ describe('halyard plugins test', () => {
     expect(lines.join('\n')).toContain('methods:')
   })
 
-  it('says what is wrong', async () => {
+  it('reports errors', async () => {
     await expect(testPlugin(join(examples, 'none'), {})).rejects.toThrow('There is no folder')
     await expect(testPlugin(examples, { input: 'none.json' })).rejects.toThrow('cannot be read')
   })

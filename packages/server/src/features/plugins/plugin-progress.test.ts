@@ -100,13 +100,13 @@ onEachDatabase('installing step by step', dialect => {
     expect(lines.at(-1).body.detail).toMatch(/^plugin\.json:2:13: /)
   })
 
-  it('answers at once what is wrong from the beginning', async () => {
+  it('responds at once to a request that is invalid from the start', async () => {
     const response = await ask('install/', { url: 'nonsense' })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ attr: 'url' })
   })
 
-  it('ends the download and stores nothing when the client goes away', async () => {
+  it('cancels the download and stores nothing when the client disconnects', async () => {
     registry.publish('@t/slow', '1.0.0', files('Slow'))
     const held = new Promise<ServerResponse>(done => {
       registry.answer('/@t/slow/-/slow-1.0.0.tgz', (_request, response) => done(response))
@@ -120,7 +120,7 @@ onEachDatabase('installing step by step', dialect => {
     leaving.abort()
     await response.text().catch(() => {})
     await left
-    // The registry is left as well, in the middle of its answer.
+    // The request to the registry is canceled as well.
     if (!download.destroyed) await once(download, 'close')
     registry.publish('@t/after', '1.0.0', files('After'))
     await linesOf(await ask('install/', { url: page('@t/after') }))

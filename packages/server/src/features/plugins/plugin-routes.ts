@@ -192,7 +192,7 @@ export function servePlugins(serve: ServeRoute, { database, pluginBuilder, now }
     }))
   })
 
-  /** What running the plugins has shown in the last day; nothing for one that has not run. */
+  /** The metrics of the last day; absent for a plugin that has not run. */
   async function measure(tx: Stores, plugins: readonly Plugin[]): Promise<(plugin: Plugin) => FreeObject> {
     const since = plusMilliseconds(now(), -dayMilliseconds)
     const totals = await tx.pluginWork.sumPluginMetrics(

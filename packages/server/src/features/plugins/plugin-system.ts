@@ -22,12 +22,12 @@ import type { Locate } from './runtime/services/geoip.ts'
 import { createPluginLogWriter } from './runtime/services/plugin-log.ts'
 import { createSecretBox, type SecretBox } from './secrets/secret-box.ts'
 
-/** Everything of plugins that lives as long as the process, put together. */
+/** Composes the parts of plugins that live as long as the process. */
 export interface PluginSystem {
   readonly pluginBuilder: PluginBuilder
   readonly secretBox: SecretBox
   readonly runtime: PluginRuntime
-  /** Lets plugins object to a flag being saved. */
+  /** Calls the plugins that can reject the save of a flag. */
   readonly guard: FlagGuard
   wake(): void
   close(): Promise<void>

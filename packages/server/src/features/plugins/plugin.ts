@@ -16,7 +16,7 @@ export interface Plugin extends PluginContent {
   readonly latestTag: string | null
   /** The address for which it was installed in one step; an organization has only one plugin for each. */
   readonly installKey: string | null
-  /** Hosts that plugin.json asks for. Asking is not being granted: see `PluginConfig.allowedHosts`. */
+  /** Hosts that plugin.json requests. What is granted is in `PluginConfig.allowedHosts`. */
   readonly allowedHosts: readonly string[]
   /** Changes with the files; see `releases/plugin-release.ts`. */
   readonly filesDigest: string

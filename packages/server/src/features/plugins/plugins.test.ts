@@ -46,7 +46,7 @@ onEachDatabase('plugins', dialect => {
   })
 
   describe('4.4 POST create', () => {
-    it('registers a plugin from nothing at all', async () => {
+    it('registers a plugin from an empty body', async () => {
       const reply = await s.post(plugins, {})
       expect(reply.status).toBe(201)
       expect(reply.body).toEqual({
@@ -159,7 +159,7 @@ onEachDatabase('plugins', dialect => {
       expect(page.previous).toContain('limit=2')
     })
 
-    it('changes only what was sent, and says what changed', async () => {
+    it('changes only the sent fields, and records the changes', async () => {
       const made = await create({ name: 'before', description: 'same' })
       const reply = await s.patch(`${plugins}${made.id}/`, { name: 'after', unknown: 1, url: 'x', latest_tag: 'y' })
       expect(reply.body).toEqual({ ...made, name: 'after' })
@@ -245,7 +245,7 @@ onEachDatabase('plugins', dialect => {
       expect(earlier.detail.changes.map((change: { field: string }) => change.field)).toContain('index.ts')
     })
 
-    it('offers nothing any more when its code is taken away, and keeps what was said without code', async () => {
+    it('loses its capabilities when its code is removed, and keeps those stored without code', async () => {
       const { id } = await create({ capabilities: { said: true } })
       const text = await s.patch(`${plugins}${id}/update_source/`, { 'readme.md': 'Hello' })
       expect(text.body.capabilities).toEqual({ said: true })
@@ -373,7 +373,7 @@ onEachDatabase('plugins', dialect => {
       })
     })
 
-    it('says which step failed and keeps the old version', async () => {
+    it('names the failed step and keeps the old version', async () => {
       publish('@t/fail')
       const { id } = await create({ plugin_type: 'custom', name: '@t/fail' })
       await s.post(`${plugins}${id}/upgrade/`, { tag: '1.0.0' })
@@ -473,7 +473,7 @@ onEachDatabase('plugins', dialect => {
   })
 
   describe('4.4 activity, repository, unused', () => {
-    it('answers the plugin shape with its content beside it', async () => {
+    it('returns the plugin shape with its content next to it', async () => {
       const { body } = await s.get(`${plugins}activity/?limit=2`)
       expect(body).toMatchObject({ id: 0, name: '', plugin_type: 'source', url: null, config_schema: {} })
       expect(body.results).toHaveLength(2)
@@ -587,7 +587,7 @@ onEachDatabase('plugins', dialect => {
       await s.patch(`${s.organization}/`, { plugins_access_level: 9 })
     })
 
-    it('asks for the scope of a key', async () => {
+    it('requires the scope of a key', async () => {
       const key = async (scope: string) => {
         const made = await s.post('/api/personal_api_keys/', { label: scope, scopes: [scope] })
         return s.as(made.body.value)
@@ -601,7 +601,7 @@ onEachDatabase('plugins', dialect => {
     })
   })
 
-  it('answers 405 to methods that the contract does not list', async () => {
+  it('responds 405 to methods that the contract does not list', async () => {
     const { id } = await create()
     for (const [method, path] of [
       ['PUT', `${plugins}${id}/`],

@@ -20,7 +20,7 @@ type AnySchema = TSchema & {
   [bytesMaxKeyword]?: number
 }
 
-/** Whether a value has the shape of a schema, which is compiled when it is first asked: most of a start would go into them all. */
+/** Whether a value matches a schema. Schemas are compiled on first use: compiling all would take most of the start. */
 export function shapeChecker(schema: TSchema): (value: unknown) => boolean {
   let compiled: { Check(value: unknown): boolean } | undefined
   return value => {
@@ -30,7 +30,7 @@ export function shapeChecker(schema: TSchema): (value: unknown) => boolean {
 }
 
 /**
- * Makes the checker of a route's body. The compiled schema answers "is it right?" quickly; only a wrong body is looked at
+ * Creates the validator of a route's body. The compiled schema checks validity quickly; only an invalid body is inspected
  * field by field, in the order of the schema, to name the first field at fault and say what to do about it.
  */
 export function bodyChecker(schema: TSchema): (body: unknown) => void {
@@ -135,7 +135,7 @@ function itemFault(schema: AnySchema, items: readonly unknown[], path: readonly 
 
 /**
  * What a schema cannot say: a text that must not be empty must not be all blanks either. And PostgreSQL stores no NUL, and no
- * database a lone surrogate: what cannot be kept as it is, is refused on both.
+ * database a lone surrogate: text that cannot be stored unchanged is rejected on both.
  */
 function checkText(schema: AnySchema, body: unknown): void {
   if (!schema.properties || !isObject(body)) return

@@ -28,7 +28,7 @@ export interface EventStreams {
     headers: Readonly<Record<string, string>>,
     first: Frame | undefined,
   ): void
-  /** Writes to all streams of a topic. A reader that does not keep up is cut off: it comes back and resumes. */
+  /** Writes to all streams of a topic. A reader that does not keep up is disconnected; it reconnects and resumes. */
   send(topic: string, frame: Frame): void
   has(topic: string): boolean
   readonly size: number
@@ -64,7 +64,7 @@ const tooMany = (why: string): Problem =>
 
 const heartbeat = Buffer.from(': still here\n\n')
 
-/** With its connection: one that is kept alive would keep the server from closing. */
+/** Closes the connection too: keep-alive would prevent the server from closing. */
 const end = (response: ServerResponse): void => {
   response.end(() => response.socket?.destroySoon())
 }

@@ -49,7 +49,7 @@ function linkTo(url: URL, { limit, offset }: Window): string {
   return link.href
 }
 
-/** Activity pages may be asked for by `page` as well as by `offset`; the links keep the caller's way. */
+/** Activity can be paged by `page` or by `offset`; the links use the caller's parameter. */
 export function readActivityWindow(query: { limit?: string; offset?: string; page?: string }): Window {
   const { limit, offset } = readWindow(query, activityPageSizeDefault)
   const page = wholeNumber(query.page)

@@ -1,4 +1,4 @@
-/** RFC 7240: whether a request says `Prefer: return=representation`. The first preference of a name counts. */
+/** RFC 7240: whether a request has `Prefer: return=representation`. The first preference of a name counts. */
 export function wantsRepresentation(header: string | string[] | undefined): boolean {
   const preferences = [header ?? []].flat().flatMap(line => line.split(','))
   const wish = preferences

@@ -45,7 +45,7 @@ export type Handler<R extends Route> = (request: RouteRequest<R>) => Promise<Ans
 
 export type ServeRoute = <const R extends Route>(route: R, handler: Handler<R>) => void
 
-/** An answer with a status, headers or body of its own; without it a handler's value is the body of the first answer listed. */
+/** A response with its own status, headers or body; otherwise a handler's value is the body of the first listed response. */
 export const answer = <R extends Route>(given: Answer<R>): Answer<R> & { readonly [isAnswer]: true } => ({
   ...given,
   [isAnswer]: true,
@@ -170,7 +170,7 @@ function outcomeOf<T>(work: () => T): () => T {
   }
 }
 
-/** Fastify's own signal fires as soon as the body has been read; this one when the connection closes before the answer is out. */
+/** Fastify's own signal fires as soon as the body has been read; this one when the connection closes before the response is sent. */
 function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController()
   const { raw } = reply

@@ -9,7 +9,7 @@ export const containersMax = 400_000
 export const valuesMax = 2_000_000
 export const keysPerObjectMax = 100_000
 
-/** Whatever fits into so many characters is harmless. */
+/** Shorter texts need no check. */
 const weighedCharactersMin = 64 * 1024
 
 const quote = 0x22

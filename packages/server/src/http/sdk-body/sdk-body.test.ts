@@ -36,7 +36,7 @@ function undeclared(packed: Buffer): Buffer {
   return packed
 }
 
-describe('bodies of client libraries', () => {
+describe('bodies of SDKs', () => {
   it.each<[string, Buffer | string, Omit<SdkBody, 'bytes'>?]>([
     ['plain JSON', json, { contentType: 'application/json' }],
     ['JSON as text', json, { contentType: 'text/plain' }],

@@ -5,7 +5,7 @@ import { Problem } from '../../problem.ts'
 import { isTooDeep } from '../routes/check-body.ts'
 import { eachStretch, refuseHeavyJson, tooDeep } from './json-text.ts'
 
-/** A body as a client library sent it, with what the request says about it. */
+/** A body as an SDK sent it, with what the request says about it. */
 export interface SdkBody {
   readonly bytes: Buffer | undefined
   readonly contentType?: string | undefined
@@ -32,8 +32,8 @@ const syncBodyBytesMax = 64 * 1024
 const syncInflateBytesMax = 4096
 
 /**
- * Reads the JSON value that a client library sent (see `docs/guide/events.md`): JSON as it is, in base64, in a form field, each with
- * or without one layer of compression. Nothing is decoded on a guess: the first bytes, the content type and the library's own
+ * Reads the JSON value that an SDK sent (see `docs/guide/events.md`): JSON as it is, in base64, in a form field, each with
+ * or without one layer of compression. Nothing is decoded on a guess: the first bytes, the content type and the SDK's own
  * conventions decide. Raises `unparsable`, `unsupported_media`, `unavailable` without memory, `too_large` beyond `bytesMax`.
  */
 export async function readSdkBody(sent: SdkBody, memory: SdkBodyMemory, bytesMax: number): Promise<unknown> {
@@ -199,7 +199,7 @@ function parseJson(text: string): { json: unknown } | undefined {
   }
 }
 
-/** Some libraries print numbers that JSON does not have. Outside strings they become null. */
+/** Some SDKs send numbers that JSON does not have. Outside strings they become null. */
 function withoutNonNumbers(text: string): string {
   const parts: string[] = []
   eachStretch(

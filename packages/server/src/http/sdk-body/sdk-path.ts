@@ -16,7 +16,7 @@ const preflightHeaders = {
   'access-control-max-age': '86400',
 }
 
-/** Serves a path of the client libraries: open to every origin, errors included, with the response to the browser's preflight. */
+/** Serves a path of the SDKs: open to every origin, errors included, with the response to the browser's preflight. */
 export function serveSdkPath(
   app: FastifyInstance,
   methods: readonly SdkMethod[],

@@ -10,7 +10,7 @@ interface Call {
 const answerBytesMax = 1024 * 1024
 const timeoutMsMax = 10_000
 
-/** The answer is read as text. */
+/** The response body is read as text. */
 const withoutEncoding = (headers: Call['headers']): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'accept-encoding'))
 

@@ -22,7 +22,7 @@ describe('HTTP', () => {
     expect((await s.get('/api/projects/')).status).toBe(200)
   })
 
-  it('gives every answer an id and headers that keep browsers out of trouble', async () => {
+  it('sends a request id and security headers with every response', async () => {
     const reply = await s.get('/api/nothing/here/')
     expect([reply.status, reply.body]).toEqual([
       404,
@@ -35,7 +35,7 @@ describe('HTTP', () => {
     expect(kept.headers.get('x-request-id')).toBe('abc.123')
   })
 
-  it('answers 404 for projects that are none', async () => {
+  it('responds 404 for unknown projects', async () => {
     for (const id of ['999999', 'abc', '1abc', '-1', '%20', '1.0', '99999999999999999999']) {
       expect([id, (await s.get(`/api/projects/${id}/feature_flags/`)).status]).toEqual([id, 404])
     }
@@ -45,7 +45,7 @@ describe('HTTP', () => {
     expect((await s.get('/api/organizations/@current/roles/')).status).toBe(200)
   })
 
-  it('never shows a stack, whatever arrives', async () => {
+  it('never returns a stack trace', async () => {
     for (const path of ['/api/projects/%ZZ/', '/%', '/api/projects/1/feature_flags/%E0%A4%A/']) {
       const reply = await s.send(path, {})
       expect(reply.status).toBeGreaterThanOrEqual(400)
@@ -83,7 +83,7 @@ describe('HTTP', () => {
     expect((await client.get('/_readyz?for=evaluation')).status).toBe(503)
   })
 
-  it('limits requests by key when asked to', async () => {
+  it('limits requests by key when configured', async () => {
     const made = await s.post('/api/personal_api_keys/', { label: 'busy' })
     const busy = s.as(made.body.value)
     const replies = []

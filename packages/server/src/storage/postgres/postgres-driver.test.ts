@@ -27,14 +27,14 @@ describe('transactions on PostgreSQL', () => {
   const noted = async () => (await storage.kysely.selectFrom('instance').select('name').execute()).map(row => row.name)
   const backend = sql<{ pid: number }>`select pg_backend_pid() as pid`
 
-  it('fail rather than round an integer that a double cannot hold, and the connection goes on', async () => {
+  it('fail rather than round an integer that a double cannot hold, and the connection stays usable', async () => {
     const read = (text: string) => sql<{ n: number }>`select ${sql.raw(text)}::bigint as n`.execute(storage.kysely)
     expect((await read('9007199254740991')).rows).toEqual([{ n: 9007199254740991 }])
     await expect(read('9007199254740993')).rejects.toThrow('no safe integer')
     expect((await read('-1')).rows).toEqual([{ n: -1 }])
   })
 
-  it('begin with their first statement, whether it asks or writes', async () => {
+  it('begin with their first statement, whether it reads or writes', async () => {
     const inTransaction = sql<{
       since: string
       own: string
@@ -54,7 +54,7 @@ describe('transactions on PostgreSQL', () => {
     expect(await noted()).not.toContain('written first')
   })
 
-  it('keep to their isolation and read only where that was asked for', async () => {
+  it('use the requested isolation level and read-only mode', async () => {
     const reading = storage.kysely
       .transaction()
       .setAccessMode('read only')

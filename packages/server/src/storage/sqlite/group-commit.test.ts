@@ -105,7 +105,7 @@ describe('writers that meet', () => {
     expect(await texts(reader)).toEqual(['quick', 'slow'])
   })
 
-  it('are not kept waiting by others that follow without a pause', async () => {
+  it('are not delayed by a continuous sequence of others', async () => {
     let isDone = false
     const others: Promise<unknown>[] = []
     const first = write('first').then(() => {

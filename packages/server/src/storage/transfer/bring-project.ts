@@ -18,7 +18,7 @@ export interface Newcomer {
   /** What it is called from now on; undefined leaves its name. */
   readonly name: string | undefined
   readonly now: Instant
-  /** Asked for only when the database is in use. */
+  /** Called only when the database is in use. */
   readonly findCredentials: () => Promise<Credentials>
 }
 

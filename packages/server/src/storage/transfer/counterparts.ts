@@ -15,7 +15,7 @@ export interface Place {
   readonly name: string
 }
 
-/** The organization that is asked for; or the very one that the project came from; or the only one. Raises ImportError. */
+/** The requested organization, or the one that the project came from, or the only one. Raises ImportError. */
 export async function findOrganization(tx: Kysely<Tables>, wanted: string | undefined, origin: Row): Promise<Place> {
   const all = await tx.selectFrom('organizations').select(['id', 'name', 'slug']).orderBy('created_at').execute()
   const found =

@@ -24,7 +24,7 @@ export interface ExportEnd {
   readonly end: { readonly rows: number }
 }
 
-/** One moment of the database as lines of JSON: all of it, or one project with what it refers to. Answers the number of rows. */
+/** A consistent read of the database as lines of JSON: all of it, or one project with its references. Returns the number of rows. */
 export async function exportData(
   storage: Storage,
   write: (line: string) => Promise<void>,
@@ -69,7 +69,7 @@ function lineOf(shape: TableShape, row: Row): ExportLine {
   return { table: shape.name, row: plain, ...(Object.keys(json).length > 0 && { json }) }
 }
 
-/** Only text that comes back exactly as it was. */
+/** Only text that round-trips exactly. */
 function openJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^[[{]/.test(value)) return undefined
   try {

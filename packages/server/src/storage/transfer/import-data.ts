@@ -53,7 +53,7 @@ export async function importData(storage: Storage, open: OpenExport, options: Im
   })
 }
 
-/** Says that a rehearsal is over, so that the database takes it back. */
+/** Thrown at the end of a dry run, so that the transaction is rolled back. */
 class DryRunRollback extends Error {
   readonly report: ImportReport
   constructor(report: ImportReport) {

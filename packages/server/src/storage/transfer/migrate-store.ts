@@ -6,7 +6,7 @@ import { ImportError } from './read-export.ts'
 import { continueNumbering, countRows, fingerprint, insertRows, keyOf, pagesOf } from './rows.ts'
 import { type TableShape, tableShapes } from './table-shapes.ts'
 
-/** Where an interrupted move goes on, kept in the target beside the rows it speaks of and removed at the end. */
+/** The progress of an interrupted move, stored in the target with the rows and removed at the end. */
 const progressName = 'migrate_store_progress'
 interface Progress {
   readonly table: string
@@ -22,7 +22,7 @@ export interface MoveReport {
 
 /**
  * Copies everything from one database into another, page by page. Each page and the note of how far it got are one transaction, so a
- * move that was interrupted goes on where it was. At the end every table is compared by count and checksum; then `finish` is called, and only
+ * move that was interrupted resumes. At the end every table is compared by count and checksum; then `finish` is called, and only
  * after it the note is removed, so that whenever the process dies, the same command brings the rest. Raises ImportError.
  */
 export async function moveStore(
@@ -76,7 +76,7 @@ async function copyAll(
     let done = progress?.table === shape.name ? await countRows(target.kysely, shape) : 0
     for await (const page of pagesOf(source, shape, progress?.table === shape.name ? progress.key : undefined)) {
       await target.kysely.transaction().execute(async tx => {
-        // The note of progress lives in the table `instance`, whose own rows come along as well.
+        // The progress is stored in the table `instance`, whose own rows are moved as well.
         await insertRows(tx, shape, page)
         await writeProgress(tx, { table: shape.name, key: keyOf(shape, page.at(-1)!) })
       })

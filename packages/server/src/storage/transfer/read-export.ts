@@ -59,7 +59,7 @@ function parse(text: string): ExportHeader | ExportLine | ExportEnd {
     const line: unknown = JSON.parse(text)
     if (typeof line === 'object' && line !== null) return line as ExportLine
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new ImportError('The file is no export of Halyard: a line is not JSON. Nothing was imported.')
 }

@@ -82,7 +82,7 @@ export async function fingerprint(db: Database, shape: TableShape, where = sql<b
 const batchRowsMax = 500
 const progressRows = 5000
 
-/** Inserts rows as they come, many at once; `prepare` sees each lot before. `end` answers how many were inserted. */
+/** Inserts rows in batches; `prepare` is called with each batch before. `end` returns the number of inserted rows. */
 export function createBatch(
   db: Database,
   onProgress: (text: string) => void,

@@ -113,7 +113,7 @@ const inRequest = fields({ ...contentRules, payload: inPayload })
 
 const jobTables: Readonly<Record<string, string>> = { rollback: 'flags', scheduled_change: 'scheduled_changes' }
 
-/** What made a change. A job is named by a number, or a number and a moment; its type says what the number counts. */
+/** The trigger of a change. A job is identified by a number, or a number and an instant; its type determines the meaning. */
 const inTrigger: Inside = (trigger, rename, row) => {
   const isOfPlugin = row.scope === 'PluginConfig'
   const { job_type } = (trigger ?? {}) as { job_type?: unknown }

@@ -31,7 +31,7 @@ export function AccessTab({ flag, project }: TabProps) {
   })
   const [roleId, setRoleId] = useState('')
   const refresh = () => queries.invalidateQueries({ queryKey })
-  const letIn = useMutation({
+  const grant = useMutation({
     mutationFn: () => call(routes.roleAccess.create, { params, body: { role_id: roleId } }),
     onSuccess: ({ role }) => {
       notify.success({ message: t.access.granted(role.name) })
@@ -48,7 +48,7 @@ export function AccessTab({ flag, project }: TabProps) {
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    letIn.mutate()
+    grant.mutate()
   }
   return (
     <Loaded query={grants}>
@@ -59,7 +59,7 @@ export function AccessTab({ flag, project }: TabProps) {
             <Text size="sm" c="dimmed">
               {t.access.intro}
             </Text>
-            <ProblemAlert error={letIn.error ?? revoke.error} />
+            <ProblemAlert error={grant.error ?? revoke.error} />
             {results.length === 0 ? (
               <Text size="sm">{t.access.none}</Text>
             ) : (
@@ -112,7 +112,7 @@ export function AccessTab({ flag, project }: TabProps) {
                     ...free.map(({ id, name }) => ({ value: id, label: name })),
                   ]}
                 />
-                <Button type="submit" variant="default" loading={letIn.isPending}>
+                <Button type="submit" variant="default" loading={grant.isPending}>
                   {t.access.grant}
                 </Button>
               </Group>

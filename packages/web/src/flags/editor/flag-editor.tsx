@@ -170,7 +170,12 @@ export function FlagEditor(props: Props) {
             isSound={unsound.length === 0}
             isOnceOn={!draft.active}
           />
-          <Preview draft={definition} filters={draft.filters} definitions={definitions} />
+          <Preview
+            projectId={String(project.id)}
+            draft={definition}
+            filters={draft.filters}
+            definitions={definitions}
+          />
         </Stack>
       </div>
       {(isChanged || props.isNew) && (

@@ -116,11 +116,11 @@ function Standing({ flag, report }: StandingProps) {
       </Badge>
       <Text size="xs" c="dimmed" span>
         {report.value === null ? t.rollback.noData : t.rollback.now(count(report.value))}
-        {report.status === 'inactive' && ` · ${whyAsleep(t, flag) ?? report.reason}`}
+        {report.status === 'inactive' && ` · ${inactiveReason(t, flag) ?? report.reason}`}
       </Text>
     </>
   )
 }
 
-const whyAsleep = ({ rollback }: Messages, { deleted, performed_rollback, active }: Flag): string | undefined =>
+const inactiveReason = ({ rollback }: Messages, { deleted, performed_rollback, active }: Flag): string | undefined =>
   deleted ? rollback.deleted : performed_rollback ? rollback.rolledBack : active ? undefined : rollback.off

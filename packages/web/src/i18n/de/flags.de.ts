@@ -120,6 +120,8 @@ export const flags: FlagsMessages = {
     intro: 'Fertig zum Einfügen, mit diesem Server, Projekt und Flag.',
     install: name => `${name} installieren`,
     use: name => `Flag mit ${name} verwenden`,
+    target: 'Sprache oder Framework',
+    guide: name => `Schnellstart für ${name}`,
   },
   access: {
     intro:

@@ -118,6 +118,8 @@ export const flags = {
     intro: 'Ready to paste, with this server, project and flag.',
     install: (name: string) => `Install ${name}`,
     use: (name: string) => `Use the flag with ${name}`,
+    target: 'Language or framework',
+    guide: (name: string) => `Quick start for ${name}`,
   },
   access: {
     intro:

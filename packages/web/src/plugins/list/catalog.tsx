@@ -1,4 +1,4 @@
-import { type CatalogueEntry, type Plugin, routes } from '@halyard/contract'
+import { type CatalogEntry, type Plugin, routes } from '@halyard/contract'
 import { Anchor, Badge, Button, Group, Paper, SimpleGrid, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
@@ -71,18 +71,18 @@ export function Catalog(props: Props) {
 }
 
 const searchTextOf = (
-  { name, description, type, url }: CatalogueEntry,
+  { name, description, type, url }: CatalogEntry,
   kinds: Readonly<Record<string, string>>,
 ): string => `${name} ${description} ${kinds[type] ?? type} ${url}`.toLowerCase()
 
 /** The server describes the catalog in English. */
-const translateEntry = (entry: CatalogueEntry, { catalogTexts }: Messages['plugins']): CatalogueEntry => ({
+const translateEntry = (entry: CatalogEntry, { catalogTexts }: Messages['plugins']): CatalogEntry => ({
   ...entry,
   ...catalogTexts[entry.url],
 })
 
 interface EntryProps extends Props {
-  entry: CatalogueEntry
+  entry: CatalogEntry
   installed: Plugin | undefined
 }
 

@@ -41,7 +41,7 @@ onEachDatabase('ingest', dialect => {
       },
     )
 
-    it('accepts one event, a list, and `data` in a form, with the token where libraries put it', async () => {
+    it('accepts one event, a list, and `data` in a form, with the token wherever SDKs put it', async () => {
       const bodies: [unknown, string][] = [
         [{ api_key: s.projectToken, event: 'seen', distinct_id: 'one-event' }, 'one-event'],
         [{ token: s.projectToken, event: 'seen', properties: { distinct_id: 'in-properties' } }, 'in-properties'],

@@ -39,7 +39,7 @@ export interface IngestOptions {
   readonly eventsWaitingMax?: number
 }
 
-/** Receives the events of client libraries. */
+/** Receives the events of SDKs. */
 export interface EventReceiver {
   /**
    * Resolves when every event of the body is durable or counted as dropped. Throws `unauthenticated`, `invalid`, `too_large` or

@@ -9,7 +9,7 @@ export function serveSetup(app: FastifyInstance, credentials: FirstCredentials, 
   app.get<{ Querystring: { token?: unknown } }>('/setup', async (request, reply) => {
     const pending = await credentials.find()
     const token = String(request.query.token ?? '')
-    // Whether the token is right is decided when the form is sent: this page then says no more than its link.
+    // The token is checked when the form is submitted, so this page reveals nothing.
     if (!pending?.setupToken || token === '') return send(reply, 404, usedPage)
     return send(reply, 200, formPage(token))
   })

@@ -20,7 +20,7 @@ export interface ConfigView {
   readonly plugin: Plugin
   readonly updateAvailable: boolean
   readonly attachments: readonly AttachmentInfo[]
-  /** The share of calls that went well in the last day; null when there were none. */
+  /** The fraction of successful calls in the last day; null when there were none. */
   readonly deliveryRate: number | null
 }
 
@@ -34,7 +34,7 @@ export function configToWire(
     plugin: config.pluginId,
     enabled: config.enabled,
     order: config.position,
-    // Secrets are never opened for this: the stored values hold masks in their place.
+    // Secrets are not decrypted for this: the stored values contain masks.
     config: { ...maskSecrets(fields, config.values), ...Object.fromEntries(attachments.map(shownAttachment(fields))) },
     error: config.error === null ? null : { ...config.error },
     team_id: config.projectId,

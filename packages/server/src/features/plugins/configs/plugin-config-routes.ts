@@ -45,7 +45,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
     await requireCanConfigure(actor, project)
     const { plugin: pluginId, ...body } = request.body
     const input = inputFromWire(body)
-    // The answer is put together inside: nothing may fail after the commit.
+    // The response is built inside the transaction: nothing may fail after the commit.
     return database.transaction(async tx => {
       const plugin = await findPlugin(tx, project, pluginId)
       await acceptFirstRelease(tx, actor, project.organizationId, plugin, now())
@@ -58,7 +58,7 @@ export function servePluginConfigs(serve: ServeRoute, { database, secretBox, wak
   serve(r.rearrange, async request => {
     const { actor, project } = request
     await requireCanConfigure(actor, project)
-    // In ascending order, so that two requests lock the configurations alike.
+    // In ascending order, so that two requests cannot deadlock.
     const orders = Object.entries(request.body.orders).sort(([a], [b]) => Number(a) - Number(b))
     return database.transaction(async tx => {
       const changed: PluginConfig[] = []
@@ -214,7 +214,7 @@ async function findPlugin(tx: Stores, project: Project, pluginId: number): Promi
   return plugin
 }
 
-/** Instants and types that are none are ignored, like everywhere in queries. */
+/** Invalid instants and types are ignored, as in all queries. */
 function readLogFilter(query: { before?: string; after?: string; search?: string; type_filter?: string }) {
   const before = query.before === undefined ? undefined : parseInstant(query.before)
   const after = query.after === undefined ? undefined : parseInstant(query.after)

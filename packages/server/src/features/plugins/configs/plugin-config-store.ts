@@ -12,7 +12,7 @@ export interface PluginConfigStore {
   list(projectId: number, window: Window): Promise<PageOf<PluginConfig>>
   /** Ids of the configurations of a plugin, in all projects. */
   listIds(pluginId: number): Promise<readonly number[]>
-  /** One beyond the last place that is taken. */
+  /** The next free position. */
   nextPosition(projectId: number): Promise<number>
   /** Everything that runs, in all projects whose organization may use plugins or in one of them, in order. */
   listEnabled(projectId?: number): Promise<readonly EnabledConfig[]>

@@ -19,7 +19,7 @@ export interface PluginConfig {
   readonly name: string | null
   readonly description: string | null
   readonly deleted: boolean
-  /** Hosts that an admin lets it ask; each is one that its plugin.json asks for. */
+  /** Hosts that an admin has granted, out of those that its plugin.json requests. */
   readonly allowedHosts: readonly string[]
   readonly version: number
   readonly createdAt: Instant

@@ -43,7 +43,7 @@ onEachDatabase('plugin configurations', dialect => {
   }
   const entries = async () => (await s.get(`${s.organization}/plugins/activity/?limit=50`)).body.results
 
-  it('is made with defaults, switched off, at the end', async () => {
+  it('is created with defaults, disabled, in the last position', async () => {
     const reply = await s.post(configs, { plugin: pluginId })
     expect(reply.status).toBe(201)
     expect(reply.body).toEqual({
@@ -68,7 +68,7 @@ onEachDatabase('plugin configurations', dialect => {
     expect(one.body).toMatchObject({ ...reply.body, plugin_info: { id: pluginId, name: 'Configurable' } })
   })
 
-  it('is one for each plugin: making it again changes it', async () => {
+  it('exists once per plugin: creating it again changes it', async () => {
     const first = await make({ config: { host: 'h', mode: 'a' }, name: 'mine' })
     const again = await s.post(configs, { plugin: first.plugin, enabled: true })
     expect(again.status).toBe(201)
@@ -175,7 +175,7 @@ onEachDatabase('plugin configurations', dialect => {
     })
   })
 
-  it('decides what is unused', async () => {
+  it('determines which plugins are unused', async () => {
     const made = await make()
     const unused = async () => (await s.get(`${s.organization}/plugins/unused/`)).body.results
     expect(await unused()).toContain(made.plugin)

@@ -40,7 +40,7 @@ onEachDatabase('a plugin setting that was secret once', dialect => {
     return `${client.project}/plugin_configs/${reply.body.id}/`
   }
 
-  /** Everything that the API shows of the configuration and its plugin. */
+  /** All responses of the API about the configuration and its plugin. */
   async function shown(client: Client & { organization: string }, path: string, plugin: number): Promise<string> {
     const paths = [
       path,
@@ -81,7 +81,7 @@ onEachDatabase('a plugin setting that was secret once', dialect => {
     })
   })
 
-  it('is still given to the plugin after the word secret was dropped, and masked in its log', async () => {
+  it('is still passed to the plugin after `secret` was removed from the manifest, and masked in its log', async () => {
     const source = `export const jobs = { Show: (_, { config }) => { console.log('it is ' + config.token) } }`
     const plugin = await makePlugin(source)
     const path = await configure(s, plugin, { enabled: true })
@@ -95,7 +95,7 @@ onEachDatabase('a plugin setting that was secret once', dialect => {
     await s.patch(path, { enabled: false })
   })
 
-  it('is masked in errors: those that are logged, those that switch it off, and those of a rejected flag', async () => {
+  it('is masked in logged errors, in the error that disables the plugin, and in the error of a rejected flag', async () => {
     const source = `
       export const beforeFlagSave = (_, { config }) => { throw new Error('no flag with ' + config.token) }
       export const setupPlugin = ({ config }) => { if (config.host === 'bad') throw new Error('bad key ' + config.token) }`

@@ -3,7 +3,7 @@ import type { Stores } from '../../../stores.ts'
 import type { PluginConfig } from './plugin-config.ts'
 import { announceConfig, recordConfig } from './record-config.ts'
 
-/** Halyard itself switches off a configuration that keeps failing, and says why. What is off already stays as it is. */
+/** Disables a configuration that keeps failing, with the reason. */
 export async function switchOff(
   tx: Stores,
   place: { readonly projectId: number; readonly organizationId: string; readonly pluginName: string },

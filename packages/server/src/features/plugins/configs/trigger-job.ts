@@ -13,7 +13,7 @@ export interface JobRequest {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** Plans one of the plugin's public jobs for now. Raises `invalid` when there is none, or its payload does not fit. */
+/** Schedules one of the plugin's public jobs for now. Raises `invalid` when there is none, or its payload is invalid. */
 export async function triggerJob(
   tx: Stores,
   author: Author,

@@ -1,7 +1,7 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
 import type { GuestCapabilities, GuestMeta, GuestRequest, GuestScope } from './guest-scope.ts'
 
-/** Loads the plugin's code, finds what it offers, and returns the dispatcher that the host's calls arrive at. */
+/** Loads the plugin's code, finds its capabilities, and returns the dispatcher for the host's calls. */
 export function dispatchGuest(_host: GuestHost, scope: GuestScope): (request: GuestRequest) => unknown {
   const methodNames = [
     'setupPlugin',

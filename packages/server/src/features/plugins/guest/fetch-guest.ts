@@ -1,7 +1,7 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
 import type { GuestScope } from './guest-scope.ts'
 
-/** `fetch` and what it answers with. Whether a request is made at all is decided by the host. */
+/** `fetch` and its Response. The host decides whether a request is made. */
 export function fetchGuest(host: GuestHost, scope: GuestScope): void {
   class Headers {
     #values = new Map<string, string>()

@@ -1,14 +1,14 @@
 import type { GuestHost } from '../../../sandbox/guest.ts'
 
 /**
- * What the guest functions of this folder share inside a realm. Each of them is sent there as text, so it may use its
- * parameters and ECMAScript and nothing else; `plugin-program.ts` puts them together in the right order.
+ * The scope that the guest functions of this folder share inside a realm. Each is sent there as text, so it may use its
+ * parameters and ECMAScript only; `plugin-program.ts` assembles them in order.
  */
 export interface GuestScope {
-  /** What `require` and `import` of a plugin can get, by name. */
+  /** The modules that a plugin can import, by name. */
   modules: Record<string, unknown>
   fetch: GuestFetch
-  /** What a plugin gets for an answer of the host. */
+  /** Converts a result of the host for the plugin. */
   toResponse: (answer: unknown) => unknown
   createMeta: (setup: GuestSetup, jobNames: readonly string[]) => GuestMeta
   /** Set by the script with the plugin's own code. */
@@ -33,14 +33,14 @@ export interface GuestSetup {
 
 export type GuestMeta = Record<string, unknown>
 
-/** What the dispatcher of a plugin's realm can be asked. */
+/** The requests that the dispatcher of a realm handles. */
 export type GuestRequest =
   | { op: 'describe' }
   | { op: 'setup'; setup: GuestSetup }
   | { op: 'call'; method: string; args: readonly unknown[] }
   | { op: 'job'; name: string; payload: unknown }
 
-/** The answer to `describe`. */
+/** The response to `describe`. */
 export interface GuestCapabilities {
   methods: string[]
   scheduled_tasks: string[]

@@ -6,7 +6,7 @@ import { globalsGuest } from './globals-guest.ts'
 import type { GuestFunction } from './guest-scope.ts'
 import { metaGuest } from './meta-guest.ts'
 
-/** What a plugin can import beside its own files. */
+/** The modules that a plugin can import besides its own files. */
 export const availableModules: ReadonlySet<string> = new Set([
   '@posthog/plugin-scaffold',
   'crypto',
@@ -16,7 +16,7 @@ export const availableModules: ReadonlySet<string> = new Set([
   'url',
 ])
 
-/** Names that count as a plugin's own when it exports nothing. */
+/** Top-level names that count as exports when the plugin exports nothing. */
 const topLevelNames = [
   'setupPlugin',
   'teardownPlugin',
@@ -33,7 +33,7 @@ const topLevelNames = [
   'jobs',
 ]
 
-/** The scripts that make a realm the place a plugin expects to run in, around the plugin's compiled code. */
+/** The scripts that set up a realm's environment, around the plugin's compiled code. */
 export function pluginProgram(name: string, code: string): SandboxProgram {
   const parts: GuestFunction[] = [globalsGuest, fetchGuest, cryptoGuest, metaGuest]
   const topLevel = topLevelNames.map(known => `${known}: typeof ${known} === 'undefined' ? undefined : ${known}`)

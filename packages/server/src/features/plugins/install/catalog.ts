@@ -1,11 +1,11 @@
-import type { CatalogueEntry } from '@halyard/contract'
+import type { CatalogEntry } from '@halyard/contract'
 import { npmPageUrl } from '../package/plugin-address.ts'
 
 /**
  * Plugins that are known to work here. The first eight are the ones that PostHog published to npm and that still can
  * be installed; the others are our own examples, which come with Halyard as folders of the plugin directory.
  */
-export const catalog: readonly CatalogueEntry[] = [
+export const catalog: readonly CatalogEntry[] = [
   npm(
     'GeoIP',
     '@posthog/geoip-plugin',
@@ -67,19 +67,19 @@ export const catalog: readonly CatalogueEntry[] = [
 ]
 
 /** By the plugin's name or by the name of its package. */
-export function findInCatalog(name: string): CatalogueEntry | undefined {
+export function findInCatalog(name: string): CatalogEntry | undefined {
   const wanted = name.trim().toLowerCase()
   return catalog.find(
     entry => entry.name.toLowerCase() === wanted || entry.url === npmPageUrl(wanted) || entry.url === `file:${wanted}`,
   )
 }
 
-function npm(name: string, packageName: string, type: string, description: string, needs = ''): CatalogueEntry {
+function npm(name: string, packageName: string, type: string, description: string, needs = ''): CatalogEntry {
   const url = npmPageUrl(packageName)
   return { name, url, description, verified: true, maintainer: 'community', type, displayOnWebsiteLib: true, needs }
 }
 
-function own(name: string, folder: string, description: string, needs = ''): CatalogueEntry {
+function own(name: string, folder: string, description: string, needs = ''): CatalogEntry {
   const url = `file:${folder}`
   const kind = { verified: true, maintainer: 'official', type: 'flags', displayOnWebsiteLib: false } as const
   return { name, url, description, needs, ...kind }

@@ -13,7 +13,7 @@ export interface Installation {
   readonly isGlobal: boolean
 }
 
-/** Raises `forbidden`, and `invalid` when the address is installed already. Asked before anything is fetched. */
+/** Raises `forbidden`, and `invalid` when the address is already installed. Called before anything is fetched. */
 export async function checkCanInstall(
   tx: Stores,
   actor: Actor,
@@ -25,7 +25,7 @@ export async function checkCanInstall(
   if (await tx.plugins.findByUrl(organization.id, url)) throw alreadyInstalled()
 }
 
-/** Stores a package that was made ready as a new plugin. */
+/** Stores a built package as a new plugin. */
 export async function installPlugin(
   tx: Stores,
   actor: Actor,
@@ -57,7 +57,7 @@ export async function installPlugin(
   return plugin
 }
 
-/** What a fetched package decides about its plugin. */
+/** The plugin fields that a fetched package determines. */
 export function contentOfPackage({ manifest, capabilities }: ReadyPackage) {
   return {
     ...(manifest.name !== undefined && { name: manifest.name }),

@@ -12,11 +12,11 @@ import type { PluginCapabilities } from '../runtime/plugin-realm.ts'
 import type { SecretBox } from '../secrets/secret-box.ts'
 
 /**
- * Where plugins are made ready before anything is stored: fetched, checked, compiled and loaded once. It may take
+ * Builds plugins before anything is stored: fetches, checks, compiles and loads them once. This may take
  * seconds, so it is never called inside a transaction. Everything raises `invalid` with the step that failed.
  */
 export interface PluginBuilder {
-  /** The newest tag of a plugin with an address; undefined when there is nothing newer to be had by its nature. */
+  /** The newest tag of a plugin with an address; undefined when its kind of address has no versions. */
   findLatest(plugin: Pick<Plugin, 'url' | 'privateToken'>): Promise<string | undefined>
   /** The package at the plugin's address, step by step. The tag is null for a local folder. */
   fetch(

@@ -18,7 +18,7 @@ const fileNameCharactersMax = 200
 const fileName = /\.[A-Za-z0-9]+$/
 const changeTextCharactersMax = 10_000
 
-/** What a request does to the files: every key that is a file name is a file, null deletes it. Raises `invalid`. */
+/** The file changes of a request: every key that is a file name is a file, null deletes it. Raises `invalid`. */
 export function readFileChanges(body: Readonly<Record<string, unknown>>): ReadonlyMap<string, string | null> {
   const changes = new Map<string, string | null>()
   for (const [name, text] of Object.entries(body)) {
@@ -101,12 +101,12 @@ export async function updateSource(
 function fromFiles(before: Files, ready: ReadyPackage, hadCode: boolean): PluginPatch {
   if (before.size === ready.files.size && [...ready.files].every(([name, text]) => before.get(name) === text)) return {}
   const isManifestChanged = ready.files.get(manifestName) !== before.get(manifestName)
-  // Code that is taken away offers nothing any more; what was said of a plugin that never had any stays.
+  // Removed code has no capabilities; those stored for a plugin that never had code stay.
   const nothing = hadCode && ready.code === undefined ? { capabilities: {} } : {}
   return { ...contentOfFiles(ready, isManifestChanged), ...nothing }
 }
 
-/** What files written in place decide about their plugin: what they say, and nothing about what they leave out. */
+/** The plugin fields that edited files determine; fields that they omit are unchanged. */
 export function contentOfFiles(ready: ReadyPackage, withManifest: boolean): PluginPatch {
   const { name, description, icon, configSchema, publicJobs } = ready.manifest
   const hasManifest = withManifest && Boolean(ready.files.get(manifestName))
@@ -116,7 +116,7 @@ export function contentOfFiles(ready: ReadyPackage, withManifest: boolean): Plug
   }
 }
 
-/** File by file what is another text now. */
+/** The changed files. */
 export function diffFiles(before: Files, after: Files): FieldChange[] {
   const names = [...new Set([...before.keys(), ...after.keys()])].sort()
   return names
@@ -129,7 +129,7 @@ export function diffFiles(before: Files, after: Files): FieldChange[] {
     }))
 }
 
-/** Activity is read by people; whole bundles in it would not help. */
+/** Activity is for people, so large bundles are omitted. */
 function shorten(text: string | undefined): string | null {
   if (text === undefined) return null
   return text.length > changeTextCharactersMax ? `${text.slice(0, changeTextCharactersMax)}…` : text

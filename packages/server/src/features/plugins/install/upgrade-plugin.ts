@@ -12,8 +12,8 @@ import type { ReadyPackage } from './plugin-builder.ts'
 import { contentOfFiles, diffFiles } from './update-source.ts'
 
 /**
- * Puts a package that was made ready in the place of the plugin's present one. `latestTag` is what is known of the
- * newest version; undefined leaves what was known. Raises `missing` and `forbidden`.
+ * Replaces the plugin's package by a built one. `latestTag` is the
+ * newest known version; undefined leaves it unchanged. Raises `missing` and `forbidden`.
  */
 export async function upgradePlugin(
   tx: Stores,
@@ -42,7 +42,7 @@ export async function upgradePlugin(
   return plugin
 }
 
-/** The plugin as the package makes it. */
+/** The plugin with the fields of the package. */
 export function upgraded(stored: Plugin, ready: ReadyPackage): Plugin {
   const content = stored.pluginType === 'source' ? contentOfFiles(ready, true) : contentOfPackage(ready)
   return {
@@ -52,7 +52,7 @@ export function upgraded(stored: Plugin, ready: ReadyPackage): Plugin {
   }
 }
 
-/** Field by field and file by file, for the activity and for those who want to know beforehand. */
+/** The changes by field and file, for the activity and for previews. */
 export const upgradeChanges = (
   before: Plugin,
   after: Plugin,

@@ -4,10 +4,10 @@ import { type ConfigField, type FieldCondition, isObject } from './config-field.
 /** The values of one configuration, by field key. Attachments are stored separately. */
 export type ConfigValues = Readonly<Record<string, unknown>>
 
-/** What everyone but the plugin sees in place of a secret. */
+/** The mask that replaces a secret for everyone but the plugin. */
 export const secretMask = '••••••••'
 
-/** What a plugin starts with before it is configured. */
+/** The defaults of a plugin before it is configured. */
 export function defaultValues(fields: readonly ConfigField[]): ConfigValues {
   return Object.fromEntries(
     fields.filter(field => field.default !== undefined).map(field => [field.key, field.default]),

@@ -2,7 +2,7 @@ import { invalid, type Problem } from '../../../problem.ts'
 import { checkConfigSchema, isObject } from './config-field.ts'
 import { isVersionInRange } from './version-range.ts'
 
-/** What a `plugin.json` says about a plugin. */
+/** A parsed `plugin.json`. */
 export interface Manifest {
   readonly name: string | undefined
   readonly description: string | undefined
@@ -11,7 +11,7 @@ export interface Manifest {
   readonly main: string | undefined
   readonly configSchema: Record<string, unknown>
   readonly publicJobs: Record<string, unknown>
-  /** Hosts that the plugin would like to ask: `api.example.com`, `*.example.com`, either with a port. */
+  /** Hosts that the plugin requests: `api.example.com`, `*.example.com`, either with a port. */
   readonly allowedHosts: readonly string[]
 }
 
@@ -25,7 +25,7 @@ const allowedHostsMax = 50
 const jobFieldTypes = ['string', 'boolean', 'json', 'number', 'date', 'daterange']
 const hostPattern = /^(\*\.)?[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*(:\d{1,5})?$/i
 
-/** Raises `invalid` with a sentence about the first thing that is wrong. Keys that mean nothing to us are passed over. */
+/** Raises `invalid` with the first error. Unknown keys are ignored. */
 export function parseManifest(text: string): Manifest {
   const json = parseJson(text)
   if (json.posthogVersion !== undefined) checkVersion(json.posthogVersion)

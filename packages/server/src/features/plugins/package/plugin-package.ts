@@ -7,7 +7,7 @@ import { type Manifest, manifestName, parseManifest } from './manifest.ts'
 /** A plugin's files, understood and compiled, before any of its code has run. */
 export interface PluginPackage {
   readonly manifest: Manifest
-  /** What is kept and shown as the plugin's source. */
+  /** The files that are stored and shown as the plugin's source. */
   readonly files: ReadonlyMap<string, string>
   /** Undefined for a plugin without server code. */
   readonly code: string | undefined
@@ -16,7 +16,7 @@ export interface PluginPackage {
 type Files = ReadonlyMap<string, string>
 
 const usualMain = ['index.ts', 'index.js', 'index.tsx', 'index.jsx']
-/** Code for the browser: it is kept and checked, but never run here. */
+/** Code for the browser: stored and checked, but never run here. */
 const browserFiles = ['frontend.tsx', 'site.ts']
 export const sourceFileBytesMax = 1024 * 1024
 export const sourceFilesMax = 200
@@ -53,7 +53,7 @@ export async function compileFiles(files: Files, available: ReadonlySet<string>)
   return { manifest, files, code: compiled?.code }
 }
 
-/** The compiler reads it first, because it can say where it breaks off. */
+/** The compiler parses it first, because its errors have a line and column. */
 async function readManifest(text: string): Promise<Manifest> {
   await checkSyntax(manifestName, text)
   return parseManifest(text)

@@ -10,7 +10,7 @@ import { subscribeIfCapabilityAdded } from '../runtime/delivery/flag-delivery.ts
 import { releaseContentOf, releaseDigest } from './plugin-release.ts'
 
 /**
- * Lets the organization's projects run the plugin as its owner has made it. `seen` is the digest that the caller
+ * Accepts the current release of the plugin for the organization's projects. `seen` is the digest that the caller
  * reviewed. Raises `missing`, `forbidden`, and `conflict` when the plugin has changed since.
  */
 export async function acceptRelease(

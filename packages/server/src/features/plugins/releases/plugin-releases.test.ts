@@ -65,7 +65,7 @@ onEachDatabase('releases of a global plugin', dialect => {
     const listed = (await other.get(`${other.organization}/plugins/`)).body.results
     expect(listed.find((plugin: { id: number }) => plugin.id === id)).toMatchObject({ update_available: true })
     expect((await other.get(`${other.project}/plugin_configs/${config.id}/`)).body.update_available).toBe(true)
-    // Its own configuration goes on to work, and accepts nothing by the way.
+    // Its own configuration continues to run, and this accepts nothing.
     expect((await other.patch(`${other.project}/plugin_configs/${config.id}/`, { name: 'mine' })).status).toBe(200)
     expect((await other.patch(`${other.project}/plugin_configs/${config.id}/`, { enabled: true })).status).toBe(200)
     expect(await processedBy(other)).toBe('one')

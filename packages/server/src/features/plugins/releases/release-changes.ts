@@ -38,7 +38,7 @@ export async function findReleaseChanges(
   }
 }
 
-/** In the words of the API, hosts included: they decide what the plugin can reach. */
+/** By API field, including hosts, which decide what the plugin can reach. */
 const reviewed = ({ configSchema, tag, capabilities, publicJobs, allowedHosts }: ReleaseContent) => ({
   tag,
   allowed_hosts: allowedHosts,

@@ -15,10 +15,10 @@ export interface ActivePlugin {
   readonly scheduledTasks: readonly string[]
   /** Raises a `SandboxFailure`, after it was logged and counted. */
   call(method: string, args: readonly unknown[], limits?: Partial<CallLimits>): Promise<unknown>
-  /** As `call`, for a method that answers by throwing: an Error that the plugin threw on purpose is no failure of it. */
+  /** As `call`, for a method that rejects by throwing: an Error thrown on purpose does not count as a failure. */
   ask(method: string, args: readonly unknown[], limits?: Partial<CallLimits>): Promise<unknown>
   runJob(name: string, payload: unknown, limits?: Partial<CallLimits>): Promise<unknown>
-  /** A request in the plugin's name, to hosts that it may ask. What goes wrong is in its log, and raised. */
+  /** A request on behalf of the plugin, to its allowed hosts. Errors are logged and thrown. */
   fetch(url: string, options: PluginFetchOptions): Promise<PluginFetchAnswer>
   /** The text without the plugin's secrets. */
   redact(text: string): string
@@ -87,7 +87,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     return opened
   }
 
-  /** A RetryError asks for another chance later; anything else that setupPlugin throws is final. */
+  /** A RetryError schedules another attempt; any other error of setupPlugin is final. */
   function afterSetup(error: unknown): unknown {
     if (!(error instanceof SandboxFailure) || error.kind === 'neighbor' || error.kind === 'closed') return error
     setupAttempts += 1
@@ -225,7 +225,7 @@ async function retryForNeighbor<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Errors of the language itself are bugs, not answers. */
+/** Built-in errors such as TypeError are bugs, not rejections. */
 const bugs = new Set(['TypeError', 'ReferenceError', 'RangeError', 'SyntaxError', 'InternalError', 'EvalError'])
 
 export const isOnPurpose = (error: SandboxFailure): boolean =>

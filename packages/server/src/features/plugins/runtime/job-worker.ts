@@ -10,9 +10,9 @@ import type { PluginLogWriter } from './services/plugin-log.ts'
 export interface JobWorker {
   /** Runs what is due, and resolves when it is done. */
   runDue(now: Instant): Promise<void>
-  /** Runs a job that was planned as taken by this node. Never raises: what is not done is done when its lease has ended. */
+  /** Runs a job whose lease this node holds. Never throws: an unfinished job runs again when its lease has expired. */
   runTaken(plugin: ActivePlugin, job: PluginJob): Promise<void>
-  /** Resolves when nothing is being run. */
+  /** Resolves when no job is running. */
   settled(): Promise<void>
 }
 
@@ -55,7 +55,7 @@ export function createJobWorker({ database, findPlugin, log, now: clock, onError
     await database.transaction(tx => tx.pluginWork.finish(job.id))
   }
 
-  /** Answers what is left to be done another time, if anything is. */
+  /** Returns the remaining work for another run, if any. */
   async function attempt(plugin: ActivePlugin, job: PluginJob): Promise<{ readonly payload: unknown } | undefined> {
     if (job.kind === 'events') return deliverEvents(plugin, job)
     try {

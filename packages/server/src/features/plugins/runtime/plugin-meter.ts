@@ -15,7 +15,7 @@ export interface Measured {
   readonly pluginName: string
 }
 
-/** The counters of this process; `operations/` knows what they are made of. */
+/** The counters of this process. */
 export interface PluginCounters {
   call(plugin: string, method: string, outcome: string, cpuSeconds: number): void
   memory(plugin: string, bytes: number): void

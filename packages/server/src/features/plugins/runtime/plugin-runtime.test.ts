@@ -149,7 +149,7 @@ onEachDatabase('running plugins', dialect => {
       await plugin.off()
     })
 
-    it('reach onEvent and webhooks once they are kept, through the front door', async () => {
+    it('reach onEvent and webhooks once they are stored', async () => {
       const plugin = await enable(
         `export const onEvent = async (e, meta) => { await meta.storage.set('last', e.event); console.info('seen', e.event) }
          export const composeWebhook = e => ({ url: '${origin}/hook', body: { name: e.event } })`,
@@ -163,7 +163,7 @@ onEachDatabase('running plugins', dialect => {
       await plugin.off()
     })
 
-    it('are answered with what the API says, to plugins that have a key', async () => {
+    it('return the responses of the API to plugins with a key', async () => {
       const asking = `export const jobs = { ask: async ({ path, key }) => {
         try {
           const answer = await posthog.api.get(path, { personalApiKey: key })
@@ -207,7 +207,7 @@ onEachDatabase('running plugins', dialect => {
     } }`
     const manifest = () => ({ publicJobs: { ask: { payload: { url: { type: 'string' } } } }, allowedHosts: [host()] })
 
-    it('is reached only when plugin.json asks for it and an admin grants it', async () => {
+    it('is reached only when plugin.json requests it and an admin grants it', async () => {
       const plugin = await enable(ask, manifest())
       const run = async (url: string) => {
         await s.post(`${plugin.path}job/`, { job: { type: 'ask', payload: { url } } })
@@ -313,7 +313,7 @@ onEachDatabase('running plugins', dialect => {
       await plugin.off()
     })
 
-    it('try again when asked to, and give up in the end', async () => {
+    it('are retried after a RetryError, a limited number of times', async () => {
       const plugin = await enable(
         `export const jobs = { again: () => { console.log('try'); throw new RetryError('busy') } }`,
         { publicJobs: { again: {} } },
@@ -328,7 +328,7 @@ onEachDatabase('running plugins', dialect => {
       await plugin.off()
     })
 
-    it('wait for another node when the one that had them is gone', async () => {
+    it('are taken over by another node when theirs crashes', async () => {
       const plugin = await enable('export const jobs = { go: () => console.log("gone on") }', {
         publicJobs: { go: {} },
       })
@@ -372,7 +372,7 @@ onEachDatabase('running plugins', dialect => {
       await plugin.off()
     })
 
-    it('lets a plugin reject a save, with its words', async () => {
+    it('rejects a save with the message of the plugin', async () => {
       const plugin = await enable(`
         export function beforeFlagSave(flag, { config }) {
           if (flag.key === 'bug') return undefinedFunction()
@@ -395,7 +395,7 @@ onEachDatabase('running plugins', dialect => {
       expect((await s.patch(`${flags()}${made.body.id}/`, { active: false })).status).toBe(200)
     })
 
-    it('asks about every way to save a flag, once for each content', async () => {
+    it('is called on every way to save a flag, once for each content', async () => {
       const { body: flag } = await s.post(flags(), { key: 'ways', name: 'first' })
       await s.patch(`${flags()}${flag.id}/`, { name: 'second' })
       const plugin = await enable(`export function beforeFlagSave(flag) {

@@ -143,7 +143,7 @@ export function createPluginRuntime(parts: RuntimeParts): PluginRuntime {
     await Promise.all([schedule.runDue(active.values(), at), jobs.runDue(at)])
     if (monotonicNow() - prunedAt > pruneEveryMs) {
       prunedAt = monotonicNow()
-      // By the clock that stamps the lines, whatever moment the work is done for.
+      // By the clock that sets the timestamps of log lines, not by the scheduled time of the job.
       await database.transaction(tx => tx.pluginWork.pruneLogs(plusMilliseconds(now(), -logKeptMs)))
     }
   }

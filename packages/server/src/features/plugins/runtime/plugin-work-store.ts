@@ -8,17 +8,17 @@ export interface PluginWorkStore {
   setValue(configId: number, key: string, value: unknown): Promise<void>
   removeValue(configId: number, key: string): Promise<void>
 
-  /** Lines of configurations that are gone are passed over. */
+  /** Lines of deleted configurations are skipped. */
   appendLogs(logs: readonly NewPluginLog[]): Promise<void>
   /** Newest first. */
   listLogs(configId: number, filter: LogFilter, window: Window): Promise<PageOf<PluginLog>>
-  /** Forgets old lines, and all but the newest of a configuration that logs too much. */
+  /** Deletes old lines, and all but the newest of a configuration that logs too much. */
   pruneLogs(before: Instant): Promise<void>
 
   enqueue(job: NewPluginJob, now: Instant): Promise<number>
   /**
    * Enqueues jobs under a lease of this node, so that it runs them at once, and another node after the lease. With null
-   * there is no lease. Those of configurations that are gone are passed over.
+   * there is no lease. Those of deleted configurations are skipped.
    */
   enqueueTaken(jobs: readonly NewPluginJob[], now: Instant, until: Instant | null): Promise<readonly PluginJob[]>
   countJobs(configId: number, kind: PluginJobKind): Promise<number>
@@ -26,7 +26,7 @@ export interface PluginWorkStore {
   listJobs(configId: number, window: Window): Promise<PageOf<PlannedJob>>
   /** Jobs of enabled configurations that are due and that no node holds. */
   listDue(now: Instant, limit: number): Promise<readonly PluginJob[]>
-  /** Takes a job for this node until then; false when another node was quicker. */
+  /** Acquires a job's lease for this node; false when another node was quicker. */
   lease(job: PluginJob, now: Instant, until: Instant): Promise<boolean>
   finish(jobId: number): Promise<void>
   /** Gives the job back, to be run again then, with another payload if there is one. */

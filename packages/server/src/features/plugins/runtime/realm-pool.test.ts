@@ -9,7 +9,7 @@ import { createRecordingServices } from './services/recording-services.ts'
 const workers = createWorkerSandbox({ workersMax: 2 })
 afterAll(() => workers.close())
 
-/** Counts the realms that are open, and remembers the most there ever were. */
+/** Counts the open realms and records the maximum. */
 function countRealms(sandbox: Sandbox) {
   const counts = { open: 0, most: 0, opened: 0 }
   const counting: Sandbox = {

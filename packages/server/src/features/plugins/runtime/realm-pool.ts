@@ -15,7 +15,7 @@ export const realmPoolLimits: RealmPoolLimits = Object.freeze({
   waitMsMax: 10_000,
 })
 
-/** What the engine of an empty realm takes, until its own measurement is known. */
+/** The memory of an empty realm, until it has been measured. */
 const emptyRealmBytes = 4 * 1024 * 1024
 
 /** A plugin that has at most one open realm. */

@@ -20,7 +20,7 @@ const flag = (changes: object = {}) => ({
 const wider = { filters: { groups: [{ properties: [], rollout_percentage: 50 }] } }
 const user = { email: 'dana@example.com', first_name: 'Dana' }
 
-/** What a plugin is tried with when nothing else is given. */
+/** The default input of a trial run. */
 export const sampleInput: TrialInput = {
   config: {},
   events: [

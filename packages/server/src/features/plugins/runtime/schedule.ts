@@ -13,8 +13,8 @@ const periodMs: Readonly<Record<string, number>> = {
 const clocksApartMsMax = 3_600_000
 
 /**
- * Runs `runEveryMinute`, `runEveryHour` and `runEveryDay`, each once in its period on all nodes together. Who claims a period plans it as a job
- * that it has taken, so that another node runs it when it does not live to.
+ * Runs `runEveryMinute`, `runEveryHour` and `runEveryDay`, each once per period in the cluster. The node that claims a period creates a job
+ * with its own lease, so that another node runs it after a crash.
  */
 export interface Schedule {
   runDue(plugins: Iterable<ActivePlugin>, now: Instant): Promise<void>

@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { downloadFailed } from '../origins/origin.ts'
 
-/** What a registry promises about an archive: a subresource integrity text, or an old hexadecimal SHA-1. */
+/** The integrity that a registry states: a subresource integrity string, or an old hexadecimal SHA-1. */
 export interface HashPromise {
   readonly integrity: string | undefined
   readonly shasum: string | undefined
@@ -9,7 +9,7 @@ export interface HashPromise {
 
 const strongestFirst = ['sha512', 'sha384', 'sha256', 'sha1']
 
-/** Raises `download_failed` when the bytes are not the promised ones, or nothing was promised. */
+/** Raises `download_failed` when the bytes do not match, or no integrity was stated. */
 export function checkIntegrity(bytes: Buffer, promised: HashPromise): void {
   const expected = readPromise(promised)
   if (!expected) throw downloadFailed('the registry gives no integrity hash for it.')

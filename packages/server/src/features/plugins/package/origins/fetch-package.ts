@@ -4,7 +4,7 @@ import type { GitHubAddress, GitLabAddress, NpmAddress, PluginAddress } from '..
 import { type PluginPackage, readPackage } from '../plugin-package.ts'
 import type { Origin } from './origin.ts'
 
-/** Where each kind of address is asked. */
+/** The origin of each kind of address. */
 export interface Origins {
   readonly npm: Origin<NpmAddress>
   readonly github: Origin<GitHubAddress>
@@ -24,7 +24,7 @@ export const findLatestTag = (
   signal?: AbortSignal,
 ): Promise<string> => originOf(origins, address).findLatest(address, token, signal)
 
-/** Downloads, checks, unpacks and compiles. Raises `invalid` with a sentence about the step that failed. */
+/** Downloads, checks, unpacks and compiles. Raises `invalid` with the step that failed. */
 export async function fetchPackage(
   origins: Origins,
   address: RemoteAddress,

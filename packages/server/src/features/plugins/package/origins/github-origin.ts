@@ -42,7 +42,7 @@ export function createGitHubOrigin(
 }
 
 export interface GitOriginOptions {
-  /** Where the host's programming interface is; another one for an installation of one's own. */
+  /** The URL of the API, which differs for self-hosted installations. */
   api?: string | undefined
   /** Used when the address carries no token of its own. */
   token?: string | undefined

@@ -56,8 +56,8 @@ function readRelease(document: unknown): NpmRelease {
 }
 
 /**
- * A mirror often hands on the tarball address of the registry that it mirrors; like the npm client we then ask the mirror, when the
- * address has the layout that every registry has.
+ * A mirror often returns the tarball URL of the registry that it mirrors. Like the npm client, this downloads from the mirror then, if the
+ * URL has the usual layout of registries.
  */
 function rehost(tarball: string, registry: string): string {
   const layout = /^https?:\/\/[^/]+(\/(?:@[^/]+\/)?[^/]+\/-\/[^/]+\.tgz)$/.exec(tarball)

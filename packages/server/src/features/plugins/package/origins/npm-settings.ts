@@ -13,7 +13,7 @@ export interface NpmRegistry {
 
 export interface NpmSettings {
   registryFor(packageName: string): NpmRegistry
-  /** Every registry that may be asked. */
+  /** All registries in the settings. */
   readonly origins: readonly string[]
 }
 
@@ -23,8 +23,8 @@ const npmAnswerMsMax = 10_000
 
 /**
  * The registry of the npm client on this machine: `HALYARD_NPM_REGISTRY` first, then what npm itself would use, from
- * its variables and from the npmrc files of the folder, the user and the installation, and at last from npm's own word, which
- * is asked for only when a package is looked up.
+ * its variables and from the npmrc files of the folder, the user and the installation, and at last from `npm config`, which
+ * runs only when a package is looked up.
  */
 export function readNpmSettings(
   env: Environment,

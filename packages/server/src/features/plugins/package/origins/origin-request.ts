@@ -9,7 +9,7 @@ import { downloadFailed, lookupFailed, type OriginLimits } from './origin.ts'
 
 type Headers = Readonly<Record<string, string>>
 
-/** Asks for a JSON document. Raises `lookup_failed`. */
+/** Fetches a JSON document. Raises `lookup_failed`. */
 export async function lookUp(
   outgoing: Outgoing,
   url: string,
@@ -26,7 +26,7 @@ export async function lookUp(
   }
 }
 
-/** Asks for an archive. Raises `download_failed`. */
+/** Fetches an archive. Raises `download_failed`. */
 export async function fetchArchive(
   outgoing: Outgoing,
   url: string,

@@ -1,10 +1,10 @@
 import { invalid, type Problem } from '../../../../problem.ts'
 
-/** A place that plugins are fetched from. `A` is the kind of address that it understands. A signal ends what it asks for. */
+/** A source of plugins. `A` is its kind of address. The signal cancels requests. */
 export interface Origin<A> {
-  /** The newest tag of an address that moves, or the pinned one. Raises `invalid` when the place cannot say. */
+  /** The newest tag of an address, or the pinned one. Raises `invalid` when it cannot be determined. */
   findLatest(address: A, token: string | undefined, signal?: AbortSignal): Promise<string>
-  /** The archive of a tag. Raises `invalid` when it is not to be had, too large or not what the place promised. */
+  /** The archive of a tag. Raises `invalid` when it is missing, too large or fails its integrity check. */
   download(address: A, tag: string, token: string | undefined, signal?: AbortSignal): Promise<Download>
 }
 

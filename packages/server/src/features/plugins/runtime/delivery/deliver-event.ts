@@ -3,7 +3,7 @@ import type { ActivePlugin } from '../active-plugin.ts'
 
 const deliverLimits = { cpuMsMax: 500, wallMsMax: 15_000 }
 
-/** An event in the shape that plugins know. */
+/** An event in the shape of the plugin API. */
 export interface PluginEvent {
   readonly uuid: string
   readonly event: string

@@ -27,7 +27,7 @@ export function createEventChain(
   const isFromPlugin = (event: IncomingEvent): boolean => event.properties[markProperty] === mark
   let waiting = 0
 
-  /** What waits in memory is bounded; beyond that, jobs have no lease and any node takes them. */
+  /** The in-memory queue is bounded; beyond that, jobs have no lease and any node runs them. */
   async function plan(tx: Stores, plugin: ActivePlugin, events: readonly PluginEvent[], now: Instant): Promise<Plan> {
     const configId = plugin.enabled.config.id
     const isCrowded = waiting + events.length > eventsWaitingMax

@@ -40,7 +40,7 @@ export async function subscribeIfCapabilityAdded(
   }
 }
 
-/** Subscribers are read from the database after the pending changes: this node may not know yet of one that was added before the change. */
+/** Subscribers are read from the database after the pending changes: this node may not have applied a subscription that precedes the change. */
 async function deliverPending(
   tx: Stores,
   projectId: number,

@@ -5,9 +5,9 @@ import { type ActivePlugin, isOnPurpose } from '../active-plugin.ts'
 const saveLimits = { cpuMsMax: 500, wallMsMax: 2_000 }
 
 /**
- * Asks every `beforeFlagSave` of the project, in order, about a flag that is about to be saved. A plugin rejects it by
+ * Calls every `beforeFlagSave` of the project, in order, before a flag is saved. A plugin rejects the save by
  * throwing an Error or by returning a text, which becomes the `invalid` that is raised here. A plugin that is broken or
- * too slow rejects nothing: a flag must be possible to switch off whatever state the plugins are in.
+ * too slow rejects nothing: switching a flag off must be possible in any state of the plugins.
  */
 export async function askBeforeSave(plugins: readonly ActivePlugin[], flag: unknown): Promise<void> {
   for (const plugin of plugins) {

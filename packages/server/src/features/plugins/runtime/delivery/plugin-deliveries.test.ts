@@ -9,7 +9,7 @@ import { takenUntil } from '../job-worker.ts'
 
 /** At-least-once delivery to plugins, counted where they send it: by nodes that die, lag behind or lose their database. */
 
-/** By then a lease has ended whose holder is gone. */
+/** By then the lease of a crashed holder has expired. */
 const muchLater = (): Instant => plusMilliseconds(instantOf(new Date()), 2 * 60_000)
 
 onEachDatabase('deliveries to plugins', dialect => {
@@ -75,7 +75,7 @@ onEachDatabase('deliveries to plugins', dialect => {
     ip: null,
   })
 
-  it('of events: by another node when the one that kept them does not live to', async () => {
+  it('of events: by another node when the one that stored them crashes', async () => {
     await enable(`export const onEvent = async e => { ${send('e.event')} }`)
     await other.halyard.changes.catchUp()
     const now = instantOf(new Date())
@@ -92,7 +92,7 @@ onEachDatabase('deliveries to plugins', dialect => {
     expect(await waitingJobs()).toBe(0)
   })
 
-  it('of events: again when the plugin was ended in the middle, or asks for it', async () => {
+  it('of events: again when the plugin was interrupted or throws RetryError', async () => {
     const config = await enable(
       `export const onEvent = async e => { try { ${send('e.event')} } catch { throw new RetryError('no response') } }`,
     )
@@ -127,7 +127,7 @@ onEachDatabase('deliveries to plugins', dialect => {
     expect(await waitingJobs()).toBe(0)
   })
 
-  it('of changes: those who listen, also to changes that were waiting when another plugin joined them', async () => {
+  it('of changes: to all subscribers, also for changes that were pending when another plugin subscribed', async () => {
     await enable(sendsChanges('first'))
     await s.post(`${s.project}/feature_flags/`, { key: 'waiting' })
     await enable(sendsChanges('second'))
@@ -136,7 +136,7 @@ onEachDatabase('deliveries to plugins', dialect => {
     expect(received.toSorted()).toEqual(['first to-both 1', 'first waiting 1', 'second to-both 1'])
   })
 
-  it('of changes: also by a node that does not know yet a plugin which was enabled before them', async () => {
+  it('of changes: also by a node that has not yet loaded a plugin that was enabled before them', async () => {
     await enable(sendsChanges('old'))
     await other.halyard.changes.catchUp()
     // The other node does its work before it learns of the change.
@@ -160,7 +160,7 @@ onEachDatabase('deliveries to plugins', dialect => {
     expect(received.toSorted()).toEqual(expected.toSorted())
   })
 
-  it('of changes: nothing of the past when its code learns to listen', async () => {
+  it('of changes: no past changes when new code subscribes', async () => {
     await s.post(`${s.project}/feature_flags/`, { key: 'past' })
     await enable('export const onEvent = () => {}')
     const { body } = await s.get(`${s.project}/plugin_configs/?limit=1000`)
@@ -171,7 +171,7 @@ onEachDatabase('deliveries to plugins', dialect => {
     expect(received).toEqual(['new future 1'])
   })
 
-  it('of changes: whatever statement fails on the way', async () => {
+  it('of changes: whichever statement fails', async () => {
     const config = await enable(sendsChanges('x'))
     const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'failing' })
     for (let n = 1, isReached = true; isReached; n++) {

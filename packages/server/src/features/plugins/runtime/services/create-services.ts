@@ -8,7 +8,7 @@ import { createMemoryCache } from './memory-cache.ts'
 import type { PluginLogWriter } from './plugin-log.ts'
 import type { PluginServices } from './plugin-services.ts'
 
-/** Takes an event that a plugin captures in, as if a client library had sent it with the project's token. */
+/** Ingests an event that a plugin captures, as if an SDK had sent it with the project's token. */
 export type CaptureEvent = (
   projectToken: string,
   event: {
@@ -18,7 +18,7 @@ export type CaptureEvent = (
   },
 ) => Promise<void>
 
-/** Asks the API of this very process, as a request from outside would. Raises an Error when the answer is too large or late. */
+/** Calls the API of this process like an external request. Throws when the response is too large or too slow. */
 export type CallApi = (request: {
   readonly method: string
   readonly path: string
@@ -26,7 +26,7 @@ export type CallApi = (request: {
   readonly body: string | null
 }) => Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly text: string }>
 
-/** The property by which this process knows events of its own plugins again, so that they cannot set each other off. */
+/** The property that marks events of plugins, so that plugins cannot trigger each other. */
 export const markProperty = '$captured_by_plugin'
 
 export interface ServiceParts {
@@ -101,7 +101,7 @@ export function createServices({ config, plugin }: EnabledConfig, parts: Service
   }
 }
 
-/** Plugins reach what keys open, and nothing else of this process. */
+/** Plugins have the access of their keys and no other access to this process. */
 function apiAddress(path: string): string {
   const url = URL.canParse(path, 'http://halyard') ? new URL(path, 'http://halyard') : undefined
   if (url?.origin !== 'http://halyard' || !url.pathname.startsWith('/api/')) {

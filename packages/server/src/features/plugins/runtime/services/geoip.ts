@@ -9,7 +9,7 @@ import { ConfigError } from '../../../../config.ts'
  */
 export type Locate = (address: string) => Readonly<Record<string, unknown>> | null
 
-/** Without a database nothing is known: null rather than an error, so that events pass a plugin that asks. */
+/** Without a database the result is null rather than an error, so that events pass the plugin. */
 export const locateNothing: Locate = () => null
 
 /** Reads a city database in MaxMind's format into memory. Raises ConfigError when that cannot be done. */
@@ -33,7 +33,7 @@ export async function openGeoip(path: string | undefined): Promise<Locate> {
 const metadataMarker = Buffer.from('\xab\xcd\xefMaxMind.com', 'latin1')
 
 function openReader(path: string, bytes: Buffer): Reader<CityResponse> {
-  // It stands at the end: a download that broke off has none.
+  // It is at the end of the file: an incomplete download has none.
   const metadataAt = bytes.lastIndexOf(metadataMarker)
   const reader = metadataAt < 0 ? undefined : tryReader(bytes)
   if (!reader || !(reader.metadata.searchTreeSize < metadataAt))

@@ -2,8 +2,8 @@ import type { SandboxLogLine } from '../../../../sandbox/sandbox.ts'
 import type { Locate } from './geoip.ts'
 
 /**
- * What one configured plugin can reach outside of its realm. Each function raises an Error whose message the plugin
- * gets to see; nothing else of it crosses the border.
+ * The host functions of one configured plugin. Each throws an Error whose message the plugin
+ * receives; nothing else of the error enters the realm.
  */
 export interface PluginServices {
   readonly storage: PluginStorage
@@ -11,7 +11,7 @@ export interface PluginServices {
   /** Keeps the job and runs it once, at that time or as soon as possible after it. */
   enqueueJob(name: string, payload: unknown, at: Date): Promise<void>
   fetch(url: string, options: PluginFetchOptions): Promise<PluginFetchAnswer>
-  /** Asks Halyard's own API with a key that the plugin has been given. */
+  /** Calls Halyard's API with the key in the plugin's settings. */
   callApi(path: string, options: PluginFetchOptions, key: string): Promise<PluginFetchAnswer>
   /** Sends an event of the plugin's own into the project. */
   capture(event: string, properties: Readonly<Record<string, unknown>>): Promise<void>
@@ -26,7 +26,7 @@ export interface PluginStorage {
   del(key: string): Promise<void>
 }
 
-/** Fast and forgetful, private to the configuration. */
+/** In memory and lossy, private to the configuration. */
 export interface PluginCache {
   get(key: string): unknown
   set(key: string, value: unknown, seconds: number | null): void

@@ -3,7 +3,7 @@ import { type Locate, locateNothing } from './geoip.ts'
 import { createMemoryCache } from './memory-cache.ts'
 import type { PluginFetchAnswer, PluginFetchOptions, PluginServices } from './plugin-services.ts'
 
-/** Services in memory that remember what a plugin asked of them: for trying a plugin out, and for tests. */
+/** Services that record the plugin's calls, for trial runs and tests. */
 export interface RecordingServices extends PluginServices {
   readonly stored: Map<string, unknown>
   readonly jobs: { name: string; payload: unknown; at: Date }[]

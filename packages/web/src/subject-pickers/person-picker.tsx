@@ -1,4 +1,4 @@
-import { routes } from '@halyard/contract'
+import { type ListedPerson, routes } from '@halyard/contract'
 import { Autocomplete } from '@mantine/core'
 import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
@@ -8,8 +8,18 @@ import { useCall } from '../services/services.ts'
 const suggestionsMax = '8'
 const waitMilliseconds = 200
 
+interface Props {
+  projectId: string
+  value: string
+  label?: string
+  size?: 'xs' | 'sm'
+  onChange: (id: string) => void
+  /** A suggestion was chosen. */
+  onPick?: (person: ListedPerson) => void
+}
+
 /** A distinct id: typed, or picked from a search over all known properties. */
-export function PersonPicker(props: { projectId: string; value: string; onChange: (id: string) => void }) {
+export function PersonPicker(props: Props) {
   const t = useMessages()
   const call = useCall()
   const [isOpen, { open, close }] = useDisclosure(false)
@@ -30,10 +40,10 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
   )
   return (
     <Autocomplete
-      label={t.explain.person}
+      label={props.label ?? t.explain.person}
+      size={props.size ?? 'sm'}
       placeholder={t.explain.personHint}
-      miw={280}
-      flex="1 1 280px"
+      {...(props.size !== 'xs' && { miw: 280, flex: '1 1 280px' })}
       data={[...names.keys()]}
       renderOption={({ option }) => (
         <span>
@@ -45,6 +55,10 @@ export function PersonPicker(props: { projectId: string; value: string; onChange
       filter={({ options }) => options}
       value={props.value}
       onChange={props.onChange}
+      onOptionSubmit={id => {
+        const person = people.find(({ distinct_ids }) => distinct_ids[0] === id)
+        if (person) props.onPick?.(person)
+      }}
       dropdownOpened={isOpen}
       onDropdownOpen={open}
       onDropdownClose={close}
