@@ -1,12 +1,15 @@
-import type { ChangeRequestDetail, Project } from '@halyard/contract'
+import { type ChangeRequestDetail, type Project, routes } from '@halyard/contract'
 import { Alert, Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { flagKey } from '../flags/flag-cache.ts'
 import { ChangeList } from '../flags/history/change-list.tsx'
 import { useRelatedFlags } from '../flags/use-related-flags.ts'
 import { useWording } from '../flags/use-wording.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCohorts } from '../services/cohort-queries.ts'
+import { useCall } from '../services/services.ts'
 import { useProject } from '../services/session-queries.ts'
 import { RelativeTime } from '../ui/data/relative-time.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
@@ -92,6 +95,14 @@ interface Props {
 function Target({ projectId, request }: Props & { projectId: string }) {
   const t = useMessages()
   const { resource_type, resource_id } = request
+  const isCohort = resource_type === 'cohort'
+  const call = useCall()
+  const flag = useQuery({
+    queryKey: flagKey(projectId, resource_id ?? ''),
+    queryFn: ({ signal }) =>
+      call(routes.flags.get, { params: { project_id: projectId, id: resource_id ?? '' }, signal }),
+    enabled: resource_id !== null && !isCohort,
+  })
   const key = String(request.intent.key ?? '')
   if (resource_id === null) {
     return (
@@ -100,7 +111,6 @@ function Target({ projectId, request }: Props & { projectId: string }) {
       </Text>
     )
   }
-  const isCohort = resource_type === 'cohort'
   return (
     <Text size="sm">
       {resource_type === 'scheduled_change' && `${t.requests.scheduled} · `}
@@ -110,7 +120,7 @@ function Target({ projectId, request }: Props & { projectId: string }) {
         underline="always"
         size="sm"
       >
-        {isCohort ? t.requests.cohort : t.flags.columnFlag} #{resource_id}
+        {flag.data?.key ?? `${isCohort ? t.requests.cohort : t.flags.columnFlag} #${resource_id}`}
       </Anchor>
     </Text>
   )

@@ -32,7 +32,7 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
-    { to: '/project/$projectId/requests', label: t.requests.title, Icon: CheckIcon },
+    { to: '/project/$projectId/requests', label: t.requests.nav, Icon: CheckIcon },
     { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
     { to: '/project/$projectId/cohorts', label: t.shell.cohorts, Icon: CircleIcon },
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },

@@ -23,6 +23,7 @@ export const approvals: ApprovalsMessages = {
   },
   requests: {
     title: 'Änderungsanträge',
+    nav: 'Anträge',
     intro: 'Änderungen, die auf Freigabe warten oder gewartet haben.',
     inbox: 'Wartet auf dich',
     waiting: count => (count === 1 ? '1 Antrag wartet auf dich' : `${count} Anträge warten auf dich`),

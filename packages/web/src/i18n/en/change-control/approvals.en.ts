@@ -20,6 +20,7 @@ export const approvals = {
   },
   requests: {
     title: 'Change requests',
+    nav: 'Requests',
     intro: 'Changes that wait for approval, and those that did.',
     inbox: 'Waiting for you',
     waiting: (count: number) =>
