@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
+import { copyBrowserLibrary } from './browser-library.mjs'
 import { compressFiles } from './compress-files.mjs'
 import { buildDocs } from './docs-site/build.mjs'
 import { root } from './prepare.mjs'
@@ -23,6 +24,7 @@ await buildDocs()
 
 const bundled = [
   ...Object.keys(metafile.inputs).map(path => join(root, path)),
+  ...copyBrowserLibrary(),
   ...[page].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds)),
 ]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(bundled))

@@ -137,6 +137,7 @@ const ungatedFiles: Readonly<Record<string, string>> = {
   'server/features/cohorts/members/members.ts': 'called by update-cohort.ts, and for new cohorts',
   'server/features/cohorts/members/cohort-work.ts': 'finishes what was authorized when it was queued',
   'server/features/dashboards/ensure-usage-dashboard.ts': 'writes which dashboard shows the usage',
+  'server/features/dashboards/unlink-dashboard.ts': 'writes which dashboards belong to the flag',
 }
 
 describe('the gate', () => {
@@ -168,7 +169,11 @@ describe('the gate', () => {
       'server/features/approvals/gated-writes.ts',
       'server/features/schedules/run-schedules.ts',
     ])
-    expect(makers('approved')).toEqual(['server/features/approvals/gated-writes.ts'])
+    // A scheduled change was approved when it was planned.
+    expect(makers('approved')).toEqual([
+      'server/features/approvals/gated-writes.ts',
+      'server/features/schedules/run-schedules.ts',
+    ])
   })
 })
 

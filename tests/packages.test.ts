@@ -88,6 +88,14 @@ const provider: Provider = new HalyardProvider({ url: 'http://127.0.0.1:9', key:
 OpenFeature.setProvider(provider)
 `
 
+const typedWeb = `
+import { evaluateFlags, type FlagSnapshot, HalyardWebProvider } from '@halyard/openfeature-web'
+import { OpenFeature, type Provider } from '@openfeature/web-sdk'
+const provider: Provider = new HalyardWebProvider({ url: 'http://127.0.0.1:9', token: 'phc_none' })
+OpenFeature.setProvider(provider)
+export const snapshot: Promise<FlagSnapshot | undefined> = evaluateFlags({ url: 'x', token: 'y', context: {} })
+`
+
 let project: string
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'halyard-packages-'))
@@ -134,6 +142,8 @@ describe('packed packages', () => {
     symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
     write('openfeature.ts', typedOpenFeature)
     expect(await compileFiles(['openfeature.ts'], ['--types', 'node'])).toBe('')
+    write('openfeature-web.ts', typedWeb)
+    expect(await compileFiles(['openfeature-web.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
   })
 
   it('run as modules and as CommonJS', async () => {
@@ -142,6 +152,8 @@ describe('packed packages', () => {
     const imports = `const { createClient } = require('@halyard/client')\nconst { compile } = require('@halyard/engine')\n`
     const commonJs = write('program.cjs', `${imports}${evaluations}\nconsole.log(text)`)
     expect((await run(process.execPath, [commonJs])).stdout).toBe(`${expected}\n`)
+    const { stdout: usage } = await run(join(project, 'node_modules/.bin/ofrep-conformance'), ['--help'])
+    expect(usage).toMatch(/^Usage: ofrep-conformance <url>/)
     const provider = write('openfeature.mjs', openFeature)
     expect((await run(process.execPath, [provider])).stdout).toBe('[{"a":1},"STATIC"]\n')
   })

@@ -152,6 +152,9 @@ export async function stageProject(
   await s.patch(`${project}/dashboards/${dashboard}/`, { tiles: [{ feature_flag: flagIds[0], metric: 'calls' }] })
   await s.patch(`${flags}${flagIds[15]}/`, { deleted: true })
 
+  await s.patch(`${flags}${flagIds[0]}/details/`, { owner: colleague.uuid, expected_end: '2999-01-01' })
+  await colleague.post(`${flags}${flagIds[0]}/comments/`, { text: 'Remove it one day.' })
+
   const roles: string[] = []
   for (const name of ['Crew', 'Only there']) {
     const role = (await s.post(`${s.organization}/roles/`, { name })).body

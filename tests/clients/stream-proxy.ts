@@ -19,7 +19,11 @@ export async function startStreamProxy(target: string): Promise<StreamProxy> {
   const requested: string[] = []
   const server = createServer((incoming, outgoing) => {
     requested.push(`${incoming.method} ${incoming.url}`)
-    if (proxy.isDown) return void outgoing.writeHead(502).end('Bad gateway')
+    if (proxy.isDown) {
+      incoming.resume()
+      outgoing.writeHead(502, { connection: 'close' }).end('Bad gateway')
+      return
+    }
     const upstream = request(
       `${target}${incoming.url}`,
       { method: incoming.method!, headers: incoming.headers },

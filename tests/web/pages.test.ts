@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { expectSound, sendEventsOfAda, startVisit, toggle, type Visit } from './browser.ts'
 
 let visit: Visit
 let flagId: number
@@ -95,7 +95,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expectSound(page)
     await page.getByText('Time zone: UTC').waitFor()
     const steps = page.getByRole('textbox', { name: 'Percentages' })
-    expect(await steps.inputValue()).toBe('25, 50, 100')
+    await expect.poll(() => steps.inputValue()).toBe('25, 50, 100')
     await steps.fill('5, 50')
     await page.getByText('Enter rising percentages above 10%, up to 100').waitFor()
     await expectSound(page)
@@ -133,12 +133,11 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await section.getByRole('button', { name: 'Add condition', exact: true }).click()
     await section.getByText('maximum of latency is greater than 10').waitFor()
     await expectSound(page)
-    const report = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/rollback/`)
-    expect(report.body.conditions.map((condition: { status: string }) => condition.status)).toEqual([
-      'watching',
-      'watching',
-      'watching',
-    ])
+    const statuses = async () =>
+      (await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/rollback/`)).body.conditions.map(
+        (condition: { status: string }) => condition.status,
+      )
+    await expect.poll(statuses).toEqual(['watching', 'watching', 'watching'])
   })
 
   it('cancels a scheduled change', async () => {
@@ -168,7 +167,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     })
     await page.reload()
     await page.getByRole('row', { name: /Mobile .*Release conditions/ }).waitFor()
-    await page.getByRole('switch', { name: 'Turn copies off' }).click({ force: true })
+    await toggle(page.getByRole('switch', { name: 'Turn copies off' }))
     await page.getByRole('row', { name: /Mobile .*On, Release conditions/ }).waitFor()
     await page.getByRole('checkbox', { name: 'Copy to Mobile' }).check()
     await page.getByRole('button', { name: 'Review and copy' }).click()
@@ -264,7 +263,7 @@ describe('access', { timeout: 120_000 }, () => {
       .click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('row', { name: /deploy/ }).waitFor({ state: 'hidden' })
-    expect((await visit.scenario.as(key ?? '').get('/api/users/@me/')).status).toBe(401)
+    await expect.poll(async () => (await program.get('/api/users/@me/')).status).toBe(401)
   })
 
   it('shows the project token and creates secret keys', async () => {

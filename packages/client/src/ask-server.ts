@@ -12,7 +12,7 @@ export interface ServerEvaluations {
 const cachedMax = 10_000
 /** Stored properties can change without a change of the definitions. */
 const cacheMilliseconds = 30_000
-const inFlightMax = 100
+const pendingMax = 100
 const none: ReadonlyMap<string, Outcome> = new Map()
 
 interface Cached {
@@ -26,14 +26,14 @@ export function createServerEvaluations(
   now: () => number = Date.now,
 ): ServerEvaluations {
   const cached = new Map<string, Cached>()
-  let inFlight = 0
+  let pending = 0
 
   async function request(keys: readonly string[], subject: Subject): Promise<ReadonlyMap<string, Outcome>> {
     const token = projectToken()
-    if (token === undefined || inFlight >= inFlightMax) return none
+    if (token === undefined || pending >= pendingMax) return none
     const abort = new AbortController()
     const cancel = startTimer(() => abort.abort(), settings.requestTimeoutMilliseconds)
-    inFlight += 1
+    pending += 1
     try {
       const response = await settings.fetch(`${settings.url}/flags/?v=2`, {
         method: 'POST',
@@ -48,7 +48,7 @@ export function createServerEvaluations(
       settings.report(error)
       return none
     } finally {
-      inFlight -= 1
+      pending -= 1
       cancel()
     }
   }

@@ -66,7 +66,7 @@ export function evaluationOf(flag: CompiledFlag, outcome: Outcome, source: 'loca
     reason,
     source,
     flagId: flag.id,
-    version: flag.version,
+    version: flag.version ?? 1,
     openFeature: failed ? { reason: 'ERROR' } : openFeatureResult(flag, outcome),
   }
 }

@@ -10,6 +10,7 @@ import {
 } from '@tanstack/react-router'
 import { readRequestFilter } from '../change-requests/request-filter.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
+import { readActivitySearch } from '../flags/history/activity-search.ts'
 import { readFlagSearch } from '../flags/list/flag-search.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
@@ -87,6 +88,7 @@ const flag = createRoute({
 const activity = createRoute({
   getParentRoute: () => project,
   path: '/activity',
+  validateSearch: readActivitySearch,
   component: lazyRouteComponent(() => import('../flags/history/activity-page.tsx'), 'ActivityPage'),
 })
 const explain = createRoute({
@@ -123,6 +125,16 @@ const cohort = createRoute({
   path: '/cohorts/$cohortId',
   component: lazyRouteComponent(() => import('../cohorts/cohort-page.tsx'), 'CohortPage'),
 })
+const health = createRoute({
+  getParentRoute: () => project,
+  path: '/health',
+  component: lazyRouteComponent(() => import('../health/health-page.tsx'), 'HealthPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => project,
+  path: '/playground',
+  component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -138,6 +150,11 @@ const changeRequest = createRoute({
   getParentRoute: () => project,
   path: '/requests/$requestId',
   component: lazyRouteComponent(() => import('../change-requests/request-page.tsx'), 'RequestPage'),
+})
+const webhooks = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/webhooks',
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 const organization = createRoute({ getParentRoute: () => shell, path: '/organization/$organizationId' })
 const members = createRoute({
@@ -203,7 +220,10 @@ const tree = root.addChildren([
       groups,
       cohorts,
       cohort,
+      health,
+      playground,
       settings,
+      webhooks,
       requests,
       changeRequest,
     ]),

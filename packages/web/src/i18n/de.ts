@@ -15,6 +15,8 @@ import { projects } from './de/projects.de.ts'
 import { schedule } from './de/schedule.de.ts'
 import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
+import { health } from './de/tools/health.de.ts'
+import { playground } from './de/tools/playground.de.ts'
 import type { Messages } from './en.ts'
 
 /** All German messages, loaded on demand in one chunk. */
@@ -26,6 +28,7 @@ export const de: Messages = {
   ...conditions,
   ...editor,
   ...explain,
+  ...health,
   ...history,
   ...schedule,
   ...persons,
@@ -33,6 +36,7 @@ export const de: Messages = {
   ...projects,
   ...account,
   ...cohorts,
+  ...playground,
   ...plugins,
   ...approvals,
   ...environments,

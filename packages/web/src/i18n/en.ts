@@ -15,6 +15,8 @@ import { projects } from './en/projects.en.ts'
 import { schedule } from './en/schedule.en.ts'
 import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
+import { health } from './en/tools/health.en.ts'
+import { playground } from './en/tools/playground.en.ts'
 
 /** All English messages. A translation has the same shape: a missing message does not compile. */
 export const en = {
@@ -25,6 +27,7 @@ export const en = {
   ...conditions,
   ...editor,
   ...explain,
+  ...health,
   ...history,
   ...schedule,
   ...persons,
@@ -32,6 +35,7 @@ export const en = {
   ...projects,
   ...account,
   ...cohorts,
+  ...playground,
   ...plugins,
   ...approvals,
   ...environments,

@@ -1,7 +1,7 @@
 import { type Project, routes } from '@halyard/contract'
 import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useApprovalPolicies } from '../change-control/gate/gate-queries.ts'
 import { PoliciesSection } from '../change-control/policies/policies-section.tsx'
@@ -97,9 +97,28 @@ function Settings({ project }: { project: Project }) {
       <TokenSection project={project} canEdit={canEdit} />
       <SecretKeys project={project} canEdit={canEdit} />
       {!keys.isPending && <PoliciesSection project={project} canEdit={canEdit} />}
+      {canEdit && !keys.isPending && <WebhooksLink projectId={params.project_id} />}
       {/* Rendered once its position is final. */}
       {canEdit && !keys.isPending && arePoliciesShown && <DeleteProject project={project} onDelete={remove} />}
     </Stack>
+  )
+}
+
+function WebhooksLink({ projectId }: { projectId: string }) {
+  const t = useMessages()
+  return (
+    <section>
+      <Title order={2}>{t.webhooks.title}</Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t.project.webhooksIntro}
+      </Text>
+      <Button
+        variant="default"
+        renderRoot={props => <Link {...props} to="/project/$projectId/settings/webhooks" params={{ projectId }} />}
+      >
+        {t.project.manageWebhooks}
+      </Button>
+    </section>
   )
 }
 

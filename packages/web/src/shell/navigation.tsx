@@ -14,9 +14,11 @@ import {
   LayersIcon,
   PersonIcon,
   PlugIcon,
+  PulseIcon,
   QuestionIcon,
   ShieldIcon,
   SnowflakeIcon,
+  TableIcon,
   UsersIcon,
 } from '../ui/icons.tsx'
 import classes from './shell.module.css'
@@ -33,7 +35,9 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
     { to: '/project/$projectId/requests', label: t.requests.nav, Icon: CheckIcon },
+    { to: '/project/$projectId/health', label: t.shell.health, Icon: PulseIcon },
     { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
+    { to: '/project/$projectId/playground', label: t.shell.playground, Icon: TableIcon },
     { to: '/project/$projectId/cohorts', label: t.shell.cohorts, Icon: CircleIcon },
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },

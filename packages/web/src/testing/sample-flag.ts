@@ -1,4 +1,5 @@
-import type { Flag } from '@halyard/contract'
+import type { Flag, FlagSummary } from '@halyard/contract'
+import { summaryOf } from '../flags/flag-summary.ts'
 
 const base: Flag = {
   id: 1,
@@ -32,3 +33,6 @@ export function sampleFlag(fields: Partial<Flag> = {}): Flag {
   const created_at = new Date(Date.UTC(2026, 0, 1) + id * 60_000).toISOString()
   return { ...base, key: `flag-${id}`, created_at, bucketing_identifier: null, evaluation_runtime: null, ...fields }
 }
+
+/** The same flag as a list has it. */
+export const sampleSummary = (fields: Partial<Flag> = {}): FlagSummary => summaryOf(sampleFlag(fields))

@@ -6,6 +6,7 @@ import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { jsonContentType } from '../../http/server/response-headers.ts'
 import { spanOf } from '../../observability/telemetry/trace-requests.ts'
 import { missing, Problem } from '../../problem.ts'
+import { serveBrowserLibrary } from './browser-library-routes.ts'
 import type { Definitions, DefinitionsBody } from './definitions.ts'
 import { isKnown } from './etag.ts'
 import { evaluationUrl } from './evaluation-url.ts'
@@ -66,6 +67,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
     return reply.headers(briefly).type('application/javascript; charset=utf-8').send(script)
   })
 
+  serveBrowserLibrary(app)
   serveSdkPath(app, ['GET'], '/api/surveys', async (_request, reply) =>
     sendJson(reply, JSON.stringify({ surveys: [], survey_config: null })),
   )

@@ -1,4 +1,4 @@
-import type { Flag, Project } from '@halyard/contract'
+import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
@@ -16,7 +16,7 @@ const FailuresDialog = lazy(async () => ({ default: (await dialogs()).FailuresDi
 
 interface Props {
   project: Project
-  flags: readonly Flag[]
+  flags: readonly FlagSummary[]
   onSelect: (ids: readonly number[]) => void
 }
 

@@ -1,5 +1,5 @@
 import { type Flag, routes } from '@halyard/contract'
-import { ActionIcon, Alert, Anchor, Badge, Group, Menu, Switch } from '@mantine/core'
+import { ActionIcon, Alert, Anchor, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
@@ -18,8 +18,10 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import { DotsIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageTabs } from '../../ui/layout/tabs.tsx'
+import { UsedBy } from '../../used-by/used-by.tsx'
 import { CodeTab } from '../code/code-tab.tsx'
 import { CopiesTab } from '../copies/copies-tab.tsx'
+import { FlagDetailsTab } from '../details/flag-details-tab.tsx'
 import { draftOf } from '../editor/draft.ts'
 import { LeaveGuard } from '../editor/drafts/leave-guard.tsx'
 import { draftId } from '../editor/drafts/unsaved-draft.ts'
@@ -93,6 +95,7 @@ function FlagWithTabs(props: TabProps) {
     copies: { label: t.tabs.copies, content: () => <CopiesTab {...props} /> },
     schedule: { label: t.tabs.schedule, content: () => <ScheduleTab {...props} /> },
     history: { label: t.tabs.history, content: () => <HistoryTab {...props} /> },
+    details: { label: t.tabs.details, content: () => <FlagDetailsTab {...props} /> },
     code: { label: t.tabs.code, content: () => <CodeTab {...props} /> },
     access: { label: t.tabs.access, content: () => <AccessTab {...props} /> },
   }
@@ -207,7 +210,12 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
       <ConfirmDialog
         isOpen={isAsking}
         title={t.flags.bulkDelete}
-        question={t.flags.bulkConfirmDelete(1)}
+        question={
+          <Stack gap="sm">
+            <Text>{t.flags.bulkConfirmDelete(1)}</Text>
+            <UsedBy projectId={projectId} of={{ flag: flag.id }} />
+          </Stack>
+        }
         onConfirm={() => setDeleted(true)}
         onClose={() => setIsAsking(false)}
       />

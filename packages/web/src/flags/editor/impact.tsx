@@ -20,7 +20,7 @@ interface Props {
 
 const waitMilliseconds = 300
 /** The usual height of the result, so that it does not shift the content below: of the bar, and of each value. */
-const barRem = 3.6
+const barRem = 4.5
 const valueRem = 1.1
 
 /** How many people or groups the draft would match, and who would gain or lose the flag on save. */

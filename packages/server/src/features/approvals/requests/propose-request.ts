@@ -22,7 +22,10 @@ export interface Proposal {
   readonly dry_run?: boolean | undefined
 }
 
-/** Opens a change request on purpose, whether or not a policy asks for it. Raises `invalid` for a change that could not be applied now, and `conflict` as a save would. */
+/**
+ * Opens a change request on purpose, whether or not a policy requires it. Raises `invalid` for a change that could not be applied now, and
+ * `conflict` as a save would.
+ */
 export async function proposeRequest(
   tx: Stores,
   actor: Actor,

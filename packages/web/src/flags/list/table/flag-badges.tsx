@@ -1,6 +1,6 @@
 import { Badge } from '@mantine/core'
-import { useFormats, useMessages } from '../../i18n/language.tsx'
-import type { FlagNotices } from './use-flag-notices.ts'
+import { useFormats, useMessages } from '../../../i18n/language.tsx'
+import type { FlagNotices } from '../use-flag-notices.ts'
 
 /** Badges for a scheduled change and for a stale flag. */
 export function FlagBadges({ flagId, notices }: { flagId: number; notices: FlagNotices }) {
