@@ -141,6 +141,7 @@ const panels: Readonly<Record<string, readonly unknown[]>> = {
       'trim-changes',
       'trim-events',
       'trim-sign-in-failures',
+      'webhooks',
     ].map(name => series({ name, outcome: 'success' }, perRound(1))),
   ],
   // On a busy machine a call can exceed its time limit, which is another outcome.
