@@ -2,13 +2,11 @@ import { type FlagWrite, routes } from '@halyard/contract'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
 import { useCall } from '../services/services.ts'
-import { applyPatch, type FlagKind, type FlagPage, listKey, settlePatch } from './flag-cache.ts'
+import { applyPatch, type FlagKind, type FlagPage, flagsInMemoryMax, listKey, settlePatch } from './flag-cache.ts'
 import type { ListedFlag } from './optimistic-flag.ts'
 
 /** Small, so that rows appear quickly. */
 const firstPageSize = 100
-/** Up to this many flags are searched and sorted in the browser. It is the server's maximum page size. */
-export const flagsInMemoryMax = 1000
 
 const filterOf = (kind: FlagKind) =>
   ({
