@@ -57,9 +57,11 @@ export default defineConfig({
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
 })
 
+const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(item => typeof item === 'string')
+
 /**
- * In the browser the table of routes is methods and paths alone, and limits and lists of names stay. The schemas have done their work when the types were
- * checked, so neither they nor their library are sent.
+ * In the browser the table of routes is methods and paths alone; limits and lists of names stay. The schemas have done their work when
+ * the types were checked, so neither they nor their library are sent.
  */
 function contractTable(): Plugin {
   const id = '\0halyard-contract'
@@ -70,21 +72,19 @@ function contractTable(): Plugin {
     async load(wanted) {
       if (wanted !== id) return null
       const { routes, ...rest } = await readContract()
-      const values = Object.entries(rest).filter(([, value]) => typeof value === 'number' || isListOfNames(value))
+      const plainValues = Object.entries(rest).filter(([, value]) => typeof value === 'number' || isTextList(value))
       const plain = Object.fromEntries(
         Object.entries(routes).map(([group, members]) => [
           group,
           Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
         ]),
       )
-      return Object.entries({ routes: plain, ...Object.fromEntries(values) })
+      return Object.entries({ routes: plain, ...Object.fromEntries(plainValues) })
         .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
         .join('\n')
     },
   }
 }
-
-const isListOfNames = (value: unknown): boolean => Array.isArray(value) && value.every(each => typeof each === 'string')
 
 /** Swagger UI is distributed under the Apache License, which must accompany it. */
 function swaggerLicense(): Plugin {
@@ -101,7 +101,8 @@ function swaggerLicense(): Plugin {
 
 async function readContract(): Promise<{
   routes: Record<string, Record<string, { method: string; path: string }>>
-  [value: string]: unknown
+  scopeObjects: readonly string[]
+  [limit: string]: unknown
 }> {
   const { outputFiles } = await build({
     entryPoints: [at('../contract/src/index.ts')],

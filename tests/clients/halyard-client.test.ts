@@ -121,7 +121,7 @@ onEachPath('the client', environment => {
     proxy.isDown = true
     const errors: Error[] = []
     const client = open({ cache: fileCache(path), staleMilliseconds: 50, onError: error => errors.push(error) })
-    expect(await client.ready()).toBe(true)
+    expect(await client.ready({ timeoutMilliseconds: 60_000 })).toBe(true)
     expect(localValue(client, 'switch')).toBe(true)
     const given = open({ bootstrap })
     expect([given.status, localValue(given, 'switch')]).toEqual(['cached', true])
@@ -193,7 +193,7 @@ onEachPath('the client', environment => {
     const program = `
       import { createClient } from '@halyard/client'
       const client = createClient({ url: process.env.URL, key: process.env.KEY })
-      console.log(await client.ready(), client.evaluateLocally('switch', { distinctId: 'a' }).value)
+      console.log(await client.ready({ timeoutMilliseconds: 60_000 }), client.evaluateLocally('switch', { distinctId: 'a' }).value)
       await client.close()
     `
     const outfile = join(folder, 'program.mjs')

@@ -124,6 +124,9 @@ onEachDatabase('management clients of PostHog', dialect => {
     expect(theirs).toMatchObject({ user_access_level: 'viewer', user_can_edit_access_levels: false })
     expect((await set({ access_level: 'editor' }, member)).status).toBe(403)
     expect((await set({ access_level: 'editor' }, stranger)).status).toBe(404)
+    const limited = { label: 'one project', scopes: ['*'], scoped_teams: [s.projectId] }
+    const { body: key } = await s.post('/api/personal_api_keys/', limited)
+    expect((await set({ access_level: 'editor' }, s.as(key.value))).status).toBe(403)
     expect((await set({ access_level: null })).status).toBe(204)
     expect((await s.get(path)).body.default_access_level).toBe('editor')
     expect((await s.get(`${s.project}/access_controls/`)).body).toMatchObject({

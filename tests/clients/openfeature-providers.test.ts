@@ -49,7 +49,10 @@ const context = { targetingKey: 'user-1', plan: 'pro' }
 
 describe('the provider for servers', () => {
   const connect = async () => {
-    const provider = new HalyardProvider({ url: proxy.url, key: secret, staleMilliseconds: 600_000 })
+    const provider = new HalyardProvider(
+      { url: proxy.url, key: secret, staleMilliseconds: 600_000 },
+      { initializationTimeoutMilliseconds: 60_000 },
+    )
     await OpenFeature.setProviderAndWait(provider)
     return { provider, client: OpenFeature.getClient() }
   }
@@ -117,7 +120,8 @@ describe('the provider for servers', () => {
   })
 
   it('fails to initialize with a wrong key, and recovers when the server comes late', async () => {
-    const refused = new HalyardProvider({ url: proxy.url, key: 'phs_wrong' })
+    const patient = { initializationTimeoutMilliseconds: 60_000 }
+    const refused = new HalyardProvider({ url: proxy.url, key: 'phs_wrong' }, patient)
     await expect(OpenFeature.setProviderAndWait(refused)).rejects.toThrow('The server does not accept the key.')
     expect(OpenFeature.getClient().providerStatus).toBe('FATAL')
     proxy.isDown = true

@@ -14,8 +14,8 @@ export interface Visit {
   readonly scenario: Scenario
   /** Opens a page in a browser context of its own, until the end of the test. */
   open(options?: { width?: number; height?: number; dark?: boolean; locale?: string }): Promise<Page>
-  /** Signs the owner in with the form and opens the path. */
-  signIn(page: Page, path: string): Promise<void>
+  /** Signs the owner or someone else in with the form and opens the path. */
+  signIn(page: Page, path: string, as?: { email: string; password: string }): Promise<void>
   /** Opens a page with the owner signed in, without the form. */
   signedIn(path: string, options?: Parameters<Visit['open']>[0]): Promise<Page>
   close(): Promise<void>
@@ -44,10 +44,10 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
     watch(page)
     return page
   }
-  const signIn: Visit['signIn'] = async (page, path) => {
+  const signIn: Visit['signIn'] = async (page, path, as = { email, password }) => {
     await page.goto(`/login?next=${encodeURIComponent(path)}`)
-    await page.locator('input[type=email]').fill(email)
-    await page.locator('input[type=password]').fill(password)
+    await page.locator('input[type=email]').fill(as.email)
+    await page.locator('input[type=password]').fill(as.password)
     const field = await page.locator('input[type=password]').elementHandle()
     await page.locator('button[type=submit]').click()
     await page.waitForURL(url => url.pathname !== '/login')

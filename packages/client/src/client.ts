@@ -32,7 +32,7 @@ export interface HalyardClient {
   readonly status: ClientStatus
   /** The id of the project; undefined before the first definitions. */
   readonly projectId: number | undefined
-  /** Resolves with true as soon as there are definitions, or with false after the time. Default: 5,000 milliseconds. */
+  /** Resolves with true as soon as there are definitions, or with false after the time. Default: 10,000 milliseconds. */
   ready(options?: { readonly timeoutMilliseconds?: number }): Promise<boolean>
   /** Evaluates in process, and on the server only what depends on stored persons (see `storedPersons`). */
   evaluate(key: string, context: EvaluationContext): Promise<Evaluation>
@@ -271,7 +271,7 @@ export function createClient(options: ClientOptions): HalyardClient {
     get projectId() {
       return projectId
     },
-    async ready({ timeoutMilliseconds = 5_000 } = {}) {
+    async ready({ timeoutMilliseconds = 10_000 } = {}) {
       if (state !== undefined) return true
       return new Promise(done => {
         const finish = () => {

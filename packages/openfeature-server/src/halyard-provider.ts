@@ -16,7 +16,7 @@ import {
 import { halyardContext } from './halyard-context.ts'
 
 export interface HalyardProviderOptions {
-  /** How long `initialize` waits for definitions. Default: 5,000 milliseconds. */
+  /** How long `initialize` waits for definitions. Default: 10,000 milliseconds. */
   readonly initializationTimeoutMilliseconds?: number
 }
 
@@ -38,7 +38,7 @@ export class HalyardProvider implements Provider {
   constructor(source: ClientOptions | HalyardClient, options: HalyardProviderOptions = {}) {
     this.#ownsClient = !isClient(source)
     this.client = isClient(source) ? source : createClient(source)
-    this.#timeoutMilliseconds = options.initializationTimeoutMilliseconds ?? 5_000
+    this.#timeoutMilliseconds = options.initializationTimeoutMilliseconds ?? 10_000
   }
 
   async initialize(): Promise<void> {

@@ -64,6 +64,12 @@ describe('the reachable values of a flag', () => {
     expect(reachable({ multivariate, groups: [{ properties: [plan], variant: 'b' }, {}] })).toEqual(['a', 'b'])
   })
 
+  it('allow for bucketing by a property that is missing', () => {
+    const bucketing = { algorithm: 'unleash', seed: 'x', by: 'account' }
+    expect(reachable({ groups: [{ rollout_percentage: 100 }], bucketing })).toEqual([false, true])
+    expect(reachable({ groups: [{ rollout_percentage: null }], bucketing })).toEqual([true])
+  })
+
   it('follow the flags that a flag depends on', () => {
     const on: FlagDefinition = { id: 2, key: 'on', active: true, filters: { groups: [{}] } }
     expect(reachable(dependsOn(2, true), {}, [{ ...on, active: false }])).toEqual([false])

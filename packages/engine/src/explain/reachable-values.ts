@@ -45,9 +45,10 @@ function addConditions(
     if (filters === 'never') continue
     // A condition that cannot be evaluated ends the evaluation.
     if (condition.predicates.some(id => canFail(project, id))) values.add(false)
-    if (condition.rollout > 0) for (const value of matchValues(plan, condition)) values.add(value)
+    if (condition.rollout > 0 || condition.custom !== null)
+      for (const value of matchValues(plan, condition)) values.add(value)
     const isCertain = filters === 'always' && condition.entity === plan.entity
-    if (isCertain && condition.rollout === FULL_ROLLOUT) return
+    if (isCertain && includesEveryone(condition)) return
     if (isCertain && plan.earlyExit) break
   }
   values.add(false)
@@ -86,7 +87,12 @@ function canFail(project: Project, id: number, seen = new Set<number>()): boolea
   return read.kind === 'failure' || read.kind === 'staticCohort' || regexSizes[id]! > 0
 }
 
-function matchValues(plan: Plan, { override }: PlannedCondition): FlagValue[] {
+/** Other bucketing may hash a property, which a subject need not have. */
+const includesEveryone = ({ rollout, custom }: PlannedCondition): boolean =>
+  custom === null ? rollout === FULL_ROLLOUT : custom.percentage === null
+
+function matchValues(plan: Plan, { override, custom }: PlannedCondition): FlagValue[] {
+  if (custom !== null && custom.split !== null) return [true, ...plan.variants.map(({ key }) => key || true)]
   if (override !== NO_VARIANT) return [plan.variants[override]!.key || true]
   const { variants } = plan
   const reached = variants.filter(({ from, to }) => from < to && from < 1).map(({ key }) => key || true)

@@ -8,6 +8,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { readRequestFilter } from '../change-requests/request-filter.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
 import { readActivitySearch } from '../flags/history/activity-search.ts'
 import { readFlagSearch } from '../flags/list/flag-search.ts'
@@ -139,6 +140,17 @@ const settings = createRoute({
   path: '/settings',
   component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
 })
+const requests = createRoute({
+  getParentRoute: () => project,
+  path: '/requests',
+  validateSearch: readRequestFilter,
+  component: lazyRouteComponent(() => import('../change-requests/requests-page.tsx'), 'RequestsPage'),
+})
+const changeRequest = createRoute({
+  getParentRoute: () => project,
+  path: '/requests/$requestId',
+  component: lazyRouteComponent(() => import('../change-requests/request-page.tsx'), 'RequestPage'),
+})
 const webhooks = createRoute({
   getParentRoute: () => project,
   path: '/settings/webhooks',
@@ -154,6 +166,21 @@ const roles = createRoute({
   getParentRoute: () => organization,
   path: '/roles',
   component: lazyRouteComponent(() => import('../organizations/roles-page.tsx'), 'RolesPage'),
+})
+const environments = createRoute({
+  getParentRoute: () => organization,
+  path: '/environments',
+  component: lazyRouteComponent(() => import('../environments/environments-page.tsx'), 'EnvironmentsPage'),
+})
+const environmentSet = createRoute({
+  getParentRoute: () => organization,
+  path: '/environments/$setId',
+  component: lazyRouteComponent(() => import('../environments/compare-page.tsx'), 'ComparePage'),
+})
+const freezes = createRoute({
+  getParentRoute: () => organization,
+  path: '/freezes',
+  component: lazyRouteComponent(() => import('../change-control/freezes/freezes-page.tsx'), 'FreezesPage'),
 })
 const plugins = createRoute({
   getParentRoute: () => organization,
@@ -197,8 +224,10 @@ const tree = root.addChildren([
       playground,
       settings,
       webhooks,
+      requests,
+      changeRequest,
     ]),
-    organization.addChildren([members, roles, plugins, plugin]),
+    organization.addChildren([members, roles, environments, environmentSet, freezes, plugins, plugin]),
   ]),
 ])
 

@@ -74,4 +74,9 @@ describe('a cached list of flags', () => {
     expect(idsOf(update(data, 'stale', { id: 4 }))).toEqual([[3, 2]])
     expect(idsOf(update(data, 'stale', { id: 3, active: false }))).toEqual([[2]])
   })
+
+  it('moves an archived flag to the archive', () => {
+    expect(idsOf(update(pages(2, [3, 2]), 'live', { id: 3, archived: true }))).toEqual([[2]])
+    expect(idsOf(update(pages(1, [2]), 'archived', { id: 3, archived: true }))).toEqual([[3, 2]])
+  })
 })

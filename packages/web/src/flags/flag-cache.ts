@@ -11,7 +11,7 @@ import {
 } from './optimistic-flag.ts'
 
 /** Which flags a list holds. */
-export type FlagKind = 'live' | 'deleted' | 'stale'
+export type FlagKind = 'live' | 'deleted' | 'stale' | 'archived'
 
 export interface FlagPage {
   readonly count: number
@@ -23,7 +23,7 @@ export type FlagPages = InfiniteData<FlagPage>
 /** Up to this many flags are searched and sorted in the browser. It is the server's maximum page size. */
 export const flagsInMemoryMax = 1000
 
-const flagKinds = ['live', 'deleted', 'stale'] as const
+const flagKinds = ['live', 'deleted', 'stale', 'archived'] as const
 export const listKey = (projectId: string, kind: FlagKind) => ['flags', projectId, kind] as const
 /** Pages of a long list, which the server searches and sorts. */
 export const windowKey = (projectId: string) => ['flag-window', projectId] as const
@@ -173,7 +173,9 @@ export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Liste
 }
 
 const belongs = (flag: ListedFlag, kind: FlagKind): boolean =>
-  kind === 'deleted' ? flag.deleted : !flag.deleted && !flag.archived && (kind === 'live' || flag.active)
+  kind === 'deleted'
+    ? flag.deleted
+    : !flag.deleted && flag.archived === (kind === 'archived') && (kind !== 'stale' || flag.active)
 
 /** Lists are sorted newest first. */
 const isNewer = (flag: FlagSummary) => (other: FlagSummary) =>

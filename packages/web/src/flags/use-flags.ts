@@ -1,9 +1,11 @@
 import { type FlagWrite, routes } from '@halyard/contract'
 import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo } from 'react'
+import type { SaveMode } from '../change-control/gate/save-mode.ts'
 import { useCall } from '../services/services.ts'
 import { applyPatch, type FlagKind, type FlagPage, flagsInMemoryMax, listKey, settlePatch } from './flag-cache.ts'
 import type { ListedFlag } from './optimistic-flag.ts'
+import { saveFlag } from './save-flag.ts'
 
 /** Small, so that rows appear quickly. */
 const firstPageSize = 100
@@ -13,6 +15,7 @@ const filterOf = (kind: FlagKind) =>
     live: {},
     deleted: { deleted: 'true' },
     stale: { active: 'STALE' },
+    archived: { archived: 'true' },
   })[kind]
 
 /**
@@ -71,10 +74,13 @@ export function usePatchFlag(projectId: string) {
   const call = useCall()
   const queries = useQueryClient()
   return useMutation({
-    mutationFn: ({ flag, patch }: { flag: ListedFlag; patch: FlagWrite }) =>
-      call(routes.flags.update, { params: { project_id: projectId, id: String(flag.id) }, body: patch }),
-    onMutate: ({ flag, patch }) => applyPatch(queries, projectId, flag, patch),
-    onSuccess: (updated, { patch }) => settlePatch(queries, projectId, updated.id, patch, updated),
+    mutationFn: ({ flag, patch, mode }: { flag: ListedFlag; patch: FlagWrite; mode: SaveMode }) =>
+      saveFlag(call, { projectId, flagId: flag.id, patch }, mode),
+    onMutate: ({ flag, patch, mode }) => {
+      if (mode.kind !== 'request') applyPatch(queries, projectId, flag, patch)
+    },
+    onSuccess: (outcome, { flag, patch }) =>
+      settlePatch(queries, projectId, flag.id, patch, outcome.kind === 'saved' ? outcome.flag : undefined),
     onError: (_error, { flag, patch }) => settlePatch(queries, projectId, flag.id, patch),
   })
 }

@@ -43,7 +43,7 @@ export function ArchiveButton({ projectId, flag }: { projectId: string; flag: { 
   return (
     <>
       <Button
-        variant="default"
+        variant="subtle"
         size="compact-sm"
         aria-label={`${t.health.archive}: ${flag.key}`}
         onClick={() => setIsAsking(true)}

@@ -1,4 +1,6 @@
 import { account } from './de/account.de.ts'
+import { approvals } from './de/change-control/approvals.de.ts'
+import { environments } from './de/change-control/environments.de.ts'
 import { cohorts } from './de/cohorts.de.ts'
 import { conditions } from './de/conditions.de.ts'
 import { editor } from './de/editor.de.ts'
@@ -36,4 +38,6 @@ export const de: Messages = {
   ...cohorts,
   ...playground,
   ...plugins,
+  ...approvals,
+  ...environments,
 }

@@ -1,4 +1,6 @@
 import { account } from './en/account.en.ts'
+import { approvals } from './en/change-control/approvals.en.ts'
+import { environments } from './en/change-control/environments.en.ts'
 import { cohorts } from './en/cohorts.en.ts'
 import { conditions } from './en/conditions.en.ts'
 import { editor } from './en/editor.en.ts'
@@ -35,6 +37,8 @@ export const en = {
   ...cohorts,
   ...playground,
   ...plugins,
+  ...approvals,
+  ...environments,
 }
 
 export type Messages = typeof en

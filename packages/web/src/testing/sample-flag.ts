@@ -7,6 +7,7 @@ const base: Flag = {
   key: 'flag-1',
   filters: { groups: [{ properties: [], rollout_percentage: 100 }] },
   deleted: false,
+  archived: false,
   active: true,
   created_by: { id: 1, uuid: '0', distinct_id: 'ada', first_name: 'Ada', email: 'ada@example.com' },
   created_at: '2026-01-01T00:00:00.000Z',

@@ -244,6 +244,10 @@ onEachDatabase('approvals', dialect => {
     await s.patch(policy, { conditions: {} })
     expect(await foreseen({ filters: rollout(90) })).toBe('pending')
     expect(await foreseen({ active: false })).toBe('approved')
+    const request = (patch: object) => s.post(`${p.path}/change_requests/`, { flag_id: flag.id, patch })
+    await s.patch(`${p.path}/feature_flags/${flag.id}/`, { active: false })
+    expect((await request({ active: true, version: 9 })).status).toBe(409)
+    expect((await request({ name: 'x', version: 1 })).status).toBe(201)
   })
 
   it('asks for approval only where the conditions of a policy hold', async () => {

@@ -3,13 +3,13 @@ import type { Instant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Actor, Project } from '../../tenancy.ts'
-import { requireRoles } from '../access/require-roles.ts'
 import { authorOf, diffFields } from '../activity/activity.ts'
 import { policyToWire } from './approval-resource.ts'
 import type { ApprovalPolicy } from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { expiresAfterHoursDefault } from './requests/change-request.ts'
 import { releaseRequests } from './requests/decide-request.ts'
+import { requireRoles } from './require-roles.ts'
 
 const policiesPerProjectMax = 50
 

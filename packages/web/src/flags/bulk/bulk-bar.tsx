@@ -110,7 +110,9 @@ export function BulkBar({ project, flags, onSelect }: Props) {
             }}
           />
         )}
-        {bulk.failures.length > 0 && <FailuresDialog failures={bulk.failures} onClose={bulk.dismissFailures} />}
+        {bulk.failures.length > 0 && (
+          <FailuresDialog projectId={String(project.id)} failures={bulk.failures} onClose={bulk.dismissFailures} />
+        )}
       </Suspense>
       <ConfirmDialog
         isOpen={dialog === 'delete'}

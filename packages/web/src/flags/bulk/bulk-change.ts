@@ -12,6 +12,8 @@ export interface BulkFailure {
   readonly id: number
   readonly key: string
   readonly reason: string
+  /** The change request that was opened instead. */
+  readonly request?: number
 }
 
 /** Progress, and whether to stop before the next request. */
@@ -50,7 +52,10 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
         const before = byId.get(result.id)
         if (before) changed.push({ before, after: { ...before, ...result } })
       }
-      for (const { id, reason } of errors) failures.push({ id, key: byId.get(id)?.key ?? `#${id}`, reason })
+      for (const { id, reason, change_request: request } of errors) {
+        const key = byId.get(id)?.key ?? `#${id}`
+        failures.push({ id, key, reason, ...(request !== undefined && { request }) })
+      }
     }
     return { changed, failures }
   }

@@ -1,6 +1,7 @@
 import { type BlastRadius, type FlagSummary, type Project, routes } from '@halyard/contract'
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
+import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
@@ -50,6 +51,7 @@ export function BulkReview({ project, flags, active, onConfirm, onClose }: Props
           />
         )}
         {changing.length > listedMax && <Text size="sm">{t.bulk.more(changing.length - listedMax)}</Text>}
+        {active && <ApprovalHint projectId={String(project.id)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t.common.cancel}

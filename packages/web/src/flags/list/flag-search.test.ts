@@ -95,6 +95,7 @@ describe('the same search on the server', () => {
       order: 'last_called_at',
     })
     expect(serverQuery({ state: 'deleted' })).toMatchObject({ active: undefined, deleted: 'true' })
+    expect(serverQuery({ state: 'archived' })).toMatchObject({ active: undefined, archived: 'true' })
   })
 })
 

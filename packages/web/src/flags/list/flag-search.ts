@@ -9,7 +9,7 @@ export type FlagSort = SortField | `-${SortField}`
 /** The list's filters as URL search parameters, so that a filtered list can be shared. */
 export interface FlagSearch {
   readonly q?: string
-  readonly state?: 'on' | 'off' | 'stale' | 'deleted'
+  readonly state?: 'on' | 'off' | 'stale' | 'archived' | 'deleted'
   readonly type?: 'boolean' | 'variants'
   readonly tag?: string
   readonly owner?: number
@@ -22,7 +22,7 @@ const oneOf = <const C extends readonly string[]>(value: unknown, ...choices: C)
 const sorts = sortFields.flatMap(field => [field, `-${field}`] as const)
 
 export function readFlagSearch(search: Record<string, unknown>): FlagSearch {
-  const state = oneOf(search.state, 'on', 'off', 'stale', 'deleted')
+  const state = oneOf(search.state, 'on', 'off', 'stale', 'archived', 'deleted')
   const type = oneOf(search.type, 'boolean', 'variants')
   const sort = oneOf(search.sort, ...sorts)
   return {
@@ -94,11 +94,12 @@ const orders: Readonly<Record<SortField, string>> = {
 /** The same search as a query of the server. */
 export function serverQuery(search: FlagSearch) {
   const { field, isDescending } = readSort(search.sort)
-  const active = { on: 'true', off: 'false', stale: 'STALE', deleted: undefined }
+  const active = { on: 'true', off: 'false', stale: 'STALE', archived: undefined, deleted: undefined }
   return {
     search: wordsOf(search.q).join(' '),
     active: search.state && active[search.state],
     deleted: search.state === 'deleted' ? 'true' : undefined,
+    archived: search.state === 'archived' ? 'true' : undefined,
     type: search.type && (search.type === 'variants' ? 'multivariant' : 'boolean'),
     tags: search.tag === undefined ? undefined : JSON.stringify([search.tag]),
     created_by_id: search.owner === undefined ? undefined : String(search.owner),
@@ -107,7 +108,8 @@ export function serverQuery(search: FlagSearch) {
 }
 
 /** The list that holds the flags with the wanted state. */
-export const listOf = ({ state }: FlagSearch): FlagKind => (state === 'deleted' || state === 'stale' ? state : 'live')
+export const listOf = ({ state }: FlagSearch): FlagKind =>
+  state === 'deleted' || state === 'stale' || state === 'archived' ? state : 'live'
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 

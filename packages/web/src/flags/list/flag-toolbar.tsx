@@ -93,6 +93,7 @@ export function FlagToolbar({
           { value: 'on', label: t.flags.stateOn },
           { value: 'off', label: t.flags.stateOff },
           { value: 'stale', label: t.flags.stateStale },
+          { value: 'archived', label: t.archive.archived },
           { value: 'deleted', label: t.flags.stateDeleted },
         ])}
         {choice('type', t.flags.type, [

@@ -1,9 +1,9 @@
 import type { AccessControl as AccessControlWire } from '@halyard/contract'
-import type { Instant } from '../../instant.ts'
-import { invalid } from '../../problem.ts'
-import type { Stores } from '../../stores.ts'
-import type { Actor, Project } from '../../tenancy.ts'
-import { type AccessLevel, editAccess, flagResource, type Role, viewAccess } from './access.ts'
+import type { Instant } from '../../../instant.ts'
+import { invalid } from '../../../problem.ts'
+import type { Stores } from '../../../stores.ts'
+import type { Actor, Project } from '../../../tenancy.ts'
+import { type AccessLevel, editAccess, flagResource, type Role, viewAccess } from '../access.ts'
 
 /** PostHog's name of the resource whose access Halyard controls. */
 const resource = 'feature_flag'

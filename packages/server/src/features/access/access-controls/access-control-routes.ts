@@ -1,11 +1,14 @@
 import { routes } from '@halyard/contract'
-import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
-import type { Instant } from '../../instant.ts'
-import { invalid } from '../../problem.ts'
-import type { Database } from '../../stores.ts'
-import { type Actor, adminLevel, type Project, requireLevel } from '../../tenancy.ts'
-import { getFlag } from '../flags/flag-routes.ts'
-import { canEditFlag, canEditWithout, editAccess, flagResource } from './access.ts'
+import { answer, type ServeRoute } from '../../../http/routes/serve-route.ts'
+import type { Instant } from '../../../instant.ts'
+import { forbidden, invalid } from '../../../problem.ts'
+import type { Database } from '../../../stores.ts'
+import { type Actor, adminLevel, levelIn, type Project, requireLevel } from '../../../tenancy.ts'
+import { getFlag } from '../../flags/flag-routes.ts'
+import { canEditFlag, canEditWithout, editAccess, flagResource } from '../access.ts'
+import { announceAccess } from '../announce-access.ts'
+import { grantRoleAccess, revokeRoleAccess } from '../grant-role-access.ts'
+import { grantsFor, requireCanGrant } from '../grants.ts'
 import {
   availableLevels,
   controlToWire,
@@ -15,9 +18,6 @@ import {
   roleOf,
   setResourceControl,
 } from './access-control.ts'
-import { announceAccess } from './announce-access.ts'
-import { grantRoleAccess, revokeRoleAccess } from './grant-role-access.ts'
-import { grantsFor, requireCanGrant } from './grants.ts'
 
 interface Deps {
   readonly database: Database
@@ -89,6 +89,7 @@ export function serveAccessControls(serve: ServeRoute, { database, now }: Deps):
   )
 
   serve(r.setOfResources, ({ actor, project, body }) => {
+    requireOrganizationKey(actor, project)
     requireLevel(actor, project.organizationId, adminLevel, 'set access')
     const level = readControl(body)
     return database.transaction(async tx => {
@@ -105,6 +106,13 @@ export function serveAccessControls(serve: ServeRoute, { database, now }: Deps):
     user_access_level: isAdmin(actor, project) ? ('admin' as const) : ('member' as const),
     user_can_edit_access_levels: false,
   }))
+}
+
+/** The setting reaches all projects of the organization, so a key for one project must not change it. Raises `forbidden`. */
+function requireOrganizationKey(actor: Actor, { organizationId }: Project): void {
+  if (levelIn(actor, organizationId) === undefined) {
+    throw forbidden('This key is limited to some projects, and this setting applies to the whole organization.')
+  }
 }
 
 const isAdmin = ({ levels }: Actor, { organizationId }: Project): boolean =>
