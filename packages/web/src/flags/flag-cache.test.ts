@@ -62,7 +62,7 @@ describe('a cached list of flags', () => {
   it('leaves an older flag to a page that is not loaded yet', () => {
     const next = update(pages(10, [9, 8]), 'live', { id: 1 })
     expect(idsOf(next)).toEqual([[9, 8]])
-    expect(countsOf(next)).toEqual([11])
+    expect(countsOf(next)).toEqual([10])
   })
 
   it('appends an older flag when everything is loaded', () => {

@@ -20,6 +20,9 @@ export interface FlagPage {
 
 export type FlagPages = InfiniteData<FlagPage>
 
+/** Up to this many flags are searched and sorted in the browser. It is the server's maximum page size. */
+export const flagsInMemoryMax = 1000
+
 const flagKinds = ['live', 'deleted', 'stale', 'archived'] as const
 export const listKey = (projectId: string, kind: FlagKind) => ['flags', projectId, kind] as const
 /** Pages of a long list, which the server searches and sorts. */
@@ -136,6 +139,11 @@ function show(queries: QueryClient, projectId: string, flags: readonly ListedFla
 function refreshWindows(queries: QueryClient, projectId: string): void {
   queries.invalidateQueries({ queryKey: windowKey(projectId) })
   queries.invalidateQueries({ queryKey: facetsKey(projectId) })
+  for (const kind of flagKinds) {
+    const key = listKey(projectId, kind)
+    const count = queries.getQueryData<FlagPages>(key)?.pages[0]?.count ?? 0
+    if (count > flagsInMemoryMax) queries.invalidateQueries({ queryKey: key })
+  }
 }
 
 export function invalidateFlagLists(queries: QueryClient, projectId: string): Promise<void> {
@@ -159,8 +167,8 @@ export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Liste
     return { ...page, results }
   })
   // Only the server decides whether another flag is stale.
-  const added =
-    kind === 'stale' ? [] : [...changed.values()].filter(flag => belongs(flag, kind)).map(flag => summaryOf(flag))
+  const candidates = kind === 'stale' ? [] : [...changed.values()].filter(flag => belongs(flag, kind))
+  const added = candidates.map(flag => summaryOf(flag)).filter(flag => hasPlace(pages, flag))
   return { ...data, pages: counted(added.reduce(insert, pages), added.length - removed) }
 }
 
@@ -169,13 +177,19 @@ const belongs = (flag: ListedFlag, kind: FlagKind): boolean =>
     ? flag.deleted
     : !flag.deleted && flag.archived === (kind === 'archived') && (kind !== 'stale' || flag.active)
 
-/** Lists are sorted newest first. A flag older than all loaded ones arrives with its own page. */
+/** Lists are sorted newest first. */
+const isNewer = (flag: FlagSummary) => (other: FlagSummary) =>
+  other.created_at < flag.created_at || (other.created_at === flag.created_at && other.id < flag.id)
+
+/** A flag older than all loaded ones has its place on a page that is not loaded, and may be counted already. */
+const hasPlace = (pages: readonly FlagPage[], flag: FlagSummary): boolean =>
+  pages.reduce((sum, page) => sum + page.results.length, 0) >= (pages[0]?.count ?? 0) ||
+  pages.some(page => page.results.some(isNewer(flag)))
+
 function insert(pages: FlagPage[], flag: FlagSummary): FlagPage[] {
-  const isBefore = (other: FlagSummary) =>
-    other.created_at < flag.created_at || (other.created_at === flag.created_at && other.id < flag.id)
-  const isComplete = pages.reduce((sum, page) => sum + page.results.length, 0) >= (pages[0]?.count ?? 0)
+  const isBefore = isNewer(flag)
   const at = pages.findIndex(page => page.results.some(isBefore))
-  const target = at === -1 && isComplete ? pages.length - 1 : at
+  const target = at === -1 ? pages.length - 1 : at
   return pages.map((page, index) => {
     if (index !== target) return page
     const place = page.results.findIndex(isBefore)

@@ -3,14 +3,12 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { useEffect, useMemo } from 'react'
 import type { SaveMode } from '../change-control/gate/save-mode.ts'
 import { useCall } from '../services/services.ts'
-import { applyPatch, type FlagKind, type FlagPage, listKey, settlePatch } from './flag-cache.ts'
+import { applyPatch, type FlagKind, type FlagPage, flagsInMemoryMax, listKey, settlePatch } from './flag-cache.ts'
 import type { ListedFlag } from './optimistic-flag.ts'
 import { saveFlag } from './save-flag.ts'
 
 /** Small, so that rows appear quickly. */
 const firstPageSize = 100
-/** Up to this many flags are searched and sorted in the browser. It is the server's maximum page size. */
-export const flagsInMemoryMax = 1000
 
 const filterOf = (kind: FlagKind) =>
   ({

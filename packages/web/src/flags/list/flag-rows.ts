@@ -2,6 +2,8 @@ import type { FlagSummary } from '@halyard/contract'
 
 /** The flags that match, wherever they are. */
 export interface FlagRows {
+  /** Changes when other rows replace these: the list starts from the top. */
+  readonly search: string
   readonly count: number
   /** Undefined for a row that is not loaded yet. */
   at(index: number): FlagSummary | undefined
@@ -14,6 +16,7 @@ export interface FlagRows {
 
 export function rowsInMemory(flags: readonly FlagSummary[]): FlagRows {
   return {
+    search: '',
     count: flags.length,
     at: index => flags[index],
     load: () => {},

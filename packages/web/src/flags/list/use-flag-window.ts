@@ -33,7 +33,7 @@ export function useFlagWindow(projectId: string, query: Query, { isEnabled, firs
   const wanted = JSON.stringify(query)
   const [shown, setShown] = useState<Shown>({ search: wanted, first: 0, last: 0 })
   const pages = [
-    ...pagesBetween(shown.first, shown.last).map(page => ({ search: shown.search, page })),
+    ...pagesOf(shown).map(page => ({ search: shown.search, page })),
     ...(wanted === shown.search ? [] : [{ search: wanted, page: 0 }]),
   ]
   const results = useQueries({
@@ -56,7 +56,7 @@ export function useFlagWindow(projectId: string, query: Query, { isEnabled, firs
     if (isNewReady) setShown({ search: wanted, first: 0, last: 0 })
   }, [isNewReady, wanted])
 
-  const loaded = pagesBetween(shown.first, shown.last).map(page => ({
+  const loaded = pagesOf(shown).map(page => ({
     page,
     data: found.get(`${shown.search} ${page}`),
   }))
@@ -84,13 +84,14 @@ export function useFlagWindow(projectId: string, query: Query, { isEnabled, firs
   const rows = useMemo((): FlagRows => {
     const byPage = new Map(loaded.map(({ page, data }) => [page, data]))
     return {
+      search: shown.search,
       count: count ?? 0,
       at: index => byPage.get(pageOf(index))?.results[index % windowPageSize],
       load,
       find: id => loaded.flatMap(({ data }) => data?.results ?? []).find(flag => flag.id === id),
       readAll,
     }
-  }, [count, load, readAll, shown.first, shown.last, ...padded(key)])
+  }, [count, load, readAll, shown, ...padded(key)])
   const failed = results.find(({ error }) => error)
   return {
     rows: isEnabled && count !== undefined ? rows : undefined,
@@ -101,7 +102,9 @@ export function useFlagWindow(projectId: string, query: Query, { isEnabled, firs
 }
 
 const pageOf = (index: number): number => Math.floor(Math.max(0, index) / windowPageSize)
-const pagesBetween = (first: number, last: number): number[] =>
-  Array.from({ length: last - first + 1 }, (_, n) => first + n)
+/** The first page stays loaded: it knows the number of flags while the page on screen is on its way. */
+const pagesOf = ({ first, last }: Shown): number[] => [
+  ...new Set([0, ...Array.from({ length: last - first + 1 }, (_, n) => first + n)]),
+]
 const padded = <T>(values: readonly T[]): (T | undefined)[] =>
-  Array.from({ length: pagesShownMax }, (_, n) => values[n])
+  Array.from({ length: pagesShownMax + 1 }, (_, n) => values[n])

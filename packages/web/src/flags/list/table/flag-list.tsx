@@ -70,8 +70,10 @@ export function FlagList({ rows, cursor, selected, onSelectAll, shownColumns, so
   }, [cursor, list])
   const items = list.getVirtualItems()
   const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
-  const { load } = rows
+  const { load, search } = rows
   useEffect(() => load(first, last), [load, first, last])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only when other rows are shown.
+  useEffect(() => list.scrollToOffset(0), [search])
   const isUsageWanted = shownColumns.includes('called') || shownColumns.includes('usage')
   const usageOf = useFlagUsage(rest.projectId, rows, { first, last }, isUsageWanted)
 
