@@ -53,7 +53,7 @@ function Settings({ project }: { project: Project }) {
   const keys = useSecretKeys(project)
   const policies = useApprovalPolicies(String(project.id))
   const approvers = useApprovers(project.organization)
-  const arePoliciesShown = !policies.isPending && !approvers.isPending
+  const isReady = !keys.isPending && !policies.isPending && !approvers.isPending
   const [name, setName] = useState(project.name)
   const refresh = () => queries.invalidateQueries({ queryKey: ['projects'] })
   const rename = useMutation({
@@ -96,10 +96,10 @@ function Settings({ project }: { project: Project }) {
       </form>
       <TokenSection project={project} canEdit={canEdit} />
       <SecretKeys project={project} canEdit={canEdit} />
-      {!keys.isPending && <PoliciesSection project={project} canEdit={canEdit} />}
-      {canEdit && !keys.isPending && <WebhooksLink projectId={params.project_id} />}
+      {isReady && <PoliciesSection project={project} canEdit={canEdit} />}
+      {canEdit && isReady && <WebhooksLink projectId={params.project_id} />}
       {/* Rendered once its position is final. */}
-      {canEdit && !keys.isPending && arePoliciesShown && <DeleteProject project={project} onDelete={remove} />}
+      {canEdit && isReady && <DeleteProject project={project} onDelete={remove} />}
     </Stack>
   )
 }
