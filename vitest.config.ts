@@ -12,23 +12,38 @@ export const shared = {
   },
 }
 
+/**
+ * Files that run the server in their own process and change nothing that belongs to the whole process. The demo sets
+ * environment variables.
+ */
+const sharing = ['packages/*/src/**/*.test.{ts,tsx}', 'tests/{edge,security}/*.test.ts', 'tests/web/!(demo).test.ts']
+
 export default defineConfig({
   test: {
-    globalSetup: ['tests/postgres.ts', 'tests/chromium.ts'],
+    globalSetup: ['tests/postgres.ts', 'tests/sqlite.ts', 'tests/chromium.ts'],
     // Most files wait for servers, databases and browsers of their own: two at a time keep even a small machine busy.
     maxWorkers: 2,
+    // Projects run in the order of their names: the many short files of the second keep all workers busy until the end.
     projects: [
       {
         ...shared,
         test: {
           ...shared.test,
-          name: 'packages',
-          include: ['packages/*/src/**/*.test.{ts,tsx}'],
+          name: 'isolated',
+          include: ['tests/**/*.test.ts'],
+          exclude: sharing,
+        },
+      },
+      {
+        ...shared,
+        test: {
+          ...shared.test,
+          name: 'shared',
+          include: sharing,
           // The server's modules are loaded once per worker instead of once per file.
           isolate: false,
         },
       },
-      { ...shared, test: { ...shared.test, name: 'system', include: ['tests/**/*.test.ts'] } },
     ],
   },
 })

@@ -9,6 +9,7 @@ export default defineConfig({
   ...shared,
   test: {
     ...shared.test,
+    globalSetup: ['tests/sqlite.ts'],
     maxWorkers: 2,
     include: ['packages/*/src/**/*.test.{ts,tsx}'],
     exclude: [

@@ -1,7 +1,6 @@
 import { type ChildProcess, fork, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 
 const ticksPerSecond = 100
@@ -25,16 +24,6 @@ export function residentMegabytes(pid: number): number {
     ? /VmRSS:\s+(\d+)/.exec(readFileSync(path, 'utf8'))?.[1]
     : spawnSync('ps', ['-o', 'rss=', '-p', String(pid)], { encoding: 'utf8' }).stdout
   return Number(text) / 1024
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer()
-  server.listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Starts one of the benchmark's programs, which are bundled beside this file. */

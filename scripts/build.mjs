@@ -1,31 +1,16 @@
-// Bundles each package for Node. Assumes that everything is installed; `prepare.mjs` decides when to run it.
+// Builds the server, the dashboard and the docs site. Assumes that everything is installed; `prepare.mjs` decides when to run it.
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
+import { copyBrowserLibrary } from './browser-library.mjs'
 import { compressFiles } from './compress-files.mjs'
 import { buildDocs } from './docs-site/build.mjs'
 import { root } from './prepare.mjs'
-import { bundleOptions, dist, makeExecutable, serverOptions } from './server-bundle.mjs'
+import { dist, makeExecutable, serverOptions } from './server-bundle.mjs'
 import { thirdPartyLicenses } from './third-party-licenses.mjs'
 
 const packages = join(root, 'packages')
-
-await build({
-  ...bundleOptions,
-  platform: 'neutral',
-  entryPoints: [join(packages, 'engine/src/index.ts')],
-  outfile: join(packages, 'engine/dist/index.js'),
-})
-
-await build({
-  ...bundleOptions,
-  platform: 'neutral',
-  entryPoints: [join(packages, 'contract/src/index.ts')],
-  outfile: join(packages, 'contract/dist/index.js'),
-  packages: 'external',
-  external: ['typebox'],
-})
 
 const { metafile } = await build({ ...serverOptions, metafile: true, absWorkingDir: root })
 makeExecutable()
@@ -39,6 +24,7 @@ await buildDocs()
 
 const bundled = [
   ...Object.keys(metafile.inputs).map(path => join(root, path)),
+  ...copyBrowserLibrary(),
   ...[page].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds)),
 ]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(bundled))

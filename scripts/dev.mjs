@@ -50,7 +50,11 @@ const restartAfterBuild = {
   },
 }
 
-const bundle = await context({ ...serverOptions, minifyWhitespace: false, plugins: [restartAfterBuild] })
+const bundle = await context({
+  ...serverOptions,
+  minifyWhitespace: false,
+  plugins: [...serverOptions.plugins, restartAfterBuild],
+})
 await bundle.watch()
 const web = await createServer({
   configFile: join(root, 'packages/web/vite.config.ts'),

@@ -21,6 +21,31 @@ export const externalPackages = ['@photostructure/sqlite', 'pg', 'undici', 'esbu
 /** Fastify requires these only to compile schemas or for `inject`, which production code never does. */
 const unusedByFastify = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-compiler', 'light-my-request']
 
+/**
+ * Loads Node's own modules with `require`. An ES import reads every export of a module, and with `node:http` that alone loads a whole
+ * fetch implementation: 80 ms of CPU time and 10 MB on Node 22 and 24.
+ */
+const requireBuiltins = {
+  name: 'require-builtins',
+  setup(build) {
+    build.onResolve({ filter: /^node:/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: 'builtin' } : { path, external: true },
+    )
+    build.onLoad({ filter: /.*/, namespace: 'builtin' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)})`,
+    }))
+  },
+}
+
+/** Leaves out what Fastify requires for HTTP/2 servers only: 20 ms of CPU time and 4 MB. */
+const omitHttp2 = {
+  name: 'omit-http2',
+  setup(build) {
+    build.onResolve({ filter: /^node:http2$/ }, ({ path }) => ({ path, namespace: 'omitted' }))
+    build.onLoad({ filter: /.*/, namespace: 'omitted' }, () => ({ contents: '' }))
+  },
+}
+
 export const serverOptions = {
   ...bundleOptions,
   platform: 'node',
@@ -33,6 +58,7 @@ export const serverOptions = {
   },
   outdir: dist,
   external: [...externalPackages, ...unusedByFastify],
+  plugins: [omitHttp2, requireBuiltins],
   // Smaller in memory and faster to parse; names stay, so that stack traces can be read.
   minifyWhitespace: true,
   minifySyntax: true,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 /** Enforces the layering rules of docs/ARCHITECTURE.md by reading every import. */
 
 const root = resolve(import.meta.dirname, '..')
-const packages = ['engine', 'contract', 'server', 'web'].filter(name => existsSync(join(root, 'packages', name, 'src')))
+const packages = readdirSync(join(root, 'packages')).filter(name => existsSync(join(root, 'packages', name, 'src')))
 const sourcePattern = /\.tsx?$/
 const importPattern =
   /(?:^|\n)\s*(?:import|export)\s+(?:type\s+)?(?:[^'";]*?\sfrom\s+)?['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)/g
@@ -51,12 +51,22 @@ describe('imports', () => {
   it('the engine imports only itself', () => {
     const engine = production.filter(file => file.name.startsWith('engine/'))
     expect(offences(engine, (_, target) => !target.startsWith('engine/'))).toEqual([])
-    expect(JSON.parse(readFileSync(join(root, 'packages/engine/package.json'), 'utf8')).dependencies ?? {}).toEqual({})
   })
 
   it('the contract imports only typebox', () => {
     const contract = production.filter(file => file.name.startsWith('contract/'))
     expect(offences(contract, (_, target) => !/^(contract\/|typebox)/.test(target))).toEqual([])
+  })
+
+  it('published packages import no server code, and the client bundles all that it needs', () => {
+    const published = production.filter(file =>
+      /^(client|openfeature-\w+|react|test-kit|ofrep-conformance)\//.test(file.name),
+    )
+    expect(offences(published, (_, target) => /^(@halyard\/(contract|web)|halyard$|server\/)/.test(target))).toEqual([])
+    for (const name of ['engine', 'client']) {
+      const { dependencies = {} } = JSON.parse(readFileSync(join(root, 'packages', name, 'package.json'), 'utf8'))
+      expect(dependencies, name).toEqual({})
+    }
   })
 
   it('the web app never imports the server', () => {
@@ -127,6 +137,7 @@ const ungatedFiles: Readonly<Record<string, string>> = {
   'server/features/cohorts/members/members.ts': 'called by update-cohort.ts, and for new cohorts',
   'server/features/cohorts/members/cohort-work.ts': 'finishes what was authorized when it was queued',
   'server/features/dashboards/ensure-usage-dashboard.ts': 'writes which dashboard shows the usage',
+  'server/features/dashboards/unlink-dashboard.ts': 'writes which dashboards belong to the flag',
 }
 
 describe('the gate', () => {
@@ -158,7 +169,11 @@ describe('the gate', () => {
       'server/features/approvals/gated-writes.ts',
       'server/features/schedules/run-schedules.ts',
     ])
-    expect(makers('approved')).toEqual(['server/features/approvals/gated-writes.ts'])
+    // A scheduled change was approved when it was planned.
+    expect(makers('approved')).toEqual([
+      'server/features/approvals/gated-writes.ts',
+      'server/features/schedules/run-schedules.ts',
+    ])
   })
 })
 

@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path'
 import type { Command } from 'commander'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createProgram } from '../packages/server/src/cli/program.ts'
-import { freePort } from './faults/server-process.ts'
+import { freePort } from './free-port.ts'
 
 /** The program as it is built, from the outside. */
 

@@ -9,7 +9,8 @@ import { createTestDatabase, onEachDatabase } from '../packages/server/src/testi
 import { chartValues, renderChart, type Values } from './deploy/helm-template.ts'
 import { knownCommands, unknownVariables } from './deploy/known-names.ts'
 import { type Manifest, problemsOf, requestedPaths } from './deploy/kubernetes-problems.ts'
-import { freePort, root } from './faults/server-process.ts'
+import { root } from './faults/server-process.ts'
+import { freePort } from './free-port.ts'
 
 const folder = join(root, 'deploy')
 const read = (name: string): string => readFileSync(join(folder, name), 'utf8')

@@ -47,6 +47,16 @@ function isBroken(name: string, link: string): boolean {
 /** Source files may be named by the end of their path, such as `storage/tables.ts`. */
 const isTracked = (path: string): boolean => files.some(name => name === path || name.endsWith(`/${path}`))
 
+it('the pages of the documentation are wrapped at 120 columns, except for tables', () => {
+  const pages = documents.filter(name => name === 'README.md' || name.startsWith('docs/'))
+  const long = pages.flatMap(name =>
+    read(name)
+      .split('\n')
+      .flatMap((line, index) => (line.length > 120 && !line.startsWith('|') ? [`${name}:${index + 1}`] : [])),
+  )
+  expect(long).toEqual([])
+})
+
 describe.each(documents)('%s', name => {
   const text = withoutCodeBlocks(read(name))
 

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -44,7 +44,7 @@ async function start(port: number): Promise<{ status: number | null; output: str
   const folder = mkdtempSync(join(tmpdir(), 'halyard-install-'))
   cleanUps.push(() => rmSync(folder, { recursive: true, force: true }))
   cpSync(join(root, 'scripts'), join(folder, 'scripts'), { recursive: true })
-  for (const name of ['engine', 'contract', 'server', 'web']) {
+  for (const name of readdirSync(join(root, 'packages'))) {
     cpSync(join(root, 'packages', name, 'package.json'), join(folder, 'packages', name, 'package.json'))
   }
   for (const name of ['package.json', 'package-lock.json', '.npmrc']) {

@@ -16,10 +16,13 @@ interface Entry {
   readonly optionalDependencies?: Readonly<Record<string, string>>
 }
 
-const lock: { packages: Record<string, Entry> } = JSON.parse(
-  readFileSync(join(import.meta.dirname, '../package-lock.json'), 'utf8'),
-)
-const entries = Object.entries(lock.packages).filter(([path, { link }]) => path.includes('node_modules/') && !link)
+interface Lock {
+  readonly packages: Record<string, Entry>
+}
+
+const readLock = (path: string): Lock => JSON.parse(readFileSync(join(import.meta.dirname, '..', path), 'utf8'))
+const entriesOf = ({ packages }: Lock) =>
+  Object.entries(packages).filter(([path, { link }]) => path.includes('node_modules/') && !link)
 
 const platforms = [
   { os: 'linux', cpu: 'x64' },
@@ -30,24 +33,31 @@ const platforms = [
 ]
 
 /** Packages whose optional dependencies are one native binary for each platform. */
-const families = entries.flatMap(([path, entry]) => {
-  const members = Object.keys(entry.optionalDependencies ?? {}).flatMap(name => {
-    const found = lock.packages[`${path}/node_modules/${name}`] ?? lock.packages[`node_modules/${name}`]
-    return found?.os && found.cpu ? [found] : []
+const familiesOf = (lock: Lock) =>
+  entriesOf(lock).flatMap(([path, entry]) => {
+    const members = Object.keys(entry.optionalDependencies ?? {}).flatMap(name => {
+      const found = lock.packages[`${path}/node_modules/${name}`] ?? lock.packages[`node_modules/${name}`]
+      return found?.os && found.cpu ? [found] : []
+    })
+    return members.length > 1 ? [{ path, members }] : []
   })
-  return members.length > 1 ? [{ path, members }] : []
-})
 
-describe('package-lock.json', () => {
+describe.each([
+  { path: 'package-lock.json', native: ['esbuild', 'typescript'] },
+  { path: 'examples/nextjs/package-lock.json', native: ['next', 'sharp'] },
+])('$path', ({ path, native }) => {
+  const lock = readLock(path)
+  const entries = entriesOf(lock)
+  const families = familiesOf(lock)
+
   it('has an integrity hash and no download address for every package', () => {
     expect(entries.filter(([, { integrity }]) => !integrity).map(([path]) => path)).toEqual([])
     expect(entries.filter(([, { resolved }]) => resolved).map(([path]) => path)).toEqual([])
   })
 
   it('knows the native families that the project uses', () => {
-    const names = families.map(({ path }) => path)
-    expect(names).toContain('node_modules/esbuild')
-    expect(names).toContain('node_modules/typescript')
+    const names = families.map(family => family.path)
+    expect(names).toEqual(expect.arrayContaining(native.map(name => `node_modules/${name}`)))
   })
 
   it.each(families)('$path has a binary for every supported platform', ({ members }) => {

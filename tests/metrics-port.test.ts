@@ -1,15 +1,6 @@
-import { createServer } from 'node:net'
 import { expect, it } from 'vitest'
 import { startServer } from './faults/server-process.ts'
-
-/** Reserves a free port and releases it again. */
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise(resolve => server.close(resolve))
-  return typeof address === 'object' && address ? address.port : 0
-}
+import { freePort } from './free-port.ts'
 
 const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } })
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
 import { instantOf } from '../packages/server/src/instant.ts'
 import type { DialectName } from '../packages/server/src/storage/migrations/migration.ts'
@@ -152,6 +153,9 @@ export async function stageProject(
   await s.patch(`${project}/dashboards/${dashboard}/`, { tiles: [{ feature_flag: flagIds[0], metric: 'calls' }] })
   await s.patch(`${flags}${flagIds[15]}/`, { deleted: true })
 
+  await s.patch(`${flags}${flagIds[0]}/details/`, { owner: colleague.uuid, expected_end: '2999-01-01' })
+  await colleague.post(`${flags}${flagIds[0]}/comments/`, { text: 'Remove it one day.' })
+
   const roles: string[] = []
   for (const name of ['Crew', 'Only there']) {
     const role = (await s.post(`${s.organization}/roles/`, { name })).body
@@ -227,6 +231,16 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
   const { id: config_id } = await db.selectFrom('plugin_configs').select('id').executeTakeFirstOrThrow()
   const { id: cohort_id } = await db.selectFrom('cohorts').select('id').executeTakeFirstOrThrow()
   const { id: person } = await db.selectFrom('persons').select('id').orderBy('id').executeTakeFirstOrThrow()
+  const { organization_id } = await db
+    .selectFrom('projects')
+    .select('organization_id')
+    .where('id', '=', project_id)
+    .executeTakeFirstOrThrow()
+  const { created_by_id } = await db
+    .selectFrom('flags')
+    .select('created_by_id')
+    .where('id', '=', flag_id)
+    .executeTakeFirstOrThrow()
   const content = { filters: { groups: [{ properties: [{ type: 'cohort', key: 'id', value: cohort_id }] }] } }
   const change = { project_id, flag_id, key: 'flag-0', before: null, after: content, changes: [] }
   const job = { config_id, run_at: '2999-01-01T00:00:00.000000Z', attempts: 0, leased_until: null, created_at: at }
@@ -272,6 +286,45 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .values({ config_id, key: 'f', file_name: 'f', content_type: 'x/y', size_bytes: 1, contents_base64: 'YQ==' })
     .execute()
   await db.insertInto('plugin_schedules').values({ config_id, task: 'runEveryHour', period: 7 }).execute()
+  // Disabled, so that nothing is sent after the import.
+  const { id: webhook_id } = await db
+    .insertInto('webhooks')
+    .values({
+      organization_id,
+      project_id,
+      name: 'Chat',
+      url: 'https://chat.example.com/hook',
+      format: 'slack',
+      events: '["flag.updated"]',
+      tag: null,
+      secret: 'sealed',
+      previous_secret: null,
+      previous_secret_expires_at: null,
+      enabled: 0,
+      failures: 0,
+      disabled_reason: null,
+      created_by_id,
+      created_at: at,
+      updated_at: at,
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow()
+  await db
+    .insertInto('webhook_deliveries')
+    .values({
+      webhook_id,
+      event_id: randomUUID(),
+      kind: 'flag.updated',
+      event: '{}',
+      status: 'delivered',
+      due_at: at,
+      attempts: 1,
+      response_status: 200,
+      failure: null,
+      created_at: at,
+      attempted_at: at,
+    })
+    .execute()
   await db.deleteFrom('plugin_metrics').execute()
   const hour = { config_id, hour: at, calls: 1, failures: 0, dropped_events: 0, cpu_ms: 0.25, memory_bytes: 9 }
   await db.insertInto('plugin_metrics').values(hour).execute()

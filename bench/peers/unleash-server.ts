@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
+import { freePort } from '../../tests/free-port.ts'
 import { startPostgres } from '../../tests/postgres-server.ts'
 import { mixedDefinitions } from '../mix.ts'
 import type { Peers } from '../peers.ts'
-import { freePort, stopProcess } from '../processes.ts'
+import { stopProcess } from '../processes.ts'
 import { unleashFeatures, unleashSegments } from './unleash-features.ts'
 
 export interface UnleashServer {

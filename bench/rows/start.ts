@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { freePort } from '../../tests/free-port.ts'
 import type { Installations } from '../installation.ts'
 import { type Figure, median, ratios, type Size, spreadOf } from '../measure.ts'
-import { cpuSeconds, freePort, stopProcess } from '../processes.ts'
+import { cpuSeconds, stopProcess } from '../processes.ts'
 import type { Row } from '../row.ts'
 
 const program = fileURLToPath(new URL('../../packages/server/dist/halyard.js', import.meta.url))

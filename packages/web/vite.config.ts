@@ -7,6 +7,25 @@ import { defineConfig, type Plugin } from 'vite'
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 
+/** The API reference is a page of its own, and large. */
+const isOfApp = (id: string): boolean => !/swagger-ui|api-docs/.test(id)
+
+/**
+ * Left alone, each small module that two pages share becomes a file, and a page loads dozens of them. What signing in
+ * needs is one file; what pages share is a few, each with the modules of about the same pages.
+ */
+const chunkGroups = [
+  { name: 'start', tags: ['$initial' as const], test: isOfApp, priority: 2 },
+  {
+    name: 'shared',
+    minShareCount: 2,
+    test: isOfApp,
+    entriesAware: true,
+    entriesAwareMergeThreshold: 64 * 1024,
+    priority: 1,
+  },
+]
+
 export default defineConfig({
   root: at('.'),
   plugins: [react(), contractTable(), swaggerLicense()],
@@ -26,14 +45,23 @@ export default defineConfig({
     rolldownOptions: {
       checks: { pluginTimings: false },
       input: { main: at('index.html'), apiDocs: at('api-docs.html') },
+      output: {
+        codeSplitting: { groups: chunkGroups },
+        // Grouped files import each other in circles: each module runs when it is first needed.
+        strictExecutionOrder: true,
+        // A shared file is named after all of its pages; the hash is enough.
+        chunkFileNames: ({ name }) => `assets/${name.split('~')[0]}-[hash].js`,
+      },
     },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
 })
 
+const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(item => typeof item === 'string')
+
 /**
- * In the browser the table of routes is methods and paths alone, and limits stay. The schemas have done their work when the types were
- * checked, so neither they nor their library are sent.
+ * In the browser the table of routes is methods and paths alone; limits and lists of names stay. The schemas have done their work when
+ * the types were checked, so neither they nor their library are sent.
  */
 function contractTable(): Plugin {
   const id = '\0halyard-contract'
@@ -43,15 +71,15 @@ function contractTable(): Plugin {
     resolveId: source => (source === '@halyard/contract' ? id : null),
     async load(wanted) {
       if (wanted !== id) return null
-      const { routes, scopeObjects, ...rest } = await readContract()
-      const limits = Object.entries(rest).filter(([, value]) => typeof value === 'number')
+      const { routes, ...rest } = await readContract()
+      const plainValues = Object.entries(rest).filter(([, value]) => typeof value === 'number' || isTextList(value))
       const plain = Object.fromEntries(
         Object.entries(routes).map(([group, members]) => [
           group,
           Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
         ]),
       )
-      return Object.entries({ routes: plain, scopeObjects, ...Object.fromEntries(limits) })
+      return Object.entries({ routes: plain, ...Object.fromEntries(plainValues) })
         .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
         .join('\n')
     },

@@ -31,6 +31,7 @@ const sections = [
       'guide/events',
       'guide/schedules',
       'guide/change-control',
+      'guide/webhooks',
       'guide/rollback',
       'guide/history-and-copies',
     ],

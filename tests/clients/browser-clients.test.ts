@@ -32,7 +32,8 @@ beforeAll(async () => {
   site = createServer((request, response) => {
     const isScript = request.url === '/app.js'
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')
-    response.end(isScript ? script : '<!doctype html><title>Application</title><script src="/app.js"></script>')
+    const application = request.url === '/empty' ? '' : '<script src="/app.js"></script>'
+    response.end(isScript ? script : `<!doctype html><title>Application</title>${application}`)
   })
   await new Promise<void>(resolve => site.listen(0, '127.0.0.1', resolve))
   ;[s, browser] = await Promise.all([startScenario('sqlite'), launch()])
@@ -57,7 +58,7 @@ afterAll(async () => {
   await s.close()
 })
 
-async function open(): Promise<{ page: Page; complaints: string[]; requests: string[] }> {
+async function open(path = '/'): Promise<{ page: Page; complaints: string[]; requests: string[] }> {
   const page = await (await browser.newContext({ locale: 'en-US' })).newPage()
   const complaints: string[] = []
   const requests: string[] = []
@@ -68,7 +69,7 @@ async function open(): Promise<{ page: Page; complaints: string[]; requests: str
     requests.push(path)
     if (response.status() >= 400) complaints.push(`${response.status()} ${response.url()}`)
   })
-  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`)
+  await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}${path}`)
   return { page, complaints, requests }
 }
 
@@ -93,6 +94,23 @@ it('posthog-js loads flags, payloads and its configuration, identifies and sends
   await expect.poll(stored, { timeout: 15_000 }).toBe(true)
   expect(requests).toContain(`/array/${s.projectToken}/config.js`)
   expect(requests).toContain('/flags/')
+  expect(complaints).toEqual([])
+})
+
+it('an HTML snippet loads posthog-js from the API host, and nothing else that is not served', async () => {
+  const { page, complaints, requests } = await open('/empty')
+  // As PostHog's snippet does it: calls are queued on an array until the script has replaced it.
+  await page.evaluate(`{
+    const options = { api_host: ${JSON.stringify(s.url)}, opt_out_useragent_filter: true, persistence: 'memory' }
+    window.posthog = Object.assign([], { __SV: 1, _i: [[${JSON.stringify(s.projectToken)}, options, 'posthog']] })
+    const script = document.createElement('script')
+    Object.assign(script, { crossOrigin: 'anonymous', async: true, src: options.api_host + '/static/array.js' })
+    document.head.append(script)
+  }`)
+  await page.waitForFunction(`window.posthog.isFeatureEnabled?.('on') === true`)
+  expect(await page.evaluate(`posthog.getFeatureFlag('variant')`)).toBe('test')
+  expect(requests).toContain('/static/array.js')
+  expect(requests.filter(path => path.startsWith('/static/'))).toEqual(['/static/array.js'])
   expect(complaints).toEqual([])
 })
 

@@ -3,7 +3,8 @@ import { describe, expect, it, vi } from 'vitest'
 import { openSqlite } from '../../packages/server/src/storage/sqlite/sqlite-connection.ts'
 import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../packages/server/src/testing/databases.ts'
 import { startScenario } from '../../packages/server/src/testing/scenario.ts'
-import { freePort, launchServer } from './server-process.ts'
+import { freePort } from '../free-port.ts'
+import { launchServer } from './server-process.ts'
 import { addressOf, startTcpProxy, type TcpProxy, through } from './tcp-proxy.ts'
 
 const evaluationOf = (token: string) => ({ method: 'POST', body: JSON.stringify({ token, distinct_id: 'user' }) })

@@ -1,10 +1,11 @@
 import { connect } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { createTestDatabase, onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import { freePort } from '../free-port.ts'
 import { findFaults } from './consistency.ts'
 import { addressesOf, createMixedWrites, type Write } from './mixed-writes.ts'
 import { seededRandom } from './random.ts'
-import { freePort, launchServer, ownerKey, root, type ServerProcess, startServer } from './server-process.ts'
+import { launchServer, ownerKey, root, type ServerProcess, startServer } from './server-process.ts'
 import { addressOf, startTcpProxy, through } from './tcp-proxy.ts'
 
 const patience = { timeout: 25_000, interval: 50 }
@@ -84,7 +85,7 @@ it('connections are served by the other workers while one of them hangs', async 
 }, 240_000)
 
 it('a first worker that is killed before it serves is replaced like any other', async () => {
-  const database = await createTestDatabase('sqlite')
+  const database = await createTestDatabase('sqlite', 'empty')
   const launched = launchServer(database.url, { HALYARD_WORKERS: '2' })
   const starting = () => launched.lines.find(line => line.includes('worker_started'))
   await expect.poll(starting).toBeDefined()

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { edgeKey, type RunningEdge, removeEdgeFolder, startEdge } from '../../packages/server/src/testing/edges.ts'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
-import { readDashboardQueries, readRuleQueries, selectorsIn } from './promql.ts'
+import { readPanels, readRules, selectorsIn } from './promql.ts'
 
 /** docs/reference/metrics.md, the dashboard and the alert rules are compared with what a server and an edge really export. */
 
@@ -95,8 +95,8 @@ it('names and units follow the conventions of Prometheus', () => {
 const targetLabels = ['job', 'instance', 'le']
 
 it.each([
-  ['the dashboard', readDashboardQueries],
-  ['the alert rules', readRuleQueries],
+  ['the dashboard', () => readPanels().flatMap(({ queries }) => queries)],
+  ['the alert rules', () => readRules().map(({ expr }) => expr)],
 ])('every query of %s selects metrics and labels that exist', (_name, readQueries) => {
   const all = new Map([...ofServer, ...ofEdge].map(metric => [metric.name, metric]))
   const problems: string[] = []

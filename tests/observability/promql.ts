@@ -26,28 +26,33 @@ export function selectorsIn(query: string): Selector[] {
   return metrics.map(metric => ({ metric, labels }))
 }
 
-interface Panel {
+export interface Panel {
   readonly title: string
-  readonly targets?: readonly { readonly expr: string }[]
-  readonly panels?: readonly Panel[]
+  readonly queries: readonly string[]
+}
+
+export interface Rule {
+  readonly alert: string
+  readonly expr: string
 }
 
 /** Grafana's own variables, as Grafana fills them in. */
 const filledIn = (expression: string): string =>
   expression.replaceAll('$__rate_interval', '5m').replaceAll(/\$(job|instance)\b/g, '.*')
 
-export function readDashboardQueries(): string[] {
-  const { panels } = JSON.parse(deploy('grafana/halyard.json')) as { panels: readonly Panel[] }
-  const queriesOf = ({ targets = [], panels: inner = [] }: Panel): string[] => [
-    ...targets.map(({ expr }) => filledIn(expr)),
-    ...inner.flatMap(queriesOf),
-  ]
-  return panels.flatMap(queriesOf)
+export function readPanels(): Panel[] {
+  const { panels } = JSON.parse(deploy('grafana/halyard.json')) as {
+    panels: readonly { readonly title: string; readonly targets?: readonly { readonly expr: string }[] }[]
+  }
+  // A row has no queries.
+  return panels.flatMap(({ title, targets }) =>
+    targets ? [{ title, queries: targets.map(({ expr }) => filledIn(expr)) }] : [],
+  )
 }
 
-export function readRuleQueries(): string[] {
+export function readRules(): Rule[] {
   const { groups } = parseYaml(deploy('prometheus/halyard-alerts.yaml')) as {
-    groups: readonly { readonly rules: readonly { readonly expr: string }[] }[]
+    groups: readonly { readonly rules: readonly Rule[] }[]
   }
-  return groups.flatMap(({ rules }) => rules.map(({ expr }) => expr))
+  return groups.flatMap(({ rules }) => rules)
 }

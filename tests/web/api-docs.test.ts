@@ -30,7 +30,7 @@ describe('the API reference', () => {
   }, 180_000)
 
   it('finds an operation and runs it with a key on a phone, without a request to another origin', async () => {
-    const page = await visit.open({ width: 390 })
+    const page = await visit.open({ width: 390, dark: true })
     const requested: string[] = []
     page.on('request', request => requested.push(request.url()))
     await openReference(page)
@@ -57,6 +57,18 @@ describe('the API reference', () => {
 
     expect(requested.filter(url => !url.startsWith(visit.scenario.url) && !url.startsWith('data:'))).toEqual([])
     expect(requested.filter(url => url.includes('/feature_flags/'))).toHaveLength(1)
+  }, 180_000)
+
+  it("follows the system's color scheme, and the one that was chosen in the dashboard", async () => {
+    const page = await visit.open({ dark: true })
+    await openReference(page)
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    expect(await background()).toBe('rgb(28, 32, 34)')
+    await page.locator('#operations-tag-Feature_flags').waitFor()
+    await expectSound(page)
+    await page.evaluate(`localStorage.setItem('mantine-color-scheme-value', 'light')`)
+    await openReference(page)
+    expect(await background()).toBe('rgb(255, 255, 255)')
   }, 180_000)
 
   it('shows the body of a new flag and the schema of the response', async () => {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import packagedChromium from '@sparticuz/chromium'
-import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
-import { expect } from 'vitest'
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
 import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
@@ -12,11 +12,11 @@ const waitMilliseconds = 30_000
 /** The web app in a real browser against a real server. */
 export interface Visit {
   readonly scenario: Scenario
-  /** Opens a page in a browser context of its own. */
+  /** Opens a page in a browser context of its own, until the end of the test. */
   open(options?: { width?: number; height?: number; dark?: boolean; locale?: string }): Promise<Page>
-  /** Signs the owner in and opens the path. */
-  signIn(page: Page, path: string): Promise<void>
-  /** Opens a page with the owner signed in. */
+  /** Signs the owner or someone else in with the form and opens the path. */
+  signIn(page: Page, path: string, as?: { email: string; password: string }): Promise<void>
+  /** Opens a page with the owner signed in, without the form. */
   signedIn(path: string, options?: Parameters<Visit['open']>[0]): Promise<Page>
   close(): Promise<void>
 }
@@ -26,7 +26,6 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
     startScenario('sqlite', { environment: { HALYARD_SCHEDULER_SECONDS: '1', ...environment } }),
     launch(),
   ])
-  const contexts: BrowserContext[] = []
   const { password, email } = scenario.halyard.firstOwner!
 
   const open: Visit['open'] = async (options = {}) => {
@@ -38,16 +37,17 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
       reducedMotion: 'reduce',
       viewport: { width: options.width ?? 1280, height: options.height ?? 800 },
     })
-    contexts.push(context)
+    // An open page would follow the changes of later tests.
+    onTestFinished(() => context.close())
     context.setDefaultTimeout(waitMilliseconds)
     const page = await context.newPage()
     watch(page)
     return page
   }
-  const signIn: Visit['signIn'] = async (page, path) => {
+  const signIn: Visit['signIn'] = async (page, path, as = { email, password }) => {
     await page.goto(`/login?next=${encodeURIComponent(path)}`)
-    await page.locator('input[type=email]').fill(email)
-    await page.locator('input[type=password]').fill(password)
+    await page.locator('input[type=email]').fill(as.email)
+    await page.locator('input[type=password]').fill(as.password)
     const field = await page.locator('input[type=password]').elementHandle()
     await page.locator('button[type=submit]').click()
     await page.waitForURL(url => url.pathname !== '/login')
@@ -61,16 +61,26 @@ export async function startVisit(environment: Record<string, string> = {}): Prom
     signIn,
     async signedIn(path, options) {
       const page = await open(options)
-      await signIn(page, path)
+      const session = await scenario.as(undefined).post('/api/login/', { email, password })
+      await page.addInitScript(storeSession(session.body.api_key, session.body.expires_at))
+      await page.goto(path)
+      await contentOf(page)
       return page
     },
     async close() {
-      for (const context of contexts) await context.close()
       await browser.close()
       await scenario.close()
     },
   }
 }
+
+/** Signs the tab in once: a later reload finds what the web app has stored. */
+const storeSession = (key: string, expiresAt: string): string => `{
+  if (!sessionStorage.getItem('test.signed-in')) {
+    sessionStorage.setItem('test.signed-in', 'yes')
+    sessionStorage.setItem('halyard.session', ${JSON.stringify(JSON.stringify({ key, expiresAt }))})
+  }
+}`
 
 export async function launch(): Promise<Browser> {
   const executablePath = systemBrowsers.find(path => existsSync(path)) ?? (await packagedChromium.executablePath())
@@ -106,8 +116,11 @@ async function contentOf(page: Page): Promise<void> {
   await page.locator('h1').first().waitFor({ state: 'attached' })
 }
 
-/** No console errors and no violations of WCAG 2.2 AA that axe can find. */
-export async function expectSound(page: Page): Promise<void> {
+/**
+ * No console errors and no violations of WCAG 2.2 AA that axe can find. A page that has passed in one color scheme needs
+ * only the rules for colors in the other.
+ */
+export async function expectSound(page: Page, rules: 'all' | 'colors' = 'all'): Promise<void> {
   await contentOf(page)
   const folder = process.env.TEST_SCREENSHOTS
   if (folder)
@@ -115,13 +128,19 @@ export async function expectSound(page: Page): Promise<void> {
   expect(consoleErrors.get(page)).toEqual([])
   if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
   // As text: it runs in the browser, whose types are not known here.
-  const results = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(axeOptions)})`)
-  const violations = results.violations.flatMap(({ id, nodes }) =>
-    nodes.map(({ html, any }) => `${id}: ${html.slice(0, 300)} ${any[0]?.message ?? ''}`),
+  const violations = await page.evaluate<string[]>(
+    `axe.run(document, ${JSON.stringify(axeOptions[rules])}).then(${describeViolations})`,
   )
   expect(violations).toEqual([])
   expect(await page.evaluate(namelessTabs), 'tab lists without an accessible name').toBe(0)
   expect(await hasHorizontalScroll(page), 'the page scrolls horizontally').toBe(false)
+}
+
+/** Switches with the keyboard, because a drawing covers the element, and waits for the effect. */
+export async function toggle(element: Locator): Promise<void> {
+  const wasOn = await element.isChecked()
+  await element.press('Space')
+  await expect.poll(() => element.isChecked()).toBe(!wasOn)
 }
 
 /** Waits until the element has the focus. */
@@ -130,13 +149,18 @@ export const expectFocus = (element: Locator): Promise<void> =>
 
 const namelessTabs = 'document.querySelectorAll("[role=tablist]:not([aria-label])").length'
 
-interface AxeResults {
-  violations: { id: string; nodes: { html: string; any: { message: string }[] }[] }[]
-}
+/** Only this much leaves the browser: the full results describe every element that passed. */
+const describeViolations = `({ violations }) => violations.flatMap(({ id, nodes }) =>
+  nodes.map(({ html, any }) => id + ': ' + html.slice(0, 300) + ' ' + (any[0]?.message ?? '')))`
 
 const axeOptions = {
-  runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-  rules: { region: { enabled: false } },
+  all: {
+    runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+    rules: { region: { enabled: false } },
+    resultTypes: ['violations'],
+  },
+  /** The rules whose outcome depends on the color scheme. */
+  colors: { runOnly: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }, resultTypes: ['violations'] },
 }
 
 const hasHorizontalScroll = (page: Page): Promise<boolean> =>

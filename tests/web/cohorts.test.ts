@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectSound, startVisit, toggle, type Visit } from './browser.ts'
 
 let visit: Visit
 beforeAll(async () => {
@@ -40,7 +40,7 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await page.getByText('On for 5 of 20 people (25%)').waitFor()
     await expectSound(page)
     await page.getByText('Once the flag is on:').waitFor()
-    await page.getByRole('switch', { name: 'Enable on creation' }).click({ force: true })
+    await toggle(page.getByRole('switch', { name: 'Enable on creation' }))
     await page.getByRole('button', { name: 'Create flag' }).click()
     await page.getByRole('heading', { name: 'for-paying', level: 1 }).waitFor()
     await page.getByRole('button', { name: 'Remove filter' }).click()

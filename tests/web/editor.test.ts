@@ -157,7 +157,8 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Resolve conflicts' }).click()
     const conflict = page.getByRole('dialog', { name: 'This flag changed while you were editing' })
     const place = conflict.getByRole('region', { name: 'Description' })
-    expect((await place.innerText()).split(/\s+/).join(' ')).toContain('Original None Theirs theirs Mine mine')
+    const shown = async () => (await place.innerText()).split(/\s+/).join(' ')
+    await expect.poll(shown).toContain('Original None Theirs theirs Mine mine')
     await expectSound(page)
     await conflict.getByRole('button', { name: 'Apply and review' }).click()
     const review = page.getByRole('dialog', { name: 'Review changes' })
@@ -174,10 +175,9 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await review.getByText('Added: mine again').waitFor()
     await review.getByRole('button', { name: 'Save' }).click()
     await review.waitFor({ state: 'hidden' })
-    expect((await visit.scenario.get(`${flags()}/${flag.id}/`)).body).toMatchObject({
-      name: 'mine again',
-      tags: ['theirs'],
-    })
+    await expect
+      .poll(async () => (await visit.scenario.get(`${flags()}/${flag.id}/`)).body)
+      .toMatchObject({ name: 'mine again', tags: ['theirs'] })
   })
 
   it('asks in dialogs that trap and restore the focus', async () => {

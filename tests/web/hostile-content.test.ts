@@ -113,6 +113,23 @@ beforeAll(async () => {
   const person = await vi.waitUntil(async () => (await s.get(`${s.project}/persons/`)).body.results[0], {
     timeout: 60_000,
   })
+  const request = await created(`${s.project}/change_requests/`, {
+    flag_id: flag.id,
+    patch: { name: `requested ${hostile}` },
+    title: hostile,
+    reason: hostile,
+  })
+  const set = await created(`${s.organization}/environment_sets/`, {
+    name: hostile,
+    environments: [
+      { name: short, project: s.projectId },
+      { name: 'other', project: other.id },
+    ],
+  })
+  const days = (count: number) => new Date(Date.now() + count * 86_400_000).toISOString()
+  await created(`${s.organization}/freezes/`, { starts_at: days(7), ends_at: days(8), reason: hostile })
+  await created(`${s.project}/webhooks/`, { name: hostile, url: 'https://chat.example.com/hook', tag: hostile })
+  await created(`${s.project}/feature_flags/${flag.id}/comments/`, { text: `${hostile} ${link}` })
   // The last change: from here on the organization's name is hostile as well.
   expect((await s.patch(`${s.organization}/`, { name: short })).status).toBe(200)
   parameters = {
@@ -122,6 +139,8 @@ beforeAll(async () => {
     cohortId: String(cohort.id),
     personId: person.uuid,
     pluginId: String(pluginId),
+    requestId: String(request.id),
+    setId: String(set.id),
     token: invite.token,
   }
 }, 120_000)

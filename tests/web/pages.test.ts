@@ -1,10 +1,21 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+import { expectSound, sendEventsOfAda, startVisit, toggle, type Visit } from './browser.ts'
 
 let visit: Visit
 let flagId: number
+/** Receives webhooks. */
+const receiver = createServer((request, response) => {
+  request.resume().on('end', () => response.writeHead(204).end())
+})
+let receiverOrigin: string
 beforeAll(async () => {
-  visit = await startVisit()
+  receiver.listen(0, '127.0.0.1')
+  await once(receiver, 'listening')
+  receiverOrigin = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`
+  visit = await startVisit({ HALYARD_TRUSTED_ORIGINS: receiverOrigin })
   const { scenario } = visit
   const filters = (percent: number) => ({
     groups: [
@@ -20,7 +31,10 @@ beforeAll(async () => {
   await scenario.patch(`${scenario.project}/feature_flags/${flagId}/`, { filters: filters(100) })
   await sendEventsOfAda(scenario)
 }, 120_000)
-afterAll(() => visit.close())
+afterAll(async () => {
+  await visit.close()
+  receiver.close()
+})
 
 const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
 const inOrganization = (path: string) =>
@@ -41,6 +55,32 @@ describe('the debugger', { timeout: 120_000 }, () => {
     await other.getByRole('button', { name: /search-v2/ }).click()
     await other.getByText('plan equals “pro” – not set', { exact: true }).waitFor()
     await other.getByText('No events from unknown yet.').waitFor()
+    await expectSound(other)
+  })
+})
+
+describe('webhooks', { timeout: 120_000 }, () => {
+  it('are added, tested, read in the delivery log and sent again', async () => {
+    const page = await visit.signedIn(inProject('/settings'))
+    await page.getByRole('link', { name: 'Manage webhooks' }).click()
+    await page.getByText('No webhooks yet').waitFor()
+    await expectSound(page)
+    await page.getByRole('textbox', { name: 'Name' }).fill('Releases')
+    await page.getByRole('textbox', { name: 'URL' }).fill(`${receiverOrigin}/hook`)
+    await page.getByRole('button', { name: 'Add webhook' }).click()
+    await page.getByText(/^whsec_/).waitFor()
+    await page.getByRole('button', { name: /^Releases/ }).click()
+    await page.getByText('Nothing was sent in the last 7 days').waitFor()
+    await page.getByRole('button', { name: 'Send test' }).click()
+    const log = page.getByRole('table', { name: 'Deliveries of Releases' })
+    await log.getByText('Delivered (204)').waitFor()
+    await expectSound(page)
+    await log.getByRole('button', { name: /^Resend/ }).click()
+    await page.getByText('Sent again').waitFor()
+
+    const other = await visit.signedIn(inProject('/settings/webhooks'), { dark: true, width: 390, height: 740 })
+    await other.getByRole('button', { name: /^Releases/ }).click()
+    await other.getByText('Delivered (204)').waitFor()
     await expectSound(other)
   })
 })
@@ -95,7 +135,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expectSound(page)
     await page.getByText('Time zone: UTC').waitFor()
     const steps = page.getByRole('textbox', { name: 'Percentages' })
-    expect(await steps.inputValue()).toBe('25, 50, 100')
+    await expect.poll(() => steps.inputValue()).toBe('25, 50, 100')
     await steps.fill('5, 50')
     await page.getByText('Enter rising percentages above 10%, up to 100').waitFor()
     await expectSound(page)
@@ -133,12 +173,11 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await section.getByRole('button', { name: 'Add condition', exact: true }).click()
     await section.getByText('maximum of latency is greater than 10').waitFor()
     await expectSound(page)
-    const report = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/rollback/`)
-    expect(report.body.conditions.map((condition: { status: string }) => condition.status)).toEqual([
-      'watching',
-      'watching',
-      'watching',
-    ])
+    const statuses = async () =>
+      (await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/rollback/`)).body.conditions.map(
+        (condition: { status: string }) => condition.status,
+      )
+    await expect.poll(statuses).toEqual(['watching', 'watching', 'watching'])
   })
 
   it('cancels a scheduled change', async () => {
@@ -168,7 +207,7 @@ describe('history and usage', { timeout: 120_000 }, () => {
     })
     await page.reload()
     await page.getByRole('row', { name: /Mobile .*Release conditions/ }).waitFor()
-    await page.getByRole('switch', { name: 'Turn copies off' }).click({ force: true })
+    await toggle(page.getByRole('switch', { name: 'Turn copies off' }))
     await page.getByRole('row', { name: /Mobile .*On, Release conditions/ }).waitFor()
     await page.getByRole('checkbox', { name: 'Copy to Mobile' }).check()
     await page.getByRole('button', { name: 'Review and copy' }).click()
@@ -264,7 +303,7 @@ describe('access', { timeout: 120_000 }, () => {
       .click()
     await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
     await page.getByRole('row', { name: /deploy/ }).waitFor({ state: 'hidden' })
-    expect((await visit.scenario.as(key ?? '').get('/api/users/@me/')).status).toBe(401)
+    await expect.poll(async () => (await program.get('/api/users/@me/')).status).toBe(401)
   })
 
   it('shows the project token and creates secret keys', async () => {

@@ -6,7 +6,7 @@ import {
   type RegistryServer,
   startRegistryServer,
 } from '../../packages/server/src/testing/registry-server.ts'
-import { expectSound, startVisit, type Visit } from './browser.ts'
+import { expectSound, startVisit, toggle, type Visit } from './browser.ts'
 
 let registry: RegistryServer
 let visit: Visit
@@ -106,7 +106,7 @@ describe('plugins', { timeout: 120_000 }, () => {
     // Leaves the editor by keyboard and returns to the error.
     await page.keyboard.press('Escape')
     await page.keyboard.press('Tab')
-    expect(await page.evaluate("document.activeElement.closest('.cm-editor')")).toBeNull()
+    await expect.poll(() => page.evaluate("document.activeElement.closest('.cm-editor')")).toBeNull()
     await alert.getByRole('button').press('Enter')
     await expect.poll(() => page.evaluate('document.getSelection().anchorNode.textContent')).toBe(']')
 
@@ -220,7 +220,7 @@ describe('plugins', { timeout: 120_000 }, () => {
     await (await choosing).setFiles({ name: 'voice.txt', mimeType: 'text/plain', buffer: Buffer.from('la la') })
     await page.getByText('voice.txt (5 bytes)').waitFor()
     await page.getByRole('checkbox', { name: 'api.example.com' }).check()
-    await page.getByRole('switch', { name: /^Use in/ }).click({ force: true })
+    await toggle(page.getByRole('switch', { name: /^Use in/ }))
     await page.getByRole('button', { name: 'Save' }).click()
     await page.getByText('Saved. Shouter is on.').waitFor()
     await page.getByText('A value is stored. It is never shown.').waitFor()

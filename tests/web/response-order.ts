@@ -1,75 +1,70 @@
-import type { Page, Route } from 'playwright-core'
+import type { Page } from 'playwright-core'
 
-/** Picks the waiting request that is answered next. */
-export type ResponseOrder = (waiting: readonly Route[]) => number
+/** Picks the waiting request that is answered next. As text: it runs in the browser. */
+export type ResponseOrder = string
 
 /** The user, projects and organizations: every page requests them. */
-const isSessionRequest = (route: Route): boolean =>
-  /^\/api\/(users\/@me|projects|organizations)\/$/.test(new URL(route.request().url()).pathname)
-
-const orLast = (index: number, waiting: readonly Route[]): number => (index < 0 ? waiting.length - 1 : index)
-const firstRequested: ResponseOrder = () => 0
-const lastRequested: ResponseOrder = waiting => waiting.length - 1
-
-const sessionFirst =
-  (rest: ResponseOrder): ResponseOrder =>
-  waiting => {
-    const session = waiting.findIndex(isSessionRequest)
-    return session < 0 ? rest(waiting) : session
-  }
+const isSessionRequest = '({ path }) => /^\\/api\\/(users\\/@me|projects|organizations)\\/$/.test(path)'
+const sessionFirst = (rest: string): ResponseOrder =>
+  `waiting => { const index = waiting.findIndex(${isSessionRequest}); return index < 0 ? ${rest} : index }`
 
 export const responseOrders = {
   /** In the order of the requests. */
-  firstInFirstOut: sessionFirst(firstRequested),
+  firstInFirstOut: sessionFirst('0'),
   /** The latest request first. */
-  lastInFirstOut: sessionFirst(lastRequested),
+  lastInFirstOut: sessionFirst('waiting.length - 1'),
   /** The page has all its data before the session is known. */
-  sessionLast: (waiting: readonly Route[]) =>
-    orLast(
-      waiting.findIndex(route => !isSessionRequest(route)),
-      waiting,
-    ),
-}
+  sessionLast: `waiting => {
+    const index = waiting.findIndex(request => !(${isSessionRequest})(request))
+    return index < 0 ? waiting.length - 1 : index
+  }`,
+} satisfies Record<string, ResponseOrder>
 
 /**
  * Delivers responses one at a time in the given order and renders each before the next, so that a layout shift caused by
  * the order of responses happens every time. Returns a function that waits until no request is pending.
+ *
+ * It replaces `fetch` in the page: intercepting requests would disable the HTTP cache and load every script again.
  */
 export async function respondInOrder(page: Page, order: ResponseOrder): Promise<() => Promise<void>> {
-  const waiting: Route[] = []
-  let work: Promise<void> | undefined
-  const respondToAll = async () => {
-    await paint(page)
-    while (waiting.length > 0) {
-      const [route] = waiting.splice(order(waiting), 1)
-      if (route) await respond(route)
-      await paint(page)
+  await page.addInitScript(`{
+    const pick = ${order}
+    const send = window.fetch
+    const waiting = []
+    const paint = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
+    const respondToAll = async () => {
+      await paint()
+      while (waiting.length > 0) {
+        const [{ respond }] = waiting.splice(pick(waiting), 1)
+        await respond()
+        await paint()
+      }
+      window.responding = undefined
     }
-    work = undefined
-  }
-  await page.route(
-    ({ pathname }) => pathname.startsWith('/api/'),
-    route => {
-      waiting.push(route)
-      work ??= respondToAll()
-    },
-  )
+    window.fetch = (address, options) => {
+      const path = new URL(address, location.href).pathname
+      if (!path.startsWith('/api/')) return send(address, options)
+      return new Promise((resolve, reject) => {
+        const respond = async () => {
+          try {
+            const response = await send(address, options)
+            // The body belongs to the response: the page gets both at once.
+            await response.clone().arrayBuffer()
+            resolve(response)
+          } catch (error) {
+            reject(error)
+          }
+        }
+        waiting.push({ path, respond })
+        window.responding ??= respondToAll()
+      })
+    }
+  }`)
   return async () => {
-    await paint(page)
-    while (work) await work
+    await page.evaluate(`(async () => {
+      const paint = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))
+      await paint()
+      while (window.responding) await window.responding
+    })()`)
   }
-}
-
-/** Fetches on behalf of the page: the response to a request that the page has aborted never arrives. */
-async function respond(route: Route): Promise<void> {
-  try {
-    await route.fulfill({ response: await route.fetch() })
-  } catch {
-    // The page was left, or has aborted the request.
-  }
-}
-
-/** Waits two animation frames, so that the current state is painted. */
-async function paint(page: Page): Promise<void> {
-  await page.evaluate('new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))').catch(() => {})
 }

@@ -1,3 +1,4 @@
+import type { Request } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectFocus, expectSound, startVisit, type Visit } from './browser.ts'
 
@@ -129,8 +130,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: /Account/ }).click()
     await page.getByRole('menuitem', { name: 'Deutsch' }).click()
     await page.getByText('Noch keine Flags').waitFor()
-    expect(await page.evaluate('document.documentElement.lang')).toBe('de')
-    expect(await page.evaluate("document.documentElement.getAttribute('data-mantine-color-scheme')")).toBe('dark')
+    await page.locator('html[lang=de][data-mantine-color-scheme=dark]').waitFor()
     await expectSound(page)
   })
 
@@ -149,7 +149,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Search…' }).click()
     await field.fill('no such thing')
     await page.getByText('No results').waitFor()
-    expect(await page.getByRole('option').count()).toBe(0)
+    await expect.poll(() => page.getByRole('option').count()).toBe(0)
     await field.fill('user-17')
     await page.getByRole('option', { name: /Evaluate flags for user-17/ }).waitFor()
     await page.keyboard.press('Escape')
@@ -166,7 +166,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('heading', { name: 'Flags' }).waitFor()
     await expectSound(page)
     // The off-screen navigation is not focusable.
-    expect(await page.getByRole('navigation').count()).toBe(0)
+    await expect.poll(() => page.getByRole('navigation').count()).toBe(0)
     const menu = page.getByRole('button', { name: /menu$/ })
     await menu.focus()
     await page.keyboard.press('Enter')
@@ -209,13 +209,15 @@ describe('the shell', { timeout: 120_000 }, () => {
 
   it('needs at most 120 KB of compressed script to sign in and 250 KB for the first view', async () => {
     const page = await visit.open()
-    const scripts: Promise<{ responseBodySize: number }>[] = []
+    const scripts: Request[] = []
     page.on('response', response => {
-      if (response.url().endsWith('.js')) scripts.push(response.request().sizes())
+      if (response.url().endsWith('.js')) scripts.push(response.request())
     })
     const { email, password } = visit.scenario.halyard.firstOwner!
-    const bytes = async () =>
-      (await Promise.all(scripts)).reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
+    const bytes = async () => {
+      const sizes = await Promise.all(scripts.map(request => request.sizes()))
+      return sizes.reduce((sum, { responseBodySize }) => sum + responseBodySize, 0)
+    }
     await page.goto('/login')
     await page.getByLabel('Email').fill(email)
     expect(await bytes()).toBeGreaterThan(50_000)

@@ -1,17 +1,22 @@
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
+import { webhookRoutes } from './change-control/webhooks.ts'
+import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
+import { flagDetailRoutes } from './flags/flag-details.ts'
 import { flagEvaluationRoutes } from './flags/flag-evaluation.ts'
 import { flagIntentRoutes } from './flags/flag-intents.ts'
 import { flagReachRoutes } from './flags/flag-reach.ts'
 import { flagVersionRoutes } from './flags/flag-versions.ts'
 import { flagRoutes } from './flags/flags.ts'
 import { groupRoutes, personRoutes } from './flags/persons.ts'
+import { playgroundRoutes } from './flags/playground.ts'
 import { rollbackRoutes } from './flags/rollback.ts'
 import { scheduledChangeRoutes } from './flags/scheduled-changes.ts'
+import { accessControlRoutes } from './organizations/access-controls.ts'
 import { apiKeyRoutes } from './organizations/api-keys.ts'
 import { organizationFlagRoutes } from './organizations/organization-flags.ts'
 import { organizationRoutes } from './organizations/organizations.ts'
@@ -39,6 +44,8 @@ export {
   type PromotionPlan,
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
+export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -55,13 +62,30 @@ export {
 } from './flags/dashboards.ts'
 export { type BulkError, bulkFlagsMax } from './flags/flag-bulk.ts'
 export { bucketingAlgorithms, propertyOperators } from './flags/flag-definition.ts'
+export {
+  type FlagComment,
+  type FlagDetails,
+  type FlagHealth,
+  flagCommentCharactersMax,
+  flagLinksMax,
+  type HealthCheck,
+  healthChecks,
+  type UsedBy,
+} from './flags/flag-details.ts'
 export type { EvaluationReason } from './flags/flag-evaluation.ts'
 export type { BlastRadius } from './flags/flag-reach.ts'
 export type { FlagVersion } from './flags/flag-versions.ts'
 export { type Flag, FlagWrite, flagKeyCharactersMax } from './flags/flags.ts'
 export type { Group, GroupType, ListedPerson, Person } from './flags/persons.ts'
+export {
+  type PlaygroundRow,
+  type PlaygroundValue,
+  playgroundFlagsMax,
+  playgroundPeopleMax,
+} from './flags/playground.ts'
 export { type MetricSample, metricSamplesMax, type RollbackReport } from './flags/rollback.ts'
 export type { ScheduledChange } from './flags/scheduled-changes.ts'
+export type { AccessControl } from './organizations/access-controls.ts'
 export type { ApiKey } from './organizations/api-keys.ts'
 export { copyTargetsMax } from './organizations/organization-flags.ts'
 export type { Invite, Member, NewInvite, Organization } from './organizations/organizations.ts'
@@ -120,18 +144,23 @@ export const routes = {
   edge: edgeRoutes,
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
+  flagDetails: flagDetailRoutes,
+  flagList: flagListRoutes,
   flagEvaluation: flagEvaluationRoutes,
   flagIntents: flagIntentRoutes,
   flagVersions: flagVersionRoutes,
   freezes: freezeRoutes,
+  webhooks: webhookRoutes,
   groups: groupRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
   persons: personRoutes,
+  playground: playgroundRoutes,
   pluginConfigs: pluginConfigRoutes,
   plugins: pluginRoutes,
   projects: projectRoutes,
+  accessControls: accessControlRoutes,
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
   rollback: rollbackRoutes,

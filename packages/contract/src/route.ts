@@ -74,7 +74,7 @@ export interface Route {
   /** Status → schema of the body, or null for an empty body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */
-  readonly mediaType?: 'text/event-stream' | 'application/javascript'
+  readonly mediaType?: 'text/event-stream' | 'application/javascript' | 'text/javascript'
   /** Schema of error bodies, if it is not `Problem`. Errors before routing are always a `Problem`. */
   readonly refusal?: TSchema
 }

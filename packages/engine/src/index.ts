@@ -6,6 +6,7 @@
 export { checkCohort, checkFlag } from './compile/check.ts'
 export type { CompiledFlag } from './compile/compiler.ts'
 export type { Requirements } from './compile/requirements.ts'
+export { type Coverage, coverageOf } from './definition/coverage.ts'
 export type {
   CohortDefinition,
   Definitions,
@@ -18,8 +19,10 @@ export type { Issue, IssueCode } from './definition/issue.ts'
 export { type Operator, operators } from './definition/operator.ts'
 export { usesCohorts, usesFlags, usesOf } from './definition/references.ts'
 export { isServerOnly } from './definition/server-only.ts'
+export { type OpenFeatureReason, type OpenFeatureResult, openFeatureResult } from './evaluate/openfeature.ts'
 export type { Outcome, Reason, ReasonCode } from './evaluate/outcome.ts'
 export type { Results } from './evaluate/results.ts'
+export type { FlagValue } from './explain/reachable-values.ts'
 export type {
   CohortTrace,
   ConditionTrace,

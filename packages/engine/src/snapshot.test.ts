@@ -54,6 +54,24 @@ describe('results', () => {
   })
 })
 
+describe('the requirements of one flag', () => {
+  it('include those of its dependencies and leave out those of other flags', () => {
+    const flags = [
+      flag(1, one(person('plan'))),
+      flag(2, one(depends(1), group('size', 0))),
+      flag(3, one(inCohort(5)), { ensureExperienceContinuity: true }),
+    ]
+    const snapshot = compile(project(flags, { cohorts: [{ id: 5, isStatic: true, filters: {} }] }), options)
+    const second = snapshot.requirementsOf('flag-2')!
+    expect([...second.personProperties]).toEqual(['plan', 'size'])
+    expect([...second.groupProperties.get('company')!]).toEqual(['size'])
+    expect([second.staticCohorts.size, second.continuityFlags]).toEqual([0, []])
+    const third = snapshot.requirementsOf('flag-3')!
+    expect([[...third.staticCohorts], third.continuityFlags]).toEqual([[5], ['flag-3']])
+    expect(snapshot.requirementsOf('unknown')).toBeUndefined()
+  })
+})
+
 describe('an empty distinct id', () => {
   it('is in bucket 0 of every rollout and variant, one flag at a time and all together', () => {
     const variants = ['first', 'second'].map(key => ({ key, rollout_percentage: 50 }))

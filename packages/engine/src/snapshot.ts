@@ -7,6 +7,7 @@ import { evaluateAll, evaluateSome, newRun } from './evaluate/evaluate.ts'
 import { Results } from './evaluate/results.ts'
 import type { Run } from './evaluate/run.ts'
 import { explainFlag } from './explain/explain.ts'
+import { type FlagValue, reachableValues } from './explain/reachable-values.ts'
 import type { Trace } from './explain/trace.ts'
 
 export interface EvaluateOptions {
@@ -80,6 +81,7 @@ export class Snapshot {
   readonly #parts: Parts
   readonly #project: Project
   #requirements: Requirements | undefined
+  #reachable: readonly ReadonlySet<FlagValue>[] | undefined
   #issues: ReadonlyMap<number, readonly Issue[]> | undefined
   /** Evaluation state, reused to avoid allocations. */
   #idle: Run | undefined
@@ -104,6 +106,20 @@ export class Snapshot {
   get requirements(): Requirements {
     this.#requirements ??= requirementsOf(this.flags, this.#project.compiler)
     return this.#requirements
+  }
+
+  /** What one flag and its dependencies read; undefined when there is no such flag. */
+  requirementsOf(key: string): Requirements | undefined {
+    const index = this.#project.index.ofKey(key)
+    if (index === undefined) return undefined
+    const flags = Array.from(withDependencies(this.#project, [index]), position => this.flags[position]!)
+    return requirementsOf(flags, this.#project.compiler)
+  }
+
+  /** The values that a flag can have, by its position in `flags`. A single one proves that the flag is constant. */
+  get reachable(): readonly ReadonlySet<FlagValue>[] {
+    this.#reachable ??= reachableValues(this.#project)
+    return this.#reachable
   }
 
   /** Evaluates flags for one subject. Never throws and has no side effects. */

@@ -10,7 +10,9 @@ import { serveChanges } from './api/streams/change-routes.ts'
 import { serveStreams } from './api/streams/stream-routes.ts'
 import type { Config } from './config.ts'
 import { serveEvaluation } from './evaluation/evaluation-routes.ts'
+import { servePlayground } from './evaluation/playground-routes.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
+import { serveAccessControls } from './features/access/access-controls/access-control-routes.ts'
 import { serveAccess } from './features/access/access-routes.ts'
 import { serveRoleAccess } from './features/access/role-access-routes.ts'
 import type { GatedWrites } from './features/approvals/gated-writes.ts'
@@ -24,7 +26,9 @@ import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
 import { serveBulkFlags } from './features/flag-bulk/bulk-routes.ts'
 import { serveOrganizationFlags } from './features/flag-copies/organization-flag-routes.ts'
+import { serveFlagDetails } from './features/flag-details/flag-details-routes.ts'
 import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
+import { serveFlagList } from './features/flag-list/flag-list-routes.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
@@ -45,6 +49,7 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
 import { createServeRoute } from './http/routes/serve-route.ts'
@@ -55,6 +60,7 @@ import type { Instant } from './instant.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
 import type { Tracing } from './observability/telemetry/tracing.ts'
+import type { Outgoing } from './outgoing/outgoing.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
 import type { Serving } from './serving.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
@@ -91,6 +97,8 @@ export interface AppDeps {
   readonly scanner: Scanner
   readonly tracing: Tracing | undefined
   readonly writes: GatedWrites
+  /** Requests to webhooks. */
+  readonly outgoing: Outgoing
   /** How many people a change of a flag concerns. */
   readonly measure: (save: FlagSave) => Promise<Impact | undefined>
   /** There is background work on cohorts. */
@@ -117,6 +125,7 @@ export function createApp({
   serving,
   tracing,
   writes,
+  outgoing,
   measure,
   now,
 }: AppDeps): FastifyInstance {
@@ -140,18 +149,23 @@ export function createApp({
   serveProjects(serve, { database, now })
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
+  serveFlagDetails(serve, { database, snapshots: serving.snapshots, now })
   serveFlagIntents(serve, { writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
+  serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })
   serveChangeRequests(serve, { database, writes, measure, now })
   serveFlagVersions(serve, { database, writes, now })
   serveBulkFlags(serve, { database, writes, now })
-  serveSchedules(serve, { database, now })
+  serveSchedules(serve, { database, writes, now })
+  serveFlagList(serve, { database, changes, writes, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
+  servePlayground(serve, serving)
   serveOrganizationFlags(serve, { database, writes, now })
+  serveAccessControls(serve, { database, now })
   serveRoleAccess(serve, { database, now })
   serveCohorts(serve, { database, writes, scanner, onCohortWork, now })
   serveImpact(serve, { database, scanner, onCohortWork, now })

@@ -285,7 +285,7 @@ export const settings = {
     variable: 'HALYARD_TRUSTED_ORIGINS',
     fallback: '',
     describes:
-      'Origins in private networks that plugins can be granted access to, separated by commas: `http://chat.internal:8080`.',
+      'Origins in private networks that plugins can be granted access to and webhooks can name, separated by commas: `http://chat.internal:8080`.',
     read: origins,
   }),
   upstream: setting({

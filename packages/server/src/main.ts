@@ -27,6 +27,7 @@ import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import { createEventLabels } from './features/rollback/event-labels.ts'
 import { rollbackJob } from './features/rollback/roll-back.ts'
 import { scheduleJob } from './features/schedules/run-schedules.ts'
+import { webhookJob } from './features/webhooks/deliver-webhooks.ts'
 import { callInProcess } from './http/server/call-in-process.ts'
 import { type Instant, instantOf } from './instant.ts'
 import { createJobRunner, type JobRunner } from './jobs/job-runner.ts'
@@ -39,6 +40,7 @@ import { databaseReadiness } from './observability/operations-routes.ts'
 import { createPluginCounters } from './observability/plugin-metrics.ts'
 import { watchChanges, watchStorage } from './observability/storage-metrics.ts'
 import type { Telemetry } from './observability/telemetry/telemetry.ts'
+import { createGuardedClient } from './outgoing/guarded-client.ts'
 import { createServing, type Serving, storedSource } from './serving.ts'
 import { createChangeFeed, endOf } from './storage/changes/change-feed.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -198,6 +200,10 @@ export async function createHalyard(
     const onCohortWork = coalesce(async () => {
       if (config.schedulerSeconds > 0) await jobs.runDue(now())
     })
+    const outgoing = createGuardedClient({
+      trustedOrigins: config.trustedOrigins,
+      ...(telemetry?.tracing && { outgoingHeaders: telemetry.tracing.outgoingHeaders }),
+    })
     const measure = (save: FlagSave) => measureImpact(database, scanner, save, now())
     const writes = createGatedWrites({ database, guard: plugins.guard, measure, now })
     const app = createApp({
@@ -218,6 +224,7 @@ export async function createHalyard(
       serving,
       tracing: telemetry?.tracing,
       writes,
+      outgoing,
       measure,
       now,
     })
@@ -247,6 +254,7 @@ export async function createHalyard(
         changeRequestJob(writes, (request, error) =>
           log.warn({ err: error, changeRequest: request.id }, 'a change request could not be applied'),
         ),
+        webhookJob({ outgoing, secretBox: plugins.secretBox }),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
       ],
       now,
@@ -285,6 +293,7 @@ export async function createHalyard(
         await ingest.drained()
         await scanner.close()
         await jobs.close()
+        await outgoing.close()
         await plugins.close()
         clearInterval(poll)
         serving.close()

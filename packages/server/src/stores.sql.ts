@@ -14,6 +14,7 @@ import { sqlEnvironmentStore } from './features/environments/environment-store.s
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
 import { sqlUsageStore } from './features/events/usage/usage-store.sql.ts'
+import { sqlFlagDetailsStore } from './features/flag-details/flag-details-store.sql.ts'
 import { type CommittedFlags, createCommittedFlags } from './features/flags/committed-flags.ts'
 import { createFlagCounts, type FlagCounts } from './features/flags/flag-counts.ts'
 import { sqlFlagStore } from './features/flags/flag-store.sql.ts'
@@ -31,6 +32,7 @@ import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
+import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
 import { sqlInstanceStore } from './storage/instance-store.sql.ts'
@@ -79,6 +81,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   dashboards: ({ db }) => sqlDashboardStore(db),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
+  flagDetails: ({ db }) => sqlFlagDetailsStore(db),
   flags: context => sqlFlagStore(context.db, context),
   freezes: ({ db }) => sqlFreezeStore(db),
   groups: ({ db }) => sqlGroupStore(db),
@@ -98,6 +101,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   schedules: ({ db }) => sqlScheduleStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
   usage: ({ db }) => sqlUsageStore(db),
+  webhooks: ({ db }) => sqlWebhookStore(db),
 }
 
 /** A transaction needs a few of the many stores: each is created on first access. */

@@ -12,6 +12,7 @@ import type { EnvironmentStore } from './features/environments/environment-store
 import type { ReceivedBatchStore } from './features/events/ingest/received-batch-store.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
 import type { UsageStore } from './features/events/usage/usage-store.ts'
+import type { FlagDetailsStore } from './features/flag-details/flag-details-store.ts'
 import type { FlagStore } from './features/flags/flag-store.ts'
 import type { FreezeStore } from './features/freezes/freeze-store.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
@@ -26,6 +27,7 @@ import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-sto
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
 import type { ChangeLog } from './storage/changes/changes.ts'
@@ -44,6 +46,7 @@ export interface Stores {
   readonly dashboards: DashboardStore
   readonly environments: EnvironmentStore
   readonly eventCounts: EventCountStore
+  readonly flagDetails: FlagDetailsStore
   readonly flags: FlagStore
   readonly freezes: FreezeStore
   readonly groups: GroupStore
@@ -63,6 +66,7 @@ export interface Stores {
   readonly signInFailures: SignInFailureStore
   readonly schedules: ScheduleStore
   readonly usage: UsageStore
+  readonly webhooks: WebhookStore
 }
 
 export interface ReadLimits {

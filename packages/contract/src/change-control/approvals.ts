@@ -75,6 +75,12 @@ export const ApprovalPolicy = Type.Object(
       description: 'A request that is not approved by then expires.',
       examples: [336],
     }),
+    reapprove_percent: Nullable(Type.Integer({ description: 'See the request body of the policy.', examples: [10] })),
+    reapprove_people: Nullable(Type.Integer({ description: 'See the request body of the policy.', examples: [1000] })),
+    emergency_roles: Type.Array(Type.String(), {
+      description: 'Ids of roles whose members can send `X-Halyard-Emergency`, besides owners.',
+      examples: [[]],
+    }),
     enabled: Type.Boolean({ description: 'Whether the policy is in force.', examples: [true] }),
     created_by: UserBasic,
     created_at: Instant('When the policy was created.'),
@@ -96,6 +102,31 @@ const policyFields = {
       minimum: 1,
       maximum: expiresAfterHoursMax,
       description: 'A request that is not approved by then expires; default 14 days.',
+    }),
+  ),
+  reapprove_percent: Type.Optional(
+    Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000,
+        description:
+          'Approval is needed again when the people affected have grown by more percent since; default 10, null for no limit.',
+      }),
+    ),
+  ),
+  reapprove_people: Type.Optional(
+    Nullable(
+      Type.Integer({
+        minimum: 0,
+        maximum: 1_000_000_000,
+        description: 'The same for a number of people; default 1000.',
+      }),
+    ),
+  ),
+  emergency_roles: Type.Optional(
+    Type.Array(IdInput(), {
+      maxItems: approversMax,
+      description: 'Ids of roles whose members can send `X-Halyard-Emergency`, besides owners.',
     }),
   ),
   enabled: Type.Optional(Type.Boolean({ description: 'Whether the policy is in force; default true.' })),
@@ -409,6 +440,16 @@ export const changeRequestRoutes = {
       operationId: 'cancelChangeRequest',
       summary: 'Cancel the own request (an admin can cancel any)',
       description: 'A request that was applied or has ended cannot be cancelled.',
+    },
+    { reason: Reason },
+  ),
+  claim: action(
+    'claim',
+    {
+      operationId: 'claimChangeRequest',
+      summary: 'Take over the request of someone who left the organization',
+      description:
+        'The caller becomes the requester: the caller’s own approval then counts only where the policy allows it.',
     },
     { reason: Reason },
   ),

@@ -2,7 +2,7 @@ import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inOrganization, route } from '../route.ts'
-import { IdParam, Instant, InstantInput, Nullable, OrganizationParams } from '../schema.ts'
+import { IdInput, IdParam, Instant, InstantInput, Nullable, OrganizationParams } from '../schema.ts'
 
 /** A recurring freeze lasts at most this long. */
 export const freezeMinutesMax = 31 * 24 * 60
@@ -27,6 +27,10 @@ export const Freeze = Type.Object(
     duration_minutes: Nullable(Type.Integer({ description: 'How long a recurring freeze lasts.', examples: [null] })),
     time_zone: Type.String({ description: 'IANA time zone of `rrule`.', examples: ['UTC'] }),
     reason: Type.String({ description: 'Why changes are frozen.', examples: ['Black Friday'] }),
+    except_roles: Type.Array(Type.String(), {
+      description: 'Ids of roles whose members are not held up.',
+      examples: [[]],
+    }),
     is_active: Type.Boolean({ description: 'Whether it is in force now.' }),
     current_end: Nullable(Instant('When the freeze that is in force ends.')),
     next_start: Nullable(Instant('When it starts the next time; null when it is over.')),
@@ -90,6 +94,9 @@ export const freezeRoutes = {
         description: 'Why changes are frozen.',
         examples: ['Black Friday'],
       }),
+      except_roles: Type.Optional(
+        Type.Array(IdInput(), { maxItems: 100, description: 'Ids of roles whose members are not held up.' }),
+      ),
     }),
     answers: { 201: Freeze },
   }),

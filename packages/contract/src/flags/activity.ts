@@ -60,6 +60,8 @@ export const activityQuery = {
   offset: Type.Optional(Type.Integer({ description: 'Index of the first entry.' })),
   page: Type.Optional(Type.Integer({ description: 'Page number from 1, instead of offset.' })),
   user: Type.Optional(Type.String({ description: 'Only entries by this user (id, UUID or email).' })),
+  activity: Type.Optional(Type.String({ description: 'Only entries of this kind, such as `created`.' })),
+  entry_id: Type.Optional(Type.Integer({ description: 'Only the entry with this id.' })),
   date_from: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries at or after this instant.' })),
   date_to: Type.Optional(Type.String({ format: 'date-time', description: 'Only entries before this instant.' })),
 }

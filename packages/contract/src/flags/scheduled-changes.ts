@@ -59,7 +59,16 @@ export const ScheduledChange = Type.Object(
         examples: [null],
       }),
     ),
-    executed_at: Nullable(Instant('When it was done, or the last step taken.', null)),
+    executed_at: Nullable(Instant('When it was done, or the last step taken; null while it recurs.', null)),
+    last_executed_at: Nullable(Instant('When it last ran.', null)),
+    frozen_until: Nullable(Instant('Its next run falls into a freeze and waits until then.', null)),
+    is_recurring: Type.Boolean({ description: 'Whether it repeats; false with a recurrence means paused.' }),
+    recurrence_interval: Nullable(Type.String({ description: 'How often it repeats.', examples: [null] })),
+    cron_expression: Nullable(Type.String({ description: 'When it repeats.', examples: ['0 9 * * 1-5'] })),
+    timezone: Type.String({ description: 'Time zone of the recurrence.', examples: ['Europe/Berlin'] }),
+    end_date: Nullable(Instant('When it stops repeating.', null)),
+    pair_id: Nullable(Type.String({ description: 'The same for both changes of a pair.', examples: [null] })),
+    change_request: Nullable(Type.Integer({ description: 'The change request that approved it.', examples: [null] })),
     created_at: Instant('When the change was scheduled.'),
     created_by: UserBasic,
     updated_at: Instant('When the change was last edited.'),
@@ -67,6 +76,25 @@ export const ScheduledChange = Type.Object(
   { title: 'ScheduledChange', description: 'A change of a flag at a later time.' },
 )
 export type ScheduledChange = Static<typeof ScheduledChange>
+
+const cronText =
+  'Five fields (minute, hour, day, month, weekday) in the time zone, such as `0 9 * * 1-5`; at most every 5 minutes.'
+const Interval = Type.Union(
+  [Type.Literal('daily'), Type.Literal('weekly'), Type.Literal('monthly'), Type.Literal('yearly')],
+  { description: 'How often it repeats, counted from `scheduled_at` in local time. Either this or `cron_expression`.' },
+)
+const Cron = Type.String({ maxLength: 100, description: cronText, examples: ['0 9 * * 1-5'] })
+const recurrenceFields = {
+  is_recurring: Type.Optional(
+    Type.Boolean({ description: 'Repeats it. `false` pauses a recurring change; its recurrence is kept.' }),
+  ),
+  recurrence_interval: Type.Optional(Nullable(Interval)),
+  cron_expression: Type.Optional(Nullable(Cron)),
+  timezone: Type.Optional(
+    Type.String({ maxLength: 100, description: 'IANA time zone; default that of the project.', examples: ['UTC'] }),
+  ),
+  end_date: Type.Optional(Nullable(InstantInput('When it stops repeating.'))),
+}
 
 const tag = 'Scheduled changes'
 const changes = '/api/projects/:project_id/scheduled_changes' as const
@@ -98,15 +126,26 @@ export const scheduledChangeRoutes = {
     operationId: 'createScheduledChange',
     summary: 'Schedule a change of a flag, or a gradual rollout',
     description:
-      'The change runs once across all nodes; steps missed during downtime run on recovery. The caller must be able to edit the flag at that time too.',
+      'Runs once across all nodes; what downtime missed runs once on recovery. Where the change needs approval, this answers 409 with the change request it opened; that approval holds for every run. During a freeze it waits.',
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({
       record_id: Type.Union([RecordId, Type.Integer()], { description: 'Id of the flag.', examples: [12] }),
       model_name: Type.Optional(Type.Literal('FeatureFlag', { description: 'Always `FeatureFlag`.' })),
       payload: Payload,
-      scheduled_at: Type.Optional(InstantInput('Required, except for a ramp.')),
+      scheduled_at: Type.Optional(InstantInput('Required, except for a ramp and with `cron_expression`.')),
+      ...recurrenceFields,
+      pair: Type.Optional(
+        Type.Object(
+          {
+            scheduled_at: Type.Optional(InstantInput('When it is reverted; not needed with `cron_expression`.')),
+            cron_expression: Type.Optional(Cron),
+          },
+          { description: 'Also schedules the opposite of `update_status`, such as off at 17.' },
+        ),
+      ),
     }),
+    mayConflict: true,
     answers: { 201: ScheduledChange },
   }),
   get: route({
@@ -132,7 +171,9 @@ export const scheduledChangeRoutes = {
     body: Type.Object({
       payload: Type.Optional(Payload),
       scheduled_at: Type.Optional(InstantInput('When the change is due.')),
+      ...recurrenceFields,
     }),
+    mayConflict: true,
     answers: { 200: ScheduledChange },
   }),
   remove: route({
@@ -140,7 +181,7 @@ export const scheduledChangeRoutes = {
     path: `${changes}/:id`,
     tag,
     operationId: 'deleteScheduledChange',
-    summary: 'Cancel a scheduled change; steps that were applied remain',
+    summary: 'Cancel a scheduled change and its pair; steps that were applied remain',
     description: 'Removes the record, also of a change that is done.',
     access: inProject('feature_flag:write'),
     params: ChangeParams,

@@ -63,6 +63,8 @@ export class PredicatePool {
   readonly reads: Reads[] = []
   /** By predicate: why its value is invalid for its operator. */
   readonly valueIssues = new Map<number, ValueIssue>()
+  /** By predicate about another flag: whether one of its values is the expected one. */
+  readonly expected = new Map<number, (value: boolean | string) => boolean>()
   /** Whether any filter refers to another flag. */
   hasReferences = false
   /** Whether any filter always fails. */
@@ -145,10 +147,12 @@ export class PredicatePool {
   }
 
   #idOfFlag({ reference, expected }: FlagProperty): number {
-    return this.#intern(`flag ${JSON.stringify([reference, expected])}`, () => ({
+    const id = this.#intern(`flag ${JSON.stringify([reference, expected])}`, () => ({
       predicate: flagPredicate(reference, expected),
       reads: { kind: 'flag', reference },
     }))
+    this.expected.set(id, value => evaluatesTo(value, expected))
+    return id
   }
 
   #idOfCohort({ id, excluded }: CohortProperty, entity: number): number {

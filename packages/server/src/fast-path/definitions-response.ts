@@ -30,7 +30,7 @@ export function createDefinitionsHeads(common: Readonly<Record<string, string>>,
   return (definitions: DefinitionsBody, ifNoneMatch: string | undefined) => {
     let heads = known.get(definitions)
     if (heads === undefined) {
-      const headers = { ...common, ...definitionsHeaders(definitions.etag) }
+      const headers = { ...common, ...definitionsHeaders(definitions) }
       heads = { 200: encodedHeads(200, { ...headers, 'content-type': contentType }), 304: encodedHeads(304, headers) }
       known.set(definitions, heads)
     }

@@ -16,7 +16,7 @@ export interface AccessLogEntry {
 export type AccessLogMode = 'errors' | 'sampled' | 'all' | 'off'
 
 export interface AccessLog {
-  /** Whether to log the response to an evaluation request. Asked once per response, so that it can sample. */
+  /** Whether to log the response to an evaluation request. Called once per response, so that it can sample. */
   wants(status: number): boolean
 }
 

@@ -1,6 +1,6 @@
 import { Counter, type Registry } from 'prom-client'
 
-/** Background failures that no response reports, because something else makes up for them. */
+/** Background failures that Halyard recovers from, so that no response reports them. */
 export type FailureKind =
   /** NOTIFY failed: other nodes read the change at their next poll. */
   | 'change_notify'
@@ -10,7 +10,7 @@ export type FailureKind =
   | 'change_read'
   /** A sibling worker did not acknowledge a change in time. */
   | 'worker_apply_timeout'
-  /** A changed project could not be read; the version in memory is served on. */
+  /** A changed project could not be read; the version in memory is still served. */
   | 'snapshot_refresh'
 
 const kinds: readonly FailureKind[] = [
@@ -28,7 +28,7 @@ export interface FailureCounters {
 export function createFailureCounters(registry: Registry): FailureCounters {
   const failures = new Counter({
     name: 'halyard_background_failures_total',
-    help: 'Failures in the background that were made up for, by kind.',
+    help: 'Background failures that Halyard recovered from, by kind.',
     labelNames: ['kind'],
     registers: [registry],
   })

@@ -94,7 +94,7 @@ export function watchChanges(
   observeGauge(
     registry,
     'halyard_snapshot_age_seconds',
-    'Time since this process last knew that its projects in memory are current.',
+    'Time since this process last verified that its projects in memory are current.',
     () => (performance.now() - readAt) / 1000,
     'max',
   )

@@ -18,7 +18,15 @@ type VersionedTable =
   | 'plugin_configs'
   | 'plugins'
   | 'scheduled_changes'
-type SentTable = 'api_keys' | 'dashboards' | 'organizations' | 'projects' | 'resource_access' | 'roles' | 'users'
+type SentTable =
+  | 'api_keys'
+  | 'dashboards'
+  | 'organizations'
+  | 'projects'
+  | 'resource_access'
+  | 'roles'
+  | 'users'
+  | 'webhooks'
 
 /** Saves a row whose new version is one above the stored one. Raises `StaleWrite` when another transaction saved first. */
 export async function saveVersioned<T extends VersionedTable>(

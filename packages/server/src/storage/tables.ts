@@ -1,13 +1,15 @@
 import type { Generated } from 'kysely'
 import type { ApprovalTables } from './rows/approval-tables.ts'
 import type { ChangeControlTables } from './rows/change-control-tables.ts'
+import type { FlagDetailTables } from './rows/flag-detail-tables.ts'
 import type { PluginTables } from './rows/plugin-tables.ts'
+import type { WebhookTables } from './rows/webhook-tables.ts'
 
 /**
  * The rows as they are stored. Portable columns throughout (ADR 2): integer booleans, JSON as text, instants as text that sorts.
  * Only `*.sql.ts` files read this; they turn rows into domain values and back.
  */
-export interface Tables extends PluginTables, ApprovalTables, ChangeControlTables {
+export interface Tables extends PluginTables, ApprovalTables, ChangeControlTables, FlagDetailTables, WebhookTables {
   users: UserRow
   organizations: OrganizationRow
   memberships: MembershipRow
@@ -256,6 +258,16 @@ export interface ScheduledChangeRow {
   attempts: number
   failure_reason: string | null
   executed_at: string | null
+  is_recurring: number
+  recurrence_interval: string | null
+  cron_expression: string | null
+  timezone: string
+  first_at: string | null
+  end_date: string | null
+  last_executed_at: string | null
+  pair_id: string | null
+  change_request_id: number | null
+  content_hash: string | null
   created_by_id: number
   created_at: string
   updated_at: string

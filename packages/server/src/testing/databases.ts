@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import pg from 'pg'
@@ -19,8 +19,10 @@ export async function createTestDatabase(
 ): Promise<TestDatabase> {
   if (dialect === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'halyard-sqlite-'))
+    const path = join(folder, 'halyard.db')
+    if (kind === 'migrated') copyFileSync(inject('sqliteTemplate'), path)
     return {
-      url: `sqlite:${join(folder, 'halyard.db')}`,
+      url: `sqlite:${path}`,
       drop: async () => rmSync(folder, { recursive: true, force: true }),
     }
   }

@@ -66,6 +66,15 @@ export const patchCases: readonly PatchCase[] = [
     without: { version: 'a precondition of the change, not a field' },
     tied: [['active', 'performed_rollback', 'Enabling a flag clears the mark of an earlier rollback.']],
   },
+  {
+    path: `${project}/feature_flags/:id/details`,
+    setUp: async s => ({ path: `${await made(s, `${s.project}/feature_flags/`, { key: 'detailed' })}details/` }),
+    values: {
+      expected_end: ['2030-01-31', '2031-01-31'],
+      links: [[{ title: 'first', url: 'https://example.com/1' }], [{ title: 'second', url: 'https://example.com/2' }]],
+    },
+    without: { owner: 'names a member; has a test of its own' },
+  },
   ...[
     { path: project, own: (_s: Scenario, id: number) => `/api/projects/${id}/` },
     { path: '/api/environments/:project_id', own: (_s: Scenario, id: number) => `/api/environments/${id}/` },
@@ -174,7 +183,8 @@ export const patchCases: readonly PatchCase[] = [
     async setUp(s) {
       const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'scheduled' })
       const change = { operation: 'update_status', value: false }
-      const plan = { record_id: flag.id, payload: change, scheduled_at: hours(1).toISOString() }
+      const recurrence = { is_recurring: true, recurrence_interval: 'monthly' }
+      const plan = { record_id: flag.id, payload: change, scheduled_at: hours(1).toISOString(), ...recurrence }
       return { path: await made(s, `${s.project}/scheduled_changes/`, plan) }
     },
     values: {
@@ -183,8 +193,16 @@ export const patchCases: readonly PatchCase[] = [
         { operation: 'update_status', value: false },
       ],
       scheduled_at: [hours(24).toISOString(), hours(48).toISOString()],
+      is_recurring: [false, true],
+      recurrence_interval: ['daily', 'weekly'],
+      timezone: ['Europe/Berlin', 'Asia/Tokyo'],
+      end_date: [hours(9000).toISOString(), hours(9001).toISOString()],
     },
-    shown: { scheduled_at: body => new Date(String(body.scheduled_at)).toISOString() },
+    apart: { cron_expression: 'excludes recurrence_interval' },
+    shown: {
+      scheduled_at: body => new Date(String(body.scheduled_at)).toISOString(),
+      end_date: body => new Date(String(body.end_date)).toISOString(),
+    },
   },
   {
     path: `${project}/approval_policies/:policy_id`,
@@ -196,10 +214,27 @@ export const patchCases: readonly PatchCase[] = [
       conditions: [{ type: 'author_is_key' }, { type: 'tag', value: 'first' }],
       allow_self_approve: [true, false],
       expires_after_hours: [1, 2],
+      reapprove_percent: [1, 2],
+      reapprove_people: [1, 2],
     },
     without: {
       approver_config: 'needs users and roles; has a test of its own',
+      emergency_roles: 'needs roles; has a test of its own',
       enabled: 'would gate the other cases',
+    },
+  },
+  {
+    path: `${project}/webhooks/:webhook_id`,
+    setUp: async s => ({
+      path: await made(s, `${s.project}/webhooks/`, { name: 'patched', url: 'https://example.com/' }),
+    }),
+    values: {
+      name: ['first', 'second'],
+      url: ['https://example.com/first', 'https://example.com/second'],
+      format: ['slack', 'discord'],
+      events: [['flag.created'], ['flag.deleted']],
+      tag: ['first', 'second'],
+      enabled: [false, true],
     },
   },
   {

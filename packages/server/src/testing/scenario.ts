@@ -22,6 +22,7 @@ export interface Client {
   get(path: string, headers?: Record<string, string>): Promise<Reply>
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
   patch(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
+  put(path: string, body?: unknown, headers?: Record<string, string>): Promise<Reply>
   delete(path: string, headers?: Record<string, string>): Promise<Reply>
   /** Anything else: raw bodies, other methods. */
   send(path: string, init: RequestInit): Promise<Reply>
@@ -149,6 +150,7 @@ export function clientOf(url: string, key: string | undefined): Client {
     delete: (path, headers) => send(path, { method: 'DELETE', ...(headers && { headers }) }),
     post: withBody('POST'),
     patch: withBody('PATCH'),
+    put: withBody('PUT'),
     send,
   }
 }

@@ -2,9 +2,12 @@ import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js'
 import 'swagger-ui-dist/swagger-ui.css'
 import './api-docs.css'
 import { accessibleComponents, labelControls } from './accessible.ts'
+import { followColorScheme } from './color-scheme.ts'
 import { searchOperations } from './search-operations.ts'
 
 /** The API reference at `/api/docs/`: Swagger UI with the document of this server, without any external request. */
+
+followColorScheme(document.documentElement)
 const reference = document.querySelector('#reference')!
 
 SwaggerUI({

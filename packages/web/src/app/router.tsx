@@ -8,7 +8,9 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
+import { readRequestFilter } from '../change-requests/request-filter.ts'
 import { readFlagTab } from '../flags/flag-tabs.ts'
+import { readActivitySearch } from '../flags/history/activity-search.ts'
 import { readFlagSearch } from '../flags/list/flag-search.ts'
 import { readPluginListTab, readPluginTab } from '../plugins/plugin-tabs.ts'
 import type { Services } from '../services/services.ts'
@@ -86,6 +88,7 @@ const flag = createRoute({
 const activity = createRoute({
   getParentRoute: () => project,
   path: '/activity',
+  validateSearch: readActivitySearch,
   component: lazyRouteComponent(() => import('../flags/history/activity-page.tsx'), 'ActivityPage'),
 })
 const explain = createRoute({
@@ -122,10 +125,36 @@ const cohort = createRoute({
   path: '/cohorts/$cohortId',
   component: lazyRouteComponent(() => import('../cohorts/cohort-page.tsx'), 'CohortPage'),
 })
+const health = createRoute({
+  getParentRoute: () => project,
+  path: '/health',
+  component: lazyRouteComponent(() => import('../health/health-page.tsx'), 'HealthPage'),
+})
+const playground = createRoute({
+  getParentRoute: () => project,
+  path: '/playground',
+  component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
   component: lazyRouteComponent(() => import('../projects/project-page.tsx'), 'ProjectPage'),
+})
+const requests = createRoute({
+  getParentRoute: () => project,
+  path: '/requests',
+  validateSearch: readRequestFilter,
+  component: lazyRouteComponent(() => import('../change-requests/requests-page.tsx'), 'RequestsPage'),
+})
+const changeRequest = createRoute({
+  getParentRoute: () => project,
+  path: '/requests/$requestId',
+  component: lazyRouteComponent(() => import('../change-requests/request-page.tsx'), 'RequestPage'),
+})
+const webhooks = createRoute({
+  getParentRoute: () => project,
+  path: '/settings/webhooks',
+  component: lazyRouteComponent(() => import('../webhooks/webhooks-page.tsx'), 'WebhooksPage'),
 })
 const organization = createRoute({ getParentRoute: () => shell, path: '/organization/$organizationId' })
 const members = createRoute({
@@ -137,6 +166,21 @@ const roles = createRoute({
   getParentRoute: () => organization,
   path: '/roles',
   component: lazyRouteComponent(() => import('../organizations/roles-page.tsx'), 'RolesPage'),
+})
+const environments = createRoute({
+  getParentRoute: () => organization,
+  path: '/environments',
+  component: lazyRouteComponent(() => import('../environments/environments-page.tsx'), 'EnvironmentsPage'),
+})
+const environmentSet = createRoute({
+  getParentRoute: () => organization,
+  path: '/environments/$setId',
+  component: lazyRouteComponent(() => import('../environments/compare-page.tsx'), 'ComparePage'),
+})
+const freezes = createRoute({
+  getParentRoute: () => organization,
+  path: '/freezes',
+  component: lazyRouteComponent(() => import('../change-control/freezes/freezes-page.tsx'), 'FreezesPage'),
 })
 const plugins = createRoute({
   getParentRoute: () => organization,
@@ -165,8 +209,25 @@ const tree = root.addChildren([
     home,
     account,
     unknown,
-    project.addChildren([flags, newFlag, flag, activity, explain, persons, person, groups, cohorts, cohort, settings]),
-    organization.addChildren([members, roles, plugins, plugin]),
+    project.addChildren([
+      flags,
+      newFlag,
+      flag,
+      activity,
+      explain,
+      persons,
+      person,
+      groups,
+      cohorts,
+      cohort,
+      health,
+      playground,
+      settings,
+      webhooks,
+      requests,
+      changeRequest,
+    ]),
+    organization.addChildren([members, roles, environments, environmentSet, freezes, plugins, plugin]),
   ]),
 ])
 

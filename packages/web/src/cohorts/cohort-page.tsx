@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Progress, Stack } from '@mantine/core'
+import { Progress, Stack, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -10,6 +10,7 @@ import { useCall } from '../services/services.ts'
 import { ConfirmButton } from '../ui/dialog/confirm-button.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { UsedBy } from '../used-by/used-by.tsx'
 import { CohortForm } from './cohort-form.tsx'
 import { CohortPeople } from './cohort-people.tsx'
 
@@ -89,7 +90,12 @@ function DeleteCohort({ projectId, cohort }: { projectId: string; cohort: Cohort
   return (
     <ConfirmButton
       label={t.flags.bulkDelete}
-      question={t.cohorts.deleteQuestion(cohort.name)}
+      question={
+        <Stack gap="sm">
+          <Text>{t.cohorts.deleteQuestion(cohort.name)}</Text>
+          <UsedBy projectId={projectId} of={{ cohort: cohort.id }} />
+        </Stack>
+      }
       done={t.cohorts.deleted(cohort.name)}
       onConfirm={remove}
     />

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { sampleFlag } from '../testing/sample-flag.ts'
+import { sampleFlag, sampleSummary } from '../testing/sample-flag.ts'
 import { type FlagKind, type FlagPages, withFlags } from './flag-cache.ts'
 
 /** Newest first, as the server sends them. */
 const pages = (count: number, ...ids: number[][]): FlagPages => ({
-  pages: ids.map(page => ({ count, results: page.map(id => sampleFlag({ id })) })),
+  pages: ids.map(page => ({ count, results: page.map(id => sampleSummary({ id })) })),
   pageParams: ids.map((_, index) => index),
 })
 const idsOf = (data: FlagPages) => data.pages.map(page => page.results.map(({ id }) => id))
@@ -53,7 +53,7 @@ describe('a cached list of flags', () => {
   it('orders flags of the same instant by id', () => {
     const created_at = '2026-05-01T00:00:00.000Z'
     const data: FlagPages = {
-      pages: [{ count: 2, results: [sampleFlag({ id: 9, created_at }), sampleFlag({ id: 3, created_at })] }],
+      pages: [{ count: 2, results: [sampleSummary({ id: 9, created_at }), sampleSummary({ id: 3, created_at })] }],
       pageParams: [0],
     }
     expect(idsOf(update(data, 'live', { id: 5, created_at }))).toEqual([[9, 5, 3]])
@@ -62,7 +62,7 @@ describe('a cached list of flags', () => {
   it('leaves an older flag to a page that is not loaded yet', () => {
     const next = update(pages(10, [9, 8]), 'live', { id: 1 })
     expect(idsOf(next)).toEqual([[9, 8]])
-    expect(countsOf(next)).toEqual([11])
+    expect(countsOf(next)).toEqual([10])
   })
 
   it('appends an older flag when everything is loaded', () => {
@@ -73,5 +73,10 @@ describe('a cached list of flags', () => {
     const data = pages(2, [3, 2])
     expect(idsOf(update(data, 'stale', { id: 4 }))).toEqual([[3, 2]])
     expect(idsOf(update(data, 'stale', { id: 3, active: false }))).toEqual([[2]])
+  })
+
+  it('moves an archived flag to the archive', () => {
+    expect(idsOf(update(pages(2, [3, 2]), 'live', { id: 3, archived: true }))).toEqual([[2]])
+    expect(idsOf(update(pages(1, [2]), 'archived', { id: 3, archived: true }))).toEqual([[3, 2]])
   })
 })

@@ -1,19 +1,33 @@
-import type { Flag, FlagWrite } from '@halyard/contract'
+import type { Flag, FlagSummary, FlagWrite } from '@halyard/contract'
 import type { InfiniteData, QueryClient } from '@tanstack/react-query'
-import { type OptimisticFlag, rebased, visibleFlag, withoutPatch, withPatch } from './optimistic-flag.ts'
+import { summaryOf } from './flag-summary.ts'
+import {
+  type ListedFlag,
+  type OptimisticFlag,
+  rebased,
+  visibleFlag,
+  withoutPatch,
+  withPatch,
+} from './optimistic-flag.ts'
 
 /** Which flags a list holds. */
-export type FlagKind = 'live' | 'deleted' | 'stale'
+export type FlagKind = 'live' | 'deleted' | 'stale' | 'archived'
 
 export interface FlagPage {
   readonly count: number
-  readonly results: readonly Flag[]
+  readonly results: readonly FlagSummary[]
 }
 
 export type FlagPages = InfiniteData<FlagPage>
 
-const flagKinds = ['live', 'deleted', 'stale'] as const
+/** Up to this many flags are searched and sorted in the browser. It is the server's maximum page size. */
+export const flagsInMemoryMax = 1000
+
+const flagKinds = ['live', 'deleted', 'stale', 'archived'] as const
 export const listKey = (projectId: string, kind: FlagKind) => ['flags', projectId, kind] as const
+/** Pages of a long list, which the server searches and sorts. */
+export const windowKey = (projectId: string) => ['flag-window', projectId] as const
+export const facetsKey = (projectId: string) => ['flag-facets', projectId] as const
 export const flagKey = (projectId: string, flagId: number | string) => ['flag', projectId, String(flagId)] as const
 
 /** Not in the query cache, whose structural sharing would replace the patches by equal copies. */
@@ -32,7 +46,7 @@ export function cacheFlag(queries: QueryClient, projectId: string, flag: Flag): 
   cacheFlags(queries, projectId, [flag])
 }
 
-export function cacheFlags(queries: QueryClient, projectId: string, flags: readonly Flag[]): void {
+export function cacheFlags(queries: QueryClient, projectId: string, flags: readonly ListedFlag[]): void {
   const optimistic = optimisticOf(queries)
   const visible = flags.map(flag => {
     const key = optimisticKey(projectId, flag.id)
@@ -43,13 +57,15 @@ export function cacheFlags(queries: QueryClient, projectId: string, flags: reado
     return visibleFlag(next)
   })
   show(queries, projectId, visible)
+  if (flags.length > 0) refreshWindows(queries, projectId)
 }
 
 /** Shows a patch before the server has confirmed it. */
-export function applyPatch(queries: QueryClient, projectId: string, flag: Flag, patch: FlagWrite): void {
+export function applyPatch(queries: QueryClient, projectId: string, flag: ListedFlag, patch: FlagWrite): void {
   const optimistic = optimisticOf(queries)
   const key = optimisticKey(projectId, flag.id)
-  const base = cachedFlag(queries, projectId, flag.id) ?? flag
+  const cached = cachedFlag(queries, projectId, flag.id)
+  const base = cached && (hasDefinition(cached) || cached.version > flag.version) ? cached : flag
   const next = withPatch(optimistic.get(key), base, patch)
   optimistic.set(key, next)
   show(queries, projectId, [visibleFlag(next)])
@@ -70,7 +86,7 @@ export function settlePatch(
   const key = optimisticKey(projectId, flagId)
   const pending = optimistic.get(key)
   if (!pending) {
-    if (response) show(queries, projectId, [response])
+    if (response) cacheFlags(queries, projectId, [response])
     return
   }
   // A refetch stores server data directly; it is newer than the base when its version is.
@@ -83,32 +99,59 @@ export function settlePatch(
   if (next.patches.length > 0) optimistic.set(key, next)
   else optimistic.delete(key)
   show(queries, projectId, [visibleFlag(next)])
+  if (response) refreshWindows(queries, projectId)
 }
 
-/** The flag as any cached query has it. */
-function cachedFlag(queries: QueryClient, projectId: string, flagId: number): Flag | undefined {
+/** The flag as any cached query has it, with its definition if one does. */
+function cachedFlag(queries: QueryClient, projectId: string, flagId: number): ListedFlag | undefined {
   const single = queries.getQueryData<Flag>(flagKey(projectId, flagId))
   if (single) return single
-  for (const kind of flagKinds) {
-    for (const { results } of queries.getQueryData<FlagPages>(listKey(projectId, kind))?.pages ?? []) {
-      const found = results.find(({ id }) => id === flagId)
-      if (found) return found
-    }
+  const lists = flagKinds.flatMap(kind => queries.getQueryData<FlagPages>(listKey(projectId, kind))?.pages ?? [])
+  const windows = queries.getQueriesData<FlagPage>({ queryKey: windowKey(projectId) })
+  for (const page of [...lists, ...windows.map(([, data]) => data)]) {
+    const found = page?.results.find(({ id }) => id === flagId)
+    if (found) return found
   }
   return undefined
 }
 
-function show(queries: QueryClient, projectId: string, flags: readonly Flag[]): void {
-  for (const flag of flags) queries.setQueryData(flagKey(projectId, flag.id), flag)
+const hasDefinition = (flag: ListedFlag): flag is Flag => !('coverage' in flag)
+
+function show(queries: QueryClient, projectId: string, flags: readonly ListedFlag[]): void {
+  for (const flag of flags) {
+    const key = flagKey(projectId, flag.id)
+    if (hasDefinition(flag)) queries.setQueryData(key, flag)
+    else if ((queries.getQueryData<Flag>(key)?.version ?? flag.version) < flag.version) {
+      queries.invalidateQueries({ queryKey: key })
+    }
+  }
   for (const kind of flagKinds) {
     queries.setQueryData<FlagPages>(listKey(projectId, kind), data => data && withFlags(data, kind, flags))
   }
+  const changed = new Map(flags.map(flag => [flag.id, flag]))
+  queries.setQueriesData<FlagPage>({ queryKey: windowKey(projectId) }, page => {
+    if (!page?.results.some(({ id }) => changed.has(id))) return page
+    return { ...page, results: page.results.map(old => summaryOf(changed.get(old.id) ?? old, old)) }
+  })
 }
 
-export const invalidateFlagLists = (queries: QueryClient, projectId: string): Promise<void> =>
-  queries.invalidateQueries({ queryKey: ['flags', projectId] })
+/** What a change adds to a long list, removes from it or moves in it is for the server to say. */
+function refreshWindows(queries: QueryClient, projectId: string): void {
+  queries.invalidateQueries({ queryKey: windowKey(projectId) })
+  queries.invalidateQueries({ queryKey: facetsKey(projectId) })
+  for (const kind of flagKinds) {
+    const key = listKey(projectId, kind)
+    const count = queries.getQueryData<FlagPages>(key)?.pages[0]?.count ?? 0
+    if (count > flagsInMemoryMax) queries.invalidateQueries({ queryKey: key })
+  }
+}
 
-export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Flag[]): FlagPages {
+export function invalidateFlagLists(queries: QueryClient, projectId: string): Promise<void> {
+  refreshWindows(queries, projectId)
+  return queries.invalidateQueries({ queryKey: ['flags', projectId] })
+}
+
+export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly ListedFlag[]): FlagPages {
   const changed = new Map(flags.map(flag => [flag.id, flag]))
   let removed = 0
   const pages = data.pages.map(page => {
@@ -117,27 +160,36 @@ export function withFlags(data: FlagPages, kind: FlagKind, flags: readonly Flag[
       const flag = changed.get(old.id)
       if (!flag) return old
       changed.delete(old.id)
-      if (belongs(flag, kind)) return flag
+      if (belongs(flag, kind)) return summaryOf(flag, old)
       removed += 1
       return []
     })
     return { ...page, results }
   })
   // Only the server decides whether another flag is stale.
-  const added = kind === 'stale' ? [] : [...changed.values()].filter(flag => belongs(flag, kind))
+  const candidates = kind === 'stale' ? [] : [...changed.values()].filter(flag => belongs(flag, kind))
+  const added = candidates.map(flag => summaryOf(flag)).filter(flag => hasPlace(pages, flag))
   return { ...data, pages: counted(added.reduce(insert, pages), added.length - removed) }
 }
 
-const belongs = (flag: Flag, kind: FlagKind): boolean =>
-  kind === 'deleted' ? flag.deleted : !flag.deleted && (kind === 'live' || flag.active)
+const belongs = (flag: ListedFlag, kind: FlagKind): boolean =>
+  kind === 'deleted'
+    ? flag.deleted
+    : !flag.deleted && flag.archived === (kind === 'archived') && (kind !== 'stale' || flag.active)
 
-/** Lists are sorted newest first. A flag older than all loaded ones arrives with its own page. */
-function insert(pages: FlagPage[], flag: Flag): FlagPage[] {
-  const isBefore = (other: Flag) =>
-    other.created_at < flag.created_at || (other.created_at === flag.created_at && other.id < flag.id)
-  const isComplete = pages.reduce((sum, page) => sum + page.results.length, 0) >= (pages[0]?.count ?? 0)
+/** Lists are sorted newest first. */
+const isNewer = (flag: FlagSummary) => (other: FlagSummary) =>
+  other.created_at < flag.created_at || (other.created_at === flag.created_at && other.id < flag.id)
+
+/** A flag older than all loaded ones has its place on a page that is not loaded, and may be counted already. */
+const hasPlace = (pages: readonly FlagPage[], flag: FlagSummary): boolean =>
+  pages.reduce((sum, page) => sum + page.results.length, 0) >= (pages[0]?.count ?? 0) ||
+  pages.some(page => page.results.some(isNewer(flag)))
+
+function insert(pages: FlagPage[], flag: FlagSummary): FlagPage[] {
+  const isBefore = isNewer(flag)
   const at = pages.findIndex(page => page.results.some(isBefore))
-  const target = at === -1 && isComplete ? pages.length - 1 : at
+  const target = at === -1 ? pages.length - 1 : at
   return pages.map((page, index) => {
     if (index !== target) return page
     const place = page.results.findIndex(isBefore)

@@ -1,7 +1,7 @@
 import type { Flag, Project } from '@halyard/contract'
 import type { Cohort } from '../services/cohort-queries.ts'
 
-export const flagTabs = ['targeting', 'usage', 'schedule', 'history', 'copies', 'code', 'access'] as const
+export const flagTabs = ['targeting', 'usage', 'schedule', 'history', 'details', 'copies', 'code', 'access'] as const
 export type FlagTab = (typeof flagTabs)[number]
 
 export const readFlagTab = (search: Record<string, unknown>): { tab?: FlagTab | undefined } => ({

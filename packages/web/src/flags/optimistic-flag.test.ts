@@ -1,21 +1,21 @@
-import type { Flag, FlagWrite } from '@halyard/contract'
+import type { Flag, FlagSummary, FlagWrite } from '@halyard/contract'
 import { QueryClient } from '@tanstack/react-query'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { sampleFlag } from '../testing/sample-flag.ts'
+import { sampleFlag, sampleSummary } from '../testing/sample-flag.ts'
 import { applyPatch, cacheFlag, type FlagPages, flagKey, listKey, settlePatch } from './flag-cache.ts'
 
 const project = '1'
 let queries: QueryClient
 beforeEach(() => {
   queries = new QueryClient()
-  const page = { count: 1, results: [sampleFlag({ tags: ['old'] })] }
+  const page = { count: 1, results: [sampleSummary({ tags: ['old'] })] }
   queries.setQueryData<FlagPages>(listKey(project, 'live'), { pages: [page], pageParams: [0] })
 })
 
-const listed = (): Flag => queries.getQueryData<FlagPages>(listKey(project, 'live'))!.pages[0]!.results[0]!
+const listed = (): FlagSummary => queries.getQueryData<FlagPages>(listKey(project, 'live'))!.pages[0]!.results[0]!
 const single = (): Flag | undefined => queries.getQueryData<Flag>(flagKey(project, 1))
 const apply = (patch: FlagWrite): FlagWrite => {
-  applyPatch(queries, project, sampleFlag(), patch)
+  applyPatch(queries, project, sampleFlag({ tags: ['old'] }), patch)
   return patch
 }
 const reject = (patch: FlagWrite) => settlePatch(queries, project, 1, patch)

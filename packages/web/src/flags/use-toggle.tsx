@@ -1,7 +1,13 @@
-import type { Flag } from '@halyard/contract'
+import { type Flag, routes } from '@halyard/contract'
+import { useQueryClient } from '@tanstack/react-query'
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState } from 'react'
+import { plainSave, type SaveMode } from '../change-control/gate/save-mode.ts'
+import { useRequestedNotice } from '../change-control/gate/use-requested-notice.ts'
 import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
 import { useNotify } from '../ui/feedback/notify.ts'
+import { flagKey } from './flag-cache.ts'
+import type { ListedFlag } from './optimistic-flag.ts'
 import { usePatchFlag } from './use-flags.ts'
 
 /** Not needed to show flags; loaded while the page is idle. */
@@ -14,7 +20,23 @@ export function useToggle(project: { readonly id: number | string; readonly grou
   const t = useMessages()
   const notify = useNotify()
   const { mutateAsync } = usePatchFlag(String(project.id))
+  const announceRequest = useRequestedNotice(String(project.id))
   const [asked, setAsked] = useState<Flag>()
+  const call = useCall()
+  const queries = useQueryClient()
+  /** A list does not have the definition, which the impact needs. */
+  const ask = useCallback(
+    async ({ id, key }: ListedFlag) => {
+      const params = { project_id: String(project.id), id: String(id) }
+      const queryFn = () => call(routes.flags.get, { params })
+      try {
+        setAsked(await queries.fetchQuery({ queryKey: flagKey(params.project_id, id), queryFn }))
+      } catch (error) {
+        notify.fail(error, key)
+      }
+    },
+    [call, queries, notify, project.id],
+  )
   const last = useRef<Flag>(undefined)
 
   /** Replaces the previous notification about the same flag. */
@@ -33,16 +55,19 @@ export function useToggle(project: { readonly id: number | string; readonly grou
     last.current = undefined
     if (!flag) return
     try {
-      showResult(await mutateAsync({ flag, patch: { active: !flag.active } }))
+      const outcome = await mutateAsync({ flag, patch: { active: !flag.active }, mode: plainSave })
+      if (outcome.kind === 'saved') showResult(outcome.flag)
+      else announceRequest(outcome.request)
     } catch (error) {
       notify.fail(error, flag.key)
     }
-  }, [mutateAsync, notify, showResult])
+  }, [mutateAsync, notify, showResult, announceRequest])
 
-  const confirm = async (flag: Flag) => {
-    const changed = await mutateAsync({ flag, patch: { active: !flag.active } })
-    last.current = changed
-    showResult(changed, undo)
+  const confirm = async (flag: Flag, mode: SaveMode) => {
+    const outcome = await mutateAsync({ flag, patch: { active: !flag.active }, mode })
+    if (outcome.kind === 'requested') return announceRequest(outcome.request)
+    last.current = outcome.flag
+    showResult(outcome.flag, undo)
   }
   useEffect(() => {
     const timer = setTimeout(loadDialog, idleMilliseconds)
@@ -54,11 +79,11 @@ export function useToggle(project: { readonly id: number | string; readonly grou
         <ToggleDialog
           flag={asked}
           project={project}
-          onConfirm={() => confirm(asked)}
+          onConfirm={mode => confirm(asked, mode)}
           onClose={() => setAsked(undefined)}
         />
       )}
     </Suspense>
   )
-  return { toggle: setAsked, undo, dialog }
+  return { toggle: ask, undo, dialog }
 }

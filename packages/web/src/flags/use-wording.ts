@@ -1,11 +1,11 @@
-import type { Flag, Project } from '@halyard/contract'
+import type { Project } from '@halyard/contract'
 import { useMemo } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import type { Wording } from './flag-sentences.ts'
 
 interface Known {
   readonly project: Pick<Project, 'group_types'>
-  readonly flags: readonly Flag[]
+  readonly flags: readonly { readonly id: number; readonly key: string }[]
   readonly cohorts: readonly { readonly id: number; readonly name: string }[]
 }
 

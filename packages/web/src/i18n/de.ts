@@ -1,4 +1,6 @@
 import { account } from './de/account.de.ts'
+import { approvals } from './de/change-control/approvals.de.ts'
+import { environments } from './de/change-control/environments.de.ts'
 import { cohorts } from './de/cohorts.de.ts'
 import { conditions } from './de/conditions.de.ts'
 import { editor } from './de/editor.de.ts'
@@ -13,6 +15,8 @@ import { projects } from './de/projects.de.ts'
 import { schedule } from './de/schedule.de.ts'
 import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
+import { health } from './de/tools/health.de.ts'
+import { playground } from './de/tools/playground.de.ts'
 import type { Messages } from './en.ts'
 
 /** All German messages, loaded on demand in one chunk. */
@@ -24,6 +28,7 @@ export const de: Messages = {
   ...conditions,
   ...editor,
   ...explain,
+  ...health,
   ...history,
   ...schedule,
   ...persons,
@@ -31,5 +36,8 @@ export const de: Messages = {
   ...projects,
   ...account,
   ...cohorts,
+  ...playground,
   ...plugins,
+  ...approvals,
+  ...environments,
 }

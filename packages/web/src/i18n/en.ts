@@ -1,4 +1,6 @@
 import { account } from './en/account.en.ts'
+import { approvals } from './en/change-control/approvals.en.ts'
+import { environments } from './en/change-control/environments.en.ts'
 import { cohorts } from './en/cohorts.en.ts'
 import { conditions } from './en/conditions.en.ts'
 import { editor } from './en/editor.en.ts'
@@ -13,6 +15,8 @@ import { projects } from './en/projects.en.ts'
 import { schedule } from './en/schedule.en.ts'
 import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
+import { health } from './en/tools/health.en.ts'
+import { playground } from './en/tools/playground.en.ts'
 
 /** All English messages. A translation has the same shape: a missing message does not compile. */
 export const en = {
@@ -23,6 +27,7 @@ export const en = {
   ...conditions,
   ...editor,
   ...explain,
+  ...health,
   ...history,
   ...schedule,
   ...persons,
@@ -30,7 +35,10 @@ export const en = {
   ...projects,
   ...account,
   ...cohorts,
+  ...playground,
   ...plugins,
+  ...approvals,
+  ...environments,
 }
 
 export type Messages = typeof en

@@ -1,8 +1,11 @@
 import { type Project, routes } from '@halyard/contract'
 import { Button, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { useNavigate, useParams } from '@tanstack/react-router'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
+import { useApprovalPolicies } from '../change-control/gate/gate-queries.ts'
+import { PoliciesSection } from '../change-control/policies/policies-section.tsx'
+import { useApprovers } from '../change-control/policies/use-approvers.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
@@ -48,6 +51,9 @@ function Settings({ project }: { project: Project }) {
   const canEdit = isAdmin(project.effective_membership_level)
   const params = { project_id: String(project.id) }
   const keys = useSecretKeys(project)
+  const policies = useApprovalPolicies(String(project.id))
+  const approvers = useApprovers(project.organization)
+  const isReady = !keys.isPending && !policies.isPending && !approvers.isPending
   const [name, setName] = useState(project.name)
   const refresh = () => queries.invalidateQueries({ queryKey: ['projects'] })
   const rename = useMutation({
@@ -90,9 +96,29 @@ function Settings({ project }: { project: Project }) {
       </form>
       <TokenSection project={project} canEdit={canEdit} />
       <SecretKeys project={project} canEdit={canEdit} />
+      {isReady && <PoliciesSection project={project} canEdit={canEdit} />}
+      {canEdit && isReady && <WebhooksLink projectId={params.project_id} />}
       {/* Rendered once its position is final. */}
-      {canEdit && !keys.isPending && <DeleteProject project={project} onDelete={remove} />}
+      {canEdit && isReady && <DeleteProject project={project} onDelete={remove} />}
     </Stack>
+  )
+}
+
+function WebhooksLink({ projectId }: { projectId: string }) {
+  const t = useMessages()
+  return (
+    <section>
+      <Title order={2}>{t.webhooks.title}</Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t.project.webhooksIntro}
+      </Text>
+      <Button
+        variant="default"
+        renderRoot={props => <Link {...props} to="/project/$projectId/settings/webhooks" params={{ projectId }} />}
+      >
+        {t.project.manageWebhooks}
+      </Button>
+    </section>
   )
 }
 

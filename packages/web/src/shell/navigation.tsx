@@ -1,17 +1,24 @@
+import { VisuallyHidden } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type ComponentType, useId } from 'react'
+import { useInboxCount } from '../change-control/inbox/use-inbox-count.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
 import {
   BuildingIcon,
+  CheckIcon,
   CircleIcon,
   ClockIcon,
   FlagIcon,
   GearIcon,
+  LayersIcon,
   PersonIcon,
   PlugIcon,
+  PulseIcon,
   QuestionIcon,
   ShieldIcon,
+  SnowflakeIcon,
+  TableIcon,
   UsersIcon,
 } from '../ui/icons.tsx'
 import classes from './shell.module.css'
@@ -27,7 +34,10 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const t = useMessages()
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
+    { to: '/project/$projectId/requests', label: t.requests.nav, Icon: CheckIcon },
+    { to: '/project/$projectId/health', label: t.shell.health, Icon: PulseIcon },
     { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
+    { to: '/project/$projectId/playground', label: t.shell.playground, Icon: TableIcon },
     { to: '/project/$projectId/cohorts', label: t.shell.cohorts, Icon: CircleIcon },
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },
@@ -35,6 +45,8 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
     { to: '/project/$projectId/settings', label: t.shell.projectSettings, Icon: GearIcon },
   ]
   const inOrganization: Entry[] = [
+    { to: '/organization/$organizationId/environments', label: t.environments.title, Icon: LayersIcon },
+    { to: '/organization/$organizationId/freezes', label: t.freezes.title, Icon: SnowflakeIcon },
     { to: '/organization/$organizationId/plugins', label: t.shell.plugins, Icon: PlugIcon },
     { to: '/organization/$organizationId/members', label: t.shell.members, Icon: UsersIcon },
     { to: '/organization/$organizationId/roles', label: t.shell.roles, Icon: ShieldIcon },
@@ -46,15 +58,25 @@ export function Navigation() {
   const t = useMessages()
   const { projectId, organizationId } = useCurrentScope()
   const { inProject, inOrganization } = useEntries()
+  const waiting = useInboxCount(projectId)
+  const badges = { '/project/$projectId/requests': { count: waiting, label: t.requests.waiting(waiting) } }
   return (
     <div>
-      {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} />}
+      {projectId && <Section title={t.shell.project} entries={inProject} params={{ projectId }} badges={badges} />}
       {organizationId && <Section title={t.shell.organization} entries={inOrganization} params={{ organizationId }} />}
     </div>
   )
 }
 
-function Section(props: { title: string; entries: Entry[]; params: Record<string, string> }) {
+interface SectionProps {
+  title: string
+  entries: Entry[]
+  params: Record<string, string>
+  /** By path: how much waits there. */
+  badges?: Readonly<Record<string, { readonly count: number; readonly label: string }>>
+}
+
+function Section(props: SectionProps) {
   const id = useId()
   return (
     <>
@@ -67,10 +89,21 @@ function Section(props: { title: string; entries: Entry[]; params: Record<string
             <Link to={to} params={props.params as never} className={classes.link as string}>
               <Icon />
               {label}
+              <Waiting {...props.badges?.[to]} />
             </Link>
           </li>
         ))}
       </ul>
     </>
+  )
+}
+
+function Waiting({ count = 0, label }: { count?: number; label?: string }) {
+  if (count === 0) return null
+  return (
+    <span className={classes.count}>
+      <span aria-hidden="true">{count}</span>
+      <VisuallyHidden>{label}</VisuallyHidden>
+    </span>
   )
 }

@@ -3,11 +3,12 @@ import type { Change } from '../live/change-stream.ts'
 
 /** Which queries a change may affect, by the first part of their keys; flags and cohorts are updated one by one. */
 const kindsOf: Readonly<Record<string, readonly string[]>> = {
-  flag: ['flag-copies'],
-  project: ['projects', 'organizations', 'secret-keys', 'group-types'],
+  flag: ['flag-copies', 'environment-flags'],
+  project: ['environment-sets', 'projects', 'organizations', 'secret-keys', 'group-types'],
   identity: ['me', 'projects', 'organizations', 'members', 'invites', 'roles', 'role-members', 'api-keys'],
   access: ['invites', 'roles', 'role-members', 'role-access'],
   schedule: ['schedules', 'flag-history', 'activity'],
+  change_request: ['change-requests', 'approval-policies', 'freezes', 'gate', 'flag-history', 'activity'],
   plugin: ['plugins', 'plugin-configs'],
 }
 const allKinds = new Set(Object.values(kindsOf).flat())

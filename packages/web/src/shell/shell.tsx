@@ -1,6 +1,7 @@
 import { Burger, Text } from '@mantine/core'
 import { Outlet, useLocation } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { FreezeBanner } from '../change-control/freezes/freeze-banner.tsx'
 import { useMessages } from '../i18n/language.tsx'
 import { useCurrentScope } from '../services/current-scope.ts'
 import { useCredentials, useServices } from '../services/services.ts'
@@ -29,7 +30,8 @@ export function Shell() {
   useLiveUpdates()
   const { session } = useServices()
   const isExpired = useCredentials() === undefined && session.endedBecause() === 'expired'
-  const projectName = useProject(useCurrentScope().projectId ?? '')?.name ?? 'Halyard'
+  const { projectId } = useCurrentScope()
+  const projectName = useProject(projectId ?? '')?.name ?? 'Halyard'
   return (
     <div className={classes.app} data-waiting={!hasBearings || undefined}>
       <a href="#content" className={classes.skip} data-skip>
@@ -68,6 +70,7 @@ export function Shell() {
           </div>
         )}
         <VisibilityContext value={hasBearings}>
+          {projectId !== undefined && <FreezeBanner projectId={projectId} />}
           <Outlet />
         </VisibilityContext>
         <Suspense fallback={null}>{isExpired && <SignInAgain />}</Suspense>

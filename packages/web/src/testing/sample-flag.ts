@@ -1,4 +1,5 @@
-import type { Flag } from '@halyard/contract'
+import type { Flag, FlagSummary } from '@halyard/contract'
+import { summaryOf } from '../flags/flag-summary.ts'
 
 const base: Flag = {
   id: 1,
@@ -6,6 +7,7 @@ const base: Flag = {
   key: 'flag-1',
   filters: { groups: [{ properties: [], rollout_percentage: 100 }] },
   deleted: false,
+  archived: false,
   active: true,
   created_by: { id: 1, uuid: '0', distinct_id: 'ada', first_name: 'Ada', email: 'ada@example.com' },
   created_at: '2026-01-01T00:00:00.000Z',
@@ -31,3 +33,6 @@ export function sampleFlag(fields: Partial<Flag> = {}): Flag {
   const created_at = new Date(Date.UTC(2026, 0, 1) + id * 60_000).toISOString()
   return { ...base, key: `flag-${id}`, created_at, bucketing_identifier: null, evaluation_runtime: null, ...fields }
 }
+
+/** The same flag as a list has it. */
+export const sampleSummary = (fields: Partial<Flag> = {}): FlagSummary => summaryOf(sampleFlag(fields))

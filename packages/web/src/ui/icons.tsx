@@ -23,6 +23,8 @@ function icon(drawing: ReactNode) {
 }
 
 export const FlagIcon = icon(<path d="M6 21V4m0 1 12 3.5L6 13" />)
+export const TableIcon = icon(<path d="M4 5h16v14H4zM4 10h16M4 14.5h16M10 10v9" />)
+export const PulseIcon = icon(<path d="M3 12h4l3-8 4 16 3-8h4" />)
 export const QuestionIcon = icon(
   <>
     <circle cx="12" cy="12" r="9" />
@@ -51,6 +53,10 @@ export const ClockIcon = icon(
   </>,
 )
 export const PlugIcon = icon(<path d="M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0V8Zm6 9v4" />)
+export const LayersIcon = icon(<path d="m12 3 9 5-9 5-9-5 9-5ZM3 12.5l9 5 9-5M3 17l9 5 9-5" />)
+export const SnowflakeIcon = icon(
+  <path d="M12 2v20M3.5 7l17 10M20.5 7l-17 10M9.5 3.5 12 6l2.5-2.5M9.5 20.5 12 18l2.5 2.5" />,
+)
 export const KeyIcon = icon(
   <>
     <circle cx="8" cy="15" r="4.5" />
@@ -78,6 +84,7 @@ export const SearchIcon = icon(
   </>,
 )
 export const CrossIcon = icon(<path d="M6 6l12 12M18 6 6 18" />)
+export const ColumnsIcon = icon(<path d="M5 5h14v14H5zM10 5v14M14.5 5v14" />)
 export const ChevronIcon = icon(<path d="m8 10 4 4 4-4" />)
 export const SwitchIcon = icon(<path d="m8 9 4-4 4 4M8 15l4 4 4-4" />)
 export const UpIcon = icon(<path d="M12 19V5M6 11l6-6 6 6" />)

@@ -80,7 +80,7 @@ function serializeFlag(
 ): Record<string, unknown> | undefined {
   const compiled = served.snapshot.flags[index]!
   const outcome = compiled.outcomes[outcomeIndex]
-  return outcome && ofrepFlag(served.flags.get(compiled.id)!, compiled, outcome)
+  return outcome && ofrepFlag(compiled, outcome)
 }
 
 /** Browsers have the public token; a client with a secret key runs on a server. */

@@ -7,6 +7,7 @@ import { cohortToWire, createFlagWire, digestOf, isSentToSdks } from './definiti
 export interface DefinitionsBody {
   readonly json: Buffer
   readonly etag: string
+  readonly projectToken: string
 }
 
 export interface Definitions {
@@ -83,6 +84,7 @@ export function createDefinitions(): Definitions {
       const body = bodies.get(around) ?? {
         json: Buffer.from(`{"flags":[${[...all.pieces.values()].join(',')}],${around.json.slice(1)}`),
         etag: `W/"${around.id}"`,
+        projectToken: served.project.apiToken,
       }
       bodies.set(around, body)
       return body

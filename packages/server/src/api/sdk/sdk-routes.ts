@@ -6,7 +6,8 @@ import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { jsonContentType } from '../../http/server/response-headers.ts'
 import { spanOf } from '../../observability/telemetry/trace-requests.ts'
 import { missing, Problem } from '../../problem.ts'
-import type { Definitions } from './definitions.ts'
+import { serveBrowserLibrary } from './browser-library-routes.ts'
+import type { Definitions, DefinitionsBody } from './definitions.ts'
 import { isKnown } from './etag.ts'
 import { evaluationUrl } from './evaluation-url.ts'
 import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.ts'
@@ -42,8 +43,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
       const query = queryOf(request)
       const served = await access.toDefinitions(credentialOf(request.headers), query.token)
       noteProject(request, served)
-      const { json, etag } = definitions.bodyOf(served, isSent(query.send_cohorts))
-      return sendUnlessKnown(request, reply, etag, () => json)
+      return sendUnlessKnown(request, reply, definitions.bodyOf(served, isSent(query.send_cohorts)))
     }
     serveSdkPath(app, ['GET'], path, handler, 'evaluation')
   }
@@ -67,6 +67,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
     return reply.headers(briefly).type('application/javascript; charset=utf-8').send(script)
   })
 
+  serveBrowserLibrary(app)
   serveSdkPath(app, ['GET'], '/api/surveys', async (_request, reply) =>
     sendJson(reply, JSON.stringify({ surveys: [], survey_config: null })),
   )
@@ -92,14 +93,9 @@ const emptyResponse = ({ token }: Query) => {
 const sendJson = (reply: FastifyReply, json: string | Buffer): FastifyReply => reply.type(jsonContentType).send(json)
 
 /** Responds 304 when the client already has this version. */
-function sendUnlessKnown(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  etag: string,
-  json: () => string | Buffer,
-): FastifyReply {
-  reply.headers(definitionsHeaders(etag))
-  return isKnown(request.headers['if-none-match'], etag) ? reply.code(304).send() : sendJson(reply, json())
+function sendUnlessKnown(request: FastifyRequest, reply: FastifyReply, body: DefinitionsBody): FastifyReply {
+  reply.headers(definitionsHeaders(body))
+  return isKnown(request.headers['if-none-match'], body.etag) ? reply.code(304).send() : sendJson(reply, body.json)
 }
 
 async function projectOf(snapshots: Snapshots, request: FastifyRequest): Promise<ServedProject> {

@@ -1,7 +1,7 @@
+import { openFeatureResult } from '@halyard/engine'
 import type { Evaluation } from '../../evaluation/evaluator.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
 import type { RequestSpan } from '../../observability/telemetry/tracing.ts'
-import { ofrepReason } from '../ofrep/ofrep-response.ts'
 
 /** As many events as a span may have by default in OpenTelemetry's SDKs. */
 const evaluationsMax = 128
@@ -17,12 +17,11 @@ export function traceEvaluation(
   for (const index of eligible.slice(0, evaluationsMax)) {
     const flag = flags[index]!
     const outcome = flag.outcomes[outcomes.outcomeIndex(index)]
-    const stored = served.flags.get(flag.id)
-    if (!outcome || !stored) continue
+    if (!outcome) continue
     span.addEvaluation({
       key: flag.key,
       variant: outcome.variant ?? String(outcome.enabled),
-      reason: outcome.failed ? 'error' : ofrepReason(stored, outcome).toLowerCase(),
+      reason: outcome.failed ? 'error' : openFeatureResult(flag, outcome).reason.toLowerCase(),
       version: String(flag.version ?? 1),
       contextId: subject.distinctId,
       setId: String(served.project.id),

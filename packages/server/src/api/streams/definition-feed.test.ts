@@ -15,6 +15,7 @@ const piece = (served: ServedProject) => {
 const definitions: Definitions = {
   bodyOf: served => ({
     json: Buffer.from(`{"flags":[${piece(served)}]}`),
+    projectToken: 'phc_token',
     etag: `W/"v${(served as ReturnType<typeof project>).version}"`,
   }),
   idOf: served => `v${(served as ReturnType<typeof project>).version}`,

@@ -5,6 +5,7 @@ import { serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
 import { corsHeaders } from '../../http/server/response-headers.ts'
 import { Problem } from '../../problem.ts'
 import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
+import { projectTokenHeader } from '../sdk/sdk-headers.ts'
 import type { FollowOptions, Streams } from './streams.ts'
 
 interface Deps {
@@ -23,7 +24,8 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
       project_id === '@current'
         ? await access.toDefinitions(key, token)
         : await access.toDefinitionsOf(key, Number(project_id))
-    return take(request, reply, options => streams.followDefinitions(served, reply.raw, options))
+    const headers = { [projectTokenHeader]: served.project.apiToken }
+    return take(request, reply, headers, options => streams.followDefinitions(served, reply.raw, options))
   })
 
   // EventSource cannot send headers. The URL carries the public token, which suffices here.
@@ -33,19 +35,24 @@ export function serveStreams(app: FastifyInstance, { access, streams }: Deps): v
       throw new Problem('unauthenticated', 'Only a public project token can be sent in the URL.')
     }
     const served = await access.toEvaluation(token ?? credentialOf(request.headers))
-    return take(request, reply, options => streams.followEvaluations(served, reply.raw, options))
+    return take(request, reply, {}, options => streams.followEvaluations(served, reply.raw, options))
   })
 
   app.addHook('preClose', async () => streams.close())
 }
 
 /** The stream takes over the response; HEAD gets its headers only. */
-function take(request: FastifyRequest, reply: FastifyReply, follow: (options: FollowOptions) => void): FastifyReply {
+function take(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+  follow: (options: FollowOptions) => void,
+): FastifyReply {
   const given = request.headers['last-event-id']
-  if (request.method === 'HEAD') return reply.type(eventStreamType).send()
+  if (request.method === 'HEAD') return reply.type(eventStreamType).headers(headers).send()
   follow({
     lastSeen: typeof given === 'string' && given !== '' ? given : undefined,
-    headers: { ...corsHeaders, 'x-request-id': request.id },
+    headers: { ...headers, ...corsHeaders, 'x-request-id': request.id },
   })
   return reply.hijack()
 }

@@ -14,6 +14,8 @@ export type Api = (method: string, path: string, body?: unknown) => Promise<any>
 export interface RemoteOptions {
   readonly url?: string
   readonly key?: string
+  /** Why approvals and freezes are bypassed; recorded and reviewed. */
+  readonly emergency?: string
 }
 
 const temporaryKeyMilliseconds = 15 * 60 * 1000
@@ -38,16 +40,21 @@ export function serverUrl({ url }: RemoteOptions): string {
 export async function withApi<T>(options: RemoteOptions, work: (api: Api, url: string) => Promise<T>): Promise<T> {
   const url = serverUrl(options)
   const key = options.key ?? process.env.HALYARD_KEY
-  if (key) return work(connect(url, key), url)
-  return withTemporaryKey(value => work(connect(url, value), url))
+  const { emergency } = options
+  if (key) return work(connect(url, key, emergency), url)
+  return withTemporaryKey(value => work(connect(url, value, emergency), url))
 }
 
 export const connect =
-  (url: string, key: string): Api =>
+  (url: string, key: string, emergency?: string): Api =>
   async (method, path, body) => {
     const response = await fetch(url + path, {
       method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        ...(emergency !== undefined && { 'x-halyard-emergency': encodeURIComponent(emergency) }),
+      },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     }).catch(() => {
       throw new CommandError(
@@ -67,8 +74,12 @@ function explain(status: number, text: string, url: string, request: string): st
 
 function detailOf(text: string): string | undefined {
   try {
-    const { detail } = JSON.parse(text) as { detail?: unknown }
-    return typeof detail === 'string' ? detail : undefined
+    const { detail, change_request: request } = JSON.parse(text) as {
+      detail?: unknown
+      change_request?: { readonly id: number }
+    }
+    if (typeof detail !== 'string') return undefined
+    return request === undefined ? detail : `${detail} Change request ${request.id}.`
   } catch {
     return undefined
   }

@@ -72,6 +72,15 @@ export function sqlRoleAccessStore(db: Kysely<Tables>): RoleAccessStore {
         .executeTakeFirst()
       return row && toRoleAccess(row)
     },
+    async findByRole(flagId, roleId) {
+      const row = await db
+        .selectFrom('flag_role_access')
+        .selectAll()
+        .where('flag_id', '=', flagId)
+        .where('role_id', '=', roleId)
+        .executeTakeFirst()
+      return row && toRoleAccess(row)
+    },
     async remove(id) {
       await db.deleteFrom('flag_role_access').where('id', '=', id).execute()
     },

@@ -9,6 +9,7 @@ export interface RoleAccessStore {
   /** Raises `invalid` (`unique`, `role_id`) when the role has access already. */
   create(access: Omit<RoleAccess, 'id'>): Promise<RoleAccess>
   find(flagId: number, id: number): Promise<RoleAccess | undefined>
+  findByRole(flagId: number, roleId: string): Promise<RoleAccess | undefined>
   remove(id: number): Promise<void>
   list(flagId: number, window: Window): Promise<PageOf<RoleAccess>>
 }

@@ -5,6 +5,7 @@ import { countRows, readPage } from '../../storage/read-page.ts'
 import type { ActivityRow, Tables } from '../../storage/tables.ts'
 import { unindexed } from '../../storage/unindexed.ts'
 import { embeddedUser, type OptionalUser, readOptionalUser } from '../identity/embedded-user.sql.ts'
+import { enqueueEvent } from '../webhooks/enqueue-event.sql.ts'
 import type { ActivityEntry, ActivityScope, NewActivity } from './activity.ts'
 import type { ActivityCounts, SettledCount } from './activity-counts.ts'
 import type { ActivityFilter, ActivityStore } from './activity-store.ts'
@@ -35,6 +36,8 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
       )
     }
     if (filter.userId !== undefined) query = query.where('activity.user_id', '=', filter.userId)
+    if (filter.activity !== undefined) query = query.where('activity.activity', '=', filter.activity)
+    if (filter.entryId !== undefined) query = query.where('activity.id', '=', filter.entryId)
     if (filter.from !== undefined) query = query.where('activity.created_at', '>=', filter.from)
     if (filter.to !== undefined) query = query.where('activity.created_at', '<', filter.to)
     return query
@@ -63,6 +66,7 @@ export function sqlActivityStore(db: Kysely<Tables>, counts: ActivityCounts): Ac
   return {
     async append(entry) {
       await insertEntry(db, fromEntry(entry))
+      await enqueueEvent(db, entry)
     },
     list(filter, window) {
       const query = matching(filter)

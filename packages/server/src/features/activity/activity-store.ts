@@ -10,6 +10,8 @@ export interface ActivityFilter {
   /** Only entries about one of these items. */
   readonly items?: readonly { readonly scope: ActivityScope; readonly itemId: string }[]
   readonly userId?: number
+  readonly activity?: string
+  readonly entryId?: number
   readonly from?: Instant
   readonly to?: Instant
 }

@@ -11,6 +11,7 @@ export type ActivityScope =
   | 'ChangeRequest'
   | 'Freeze'
   | 'EnvironmentSet'
+  | 'Webhook'
 
 export interface FieldChange {
   readonly action: 'created' | 'changed' | 'deleted'

@@ -2,7 +2,7 @@ import { parseInstant } from '../../instant.ts'
 import type { Stores } from '../../stores.ts'
 import type { ActivityFilter } from './activity-store.ts'
 
-type Query = Partial<Record<'user' | 'date_from' | 'date_to', string>>
+type Query = Partial<Record<'user' | 'activity' | 'entry_id' | 'date_from' | 'date_to', string>>
 
 /** No user has this id. */
 const unknownUserId = -1
@@ -11,11 +11,13 @@ const unknownUserId = -1
 export async function readActivityFilter(
   tx: Stores,
   query: Query,
-): Promise<Pick<ActivityFilter, 'userId' | 'from' | 'to'>> {
+): Promise<Pick<ActivityFilter, 'userId' | 'activity' | 'entryId' | 'from' | 'to'>> {
   const from = query.date_from === undefined ? undefined : parseInstant(query.date_from)
   const to = query.date_to === undefined ? undefined : parseInstant(query.date_to)
   return {
     ...(query.user && { userId: await userIdOf(tx, query.user) }),
+    ...(query.activity && { activity: query.activity }),
+    ...(/^\d{1,15}$/.test(query.entry_id ?? '') && { entryId: Number(query.entry_id) }),
     ...(from !== undefined && { from }),
     ...(to !== undefined && { to }),
   }

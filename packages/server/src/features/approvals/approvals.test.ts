@@ -216,6 +216,40 @@ onEachDatabase('approvals', dialect => {
     expect((await s.get(`${p.path}/change_requests/?review=open`)).body.count).toBe(0)
   })
 
+  it('stores the note of a save in the history, or as the reason of the request that it opens', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'noted' })
+    const path = `${p.path}/feature_flags/${flag.id}/`
+    const note = { 'x-halyard-note': encodeURIComponent('Für die Messe 🎪') }
+    expect((await s.patch(path, { name: 'one' }, note)).status).toBe(200)
+    expect((await s.patch(path, { name: 'two' }, { 'x-halyard-note': '100%' })).status).toBe(200)
+    const { body: activity } = await s.get(`${path}activity/`)
+    const notes = activity.results.map((entry: { detail: { trigger: unknown } }) => entry.detail.trigger)
+    expect(notes.slice(0, 2)).toEqual([{ note: '100%' }, { note: 'Für die Messe 🎪' }])
+    const long = await s.patch(path, { name: 'three' }, { 'x-halyard-note': 'x'.repeat(2001) })
+    expect(long.body).toMatchObject({ attr: 'X-Halyard-Note', code: 'max_length' })
+    await p.gate()
+    const { body } = await s.patch(path, { name: 'four' }, note)
+    expect(await p.request(body.change_request.id)).toMatchObject({ reason: 'Für die Messe 🎪' })
+  })
+
+  it('says in a dry run whether a change would need approval, by the number of people if a policy asks', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'foreseen', filters: rollout(10) })
+    const foreseen = async (patch: object) =>
+      (await s.post(`${p.path}/change_requests/`, { flag_id: flag.id, patch, dry_run: true })).body.state
+    expect(await foreseen({ name: 'x' })).toBe('approved')
+    const policy = await p.gate({ conditions: { type: 'people_affected', value: 5 } })
+    expect(await foreseen({ filters: rollout(90) })).toBe('approved')
+    await s.patch(policy, { conditions: {} })
+    expect(await foreseen({ filters: rollout(90) })).toBe('pending')
+    expect(await foreseen({ active: false })).toBe('approved')
+    const request = (patch: object) => s.post(`${p.path}/change_requests/`, { flag_id: flag.id, patch })
+    await s.patch(`${p.path}/feature_flags/${flag.id}/`, { active: false })
+    expect((await request({ active: true, version: 9 })).status).toBe(409)
+    expect((await request({ name: 'x', version: 1 })).status).toBe(201)
+  })
+
   it('asks for approval only where the conditions of a policy hold', async () => {
     const p = await gated()
     const flag = await p.flag({ key: 'conditional', filters: rollout(10), tags: ['checkout'] })
@@ -253,6 +287,108 @@ onEachDatabase('approvals', dialect => {
     ]) {
       expect((await s.patch(policy, { conditions })).body).toMatchObject({ attr: 'conditions' })
     }
+  })
+
+  it('asks again when more people are affected than those who approved it knew', async () => {
+    const p = await gated({ action_key: 'feature_flag.rollout', reapprove_people: 1, reapprove_percent: null })
+    const flag = await p.flag({ key: 'grows', filters: rollout(0) })
+    await p.gate()
+    const { api_token: token } = (await s.get(`${p.path}/`)).body
+    const arrive = (id: string) =>
+      s.post('/capture/', { api_key: token, event: '$identify', distinct_id: id, properties: { $set: { id } } })
+    await arrive('first')
+    const applyAt = new Date(Date.now() + 3_600_000).toISOString()
+    const { body: request } = await s.post(`${p.path}/change_requests/`, {
+      flag_id: flag.id,
+      patch: { filters: rollout(100) },
+      apply_at: applyAt,
+    })
+    expect((await p.act(ann, request.id, 'approve')).body.status).toBe('approved')
+    for (const id of ['second', 'third']) await arrive(id)
+    const later = (hours: number) => instantOf(new Date(Date.now() + hours * 3_600_000))
+    await s.halyard.jobs.runDue(later(2))
+    const grown = await p.request(request.id)
+    expect(grown).toMatchObject({
+      state: 'pending',
+      impact: { affected: 3 },
+      apply_error: 'The people affected have grown from 1 to 3 since it was approved. Approve it again.',
+      approvals: [{ is_current: false }],
+    })
+    expect((await p.act(ann, request.id, 'approve', { content_hash: request.content_hash })).status).toBe(409)
+    expect((await p.act(ann, request.id, 'approve')).body.change_request.user_decision).toBe('approved')
+    await s.halyard.jobs.runDue(later(3))
+    expect((await p.read(flag.id)).filters).toEqual(rollout(100))
+  })
+
+  it('lets another person claim the request of someone who left', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'orphaned' })
+    await p.gate()
+    const leaver = await s.join(`leaver-${p.id}`)
+    const id = await p.propose(flag.id, { name: 'by leaver' }, leaver)
+    expect((await p.act(ann, id, 'claim')).status).toBe(409)
+    await s.delete(`${s.organization}/members/${leaver.uuid}/`)
+    expect((await p.act(ann, id, 'claim', { reason: 'We still want it.' })).body.change_request).toMatchObject({
+      is_requester: true,
+      state: 'pending',
+    })
+    expect((await p.act(ann, id, 'approve')).status).toBe(403)
+    expect((await p.act(ben, id, 'approve')).body.status).toBe('applied')
+    const { body: activity } = await s.get(`${p.path}/feature_flags/${flag.id}/activity/`)
+    const claimed = activity.results.find((entry: { activity: string }) => entry.activity === 'change_claimed')
+    expect(claimed.detail.trigger).toMatchObject({ reason: 'We still want it.', claimed_from: leaver.email })
+  })
+
+  it('does not count the approval of someone who lost the role before it is applied, nor apply to a deleted flag', async () => {
+    const p = await gated()
+    const { body: role } = await s.post(`${s.organization}/roles/`, { name: `reviewers-${p.id}` })
+    const members = `${s.organization}/roles/${role.id}/role_memberships/`
+    const { body: membership } = await s.post(members, { user_uuid: ann.uuid })
+    const [flag, doomed] = [await p.flag({ key: 'role' }), await p.flag({ key: 'doomed' })]
+    await p.gate({ approver_config: { users: [], roles: [role.id] } })
+    const applyAt = new Date(Date.now() + 3_600_000).toISOString()
+    const ids: number[] = []
+    for (const { id } of [flag, doomed]) {
+      const body = { flag_id: id, patch: { name: 'approved' }, apply_at: applyAt }
+      const { body: request } = await s.post(`${p.path}/change_requests/`, body)
+      expect((await p.act(ann, request.id, 'approve')).body.status).toBe('approved')
+      ids.push(request.id)
+    }
+    await s.patch(`${p.path}/feature_flags/${doomed.id}/`, { deleted: true }, { 'x-halyard-emergency': 'Clean up' })
+    await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 2 * 3_600_000)))
+    expect(await p.request(ids[0]!)).toMatchObject({ state: 'applied' })
+    expect(await p.request(ids[1]!)).toMatchObject({ state: 'failed', apply_error: 'The flag was deleted.' })
+    const again = await s.post(`${p.path}/change_requests/`, {
+      flag_id: flag.id,
+      patch: { name: 'again' },
+      apply_at: applyAt,
+    })
+    await p.act(ann, again.body.id, 'approve')
+    expect((await s.delete(`${members}${membership.id}/`)).status).toBe(204)
+    await s.halyard.jobs.runDue(instantOf(new Date(Date.now() + 2 * 3_600_000)))
+    expect(await p.request(again.body.id)).toMatchObject({
+      state: 'pending',
+      apply_error: expect.stringContaining('no longer suffices'),
+    })
+    expect((await p.read(flag.id)).name).toBe('approved')
+  })
+
+  it('lets the roles that a policy names break the glass, and only those', async () => {
+    const p = await gated()
+    const { body: role } = await s.post(`${s.organization}/roles/`, { name: `on-call-${p.id}` })
+    await s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: ann.uuid })
+    const flag = await p.flag({ key: 'on-call' })
+    const policy = await p.gate({ emergency_roles: [role.id] })
+    const header = { 'x-halyard-emergency': 'Checkout is down' }
+    const path = `${p.path}/feature_flags/${flag.id}/`
+    expect((await ben.patch(path, { name: 'no' }, header)).status).toBe(403)
+    expect((await ann.patch(path, { name: 'fixed' }, header)).body.name).toBe('fixed')
+    expect((await s.get(`${p.path}/change_requests/?review=open`)).body.results).toMatchObject([
+      { emergency_reason: 'Checkout is down', created_by: { email: ann.email } },
+    ])
+    await p.gate({ action_key: 'feature_flag.update' })
+    expect((await ann.patch(path, { name: 'again' }, header)).status).toBe(403)
+    expect((await s.patch(policy, { emergency_roles: ['nope'] })).body).toMatchObject({ attr: 'emergency_roles' })
   })
 
   describe('cohorts', () => {

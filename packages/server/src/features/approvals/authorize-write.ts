@@ -6,8 +6,8 @@ import type { Project } from '../../tenancy.ts'
 import { type Cohort, contentOf as cohortContentOf } from '../cohorts/cohort.ts'
 import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
-import { type Frozen, freezeInForce } from '../freezes/freeze.ts'
-import type { Emergency, Permit, Requester } from './permit.ts'
+import { type Freeze, type Frozen, freezeInForce } from '../freezes/freeze.ts'
+import type { ApprovedPermit, DirectPermit, Emergency, Permit, Requester } from './permit.ts'
 import {
   type Action,
   type ApprovalPolicy,
@@ -18,7 +18,8 @@ import {
   type ProposedChange,
   proposedFlagChange,
 } from './policy.ts'
-import type { FreeObject, RequestedContent } from './requests/change-request.ts'
+import type { ChangeRequest, FreeObject, PolicyStatus, RequestedContent } from './requests/change-request.ts'
+import { requireSimilarImpact } from './requests/impact-growth.ts'
 import { policyStatuses } from './requests/policy-statuses.ts'
 
 /** On what grounds a write was authorized, for its activity entry and for the review of an emergency. */
@@ -38,7 +39,7 @@ export interface ApprovalNeeded extends RequestedContent {
   readonly impact: Impact | null
 }
 
-/** Raised before anything is written. Callers answer with the change request that they open. */
+/** Raised before anything is written. Callers respond with the change request that they open. */
 export class ApprovalRequired extends Error {
   readonly needed: ApprovalNeeded
 
@@ -57,7 +58,7 @@ export class ApprovalWithdrawn extends Error {
   }
 }
 
-/** The one gate before a flag is written. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
+/** The only authorization check of a flag write. Raises `Frozen`, `ApprovalRequired` or `ApprovalWithdrawn`. */
 export async function authorizeFlagWrite(
   tx: Stores,
   permit: Permit,
@@ -69,7 +70,7 @@ export async function authorizeFlagWrite(
   const { stored, flag } = save
   const frozen = isSwitchedOff(save)
     ? undefined
-    : await frozenBy(tx, project, [...(stored?.tags ?? []), ...flag.tags], now)
+    : await frozenBy(tx, permit, project, [...(stored?.tags ?? []), ...flag.tags], now)
   if (frozen && !isEmergency(permit)) throw frozen
   const policies = await tx.policies.listEnabled(project.id)
   const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
@@ -78,13 +79,17 @@ export async function authorizeFlagWrite(
     const request = await approvedRequest(tx, permit, project, { flagId: stored?.id ?? null, cohortId: null })
     const known = impact ?? request.impact ?? undefined
     const change = proposedFlagChange({ stored, flag, isByKey: request.isByKey, impact: known })
-    if (request.kind === 'flag') await requireSatisfied(tx, project, request, policies, change)
+    if (request.kind === 'flag') {
+      const statuses = await requireSatisfied(tx, project, request, policies, change)
+      await requireSimilarImpact(tx, request, statuses, () => permit.impactOf(save), now)
+    }
     return { trigger: { change_request: request.id } }
   }
   const change = { stored, flag, requester: permit.requester, impact }
   const needed = neededFor(project, change, policies)
   const isGated = needed.policies.length > 0 || frozen !== undefined
-  return isGated ? bypassOrRaise(permit.emergency, project, needed) : { trigger: null }
+  if (isGated) return bypassOrRaise(tx, permit.emergency, project, needed)
+  return { trigger: noteOf(permit) }
 }
 
 interface RequestedFlagChange {
@@ -95,11 +100,16 @@ interface RequestedFlagChange {
 }
 
 /** A change of a flag as a request, with the policies that it meets: none when it could be made directly. */
-export const flagChangeNeeded = async (
+export async function flagChangeNeeded(
   tx: Stores,
   project: Project,
   change: RequestedFlagChange,
-): Promise<ApprovalNeeded> => neededFor(project, change, await tx.policies.listEnabled(project.id))
+  impactOf: () => Impact | undefined,
+): Promise<ApprovalNeeded> {
+  const policies = await tx.policies.listEnabled(project.id)
+  const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
+  return neededFor(project, { ...change, impact: isMeasured ? impactOf() : undefined }, policies)
+}
 
 function neededFor(
   project: Project,
@@ -129,7 +139,7 @@ export interface MemberChange {
   readonly removed?: FreeObject
 }
 
-/** The one gate before a cohort is written. A new cohort changes no flag, so only changes of existing ones can need approval. */
+/** The only authorization check of a cohort write. A new cohort changes no flag, so only changes of existing ones can need approval. */
 export async function authorizeCohortWrite(
   tx: Stores,
   permit: Permit,
@@ -142,7 +152,7 @@ export async function authorizeCohortWrite(
   now: Instant,
 ): Promise<Authorization> {
   if (permit.kind === 'system') return { trigger: null }
-  const frozen = await frozenBy(tx, project, [], now)
+  const frozen = await frozenBy(tx, permit, project, [], now)
   if (frozen && !isEmergency(permit)) throw frozen
   const policies = await tx.policies.listEnabled(project.id)
   const change = (isByKey: boolean): ProposedChange => ({
@@ -160,10 +170,10 @@ export async function authorizeCohortWrite(
   }
   const proposed = change(permit.requester.isByKey)
   const matching = policies.filter(policy => matchesPolicy(policy, proposed))
-  if (matching.length === 0 && !frozen) return { trigger: null }
+  if (matching.length === 0 && !frozen) return { trigger: noteOf(permit) }
   const [before, after] = [cohortContentOf(stored), cohortContentOf(cohort)]
   const { base, patch } = changedFields({ ...before }, { ...after })
-  return bypassOrRaise(permit.emergency, project, {
+  return bypassOrRaise(tx, permit.emergency, project, {
     kind: 'cohort',
     projectId: project.id,
     flagId: null,
@@ -183,6 +193,7 @@ export async function authorizeCohortWrite(
 /** The freeze that is in force. Most organizations have none, and then this is one short read. */
 async function frozenBy(
   tx: Stores,
+  permit: DirectPermit | ApprovedPermit,
   project: Project,
   tags: readonly unknown[],
   now: Instant,
@@ -190,39 +201,79 @@ async function frozenBy(
   const freezes = await tx.freezes.list(project.organizationId)
   if (freezes.length === 0) return undefined
   const environmentSetId = await tx.environments.setOf(project.id)
-  return freezeInForce(freezes, { projectId: project.id, environmentSetId, tags }, now)
+  const target = { projectId: project.id, environmentSetId, tags }
+  const frozen = freezeInForce(freezes, target, now)
+  const exceptRoles = [...new Set(freezes.flatMap(freeze => freeze.exceptRoles))]
+  if (!frozen || exceptRoles.length === 0) return frozen
+  const userId = await requesterIdOf(tx, permit, project)
+  const held: Freeze[] = []
+  for (const freeze of freezes) {
+    if (!(await hasRole(tx, project, userId, freeze.exceptRoles))) held.push(freeze)
+  }
+  return freezeInForce(held, target, now)
 }
+
+const requesterIdOf = async (tx: Stores, permit: DirectPermit | ApprovedPermit, project: Project) =>
+  permit.kind === 'direct'
+    ? permit.requester.user.id
+    : (await tx.changeRequests.find(project.id, permit.changeRequest))?.requester.id
+
+async function hasRole(
+  tx: Stores,
+  { organizationId }: Project,
+  userId: number | undefined,
+  roles: readonly string[],
+): Promise<boolean> {
+  if (userId === undefined || roles.length === 0) return false
+  return (await tx.policies.eligible(organizationId, { users: [], roles })).has(userId)
+}
+
+const noteOf = ({ note }: DirectPermit): FreeObject | null => (note === undefined ? null : { note })
 
 const isEmergency = (permit: Permit): boolean => permit.kind === 'direct' && permit.emergency !== null
 
 const isSwitchedOff = ({ stored, flag }: FlagSave): boolean =>
   stored !== undefined && isOnlyDisabling(proposedFlagChange({ stored, flag, isByKey: false, impact: undefined }))
 
-/** Raises `ApprovalRequired`, and `forbidden` for an emergency of someone who does not own the organization. */
-function bypassOrRaise(emergency: Emergency | null, project: Project, needed: ApprovalNeeded): Authorization {
+/** Raises `ApprovalRequired`, and `forbidden` for an emergency of someone who cannot declare it. */
+async function bypassOrRaise(
+  tx: Stores,
+  emergency: Emergency | null,
+  project: Project,
+  needed: ApprovalNeeded,
+): Promise<Authorization> {
   if (!emergency) throw new ApprovalRequired(needed)
-  if (!emergency.organizationIds.has(project.organizationId)) {
-    throw forbidden('Only owners of the organization can send X-Halyard-Emergency.')
+  if (!emergency.organizationIds.has(project.organizationId) && !(await isNamedByAll(tx, project, needed))) {
+    throw forbidden('Only owners, and the emergency roles of the policies, can send X-Halyard-Emergency.')
   }
   return { trigger: { emergency: emergency.reason }, bypassed: { ...needed, emergency: emergency.reason } }
 }
 
-async function approvedRequest(
+/** Raises `conflict` unless the permit holds for this target. */
+export async function approvedRequest(
   tx: Stores,
   permit: Extract<Permit, { kind: 'approved' }>,
   project: Project,
   target: Pick<RequestedContent, 'flagId' | 'cohortId'>,
-) {
+  scheduled: 'approved' | 'applied' = 'applied',
+): Promise<ChangeRequest> {
   const request = await tx.changeRequests.find(project.id, permit.changeRequest)
   // A scheduled change that was approved runs after its request was applied, by being scheduled.
-  const state = request?.kind === 'schedule' ? 'applied' : 'approved'
   const isForThis =
-    request?.state === state &&
+    request?.state === (request?.kind === 'schedule' ? scheduled : 'approved') &&
     request.contentHash === permit.contentHash &&
     request.flagId === target.flagId &&
     request.cohortId === target.cohortId
   if (!isForThis) throw new Problem('conflict', 'The change request was changed meanwhile. Read it again.')
   return request
+}
+
+/** Every policy that the change meets names a role of the requester. A freeze alone names none. */
+async function isNamedByAll(tx: Stores, project: Project, { policies, requester }: ApprovalNeeded): Promise<boolean> {
+  for (const { emergencyRoles } of policies) {
+    if (!(await hasRole(tx, project, requester.user.id, emergencyRoles))) return false
+  }
+  return policies.length > 0
 }
 
 /** Every policy that the change meets now has enough approvals of this content, by users who can still approve. */
@@ -232,14 +283,15 @@ async function requireSatisfied(
   request: Parameters<typeof policyStatuses>[2],
   policies: readonly ApprovalPolicy[],
   change: ProposedChange,
-): Promise<void> {
+): Promise<readonly PolicyStatus[]> {
   const matching = policies.filter(policy => matchesPolicy(policy, change))
   const statuses = await policyStatuses(tx, project, request, matching)
   if (!statuses.every(({ isSatisfied }) => isSatisfied)) throw new ApprovalWithdrawn()
+  return statuses
 }
 
 /** The most specific action that the change consists of. */
-const mainAction = (actions: ReadonlySet<Action>): Action => precedence.find(action => actions.has(action))!
+export const mainAction = (actions: ReadonlySet<Action>): Action => precedence.find(action => actions.has(action))!
 
 const precedence: readonly Action[] = [
   'feature_flag.create',
@@ -253,7 +305,7 @@ const precedence: readonly Action[] = [
 
 function flagFields(stored: Flag | undefined, flag: FlagContent): Pick<RequestedContent, 'base' | 'patch'> {
   const { createdAt, ...content } = contentOf(flag)
-  // A new flag is as old as its creation, not as the request for it.
+  // A new flag is created when the request is applied, not when it was opened.
   return stored
     ? changedFields({ ...contentOf(stored) }, { ...content, createdAt })
     : { base: {}, patch: { ...content } }

@@ -4,7 +4,7 @@ import type { Database, Stores } from '../../stores.ts'
 import { type Actor, ownerLevel } from '../../tenancy.ts'
 import { type FlagGuard, type FlagSave, fingerprintOf } from '../flags/flag-guard.ts'
 import { ApprovalRequired } from './authorize-write.ts'
-import type { Emergency, Permit, Requester, SaveChecks } from './permit.ts'
+import type { DirectPermit, Emergency, Permit, Requester, SaveChecks } from './permit.ts'
 import type { Impact } from './policy.ts'
 import type { ChangeRequest } from './requests/change-request.ts'
 import { openRequest } from './requests/open-request.ts'
@@ -15,7 +15,7 @@ export interface GatedWrites {
    * Runs a transaction that writes flags or cohorts. When one of them needs approval, nothing is written, a change request is opened and
    * `approval_required` is raised with it.
    */
-  save<T>(by: WriteRequest, work: (tx: Stores, permit: Permit) => Promise<T>): Promise<T>
+  save<T>(by: WriteRequest, work: (tx: Stores, permit: DirectPermit) => Promise<T>): Promise<T>
   /** Runs a transaction that applies an approved change request. */
   apply<T>(
     transaction: Database['transaction'],
@@ -45,10 +45,10 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
    * The first run computes what would be saved and is rolled back when plugins have to check it or people have to be counted; a later run
    * commits unless a flag has changed since, which is checked again.
    */
-  async function run<T>(
+  async function run<T, P extends Permit>(
     transaction: Database['transaction'],
-    permitOf: (checks: SaveChecks) => Permit,
-    work: (tx: Stores, permit: Permit) => Promise<T>,
+    permitOf: (checks: SaveChecks) => P,
+    work: (tx: Stores, permit: P) => Promise<T>,
   ): Promise<T> {
     const checked = new Set<string>()
     const measured = new Map<string, Impact | undefined>()
@@ -91,23 +91,28 @@ export function createGatedWrites({ database, guard, measure, now }: Deps): Gate
   return {
     async save({ actor, headers }, work) {
       const emergency = readEmergency(actor, headers['x-halyard-emergency'])
+      const note = readNote(headers['x-halyard-note'])
       const requester = requesterOf(actor)
       try {
-        return await run(database.transaction, checks => ({ kind: 'direct', requester, emergency, ...checks }), work)
+        return await run(
+          database.transaction,
+          checks => ({ kind: 'direct', requester, emergency, note, ...checks }),
+          work,
+        )
       } catch (error) {
         if (!(error instanceof ApprovalRequired)) throw error
-        throw approvalRequired(await open(error))
+        throw approvalRequired(await open(error, note))
       }
     },
     apply: (transaction, approved, work) =>
       run(transaction, checks => ({ kind: 'approved', ...approved, ...checks }), work),
   }
 
-  function open({ needed }: ApprovalRequired): Promise<ChangeRequest> {
+  function open({ needed }: ApprovalRequired, reason: string | undefined): Promise<ChangeRequest> {
     return database.transaction(async tx => {
       const project = await tx.projects.find(needed.projectId)
       if (!project) throw new Problem('missing', 'Project not found.')
-      return openRequest(tx, project, needed, {}, now())
+      return openRequest(tx, project, needed, { reason }, now())
     })
   }
 }
@@ -122,7 +127,7 @@ const emergencyCharactersMax = 1000
 
 function readEmergency({ levels }: Actor, header: string | string[] | undefined): Emergency | null {
   if (header === undefined) return null
-  const reason = String(header).trim()
+  const reason = headerText(header)
   if (reason === '' || reason.length > emergencyCharactersMax) {
     throw invalid(
       'X-Halyard-Emergency',
@@ -131,6 +136,27 @@ function readEmergency({ levels }: Actor, header: string | string[] | undefined)
     )
   }
   return { reason, organizationIds: new Set([...levels].flatMap(([id, level]) => (level >= ownerLevel ? [id] : []))) }
+}
+
+/** Undefined when the header is absent or empty. */
+function readNote(header: string | string[] | undefined): string | undefined {
+  const note = header === undefined ? '' : headerText(header)
+  if (note.length > noteCharactersMax) {
+    throw invalid('X-Halyard-Note', 'max_length', `X-Halyard-Note can have at most ${noteCharactersMax} characters.`)
+  }
+  return note === '' ? undefined : note
+}
+
+const noteCharactersMax = 2000
+
+/** Headers are ASCII, so other characters are percent-encoded; a text that is not stays as it is. */
+function headerText(header: string | string[]): string {
+  const text = String(header)
+  try {
+    return decodeURIComponent(text).trim()
+  } catch {
+    return text.trim()
+  }
 }
 
 /** The response to a write that needs approval, with PostHog's fields. */

@@ -8,11 +8,13 @@ import type { Impact } from './policy.ts'
  */
 export type Permit = DirectPermit | ApprovedPermit | SystemPermit
 
-/** A user or key asks for the write itself; policies and freezes decide. */
+/** A user or key writes directly; policies and freezes apply. */
 export interface DirectPermit extends SaveChecks {
   readonly kind: 'direct'
   readonly requester: Requester
   readonly emergency: Emergency | null
+  /** Why, as the requester said it: stored with the version, or with the change request that is opened instead. */
+  readonly note?: string | undefined
 }
 
 /** Break glass: policies and freezes are bypassed, and the change is reviewed afterwards. */
@@ -44,11 +46,11 @@ export interface Requester {
   readonly isByKey: boolean
 }
 
-/** What takes too long for a transaction is collected here and done before it is run again. */
+/** Work that takes too long for a transaction is collected here and done before the transaction runs again. */
 export interface SaveChecks {
   /** Plugins check the flag before it is saved. */
   readonly checkSave: (save: FlagSave) => void
-  /** How many people the change concerns; undefined while it was not measured. */
+  /** How many people the change affects; undefined until it is measured. */
   readonly impactOf: (save: FlagSave) => Impact | undefined
 }
 

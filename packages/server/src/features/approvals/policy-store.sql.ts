@@ -16,7 +16,7 @@ const policiesIn = (db: Kysely<Tables>) =>
     .selectAll('approval_policies')
     .select(embeddedUser('creator'))
 
-/** Every write of a flag or cohort asks this. */
+/** Runs in every write of a flag or cohort. */
 const findEnabled = preparedQuery((db, { projectId }: { projectId: number }) =>
   policiesIn(db)
     .where('approval_policies.project_id', '=', projectId)
@@ -143,6 +143,9 @@ const toPolicy = (row: PolicyJoin, approvers: Approvers): ApprovalPolicy => ({
   quorum: row.quorum,
   allowSelfApprove: row.allow_self_approve === 1,
   expiresAfterHours: row.expires_after_hours,
+  reapprovePercent: row.reapprove_percent,
+  reapprovePeople: row.reapprove_people,
+  emergencyRoles: JSON.parse(row.emergency_roles),
   enabled: row.enabled === 1,
   createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
@@ -157,6 +160,9 @@ const fromPolicy = (policy: Omit<ApprovalPolicy, 'id'>): Omit<ApprovalPolicyRow,
   quorum: policy.quorum,
   allow_self_approve: Number(policy.allowSelfApprove),
   expires_after_hours: policy.expiresAfterHours,
+  reapprove_percent: policy.reapprovePercent,
+  reapprove_people: policy.reapprovePeople,
+  emergency_roles: JSON.stringify(policy.emergencyRoles),
   enabled: Number(policy.enabled),
   created_by_id: policy.createdBy.id,
   created_at: policy.createdAt,

@@ -27,6 +27,11 @@ export interface ApprovalPolicy {
   readonly quorum: number
   readonly allowSelfApprove: boolean
   readonly expiresAfterHours: number
+  /** Approval is asked for again when the impact has grown by more than either since; null is no limit. */
+  readonly reapprovePercent: number | null
+  readonly reapprovePeople: number | null
+  /** Roles whose members can break the glass, besides owners. */
+  readonly emergencyRoles: readonly string[]
   readonly enabled: boolean
   readonly createdBy: User
   readonly createdAt: Instant
@@ -58,7 +63,7 @@ export type PolicyCondition =
   | { readonly type: 'author_is_key' }
   | { readonly type: 'all'; readonly conditions: readonly PolicyCondition[] }
 
-/** How many people a change concerns. */
+/** How many people a change affects. */
 export interface Impact {
   readonly affected: number
   readonly gains: number

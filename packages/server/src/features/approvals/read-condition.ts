@@ -3,7 +3,7 @@ import { type Comparison, comparisons, type PolicyCondition } from './policy.ts'
 
 const conditionsMax = 10
 
-/** Raises `invalid` (`conditions`) for what is no condition: a policy that is not understood must not let changes pass. */
+/** Raises `invalid` (`conditions`) for an invalid condition: a policy that cannot be evaluated must not allow changes. */
 export function readCondition(value: Readonly<Record<string, unknown>>, depth = 0): PolicyCondition {
   const { type, field, operator, value: limit, conditions } = value
   switch (type) {

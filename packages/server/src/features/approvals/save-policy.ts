@@ -9,6 +9,7 @@ import type { ApprovalPolicy } from './policy.ts'
 import { readCondition } from './read-condition.ts'
 import { expiresAfterHoursDefault } from './requests/change-request.ts'
 import { releaseRequests } from './requests/decide-request.ts'
+import { requireRoles } from './require-roles.ts'
 
 const policiesPerProjectMax = 50
 
@@ -30,6 +31,9 @@ export async function createPolicy(
     quorum: 1,
     allowSelfApprove: false,
     expiresAfterHours: expiresAfterHoursDefault,
+    reapprovePercent: 10,
+    reapprovePeople: 1000,
+    emergencyRoles: [],
     enabled: true,
     createdBy: actor.user,
     createdAt: now,
@@ -92,6 +96,9 @@ function applyWrite<P extends Omit<ApprovalPolicy, 'id'>>(policy: P, write: Appr
     quorum: quorum ?? policy.quorum,
     allowSelfApprove: write.allow_self_approve ?? policy.allowSelfApprove,
     expiresAfterHours: write.expires_after_hours ?? policy.expiresAfterHours,
+    reapprovePercent: write.reapprove_percent === undefined ? policy.reapprovePercent : write.reapprove_percent,
+    reapprovePeople: write.reapprove_people === undefined ? policy.reapprovePeople : write.reapprove_people,
+    emergencyRoles: write.emergency_roles ? [...new Set(write.emergency_roles)] : policy.emergencyRoles,
     enabled: write.enabled ?? policy.enabled,
   }
 }
@@ -100,17 +107,10 @@ function applyWrite<P extends Omit<ApprovalPolicy, 'id'>>(policy: P, write: Appr
 async function checkApprovers(
   tx: Stores,
   { organizationId }: Project,
-  { approvers, quorum }: Pick<ApprovalPolicy, 'approvers' | 'quorum'>,
+  { approvers, quorum, emergencyRoles }: Pick<ApprovalPolicy, 'approvers' | 'quorum' | 'emergencyRoles'>,
 ): Promise<void> {
-  const known = new Set(
-    (await tx.roles.findAll(approvers.roles)).flatMap(role =>
-      role.organizationId === organizationId ? [role.id] : [],
-    ),
-  )
-  const unknownRole = approvers.roles.find(id => !known.has(id))
-  if (unknownRole !== undefined) {
-    throw invalid('approver_config__roles', 'does_not_exist', `The organization has no role ${unknownRole}.`)
-  }
+  await requireRoles(tx, organizationId, approvers.roles, 'approver_config__roles')
+  await requireRoles(tx, organizationId, emergencyRoles, 'emergency_roles')
   const members = await tx.policies.eligible(organizationId, { users: approvers.users, roles: [] })
   const unknownUser = approvers.users.find(id => !members.has(id))
   if (unknownUser !== undefined) {

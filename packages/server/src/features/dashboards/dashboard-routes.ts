@@ -14,6 +14,7 @@ import type { Dashboard, DashboardPatch } from './dashboard-store.ts'
 import { readDayRange } from './day-range.ts'
 import { ensureUsageDashboard } from './ensure-usage-dashboard.ts'
 import { showDashboard } from './show-dashboard.ts'
+import { unlinkDashboard } from './unlink-dashboard.ts'
 
 interface Deps {
   readonly database: Database
@@ -64,7 +65,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
   )
 
   serve(r.update, async request => {
-    const { project, params } = request
+    const { actor, project, params } = request
     const stored = await database.read(tx => getDashboard(tx, project, params.id))
     const patch = dashboardPatchFromWire(request.body)
     // A deleted dashboard accepts only a restore.
@@ -73,6 +74,7 @@ export function serveDashboards(serve: ServeRoute, { database, now }: Deps): voi
     return database.transaction(async tx => {
       await checkTiles(tx, project, patch)
       await tx.dashboards.update(stored.id, patch)
+      if (patch.isDeleted) await unlinkDashboard(tx, actor, project, stored.id, time)
       return showDashboard(tx, await getDashboard(tx, project, params.id), readDayRange({}, time), time)
     })
   })

@@ -154,16 +154,23 @@ onEachDatabase('dashboards', dialect => {
     const unknown = await s.post(dashboards, { tiles: [{ feature_flag: 999999, metric: 'calls' }] })
     expect([unknown.status, unknown.body.attr]).toEqual([400, 'tiles'])
     expect((await s.post(dashboards, { tiles: [{ feature_flag: 1, metric: 'moods' }] })).status).toBe(400)
+    expect((await s.get(`${dashboards}?search=a%00`)).body).toMatchObject({ code: 'invalid_input', attr: 'search' })
     const { body } = await s.post(dashboards, {})
     const stranger = await s.stranger(`dashboards-${dialect}`)
     expect((await stranger.get(`${dashboards}${body.id}/`)).status).toBe(404)
     expect((await stranger.get(`${stranger.project}/dashboards/${body.id}/`)).status).toBe(404)
   })
 
-  it('a deleted analytics dashboard does not block other changes to a flag', async () => {
+  it('a deleted analytics dashboard is removed from its flags and does not block other changes', async () => {
     const { body: dashboard } = await s.post(dashboards, { name: 'linked' })
-    const { body: flag } = await s.post(flags, { key: 'linked', analytics_dashboards: [dashboard.id] })
+    const { body: other } = await s.post(dashboards, { name: 'other' })
+    const linked = [dashboard.id, other.id]
+    const { body: flag } = await s.post(flags, { key: 'linked', analytics_dashboards: linked })
     await s.patch(`${dashboards}${dashboard.id}/`, { deleted: true })
+    const unlinked = (await s.get(`${flags}${flag.id}/`)).body
+    expect([unlinked.analytics_dashboards, unlinked.version]).toEqual([[other.id], flag.version + 1])
+    const [entry] = (await s.get(`${flags}${flag.id}/activity/`)).body.results
+    expect(entry.detail.changes).toMatchObject([{ field: 'analytics_dashboards', before: linked, after: [other.id] }])
     expect((await s.patch(`${flags}${flag.id}/`, { name: 'still fine' })).status).toBe(200)
     expect((await s.post(flags, { key: 'late', analytics_dashboards: [dashboard.id] })).status).toBe(400)
   })

@@ -101,7 +101,7 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
     }
   })
 
-  /** Runs the promotion and rolls it back, so that the plan has been checked like the real thing. */
+  /** Runs the promotion and rolls it back, so that the plan is checked exactly like the promotion. */
   async function planOf(request: PromoteRequest) {
     const promotion = await readPromotion(request)
     const { actor, organization } = request
@@ -154,7 +154,7 @@ export function serveEnvironments(serve: ServeRoute, { database, writes, measure
     })
   }
 
-  /** Raises `missing`, and `invalid` for projects that are no environments of the set. */
+  /** Raises `missing`, and `invalid` for projects that are not environments of the set. */
   async function readPromotion({ organization, actor, params, body }: PromoteRequest): Promise<Promotion> {
     const set = await database.read(tx => getSet(tx, organization, Number(params.set_id)))
     const environment = (field: 'from' | 'to') => {

@@ -1,7 +1,7 @@
 import type { Instant } from '../../instant.ts'
 import type { User } from '../../tenancy.ts'
 
-/** Projects that are environments of the same application. Evaluation knows nothing of it. */
+/** Projects that are environments of the same application. Evaluation does not depend on it. */
 export interface EnvironmentSet {
   readonly id: number
   readonly organizationId: string

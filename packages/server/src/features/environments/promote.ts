@@ -19,7 +19,7 @@ export interface Promotion {
   readonly parts: ReadonlySet<Part>
 }
 
-/** What becomes of one flag. */
+/** The outcome for one flag. */
 export interface Promoted {
   readonly key: string
   readonly before: Flag | undefined
@@ -38,8 +38,8 @@ export interface PromotionResult {
 }
 
 /**
- * Brings flags from one environment to another, those that others depend on first. Raises `invalid` for what cannot be promoted. A flag
- * that needs approval is left as it is and reported; then the caller must give the transaction up.
+ * Copies flags from one environment to another, dependencies first. Raises `invalid` for what cannot be promoted. A flag
+ * that needs approval is left as it is and reported; then the caller must roll the transaction back.
  */
 export async function promote(
   tx: Stores,

@@ -52,7 +52,7 @@ export async function bulkChange(
         refused.push(flag)
         refusals.push({ id: flag.id, key: flag.key, reason: result.message })
       } else if (result instanceof ApprovalRequired) {
-        const { id: request } = await openRequest(tx, project, result.needed, {}, now)
+        const { id: request } = await openRequest(tx, project, result.needed, { reason: noteOf(permit) }, now)
         const reason = `The change needs approval: change request ${request} was opened.`
         errors.push({ id: flag.id, key: flag.key, reason, change_request: request })
       } else changed.push(result)
@@ -62,6 +62,8 @@ export async function bulkChange(
   }
   return { changed, errors: [...errors, ...refusals] }
 }
+
+const noteOf = (permit: Permit): string | undefined => (permit.kind === 'direct' ? permit.note : undefined)
 
 const ascending = (ids: readonly number[]): readonly number[] => [...new Set(ids)].sort((a, b) => a - b)
 

@@ -22,7 +22,7 @@ interface Deps {
 type Intents = typeof routes.flagIntents
 type Switch = RouteRequest<Intents['enable'] | Intents['disable'] | Intents['archive'] | Intents['unarchive']>
 
-/** Serves what callers want of a flag: PostHog's four switches, and small edits of its conditions, variants and payloads. */
+/** Serves single edits of a flag: PostHog's four switches, and small edits of its conditions, variants and payloads. */
 export function serveFlagIntents(serve: ServeRoute, { writes, now }: Deps): void {
   const r = routes.flagIntents
 

@@ -1,7 +1,7 @@
 import { invalid } from '../../problem.ts'
 import type { Flag, FlagPatch, FreeObject } from '../flags/flag.ts'
 
-/** What a caller wants of a flag, instead of the whole `filters`. Each returns the patch for the flag as it is. */
+/** One edit of a flag, instead of its whole `filters`. Each returns the patch for the flag as it is. */
 
 export function setRollout(flag: Flag, index: number, percentage: number): FlagPatch {
   const groups = conditionsOf(flag)
@@ -23,7 +23,7 @@ export function removeCondition(flag: Flag, index: number): FlagPatch {
   return { filters: { ...flag.filters, groups: groups.filter((_, n) => n !== index) } }
 }
 
-/** The engine refuses percentages that are no numbers, or do not add up to 100. */
+/** The engine refuses percentages that are not numbers or do not add up to 100. */
 export function setVariantSplit(flag: Flag, split: FreeObject): FlagPatch {
   const { multivariate } = flag.filters as { multivariate?: FreeObject | null }
   const variants = listOf(multivariate?.variants)

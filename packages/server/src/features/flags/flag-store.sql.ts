@@ -44,6 +44,11 @@ const findVersions = preparedListQuery((db, ids) =>
   db.selectFrom('flags').select(['id', 'version']).where('id', 'in', ids),
 )
 
+/** Never evaluated sorts before everything else. */
+const lastCalled = sql<string>`coalesce((select flag_last_used.at from flag_last_used
+  where flag_last_used.project_id = flags.project_id and flag_last_used.kind = 'called'
+  and flag_last_used.flag_key = flags.key), '')`
+
 const peopleOf = (row: { created_by_id: number; last_modified_by_id: number | null }): number[] =>
   row.last_modified_by_id === null ? [row.created_by_id] : [row.created_by_id, row.last_modified_by_id]
 
@@ -154,14 +159,35 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
       const found = await findFlagsOrCommitted(flagIds)
       return found.filter(flag => flag.projectId === projectId && !flag.deleted)
     },
-    list(projectId, filter, window) {
+    async list(projectId, filter, window) {
       const order = filter.order ?? { field: 'created_at', descending: true }
       const direction = order.descending ? 'desc' : 'asc'
-      const query = flags()
+      // Ids first: sorting thousands of definitions to return a hundred would be slow.
+      const ids = db
+        .selectFrom('flags')
+        .select('flags.id')
         .where(matching(projectId, filter))
-        .orderBy(`flags.${order.field}`, direction)
+        .orderBy(order.field === 'last_called_at' ? lastCalled : sql.ref(`flags.${order.field}`), direction)
         .orderBy('flags.id', direction)
-      return readPage(query, window, toFlag, () => countRows(db.selectFrom('flags').where(matching(projectId, filter))))
+      const page = await readPage(ids, window, ({ id }) => id)
+      const found = new Map((await findFlags(db, page.items)).map(row => [row.id, row]))
+      return { count: page.count, items: page.items.map(id => toFlag(found.get(id)!)) }
+    },
+    async facets(projectId) {
+      const counted = () => live(projectId).where('archived', '=', 0)
+      const lists = await counted()
+        .select(({ fn }) => ['tags', fn.countAll<number>().as('count')])
+        .groupBy('tags')
+        .execute()
+      const tags = new Map<string, number>()
+      for (const row of lists) {
+        for (const tag of new Set(JSON.parse(row.tags) as unknown[])) {
+          if (typeof tag === 'string') tags.set(tag, (tags.get(tag) ?? 0) + Number(row.count))
+        }
+      }
+      const creators = await counted().select('created_by_id').distinct().execute()
+      const users = await findUsers(db, new Set(creators.map(row => row.created_by_id)))
+      return { tags, creators: [...users.values()] }
     },
     async listLive(projectId) {
       const rows = await db
@@ -198,6 +224,15 @@ export function sqlFlagStore(db: Kysely<Tables>, { end, memory, limits }: FlagSt
         .where('flags.filters', 'like', '%"type":"flag"%')
         .execute()
       return rows.map(toFlag)
+    },
+    async listByAnalyticsDashboard(projectId, dashboardId) {
+      const rows = await flags()
+        .where('flags.project_id', '=', projectId)
+        // A coarse filter: 12 also finds 112.
+        .where('flags.analytics_dashboards', 'like', `%${dashboardId}%`)
+        .orderBy('flags.id')
+        .execute()
+      return rows.map(toFlag).filter(flag => flag.analyticsDashboards.includes(dashboardId))
     },
 
     async checkLimits(projectId, { flags: added, filters }) {
@@ -242,9 +277,13 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
   if (filter.search) {
     conditions.push(sql`(${contains('flags.key', filter.search)} or ${contains('flags.name', filter.search)})`)
   }
+  for (const word of filter.words ?? []) {
+    const places = ['flags.key', 'flags.name', 'flags.tags'].map(column => contains(column, word))
+    conditions.push(sql`(${sql.join(places, sql` or `)})`)
+  }
   if (filter.tags) {
-    // A tag stands in the stored JSON as its own JSON text, whatever its type.
-    const any = filter.tags.map(tag => contains('flags.tags', JSON.stringify(tag)))
+    // A tag stands in the stored JSON as its own JSON text, whatever its type. `replace` compares case on both databases.
+    const any = filter.tags.map(tag => sql<boolean>`replace(flags.tags, ${JSON.stringify(tag)}, '') <> flags.tags`)
     conditions.push(any.length > 0 ? sql`(${sql.join(any, sql` or `)})` : sql`1 = 0`)
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`

@@ -8,6 +8,8 @@ export interface FlagFilter {
   /** The archived flags instead of the others; among deleted ones it makes no difference. */
   readonly archived: boolean
   readonly search?: string
+  /** Each of these must occur in the key, the name or the tags. */
+  readonly words?: readonly string[]
   readonly active?: boolean
   /** Only active flags that are older than this and serve no purpose: fully rolled out, or not evaluated since. */
   readonly staleSince?: Instant
@@ -18,8 +20,23 @@ export interface FlagFilter {
   readonly order?: { readonly field: FlagOrder; readonly descending: boolean }
 }
 
-export const flagOrders = ['created_at', 'updated_at', 'key', 'name', 'active', 'id', 'version'] as const
+export const flagOrders = [
+  'created_at',
+  'updated_at',
+  'key',
+  'name',
+  'active',
+  'id',
+  'version',
+  'last_called_at',
+] as const
 export type FlagOrder = (typeof flagOrders)[number]
+
+export interface FlagFacets {
+  /** Number of flags by tag. */
+  readonly tags: ReadonlyMap<string, number>
+  readonly creators: readonly User[]
+}
 
 export interface FlagVersion {
   readonly flagId: number
@@ -51,12 +68,16 @@ export interface FlagStore {
   /** Live flags by id; what does not exist is left out. */
   findLive(projectId: number, flagIds: readonly number[]): Promise<readonly Flag[]>
   list(projectId: number, filter: FlagFilter, window: Window): Promise<PageOf<Flag>>
+  /** Tags and creators of the flags that are neither deleted nor archived. */
+  facets(projectId: number): Promise<FlagFacets>
   /** Every live flag of the project, by key. */
   listLive(projectId: number): Promise<readonly Flag[]>
   /** Live, active flags of all projects with rollback conditions and no rollback yet, by id, after an id. */
   listWatched(afterId: number, limit: number): Promise<readonly Flag[]>
   /** Live, active flags with a condition on another flag. */
   listDependents(projectId: number): Promise<readonly Flag[]>
+  /** Flags, deleted ones too, that name the dashboard among their analytics dashboards. */
+  listByAnalyticsDashboard(projectId: number, dashboardId: number): Promise<readonly Flag[]>
 
   /** Raises `invalid` when the project's limits allow no further live flag, or not its filters. */
   checkLimits(projectId: number, added: { readonly flags: number; readonly filters: FreeObject }): Promise<void>

@@ -81,7 +81,7 @@ export const touchesReferences = (stored: FlagContent, patch: FlagPatch): boolea
  * The patch, rebased onto what was saved since: fields that the client did not change are left out, so that they cannot revert the change
  * of another client.
  */
-async function patchOnTopOf(tx: Stores, { stored, patch, basedOnVersion }: FlagUpdate): Promise<FlagPatch> {
+export async function patchOnTopOf(tx: Stores, { stored, patch, basedOnVersion }: FlagUpdate): Promise<FlagPatch> {
   if (basedOnVersion === undefined || basedOnVersion === stored.version) return patch
   const seen = (await tx.flags.findVersion(stored.id, basedOnVersion))?.content
   const fields = (Object.keys(patch) as (keyof FlagContent)[]).filter(field => patch[field] !== undefined)

@@ -12,7 +12,7 @@ export async function createFreeze(
   tx: Stores,
   actor: Actor,
   organization: Organization,
-  freeze: Pick<Freeze, 'environmentSetId' | 'projectId' | 'tag' | 'when' | 'reason'>,
+  freeze: Pick<Freeze, 'environmentSetId' | 'projectId' | 'tag' | 'when' | 'reason' | 'exceptRoles'>,
   now: Instant,
 ): Promise<Freeze> {
   if ((await tx.freezes.list(organization.id)).length >= freezesPerOrganizationMax) {

@@ -5,6 +5,7 @@ import { type Instant, parseInstant } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { adminLevel, levelInProject, requireLevel } from '../../tenancy.ts'
+import { requireRoles } from '../approvals/require-roles.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { createFreeze, removeFreeze } from './create-freeze.ts'
 import { type Freeze, timesOf } from './freeze.ts'
@@ -52,7 +53,9 @@ export function serveFreezes(serve: ServeRoute, { database, now }: Deps): void {
       if (scope.environmentSetId !== null && !(await tx.environments.find(organization.id, scope.environmentSetId))) {
         throw invalid('environment_set', 'does_not_exist', 'There is no such environment set in this organization.')
       }
-      return createFreeze(tx, actor, organization, { ...scope, when, reason: body.reason }, now())
+      const exceptRoles = [...new Set(body.except_roles ?? [])]
+      await requireRoles(tx, organization.id, exceptRoles, 'except_roles')
+      return createFreeze(tx, actor, organization, { ...scope, when, reason: body.reason, exceptRoles }, now())
     })
     return freezeToWire(freeze, now())
   })
@@ -119,6 +122,7 @@ function freezeToWire(freeze: Freeze, now: Instant): FreezeWire {
     duration_minutes: isOnce ? null : when.durationMinutes,
     time_zone: isOnce ? 'UTC' : when.timeZone,
     reason: freeze.reason,
+    except_roles: [...freeze.exceptRoles],
     is_active: currentEnd !== null,
     current_end: currentEnd,
     next_start: nextStart,

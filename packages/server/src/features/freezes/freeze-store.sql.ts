@@ -47,6 +47,7 @@ const toFreeze = (row: Selectable<FreezeRow> & EmbeddedUser<'creator'>): Freeze 
       ? { startsAt: row.starts_at ?? '', endsAt: row.ends_at ?? '' }
       : { rrule: row.rrule, durationMinutes: row.duration_minutes ?? 0, timeZone: row.time_zone },
   reason: row.reason,
+  exceptRoles: JSON.parse(row.except_roles),
   createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
 })
@@ -62,6 +63,7 @@ const fromFreeze = ({ when, ...freeze }: Omit<Freeze, 'id'>): Omit<FreezeRow, 'i
   duration_minutes: 'rrule' in when ? when.durationMinutes : null,
   time_zone: 'rrule' in when ? when.timeZone : 'UTC',
   reason: freeze.reason,
+  except_roles: JSON.stringify(freeze.exceptRoles),
   created_by_id: freeze.createdBy.id,
   created_at: freeze.createdAt,
 })

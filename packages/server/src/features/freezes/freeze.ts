@@ -7,12 +7,14 @@ import { occurrenceAround, type Recurrence } from './recurrence.ts'
 export interface Freeze {
   readonly id: number
   readonly organizationId: string
-  /** All that are set must fit; none means the whole organization. */
+  /** All that are set must match; none means the whole organization. */
   readonly environmentSetId: number | null
   readonly projectId: number | null
   readonly tag: string | null
   readonly when: { readonly startsAt: Instant; readonly endsAt: Instant } | Recurrence
   readonly reason: string
+  /** Members of these roles are not held up. */
+  readonly exceptRoles: readonly string[]
   readonly createdBy: User
   readonly createdAt: Instant
 }

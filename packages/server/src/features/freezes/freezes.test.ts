@@ -61,6 +61,28 @@ onEachDatabase('freezes', dialect => {
     await later.end()
   })
 
+  it('do not hold up the roles that they except', async () => {
+    const { body: role } = await s.post(`${s.organization}/roles/`, { name: 'Release managers' })
+    const manager = await s.join('manager')
+    const other = await s.join('other')
+    await s.post(`${s.organization}/roles/${role.id}/role_memberships/`, { user_uuid: manager.uuid })
+    const path = await flagPath('excepted')
+    const { end, except_roles } = await freeze({ except_roles: [role.id] })
+    expect(except_roles).toEqual([role.id])
+    expect((await other.patch(path, { name: 'no' })).status).toBe(409)
+    expect((await manager.patch(path, { name: 'yes' })).body.name).toBe('yes')
+    const stricter = await freeze({})
+    expect((await manager.patch(path, { name: 'no' })).status).toBe(409)
+    await stricter.end()
+    await end()
+    const unknown = await s.post(`${s.organization}/freezes/`, {
+      reason: 'x',
+      ends_at: inHours(1),
+      except_roles: ['nope'],
+    })
+    expect(unknown.body).toMatchObject({ attr: 'except_roles' })
+  })
+
   it('make schedules and approved requests wait and say so', async () => {
     const path = await flagPath('waiting')
     const { body: flag } = await s.get(path)

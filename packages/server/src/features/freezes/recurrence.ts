@@ -1,7 +1,7 @@
 import rrule from 'rrule'
 import { invalid } from '../../problem.ts'
 
-/** A rule that says when something starts, in the local time of a time zone. */
+/** A recurrence rule (RFC 5545) for starts, in the local time of a time zone. */
 export interface Recurrence {
   readonly rrule: string
   readonly durationMinutes: number
@@ -11,7 +11,7 @@ export interface Recurrence {
 const minuteMilliseconds = 60_000
 const dayMilliseconds = 24 * 60 * minuteMilliseconds
 
-/** Raises `invalid` (`rrule`). Rules of seconds and minutes would have no end of occurrences. */
+/** Raises `invalid` (`rrule`). Rules by seconds or minutes would have too many occurrences. */
 export function checkRule(text: string): void {
   if (!/(?:^|;|:)FREQ=(?:YEARLY|MONTHLY|WEEKLY|DAILY)(?:;|$)/.test(text) || /BYSECOND|DTSTART|\n/.test(text)) {
     throw invalid('rrule', 'invalid_input', 'rrule must be an RRULE with FREQ=YEARLY, MONTHLY, WEEKLY or DAILY.')

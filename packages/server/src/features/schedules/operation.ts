@@ -89,20 +89,20 @@ export function patchFor(operation: Operation, flag: Flag, now: Instant): FlagPa
   if (flag.performedRollback)
     throw new NonRetryableError('The flag was rolled back; its rollout is not increased further.')
   if (!flag.active) throw invalid('payload', 'invalid_input', 'The flag is off; the step waits until it is on.')
-  return increase(flag, groups, operation, now)
+  return increase(flag, groups, operation, operation.steps.findLast(step => step.at <= now)?.percentage ?? 0)
 }
 
+/** The patch of the last step of a ramp. */
+export const raised = (ramp: Ramp, flag: Flag): FlagPatch =>
+  increase(flag, conditionsOf(flag), ramp, ramp.steps.at(-1)?.percentage ?? 0)
+
+type Ramp = Extract<Operation, { kind: 'ramp' }>
+
 /** A ramp never lowers a rollout, whatever was changed since it was planned: users who have the feature retain it. */
-function increase(
-  flag: Flag,
-  groups: readonly unknown[],
-  ramp: Extract<Operation, { kind: 'ramp' }>,
-  now: Instant,
-): FlagPatch {
+function increase(flag: Flag, groups: readonly unknown[], ramp: Ramp, target: number): FlagPatch {
   const index = findRampCondition(groups, ramp)
   const condition = index === undefined ? undefined : groups[index]
   if (!isObject(condition)) throw new NonRetryableError(rampBroken)
-  const target = ramp.steps.findLast(step => step.at <= now)?.percentage ?? 0
   if (target <= rolloutOf(condition)) return {}
   const changed = groups.map((group, n) => (n === index ? { ...condition, rollout_percentage: target } : group))
   return { filters: { ...flag.filters, groups: changed } }

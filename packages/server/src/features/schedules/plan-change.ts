@@ -1,52 +1,104 @@
+import { randomUUID } from 'node:crypto'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
 import { invalid, missing } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import type { Author } from '../activity/activity.ts'
+import { authorizeSchedule } from '../approvals/authorize-schedule.ts'
+import type { Permit } from '../approvals/permit.ts'
 import { checkFlagContent } from '../flags/check-flag.ts'
 import { applyPatch, type Flag, type FreeObject } from '../flags/flag.ts'
 import { appendFlagActivity } from '../flags/record-flag.ts'
 import { announceSchedule } from './announce-schedule.ts'
 import { conditionsOf, type Operation, patchFor, readOperation, rolloutOf } from './operation.ts'
 import { findRampCondition, isObject } from './ramp-condition.ts'
-import type { ScheduledChange } from './scheduled-change.ts'
+import {
+  checkRecurrence,
+  isPaused,
+  nextRun,
+  type RecurrenceInterval,
+  type ScheduleRecurrence,
+} from './schedule-recurrence.ts'
+import { dueOf, type ScheduledChange } from './scheduled-change.ts'
+import { scheduledOutcome } from './scheduled-outcome.ts'
 
 const pendingPerProjectMax = 1000
 const lateMillisecondsMax = 60_000
 
-/** Throws `invalid` for a time in the past and for a change that cannot be applied to the current flag. */
+/** What is planned, in the fields of the API. This is also what a change request for it contains. */
+export interface SchedulePlan {
+  readonly payload: FreeObject
+  readonly scheduledAt: Instant | null
+  readonly isRecurring: boolean
+  readonly recurrenceInterval: RecurrenceInterval | null
+  readonly cronExpression: string | null
+  readonly timezone: string
+  readonly endDate: Instant | null
+  /** When `update_status` is reverted. */
+  readonly pair: PairPlan | null
+}
+
+export interface PairPlan {
+  readonly scheduledAt: Instant | null
+  readonly cronExpression: string | null
+}
+
+/** Raises `invalid` for a time in the past and for a change that cannot be applied to the current flag. */
 export async function planChange(
   tx: Stores,
   author: NonNullable<Author>,
   project: Project,
-  plan: { readonly flagId: number; readonly payload: FreeObject; readonly scheduledAt: Instant | undefined },
+  { flagId, plan }: { readonly flagId: number; readonly plan: SchedulePlan },
   now: Instant,
+  permit: Permit,
 ): Promise<ScheduledChange> {
-  const flag = await tx.flags.find(project.id, plan.flagId)
-  if (!flag) throw invalid('record_id', 'does_not_exist', `This project has no flag with id ${plan.flagId}.`)
+  const flag = await tx.flags.find(project.id, flagId)
+  if (!flag) throw invalid('record_id', 'does_not_exist', `This project has no flag with id ${flagId}.`)
   if ((await tx.schedules.countPending(project.id)) >= pendingPerProjectMax) {
     throw invalid(null, 'max_length', `A project can have at most ${pendingPerProjectMax} pending changes.`)
   }
-  const { scheduledAt, payload } = await checkPlan(tx, project, flag, plan, now)
-  const change = await tx.schedules.create({
-    projectId: project.id,
-    flagId: flag.id,
-    payload,
-    scheduledAt,
-    status: 'pending',
-    stepsDone: 0,
-    dueAt: scheduledAt,
-    attempts: 0,
-    failureReason: null,
-    executedAt: null,
-    createdBy: author.user,
-    createdAt: now,
-    updatedAt: now,
-    version: 1,
-  })
+  const checked = await checkPlan(tx, project, flag, plan, now)
+  const partner = plan.pair && (await checkPlan(tx, project, flag, revertingPlan(plan, plan.pair), now))
+  const approval = await authorize(tx, permit, project, flag, { ...plan, payload: checked.payload }, checked)
+  const pairId = partner && randomUUID()
+  const create = ({ payload, scheduledAt, recurrence }: CheckedPlan) =>
+    tx.schedules.create({
+      projectId: project.id,
+      flagId: flag.id,
+      payload,
+      scheduledAt,
+      recurrence,
+      pairId,
+      approval,
+      status: 'pending',
+      stepsDone: 0,
+      dueAt: dueOf(recurrence, scheduledAt),
+      attempts: 0,
+      failureReason: null,
+      executedAt: null,
+      lastExecutedAt: null,
+      createdBy: author.user,
+      createdAt: now,
+      updatedAt: now,
+      version: 1,
+    })
+  const change = await create(checked)
   await recordPlan(tx, author, project, flag, 'scheduled', change, now)
+  if (partner) await recordPlan(tx, author, project, flag, 'scheduled', await create(partner), now)
   await announceSchedule(tx, project, flag.id, now)
   return change
+}
+
+/** The other half of a pair: the same switch, the other way round. */
+function revertingPlan(plan: SchedulePlan, { scheduledAt, cronExpression }: PairPlan): SchedulePlan {
+  const { operation, value } = plan.payload
+  if (operation !== 'update_status' || typeof value !== 'boolean') {
+    throw invalid('pair', 'invalid_input', 'Only update_status can be paired.')
+  }
+  if ((plan.cronExpression === null) !== (cronExpression === null)) {
+    throw invalid('pair', 'invalid_input', 'pair needs cron_expression if and only if the change has one.')
+  }
+  return { ...plan, payload: { operation, value: !value }, scheduledAt, cronExpression, pair: null }
 }
 
 /** Changes the time or content of a pending change and resets its attempts. */
@@ -54,27 +106,30 @@ export async function replanChange(
   tx: Stores,
   author: NonNullable<Author>,
   project: Project,
-  plan: { readonly id: number; readonly payload: FreeObject | undefined; readonly scheduledAt: Instant | undefined },
+  { id, edit }: { readonly id: number; readonly edit: Partial<SchedulePlan> },
   now: Instant,
+  permit: Permit,
 ): Promise<ScheduledChange> {
-  const stored = await tx.schedules.find(project.id, plan.id)
+  const stored = await tx.schedules.find(project.id, id)
   const flag = stored && (await tx.flags.find(project.id, stored.flagId))
   if (!stored || !flag) throw missing('Scheduled change')
   if (stored.status === 'done') throw invalid(null, 'invalid_input', 'The change has already been applied.')
-  const { scheduledAt, payload } = await checkPlan(
-    tx,
-    project,
-    flag,
-    { payload: plan.payload ?? stored.payload, scheduledAt: plan.scheduledAt ?? stored.scheduledAt },
-    now,
-  )
+  const plan = { ...planOf(stored), ...withoutUndefined(edit), pair: null }
+  const isTimeKept = edit.scheduledAt === undefined && edit.cronExpression === undefined
+  const checked = await checkPlan(tx, project, flag, isTimeKept ? plan : { ...plan, ...newTime(edit) }, now)
+  // Stopping what was approved needs no approval.
+  const isStopped = isPaused(checked.recurrence)
+  const content = { ...plan, payload: checked.payload, scheduledChange: stored.id }
+  const approval = isStopped ? stored.approval : await authorize(tx, permit, project, flag, content, checked)
   const change: ScheduledChange = {
     ...stored,
-    payload,
-    scheduledAt,
+    payload: checked.payload,
+    scheduledAt: checked.scheduledAt,
+    recurrence: { ...checked.recurrence, firstAt: isTimeKept ? stored.recurrence.firstAt : checked.recurrence.firstAt },
+    approval,
     status: 'pending',
     stepsDone: 0,
-    dueAt: scheduledAt,
+    dueAt: dueOf(checked.recurrence, checked.scheduledAt),
     attempts: 0,
     failureReason: null,
     updatedAt: now,
@@ -86,6 +141,25 @@ export async function replanChange(
   return change
 }
 
+const planOf = ({ payload, scheduledAt, recurrence }: ScheduledChange): SchedulePlan => ({
+  payload,
+  scheduledAt,
+  isRecurring: recurrence.isRecurring,
+  recurrenceInterval: recurrence.interval,
+  cronExpression: recurrence.cron,
+  timezone: recurrence.timeZone,
+  endDate: recurrence.endDate,
+  pair: null,
+})
+
+const withoutUndefined = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T
+
+/** A new rule starts at its own first time unless one is sent. */
+const newTime = ({ scheduledAt, cronExpression }: Partial<SchedulePlan>): Partial<SchedulePlan> =>
+  scheduledAt === undefined && cronExpression ? { scheduledAt: null } : {}
+
+/** Cancels a change, and the other one of its pair. */
 export async function cancelChange(
   tx: Stores,
   author: NonNullable<Author>,
@@ -95,31 +169,91 @@ export async function cancelChange(
 ): Promise<void> {
   const change = await tx.schedules.find(project.id, id)
   if (!change) throw missing('Scheduled change')
-  await tx.schedules.remove(change.id)
-  await announceSchedule(tx, project, change.flagId, now)
+  const partner = await tx.schedules.findPartner(change)
   const flag = await tx.flags.find(project.id, change.flagId)
-  if (flag && change.status === 'pending') await recordPlan(tx, author, project, flag, 'unscheduled', change, now)
+  for (const one of partner ? [change, partner] : [change]) {
+    await tx.schedules.remove(one.id)
+    if (flag && one.status === 'pending') await recordPlan(tx, author, project, flag, 'unscheduled', one, now)
+  }
+  await announceSchedule(tx, project, change.flagId, now)
 }
 
-/** The time of the first step, and the payload as it is stored: a ramp with the condition that it raises. */
+interface CheckedPlan {
+  readonly payload: FreeObject
+  readonly scheduledAt: Instant
+  readonly recurrence: ScheduleRecurrence
+}
+
+/** The time of the first run, and the payload as it is stored: a ramp with the condition that it raises. */
 async function checkPlan(
   tx: Stores,
   project: Project,
   flag: Flag,
-  plan: { readonly payload: FreeObject; readonly scheduledAt: Instant | undefined },
+  plan: SchedulePlan,
   now: Instant,
-): Promise<{ readonly scheduledAt: Instant; readonly payload: FreeObject }> {
+): Promise<CheckedPlan> {
   const operation = readOperation(plan.payload)
-  const at = operation.kind === 'ramp' ? (operation.steps[0]?.at ?? now) : plan.scheduledAt
-  if (at === undefined) throw invalid('scheduled_at', 'required', 'scheduled_at is required.')
-  if (lastTimeOf(operation, at) < plusMilliseconds(now, -lateMillisecondsMax)) {
-    throw invalid('scheduled_at', 'invalid_input', 'scheduled_at must not be in the past.')
+  const rule: ScheduleRecurrence = {
+    isRecurring: plan.isRecurring,
+    interval: plan.recurrenceInterval,
+    cron: plan.cronExpression,
+    timeZone: plan.timezone,
+    firstAt: plan.scheduledAt,
+    endDate: plan.endDate,
   }
+  checkRecurrence(rule)
+  if (plan.isRecurring && operation.kind !== 'update') {
+    throw invalid('payload', 'invalid_input', 'Only `update` and `update_status` can recur.')
+  }
+  const scheduledAt = firstTime(operation, plan, rule, now)
+  if (rule.endDate !== null && rule.endDate <= scheduledAt) {
+    throw invalid('end_date', 'invalid_input', 'end_date must be after scheduled_at.')
+  }
+  const recurrence = { ...rule, firstAt: scheduledAt }
   if (operation.kind === 'ramp') {
-    return { scheduledAt: at, payload: withCondition(plan.payload, operation, flag) }
+    return { scheduledAt, payload: withCondition(plan.payload, operation, flag), recurrence }
   }
-  await checkFlagContent(tx, project, applyPatch(flag, patchFor(operation, flag, at)), flag)
-  return { scheduledAt: at, payload: plan.payload }
+  await checkFlagContent(tx, project, applyPatch(flag, patchFor(operation, flag, scheduledAt)), flag)
+  return { scheduledAt, payload: plan.payload, recurrence }
+}
+
+function firstTime(operation: Operation, plan: SchedulePlan, rule: ScheduleRecurrence, now: Instant): Instant {
+  const given = operation.kind === 'ramp' ? (operation.steps[0]?.at ?? now) : plan.scheduledAt
+  const at = given ?? (plan.isRecurring ? nextRun(rule, now) : undefined)
+  if (at === undefined) throw invalid('scheduled_at', 'required', 'scheduled_at is required.')
+  if (lastTimeOf(operation, at) >= plusMilliseconds(now, -lateMillisecondsMax) || isPaused(rule)) return at
+  const next = plan.isRecurring ? nextRun(rule, now) : undefined
+  if (next !== undefined) return next
+  throw invalid('scheduled_at', 'invalid_input', 'scheduled_at must not be in the past.')
+}
+
+const authorize = (
+  tx: Stores,
+  permit: Permit,
+  project: Project,
+  flag: Flag,
+  content: SchedulePlan & { readonly scheduledChange?: number },
+  { payload, scheduledAt }: CheckedPlan,
+) =>
+  authorizeSchedule(tx, permit, project, {
+    flag,
+    outcome: scheduledOutcome(flag, { payload, isPair: content.pair !== null, at: scheduledAt }),
+    content: { ...content },
+  })
+
+/** Plans what a change request asked for. */
+export function planApproved(
+  tx: Stores,
+  author: NonNullable<Author>,
+  project: Project,
+  { flagId, content }: { readonly flagId: number; readonly content: FreeObject },
+  now: Instant,
+  permit: Permit,
+): Promise<ScheduledChange> {
+  const { scheduledChange, ...plan } = content as unknown as SchedulePlan & { readonly scheduledChange?: number }
+  return scheduledChange === undefined
+    ? planChange(tx, author, project, { flagId, plan }, now, permit)
+    : replanChange(tx, author, project, { id: scheduledChange, edit: plan }, now, permit)
 }
 
 function withCondition(payload: FreeObject, ramp: Extract<Operation, { kind: 'ramp' }>, flag: Flag): FreeObject {

@@ -10,7 +10,15 @@ import { updateFlag } from '../flags/update-flag.ts'
 import { Frozen } from '../freezes/freeze.ts'
 import { announceSchedule } from './announce-schedule.ts'
 import { NonRetryableError, patchFor, readOperation } from './operation.ts'
-import { afterFailure, afterFreeze, afterSuccess, type ScheduledChange } from './scheduled-change.ts'
+import {
+  afterFailure,
+  afterFreeze,
+  afterMissedRuns,
+  afterRun,
+  afterSuccess,
+  isOvertaken,
+  type ScheduledChange,
+} from './scheduled-change.ts'
 
 const batchMax = 100
 /** Further changes wait for the next run. */
@@ -22,11 +30,26 @@ export const scheduleJob = (onFailure: (change: ScheduledChange, error: unknown)
   async run(context) {
     for (let batch = 0; batch < batchesPerRunMax; batch++) {
       const due = await context.read(tx => tx.schedules.listDue(context.now, batchMax))
+      // Runs that were missed move to the time of the last one before any is applied, so that pairs stay in order.
+      if (await skipMissedRuns(context, due)) continue
       for (const change of due) await runOne(context, change, onFailure)
       if (due.length < batchMax) return
     }
   },
 })
+
+/** True when a change was moved. */
+async function skipMissedRuns(context: JobContext, due: readonly ScheduledChange[]): Promise<boolean> {
+  const moved = due.flatMap(change => afterMissedRuns(change, context.now) ?? [])
+  for (const change of moved) {
+    await context.transaction(async tx => {
+      const stored = await tx.schedules.find(change.projectId, change.id)
+      // It was rescheduled or cancelled meanwhile.
+      if (stored?.version === change.version - 1) await tx.schedules.save(change)
+    })
+  }
+  return moved.length > 0
+}
 
 async function runOne(
   context: JobContext,
@@ -50,6 +73,12 @@ export async function applyChange(tx: Stores, { projectId, id }: ScheduledChange
   const project = await tx.projects.find(projectId)
   const flag = await tx.flags.find(projectId, change.flagId)
   if (!project || !flag) return
+  const partner = await tx.schedules.findPartner(change)
+  if (partner && isOvertaken(change, partner, now)) {
+    await tx.schedules.save({ ...afterRun(change, now), failureReason: overtaken })
+    await announceSchedule(tx, project, flag.id, now)
+    return
+  }
   const operation = readOperation(change.payload)
   await tx.schedules.save(afterSuccess(change, operation, now))
   const trigger = {
@@ -61,13 +90,18 @@ export async function applyChange(tx: Stores, { projectId, id }: ScheduledChange
   await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, permitFor(change))
 }
 
-/** As its creator would: policies that came after it was scheduled hold for it too. */
-const permitFor = ({ createdBy }: ScheduledChange): Permit => ({
-  kind: 'direct',
-  requester: { user: createdBy, keyLabel: null, isByKey: false },
-  emergency: null,
-  ...withoutChecks,
-})
+const overtaken = 'The last run was skipped: the other change of the pair came first.'
+
+/** By its approval, or as its creator would: policies that came after it was scheduled hold for it too. */
+const permitFor = ({ createdBy, approval }: ScheduledChange): Permit =>
+  approval
+    ? { kind: 'approved', ...approval, ...withoutChecks }
+    : {
+        kind: 'direct',
+        requester: { user: createdBy, keyLabel: null, isByKey: false },
+        emergency: null,
+        ...withoutChecks,
+      }
 
 const reasonOf = (error: unknown): string =>
   error instanceof Problem ? error.message : 'An internal error occurred; see the server log.'

@@ -1,11 +1,13 @@
 import type { ScheduledChange as ChangeWire } from '@halyard/contract'
 import type { Flag } from '../flags/flag.ts'
+import type { Frozen } from '../freezes/freeze.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { brokenReason } from './operation.ts'
+import { isPaused } from './schedule-recurrence.ts'
 import type { ScheduledChange } from './scheduled-change.ts'
 
-/** With the flag: also whether a pending change can still be applied to it. */
-export const scheduleToWire = (change: ScheduledChange, flag?: Flag): ChangeWire => ({
+/** With the flag: also whether a pending change can still be applied to it; with the freeze that its next run falls into. */
+export const scheduleToWire = (change: ScheduledChange, flag?: Flag, frozen?: Frozen): ChangeWire => ({
   id: change.id,
   team_id: change.projectId,
   record_id: String(change.flagId),
@@ -15,10 +17,19 @@ export const scheduleToWire = (change: ScheduledChange, flag?: Flag): ChangeWire
   status: change.status,
   steps_done: change.stepsDone,
   attempts: change.attempts,
-  next_attempt_at: change.status === 'pending' ? change.dueAt : null,
+  next_attempt_at: change.status === 'pending' && !isPaused(change.recurrence) ? change.dueAt : null,
+  frozen_until: frozen?.until ?? null,
   failure_reason: change.failureReason,
   broken_reason: change.status === 'pending' && flag ? brokenReason(change.payload, flag) : null,
   executed_at: change.executedAt,
+  last_executed_at: change.lastExecutedAt,
+  is_recurring: change.recurrence.isRecurring,
+  recurrence_interval: change.recurrence.interval,
+  cron_expression: change.recurrence.cron,
+  timezone: change.recurrence.timeZone,
+  end_date: change.recurrence.endDate,
+  pair_id: change.pairId,
+  change_request: change.approval?.changeRequest ?? null,
   created_at: change.createdAt,
   created_by: userToWire(change.createdBy),
   updated_at: change.updatedAt,

@@ -3,6 +3,7 @@ import { readPage } from '../../storage/read-page.ts'
 import { saveVersioned } from '../../storage/save-row.ts'
 import type { ScheduledChangeRow, Tables } from '../../storage/tables.ts'
 import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import type { RecurrenceInterval } from './schedule-recurrence.ts'
 import type { ScheduleStore } from './schedule-store.ts'
 import type { ScheduledChange, ScheduleStatus } from './scheduled-change.ts'
 
@@ -33,6 +34,15 @@ export function sqlScheduleStore(db: Kysely<Tables>): ScheduleStore {
       const row = await changes()
         .where('scheduled_changes.project_id', '=', projectId)
         .where('scheduled_changes.id', '=', changeId)
+        .executeTakeFirst()
+      return row && toChange(row)
+    },
+    async findPartner({ id, projectId, pairId }) {
+      if (pairId === null) return undefined
+      const row = await changes()
+        .where('scheduled_changes.project_id', '=', projectId)
+        .where('scheduled_changes.pair_id', '=', pairId)
+        .where('scheduled_changes.id', '!=', id)
         .executeTakeFirst()
       return row && toChange(row)
     },
@@ -78,6 +88,20 @@ const toChange = (row: Selectable<ScheduledChangeRow> & EmbeddedUser<'creator'>)
   attempts: row.attempts,
   failureReason: row.failure_reason,
   executedAt: row.executed_at,
+  lastExecutedAt: row.last_executed_at,
+  recurrence: {
+    isRecurring: row.is_recurring === 1,
+    interval: row.recurrence_interval as RecurrenceInterval | null,
+    cron: row.cron_expression,
+    timeZone: row.timezone,
+    firstAt: row.first_at,
+    endDate: row.end_date,
+  },
+  pairId: row.pair_id,
+  approval:
+    row.change_request_id === null || row.content_hash === null
+      ? null
+      : { changeRequest: row.change_request_id, contentHash: row.content_hash },
   createdBy: readUser(row, 'creator'),
   createdAt: row.created_at,
   updatedAt: row.updated_at,
@@ -95,6 +119,16 @@ const fromChange = (change: Omit<ScheduledChange, 'id'>): Omit<ScheduledChangeRo
   attempts: change.attempts,
   failure_reason: change.failureReason,
   executed_at: change.executedAt,
+  last_executed_at: change.lastExecutedAt,
+  is_recurring: Number(change.recurrence.isRecurring),
+  recurrence_interval: change.recurrence.interval,
+  cron_expression: change.recurrence.cron,
+  timezone: change.recurrence.timeZone,
+  first_at: change.recurrence.firstAt,
+  end_date: change.recurrence.endDate,
+  pair_id: change.pairId,
+  change_request_id: change.approval?.changeRequest ?? null,
+  content_hash: change.approval?.contentHash ?? null,
   created_by_id: change.createdBy.id,
   created_at: change.createdAt,
   updated_at: change.updatedAt,

@@ -13,6 +13,8 @@ export interface ScheduleStore {
   save(change: ScheduledChange): Promise<void>
   remove(changeId: number): Promise<void>
   find(projectId: number, changeId: number): Promise<ScheduledChange | undefined>
+  /** The other change of the pair. */
+  findPartner(change: Pick<ScheduledChange, 'id' | 'projectId' | 'pairId'>): Promise<ScheduledChange | undefined>
   /** Ordered by scheduled time. */
   list(projectId: number, filter: ScheduleFilter, window: Window): Promise<PageOf<ScheduledChange>>
   /** Due changes of all projects, earliest due first. */

@@ -9,14 +9,17 @@ const json = 'application/json'
 /** In the order of the API reference. */
 const tags: Readonly<Record<string, string>> = {
   'Feature flags': 'Create, change, list and delete flags, and see who changed what.',
+  'Flag list': 'Flags as a list shows them: summaries, recent usage, tags.',
   Evaluation: 'Evaluate flags with the reason for each value, for debugging.',
   'Flag versions': 'Every change of a flag is a version that can be restored.',
   'Bulk changes': 'Change or delete many flags in one transaction.',
   'Flag intents': 'Switch, archive and edit a flag in one small step.',
+  'Flag health': 'Flags that need attention, their owners, links and comments, and what uses a flag or a cohort.',
   'Approval policies': 'Which changes need approval, and by which users.',
   'Change requests': 'Changes that wait for approval: review, decide, rebase and apply them.',
   Environments: 'Projects as environments of an application; promotion from one to another.',
   Freezes: 'Times in which flags and cohorts are not changed.',
+  Webhooks: 'Addresses that are notified of changes, and what was sent to them.',
   'Scheduled changes': 'Change a flag at a later time, or roll it out step by step.',
   Rollback: 'Switch a flag off automatically when a metric crosses a threshold.',
   'Flags of an organization': 'Find and copy flags across the projects of an organization.',

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { invalid } from '../../problem.ts'
 
 export type Query = Readonly<Record<string, string | undefined>>
 
@@ -10,4 +11,13 @@ export function queryOf({ query }: Pick<FastifyRequest, 'query'>): Query {
     if (last !== undefined) plain[name] = last
   }
   return plain
+}
+
+/** The same for routes whose parameters reach the database: PostgreSQL stores no NUL, so none can be searched for. */
+export function storableQueryOf(request: Pick<FastifyRequest, 'query'>): Query {
+  const query = queryOf(request)
+  for (const [name, value] of Object.entries(query)) {
+    if (value?.includes('\0')) throw invalid(name, 'invalid_input', `\`${name}\` must not contain a NUL character.`)
+  }
+  return query
 }

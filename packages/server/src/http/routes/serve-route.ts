@@ -8,7 +8,7 @@ import type { Authenticator } from '../server/authenticator.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
 import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
-import { queryOf } from './query-of.ts'
+import { queryOf, storableQueryOf } from './query-of.ts'
 
 /** What a handler is given. Everything in it has been checked against the route. */
 export interface RouteRequest<R extends Route> {
@@ -87,7 +87,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
         const given = {
           ...request.getDecorator<Admitted>('access'),
           params: request.params,
-          query: queryOf(request),
+          query: storableQueryOf(request),
           get body() {
             return body()
           },

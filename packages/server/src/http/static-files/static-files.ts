@@ -66,9 +66,9 @@ function staticFile(path: string, paths: ReadonlySet<string>): StaticFile {
 }
 
 /** A folder of the build: beside the bundle when it runs from `dist`; in `dist` when the sources run. */
-export function builtFolder(name: string): string | undefined {
+export function builtFolder(name: string, file = 'index.html'): string | undefined {
   const here = dirname(fileURLToPath(import.meta.url))
-  return [join(here, name), join(here, '../../../dist', name)].find(folder => existsSync(join(folder, 'index.html')))
+  return [join(here, name), join(here, '../../../dist', name)].find(folder => existsSync(join(folder, file)))
 }
 
 /** Sends a file with its own Content-Security-Policy. */

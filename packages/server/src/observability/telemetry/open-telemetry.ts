@@ -76,7 +76,7 @@ export const telemetryVariables = [
 
 const samplers = ['always_on', 'always_off', 'traceidratio'].flatMap(name => [name, `parentbased_${name}`])
 
-/** Which signals have somewhere to go, by the standard variables. */
+/** Which signals have an endpoint, by the standard variables. */
 export function enabledSignals(environment: Environment): readonly Signal[] {
   if (environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true') return []
   return signals.filter(signal => {
@@ -85,7 +85,7 @@ export function enabledSignals(environment: Environment): readonly Signal[] {
   })
 }
 
-/** Undefined unless an OTLP endpoint is set; the SDK is loaded only then. Raises a ConfigError for a value that cannot be followed. */
+/** Undefined unless an OTLP endpoint is set; the SDK is loaded only then. Raises a ConfigError for an invalid value. */
 export async function openTelemetry(environment: Environment, version: string): Promise<Telemetry | undefined> {
   const enabled = enabledSignals(environment)
   if (enabled.length === 0) return undefined
@@ -95,7 +95,7 @@ export async function openTelemetry(environment: Environment, version: string): 
   return createOtlpTelemetry(options, version)
 }
 
-/** Where each enabled signal goes. Raises a ConfigError for a value that cannot be followed. */
+/** Where each enabled signal goes. Raises a ConfigError for an invalid value. */
 export function telemetryTargets(
   environment: Environment,
 ): readonly { readonly signal: Signal; readonly url: string }[] {

@@ -159,7 +159,7 @@ class TracedRequest implements RequestSpan {
   }
 }
 
-const none = {}
+const none: Readonly<Record<string, string>> = Object.freeze({})
 
 function createTracing(traces: TracerProvider, version: string): Tracing {
   const propagator = new W3CTraceContextPropagator()
@@ -184,7 +184,8 @@ function createTracing(traces: TracerProvider, version: string): Tracing {
     logFields() {
       const context = running.getStore()
       const span = context && trace.getSpanContext(context)
-      return span ? { trace_id: span.traceId, span_id: span.spanId } : none
+      // A new object each time: the logger adds the fields of its line to it.
+      return span ? { trace_id: span.traceId, span_id: span.spanId } : {}
     },
   }
 }

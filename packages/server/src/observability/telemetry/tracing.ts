@@ -6,7 +6,7 @@ export interface Tracing {
   run<T>(span: RequestSpan, work: () => T): T
   /** The headers to send with an outgoing request; none outside of a request. */
   outgoingHeaders(): Readonly<Record<string, string>>
-  /** What a log line says about the current span. */
+  /** Fields of a log line that name the current span. */
   logFields(): Readonly<Record<string, string>>
 }
 
@@ -34,7 +34,7 @@ export interface TracedEvaluation {
   readonly setId: string
 }
 
-/** For whatever sends requests to other systems. */
+/** For clients of other systems. */
 export type OutgoingHeaders = Tracing['outgoingHeaders']
 
 const none = {}

@@ -14,6 +14,10 @@ import { approvals } from './change-control/0020-approvals.ts'
 import { archivedFlags } from './change-control/0021-archived-flags.ts'
 import { environments } from './change-control/0022-environments.ts'
 import { freezes } from './change-control/0023-freezes.ts'
+import { recurringSchedules } from './change-control/0031-recurring-schedules.ts'
+import { approvalLimits } from './change-control/0032-approval-limits.ts'
+import { webhooks } from './change-control/0033-webhooks.ts'
+import { flagDetails } from './flags/0036-flag-details.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -34,4 +38,8 @@ export const migrations: readonly Migration[] = [
   environments,
   freezes,
   tokenOverlap,
+  recurringSchedules,
+  approvalLimits,
+  webhooks,
+  flagDetails,
 ]

@@ -16,6 +16,10 @@ export interface ApprovalPolicyRow {
   quorum: number
   allow_self_approve: number
   expires_after_hours: number
+  reapprove_percent: number | null
+  reapprove_people: number | null
+  /** A JSON list of ids. */
+  emergency_roles: string
   enabled: number
   created_by_id: number
   created_at: string

@@ -37,6 +37,8 @@ export interface FreezeRow {
   duration_minutes: number | null
   time_zone: string
   reason: string
+  /** A JSON list of ids. */
+  except_roles: string
   created_by_id: number
   created_at: string
 }

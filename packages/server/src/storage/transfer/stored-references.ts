@@ -109,7 +109,7 @@ const inChange: Inside = (change, rename, row) => {
 const inPayload = fields({ value: inContent })
 
 /** What a change request changes: fields of a flag or cohort, or a scheduled change. */
-const inRequest = fields({ ...contentRules, payload: inPayload })
+const inRequest = fields({ ...contentRules, payload: inPayload, scheduledChange: idOf('scheduled_changes') })
 
 const jobTables: Readonly<Record<string, string>> = { rollback: 'flags', scheduled_change: 'scheduled_changes' }
 
@@ -149,6 +149,7 @@ const inJob: Inside = (value, rename, row) =>
 
 const jsonColumns: Readonly<Record<string, Fields>> = {
   activity: { detail: inDetail },
+  approval_policies: { emergency_roles: each(idOf('roles')) },
   change_requests: { base: inContent, patch: inRequest },
   cohorts: { filters: inFilters },
   cohort_jobs: { task: fields({ definitions: inDefinitions }) },
@@ -168,6 +169,7 @@ const itemTables: Readonly<Record<string, string>> = {
   ChangeRequest: 'change_requests',
   Freeze: 'freezes',
   EnvironmentSet: 'environment_sets',
+  Webhook: 'webhooks',
 }
 
 const specialColumns: Readonly<Record<string, (row: Row, rename: Rename) => Row>> = {

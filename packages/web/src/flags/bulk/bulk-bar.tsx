@@ -1,4 +1,4 @@
-import type { Flag, Project } from '@halyard/contract'
+import type { FlagSummary, Project } from '@halyard/contract'
 import { Button, Group, Paper, Text } from '@mantine/core'
 import { lazy, Suspense, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
@@ -16,7 +16,7 @@ const FailuresDialog = lazy(async () => ({ default: (await dialogs()).FailuresDi
 
 interface Props {
   project: Project
-  flags: readonly Flag[]
+  flags: readonly FlagSummary[]
   onSelect: (ids: readonly number[]) => void
 }
 
@@ -110,7 +110,9 @@ export function BulkBar({ project, flags, onSelect }: Props) {
             }}
           />
         )}
-        {bulk.failures.length > 0 && <FailuresDialog failures={bulk.failures} onClose={bulk.dismissFailures} />}
+        {bulk.failures.length > 0 && (
+          <FailuresDialog projectId={String(project.id)} failures={bulk.failures} onClose={bulk.dismissFailures} />
+        )}
       </Suspense>
       <ConfirmDialog
         isOpen={dialog === 'delete'}

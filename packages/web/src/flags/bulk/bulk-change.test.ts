@@ -25,10 +25,20 @@ describe('a bulk change', () => {
     expect(outcome.changed[0]).toMatchObject({ before: { active: true }, after: { active: false } })
   })
 
-  it('names the flags that failed', async () => {
-    const call = (async () => ({ updated: [], errors: [{ id: 2, reason: 'Not allowed.' }] })) as unknown as Call
+  it('names the flags that failed, and the requests that were opened', async () => {
+    const errors = [
+      { id: 1, reason: 'Needs approval.', change_request: 7 },
+      { id: 2, reason: 'Not allowed.' },
+    ]
+    const call = (async () => ({ updated: [], errors })) as unknown as Call
     const outcome = await changing(call, '1', { active: true })(flags(2), run())
-    expect(outcome).toEqual({ changed: [], failures: [{ id: 2, key: 'flag-2', reason: 'Not allowed.' }] })
+    expect(outcome).toEqual({
+      changed: [],
+      failures: [
+        { id: 1, key: 'flag-1', reason: 'Needs approval.', request: 7 },
+        { id: 2, key: 'flag-2', reason: 'Not allowed.' },
+      ],
+    })
   })
 
   it('without a bulk endpoint continues after a failure', async () => {

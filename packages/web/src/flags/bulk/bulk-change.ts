@@ -1,9 +1,10 @@
-import { bulkFlagsMax, type Flag, routes } from '@halyard/contract'
+import { bulkFlagsMax, routes } from '@halyard/contract'
 import type { Call } from '../../api/client.ts'
+import type { ListedFlag } from '../optimistic-flag.ts'
 
 /** The result of a bulk operation: each changed flag before and after, and the failures. */
 export interface BulkOutcome {
-  readonly changed: readonly { readonly before: Flag; readonly after: Flag }[]
+  readonly changed: readonly { readonly before: ListedFlag; readonly after: ListedFlag }[]
   readonly failures: readonly BulkFailure[]
 }
 
@@ -11,6 +12,8 @@ export interface BulkFailure {
   readonly id: number
   readonly key: string
   readonly reason: string
+  /** The change request that was opened instead. */
+  readonly request?: number
 }
 
 /** Progress, and whether to stop before the next request. */
@@ -19,7 +22,7 @@ export interface BulkRun {
   onProgress(done: number): void
 }
 
-export type BulkJob = (flags: readonly Flag[], run: BulkRun) => Promise<BulkOutcome>
+export type BulkJob = (flags: readonly ListedFlag[], run: BulkRun) => Promise<BulkOutcome>
 
 export type BulkChange =
   | { readonly active: boolean }
@@ -29,7 +32,7 @@ export type BulkChange =
 /** Sends as many flags per request as the server accepts; usually one request, applied atomically. */
 export function changing(call: Call, projectId: string, change: BulkChange): BulkJob {
   const params = { project_id: projectId }
-  const send = async (flags: readonly Flag[]) => {
+  const send = async (flags: readonly ListedFlag[]) => {
     const ids = flags.map(({ id }) => id)
     if ('deleted' in change) {
       const { deleted, errors } = await call(routes.flagBulk.remove, { params, body: { ids } })
@@ -40,7 +43,7 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
   }
   return async (flags, { signal, onProgress }) => {
     const byId = new Map(flags.map(flag => [flag.id, flag]))
-    const changed: { before: Flag; after: Flag }[] = []
+    const changed: { before: ListedFlag; after: ListedFlag }[] = []
     const failures: BulkFailure[] = []
     for (let done = 0; done < flags.length && !signal.aborted; done += bulkFlagsMax) {
       onProgress(done)
@@ -49,7 +52,10 @@ export function changing(call: Call, projectId: string, change: BulkChange): Bul
         const before = byId.get(result.id)
         if (before) changed.push({ before, after: { ...before, ...result } })
       }
-      for (const { id, reason } of errors) failures.push({ id, key: byId.get(id)?.key ?? `#${id}`, reason })
+      for (const { id, reason, change_request: request } of errors) {
+        const key = byId.get(id)?.key ?? `#${id}`
+        failures.push({ id, key, reason, ...(request !== undefined && { request }) })
+      }
     }
     return { changed, failures }
   }
@@ -61,10 +67,10 @@ const requestsAtOnceMax = 6
  * For actions without a bulk endpoint: one request per flag, a few in parallel, so that one failure does not stop the
  * rest.
  */
-export function eachOf(work: (flag: Flag) => Promise<Flag>, reasonOf: (error: unknown) => string): BulkJob {
+export function eachOf(work: (flag: ListedFlag) => Promise<ListedFlag>, reasonOf: (error: unknown) => string): BulkJob {
   return async (flags, { signal, onProgress }) => {
     const waiting = [...flags]
-    const changed: { before: Flag; after: Flag }[] = []
+    const changed: { before: ListedFlag; after: ListedFlag }[] = []
     const failures: BulkFailure[] = []
     const worker = async () => {
       for (let flag = waiting.shift(); flag && !signal.aborted; flag = waiting.shift()) {
@@ -85,9 +91,9 @@ export function eachOf(work: (flag: Flag) => Promise<Flag>, reasonOf: (error: un
 export function opposite(
   change: BulkChange,
   { changed }: BulkOutcome,
-): { change: BulkChange; flags: Flag[] } | undefined {
+): { change: BulkChange; flags: ListedFlag[] } | undefined {
   if ('deleted' in change) return undefined
-  const isDifferent = ({ before, after }: { before: Flag; after: Flag }) =>
+  const isDifferent = ({ before, after }: { before: ListedFlag; after: ListedFlag }) =>
     'active' in change ? before.active !== after.active : before.tags.length !== after.tags.length
   const flags = changed.filter(isDifferent).map(({ after }) => after)
   if ('active' in change) return { change: { active: !change.active }, flags }

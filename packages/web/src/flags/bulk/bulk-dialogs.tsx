@@ -1,5 +1,6 @@
 import type { Project } from '@halyard/contract'
 import { Autocomplete, Button, Checkbox, Group, Stack, Switch, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useProjects } from '../../services/session-queries.ts'
@@ -85,7 +86,13 @@ export function CopyDialog({ project, count, onClose, onCopy }: CopyProps) {
   )
 }
 
-export function FailuresDialog({ failures, onClose }: { failures: readonly BulkFailure[]; onClose: () => void }) {
+interface FailuresProps {
+  projectId: string
+  failures: readonly BulkFailure[]
+  onClose: () => void
+}
+
+export function FailuresDialog({ projectId, failures, onClose }: FailuresProps) {
   const t = useMessages()
   return (
     <Dialog onClose={onClose} title={t.bulk.failed(failures.length)} size="lg">
@@ -94,7 +101,23 @@ export function FailuresDialog({ failures, onClose }: { failures: readonly BulkF
         <DataTable
           label={t.bulk.failed(failures.length)}
           head={[t.flags.columnFlag, t.bulk.reason]}
-          rows={failures.map(({ id, key, reason }) => ({ key: id, cells: [key, reason] }))}
+          rows={failures.map(({ id, key, reason, request }) => ({
+            key: id,
+            cells: [
+              key,
+              request === undefined ? (
+                reason
+              ) : (
+                <Link
+                  key="request"
+                  to="/project/$projectId/requests/$requestId"
+                  params={{ projectId, requestId: String(request) }}
+                >
+                  {t.gate.requested(key)}
+                </Link>
+              ),
+            ],
+          }))}
         />
         <Group justify="flex-end">
           <Button data-autofocus onClick={onClose}>

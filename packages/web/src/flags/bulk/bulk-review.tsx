@@ -1,6 +1,7 @@
-import { type BlastRadius, type Flag, type Project, routes } from '@halyard/contract'
+import { type BlastRadius, type FlagSummary, type Project, routes } from '@halyard/contract'
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useQueries } from '@tanstack/react-query'
+import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
@@ -11,7 +12,7 @@ import { describeState } from '../flag-summary.ts'
 
 interface Props {
   project: Project
-  flags: readonly Flag[]
+  flags: readonly FlagSummary[]
   active: boolean
   onConfirm: () => void
   onClose: () => void
@@ -50,6 +51,7 @@ export function BulkReview({ project, flags, active, onConfirm, onClose }: Props
           />
         )}
         {changing.length > listedMax && <Text size="sm">{t.bulk.more(changing.length - listedMax)}</Text>}
+        {active && <ApprovalHint projectId={String(project.id)} />}
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {t.common.cancel}
@@ -71,18 +73,22 @@ function impactText(impact: BlastRadius | undefined, t: Messages, count: (value:
   return parts.filter(part => part !== '').join(', ') || t.bulk.noOne
 }
 
-function useImpacts(project: Project, flags: readonly Flag[], active: boolean) {
+function useImpacts(project: Project, flags: readonly FlagSummary[], active: boolean) {
   const call = useCall()
   const results = useQueries({
     queries: flags.map(flag => ({
       queryKey: ['blast-radius', String(project.id), flag.id, 'bulk', flag.version, active],
-      queryFn: ({ signal }: { signal: AbortSignal }) =>
-        call(routes.flagReach.userBlastRadius, {
-          params: { project_id: String(project.id) },
-          query: { compare_to: String(flag.id) },
-          body: draftToWire(draftOf({ ...flag, active })),
+      queryFn: async ({ signal }: { signal: AbortSignal }) => {
+        const params = { project_id: String(project.id) }
+        const id = String(flag.id)
+        const whole = await call(routes.flags.get, { params: { ...params, id }, signal })
+        return call(routes.flagReach.userBlastRadius, {
+          params,
+          query: { compare_to: id },
+          body: draftToWire(draftOf({ ...whole, active })),
           signal,
-        }),
+        })
+      },
       retry: false,
       staleTime: 10_000,
     })),

@@ -1,4 +1,4 @@
-import { type Flag, routes } from '@halyard/contract'
+import { routes } from '@halyard/contract'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
@@ -6,6 +6,7 @@ import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { problemText } from '../../ui/feedback/problem-text.ts'
 import { cacheFlags } from '../flag-cache.ts'
+import type { ListedFlag } from '../optimistic-flag.ts'
 import {
   type BulkChange,
   type BulkFailure,
@@ -32,7 +33,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
   const [failures, setFailures] = useState<readonly BulkFailure[]>([])
   const stop = useRef<AbortController>(undefined)
 
-  const run = async (flags: readonly Flag[], job: BulkJob, { done, undo }: BulkReport) => {
+  const run = async (flags: readonly ListedFlag[], job: BulkJob, { done, undo }: BulkReport) => {
     const controller = new AbortController()
     stop.current = controller
     setProgress({ done: 0, total: flags.length })
@@ -59,7 +60,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
     }
   }
 
-  const change = (flags: readonly Flag[], wanted: BulkChange): Promise<void> =>
+  const change = (flags: readonly ListedFlag[], wanted: BulkChange): Promise<void> =>
     run(flags, changing(call, projectId, wanted), {
       done: 'deleted' in wanted ? t.bulk.deleted : t.bulk.done,
       undo: outcome => {
@@ -70,7 +71,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
     })
 
   /** There is no bulk endpoint for restoring. */
-  const restore = (flags: readonly Flag[]): Promise<void> =>
+  const restore = (flags: readonly ListedFlag[]): Promise<void> =>
     run(
       flags,
       eachOf(
@@ -91,7 +92,7 @@ export function useBulk(projectId: string, onDone: (failedIds: readonly number[]
       },
     )
 
-  const copy = (flags: readonly Flag[], organizationId: string, targets: readonly number[], isOff: boolean) =>
+  const copy = (flags: readonly ListedFlag[], organizationId: string, targets: readonly number[], isOff: boolean) =>
     run(
       flags,
       eachOf(

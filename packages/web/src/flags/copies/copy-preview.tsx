@@ -1,6 +1,7 @@
 import type { Flag, Project } from '@halyard/contract'
 import { Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
+import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
 import { useMessages } from '../../i18n/language.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -55,6 +56,7 @@ export function CopyPreview({ targets, wording, onCopy, onClose }: Props) {
                   ? t.copies.same
                   : t.copies.willChange}
             </Text>
+            <ApprovalHint projectId={String(target.project.id)} />
             <ChangeList changes={target.changes} wording={wording} wordingBefore={target.wording} />
           </section>
         ))}

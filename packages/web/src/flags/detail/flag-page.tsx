@@ -1,8 +1,11 @@
 import { type Flag, routes } from '@halyard/contract'
-import { ActionIcon, Anchor, Badge, Group, Menu, Switch } from '@mantine/core'
+import { ActionIcon, Alert, Anchor, Badge, Group, Menu, Stack, Switch, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { plainSave } from '../../change-control/gate/save-mode.ts'
+import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
+import { OpenRequests } from '../../change-control/open-requests.tsx'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useOfferActions } from '../../services/palette-actions.ts'
@@ -15,11 +18,15 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import { DotsIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { PageTabs } from '../../ui/layout/tabs.tsx'
+import { UsedBy } from '../../used-by/used-by.tsx'
+import { CodeTab } from '../code/code-tab.tsx'
 import { CopiesTab } from '../copies/copies-tab.tsx'
+import { FlagDetailsTab } from '../details/flag-details-tab.tsx'
 import { draftOf } from '../editor/draft.ts'
 import { LeaveGuard } from '../editor/drafts/leave-guard.tsx'
 import { draftId } from '../editor/drafts/unsaved-draft.ts'
 import { useFlagDraft } from '../editor/drafts/use-flag-draft.ts'
+import { EnvironmentStrip } from '../environments/environment-strip.tsx'
 import { describeState } from '../flag-summary.ts'
 import { type FlagTab, flagTabs, type TabProps } from '../flag-tabs.ts'
 import { HistoryTab } from '../history/history-tab.tsx'
@@ -28,7 +35,7 @@ import { usePatchFlag } from '../use-flags.ts'
 import { useRelatedFlags } from '../use-related-flags.ts'
 import { useToggle } from '../use-toggle.tsx'
 import { AccessTab } from './access-tab.tsx'
-import { CodeTab } from './code-tab.tsx'
+import { ArchiveDialog, useArchiving } from './archive-dialog.tsx'
 import { CopyKey } from './copy-key.tsx'
 import { TargetingTab } from './targeting-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
@@ -68,7 +75,7 @@ function FlagWithTabs(props: TabProps) {
   }, [projectId, flag.id, flag.key])
   useOfferActions([
     { id: 'copy-key', label: `${t.flags.copyKey}: ${flag.key}`, run: () => navigator.clipboard.writeText(flag.key) },
-    ...(flag.can_edit && !flag.deleted
+    ...(flag.can_edit && !flag.deleted && !flag.archived
       ? [
           {
             id: 'toggle',
@@ -88,6 +95,7 @@ function FlagWithTabs(props: TabProps) {
     copies: { label: t.tabs.copies, content: () => <CopiesTab {...props} /> },
     schedule: { label: t.tabs.schedule, content: () => <ScheduleTab {...props} /> },
     history: { label: t.tabs.history, content: () => <HistoryTab {...props} /> },
+    details: { label: t.tabs.details, content: () => <FlagDetailsTab {...props} /> },
     code: { label: t.tabs.code, content: () => <CodeTab {...props} /> },
     access: { label: t.tabs.access, content: () => <AccessTab {...props} /> },
   }
@@ -116,6 +124,10 @@ function FlagWithTabs(props: TabProps) {
             <Badge color="red" variant="light">
               {t.flagState.deleted}
             </Badge>
+          ) : flag.archived ? (
+            <Badge color="gray" variant="light" size="lg">
+              {t.archive.archived}
+            </Badge>
           ) : flag.can_edit ? (
             <Switch
               size="md"
@@ -136,6 +148,13 @@ function FlagWithTabs(props: TabProps) {
       }
     >
       {dialog}
+      <EnvironmentStrip flag={flag} project={project} />
+      {flag.archived && (
+        <Alert color="gray" mb="md">
+          {t.archive.hint}
+        </Alert>
+      )}
+      <OpenRequests projectId={projectId} flagId={flag.id} />
       <LeaveGuard isChanged={edit.isChanged} onDiscard={edit.discard} />
       <PageTabs label={flag.key} names={flagTabs} tabs={tabs} value={tab} onChange={open} />
     </Page>
@@ -146,9 +165,13 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
   const t = useMessages()
   const notify = useNotify()
   const patch = usePatchFlag(projectId)
+  const announceRequest = useRequestedNotice(projectId)
   const [isAsking, setIsAsking] = useState(false)
+  const [isArchiving, setIsArchiving] = useState(false)
+  const { unarchive } = useArchiving(projectId, flag)
   const setDeleted = async (deleted: boolean): Promise<void> => {
-    await patch.mutateAsync({ flag, patch: { deleted } })
+    const outcome = await patch.mutateAsync({ flag, patch: { deleted }, mode: plainSave })
+    if (outcome.kind === 'requested') return announceRequest(outcome.request)
     notify.success({
       id: `delete-${flag.id}`,
       message: deleted ? t.bulk.deleted(1) : t.bulk.restored(1),
@@ -168,16 +191,31 @@ function FlagMenu({ flag, projectId }: { flag: Flag; projectId: string }) {
           {flag.deleted ? (
             <Menu.Item onClick={restore}>{t.flags.bulkRestore}</Menu.Item>
           ) : (
-            <Menu.Item color="red" onClick={() => setIsAsking(true)}>
-              {t.flags.bulkDelete}
-            </Menu.Item>
+            <>
+              {flag.archived ? (
+                <Menu.Item onClick={() => unarchive().catch(error => notify.fail(error, flag.key))}>
+                  {t.archive.unarchive}
+                </Menu.Item>
+              ) : (
+                <Menu.Item onClick={() => setIsArchiving(true)}>{t.archive.archive}</Menu.Item>
+              )}
+              <Menu.Item color="red" onClick={() => setIsAsking(true)}>
+                {t.flags.bulkDelete}
+              </Menu.Item>
+            </>
           )}
         </Menu.Dropdown>
       </Menu>
+      {isArchiving && <ArchiveDialog projectId={projectId} flag={flag} onClose={() => setIsArchiving(false)} />}
       <ConfirmDialog
         isOpen={isAsking}
         title={t.flags.bulkDelete}
-        question={t.flags.bulkConfirmDelete(1)}
+        question={
+          <Stack gap="sm">
+            <Text>{t.flags.bulkConfirmDelete(1)}</Text>
+            <UsedBy projectId={projectId} of={{ flag: flag.id }} />
+          </Stack>
+        }
         onConfirm={() => setDeleted(true)}
         onClose={() => setIsAsking(false)}
       />

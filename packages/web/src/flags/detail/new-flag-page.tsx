@@ -1,6 +1,9 @@
-import { routes } from '@halyard/contract'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import { plainSave, type SaveMode } from '../../change-control/gate/save-mode.ts'
+import { useGate } from '../../change-control/gate/use-gate.ts'
+import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useCall } from '../../services/services.ts'
@@ -8,17 +11,23 @@ import { useProject } from '../../services/session-queries.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loading } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
-import { type Draft, draftToWire, emptyDraft } from '../editor/draft.ts'
+import { draftToWire, emptyDraft } from '../editor/draft.ts'
 import { LeaveGuard } from '../editor/drafts/leave-guard.tsx'
 import { draftId } from '../editor/drafts/unsaved-draft.ts'
 import { useFlagDraft } from '../editor/drafts/use-flag-draft.ts'
 import { FlagEditor } from '../editor/flag-editor.tsx'
 import { writeFilters } from '../filters.ts'
 import { cacheFlag } from '../flag-cache.ts'
+import { draftChanges } from '../review/draft-changes.ts'
+import { ReviewDialog } from '../review/review-dialog.tsx'
+import { saveFlag } from '../save-flag.ts'
 import { useRelatedFlags } from '../use-related-flags.ts'
+import { useWording } from '../use-wording.ts'
 
 /** The id of an unsaved flag; the server assigns the real one. */
 const noId = 0
+const noPatch = {}
+const noProject = { group_types: {} }
 const nothing = { version: 0, original: emptyDraft }
 
 export function NewFlagPage() {
@@ -32,10 +41,21 @@ export function NewFlagPage() {
   const notify = useNotify()
   const edit = useFlagDraft(draftId(projectId, 'new'), nothing)
   const flags = useRelatedFlags(projectId, writeFilters(edit.draft.filters))
+  const wording = useWording({ project: project ?? noProject, flags, cohorts })
+  const announceRequest = useRequestedNotice(projectId)
+  const isNamed = edit.draft.key.trim() !== ''
+  const patch = useMemo(() => draftToWire(edit.draft), [edit.draft])
+  const gate = useGate({ projectId, flag: undefined, patch: isNamed ? patch : noPatch })
+  const [isReviewing, setIsReviewing] = useState(false)
   const create = useMutation({
-    mutationFn: (draft: Draft) =>
-      call(routes.flags.create, { params: { project_id: projectId }, body: draftToWire(draft) }),
-    onSuccess: async flag => {
+    mutationFn: (mode: SaveMode) => saveFlag(call, { projectId, flagId: undefined, patch }, mode),
+    onSuccess: async outcome => {
+      if (outcome.kind === 'requested') {
+        edit.discard()
+        await navigate({ to: '/project/$projectId/flags', params: { projectId }, ignoreBlocker: true })
+        return announceRequest(outcome.request)
+      }
+      const { flag } = outcome
       cacheFlag(queries, projectId, flag)
       edit.discard()
       const there = { to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } } as const
@@ -59,10 +79,25 @@ export function NewFlagPage() {
           isNew
           error={create.error}
           isSaving={create.isPending || create.isSuccess}
-          onSave={draft => create.mutate(draft)}
+          gate={gate}
+          onSave={() =>
+            gate.kind === 'open' || gate.kind === 'unknown' ? create.mutate(plainSave) : setIsReviewing(true)
+          }
         />
       ) : (
         <Loading />
+      )}
+      {isReviewing && (
+        <ReviewDialog
+          title={t.editor.reviewTitle}
+          changes={draftChanges(edit.draft, emptyDraft)}
+          wording={wording}
+          label={t.editor.createFlag}
+          cancelLabel={t.editor.keepEditing}
+          gate={gate}
+          onConfirm={mode => create.mutateAsync(mode)}
+          onClose={() => setIsReviewing(false)}
+        />
       )}
     </Page>
   )

@@ -3,6 +3,9 @@ import { Alert, Button, Group, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
+import type { SaveMode } from '../../change-control/gate/save-mode.ts'
+import { useGate } from '../../change-control/gate/use-gate.ts'
+import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
@@ -16,6 +19,7 @@ import type { TabProps } from '../flag-tabs.ts'
 import { ConflictDialog } from '../review/conflict-dialog.tsx'
 import { draftChanges } from '../review/draft-changes.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
+import { saveFlag } from '../save-flag.ts'
 import { useRelatedFlags } from '../use-related-flags.ts'
 import { useWording } from '../use-wording.ts'
 import { FlagSummary } from './flag-summary-view.tsx'
@@ -44,10 +48,19 @@ function Editor({ edit, ...saved }: Props) {
   const [dialog, setDialog] = useState<'review' | 'conflict'>()
   const close = () => setDialog(undefined)
   const { draft, original } = edit
+  const announceRequest = useRequestedNotice(projectId)
+  const gate = useGate({ projectId, flag, patch: changesOf(draft, original) })
   const save = useMutation({
-    mutationFn: () =>
-      call(routes.flags.update, { params, body: { ...changesOf(draft, original), version: edit.version } }),
-    onSuccess: saved => {
+    mutationFn: (mode: SaveMode) => {
+      const patch = { ...changesOf(draft, original), version: edit.version }
+      return saveFlag(call, { projectId, flagId: flag.id, patch }, mode)
+    },
+    onSuccess: outcome => {
+      if (outcome.kind === 'requested') {
+        edit.discard()
+        return announceRequest(outcome.request)
+      }
+      const saved = outcome.flag
       cacheFlag(queries, projectId, saved)
       queries.invalidateQueries({ queryKey: ['flag-history', projectId, String(saved.id)] })
       edit.restart(saved)
@@ -56,12 +69,12 @@ function Editor({ edit, ...saved }: Props) {
     onError: async error => {
       if (!isProblem(error)) return
       // The newer version is merged into the edit, or collides with it; either way it is reviewed again.
-      if (error.status === 409) cacheFlag(queries, projectId, await call(routes.flags.get, { params }))
+      if (isStale(error)) cacheFlag(queries, projectId, await call(routes.flags.get, { params }))
       // An error of a field is shown there.
       else if (error.field !== null) close()
     },
   })
-  const isConflict = isProblem(save.error) && save.error.status === 409
+  const isConflict = isStale(save.error)
   const hasCollisions = edit.collisions.length > 0
 
   return (
@@ -85,6 +98,7 @@ function Editor({ edit, ...saved }: Props) {
         isNew={false}
         error={isConflict ? null : save.error}
         isSaving={save.isPending}
+        gate={gate}
         onSave={() => setDialog(hasCollisions ? 'conflict' : 'review')}
       />
       {dialog === 'conflict' && hasCollisions && (
@@ -109,7 +123,8 @@ function Editor({ edit, ...saved }: Props) {
           wording={wording}
           label={t.common.save}
           cancelLabel={t.editor.keepEditing}
-          onConfirm={() => save.mutateAsync()}
+          gate={gate}
+          onConfirm={mode => save.mutateAsync(mode)}
           onClose={close}
         >
           {edit.isMerged && <Text size="sm">{t.editor.merged}</Text>}
@@ -121,3 +136,6 @@ function Editor({ edit, ...saved }: Props) {
     </>
   )
 }
+
+/** Someone else has saved the flag meanwhile. A freeze has the same status. */
+const isStale = (error: unknown): boolean => isProblem(error) && error.status === 409 && error.code === 'conflict'

@@ -2,21 +2,23 @@ import { useComputedColorScheme } from '@mantine/core'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import { useLanguage } from '../../i18n/language.tsx'
+import { variantColor } from '../editor/variants/variant-colors.ts'
 import 'uplot/dist/uPlot.min.css'
 
-const colors = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
 const heightPixels = 220
 
 interface Props {
   /** Days, or instants when `isHourly`. */
   days: readonly string[]
   isHourly?: boolean
-  series: readonly { readonly label: string; readonly data: readonly number[] }[]
+  series: readonly { readonly label: string; readonly color?: string; readonly data: readonly number[] }[]
+  /** The last day is not over: it is shaded. */
+  isLastPartial?: boolean
   label: string
 }
 
 /** A canvas line chart. The table next to it holds the same numbers for screen readers. */
-export function UsageChart({ days, series, label, isHourly = false }: Props) {
+export function UsageChart({ days, series, label, isHourly = false, isLastPartial = false }: Props) {
   const box = useRef<HTMLDivElement>(null)
   const scheme = useComputedColorScheme('light')
   const { language } = useLanguage()
@@ -40,7 +42,7 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
           {},
           ...series.map((each, index) => ({
             label: each.label,
-            stroke: colors[index % colors.length] as string,
+            stroke: each.color ?? variantColor(index),
             width: 2,
             points: { show: days.length < 15 },
           })),
@@ -49,6 +51,7 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
           { ...axis, values: (_plot, stamps) => stamps.map(stamp => date.format(stamp * 1000)) },
           { ...axis, size: 60 },
         ],
+        ...(isLastPartial && { hooks: { drawClear: [shadeLastDay(scheme)] } }),
         scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, max)] } },
         // Days are UTC; hours are in the local time zone.
         ...(!isHourly && { tzDate: (stamp: number) => uPlot.tzDate(new Date(stamp * 1000), 'Etc/UTC') }),
@@ -65,6 +68,18 @@ export function UsageChart({ days, series, label, isHourly = false }: Props) {
       observer.disconnect()
       chart.destroy()
     }
-  }, [days, series, scheme, isHourly, language])
+  }, [days, series, scheme, isHourly, isLastPartial, language])
   return <div ref={box} role="img" aria-label={label} />
+}
+
+/** Marks what will still grow. */
+const shadeLastDay = (scheme: 'light' | 'dark') => (chart: uPlot) => {
+  const stamps = chart.data[0]
+  const last = stamps.at(-1)
+  const previous = stamps.at(-2)
+  if (last === undefined || previous === undefined) return
+  const from = chart.valToPos(previous, 'x', true)
+  const { left, top, width, height } = chart.bbox
+  chart.ctx.fillStyle = scheme === 'dark' ? '#ffffff12' : '#0000000d'
+  chart.ctx.fillRect(from, top, left + width - from, height)
 }

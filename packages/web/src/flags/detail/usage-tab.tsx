@@ -1,11 +1,15 @@
 import { type DashboardTile, routes } from '@halyard/contract'
-import { Group, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
+import { Collapse, Group, NativeSelect, Paper, Stack, Text, Title } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { Loaded } from '../../ui/feedback/problems.tsx'
+import { DisclosureButton } from '../../ui/layout/disclosure-button.tsx'
+import { ValueDistribution } from '../editor/value-distribution.tsx'
+import { offColor, onColor, variantColor } from '../editor/variants/variant-colors.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { UsageChart } from './usage-chart.tsx'
 
@@ -65,11 +69,14 @@ function Tile({ tile }: { tile: DashboardTile }) {
   const t = useMessages()
   const valueNames: Record<string, string> = t.usage.values
   const { count, day } = useFormats()
+  const [isTableOpen, { toggle: toggleTable }] = useDisclosure(false)
   const { metric, days, name } = tile.insight
   const series = useMemo(
-    () => tile.insight.series.map(each => ({ ...each, label: valueNames[each.label] ?? each.label })),
+    () => withColors(tile.insight.series).map(each => ({ ...each, label: valueNames[each.label] ?? each.label })),
     [tile, valueNames],
   )
+  const isToday = (date: string | undefined) => date?.slice(0, 10) === new Date().toISOString().slice(0, 10)
+  const isLastPartial = isToday(days.at(-1))
   const titles: Record<string, string> = t.usage.metrics
   const title = titles[metric] ?? name
   const total = series.reduce((sum, each) => sum + each.total, 0)
@@ -84,9 +91,21 @@ function Tile({ tile }: { tile: DashboardTile }) {
         </Text>
       ) : (
         <>
-          <UsageChart days={days} series={series} label={t.usage.chart(title)} />
-          <details>
-            <summary>{t.usage.table}</summary>
+          <ValueDistribution
+            values={series.map(({ label, color, total: count }) => ({ label, color, count }))}
+            total={total}
+          />
+          <Text size="sm" mb="xs">
+            {t.usage.sum(count(total))}
+          </Text>
+          <UsageChart days={days} series={series} label={t.usage.chart(title)} isLastPartial={isLastPartial} />
+          {isLastPartial && (
+            <Text size="xs" c="dimmed" mb="xs">
+              {t.usage.partial}
+            </Text>
+          )}
+          <DisclosureButton label={t.usage.table} isOpen={isTableOpen} onToggle={toggleTable} />
+          <Collapse expanded={isTableOpen}>
             <DataTable
               label={title}
               head={[t.usage.day, ...series.map(({ label }) => label)]}
@@ -94,15 +113,27 @@ function Tile({ tile }: { tile: DashboardTile }) {
                 ...days
                   .map((date, index) => ({
                     key: date,
-                    cells: [day(date), ...series.map(({ data }) => count(data[index] ?? 0))],
+                    cells: [
+                      isToday(date) ? t.usage.soFar(day(date)) : day(date),
+                      ...series.map(({ data }) => count(data[index] ?? 0)),
+                    ],
                   }))
                   .reverse(),
                 { key: 'total', cells: [t.usage.total, ...series.map(each => count(each.total))] },
               ]}
             />
-          </details>
+          </Collapse>
         </>
       )}
     </Paper>
   )
+}
+
+/** On and off have fixed colors, off a quiet one; variants get theirs in order. */
+function withColors<S extends { readonly label: string }>(series: readonly S[]): (S & { color: string })[] {
+  let variants = 0
+  return series.map(each => ({
+    ...each,
+    color: each.label === 'true' ? onColor : each.label === 'false' ? offColor : variantColor(variants++),
+  }))
 }

@@ -1,6 +1,7 @@
 import { Button, Stack, Switch, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
+import { ConfirmDialog } from '../../ui/dialog/confirm-dialog.tsx'
 import { fieldProblem } from '../../ui/feedback/problem-text.ts'
 import { useFirstFocus } from '../../ui/layout/visibility-context.ts'
 import type { Draft } from './draft.ts'
@@ -52,10 +53,11 @@ export function Basics(props: Props) {
   )
 }
 
-/** Renaming breaks code that uses the key, so an existing key has to be unlocked first. */
+/** Renaming breaks code that uses the key, so an existing key is read-only until that is confirmed. */
 function KeyField({ draft, isNew, savedKey, error, keyProblem, onChange }: Props) {
   const t = useMessages()
   const [isUnlocked, setIsUnlocked] = useState(isNew || draft.key !== savedKey)
+  const [isAsking, setIsAsking] = useState(false)
   const field = useRef<HTMLInputElement>(null)
   useFirstFocus(field, isNew)
   const isRenamed = !isNew && draft.key !== savedKey
@@ -75,18 +77,17 @@ function KeyField({ draft, isNew, savedKey, error, keyProblem, onChange }: Props
         onChange={event => onChange({ key: event.currentTarget.value })}
       />
       {!isUnlocked && (
-        <Button
-          variant="subtle"
-          size="compact-xs"
-          className={classes.add as string}
-          onClick={() => {
-            setIsUnlocked(true)
-            field.current?.focus()
-          }}
-        >
+        <Button variant="subtle" size="compact-xs" className={classes.add as string} onClick={() => setIsAsking(true)}>
           {t.editor.renameKey}
         </Button>
       )}
+      <ConfirmDialog
+        isOpen={isAsking}
+        title={t.editor.renameKey}
+        question={t.editor.keyRenamed(savedKey)}
+        onConfirm={() => setIsUnlocked(true)}
+        onClose={() => setIsAsking(false)}
+      />
       {suggestion && (
         <Button
           variant="light"

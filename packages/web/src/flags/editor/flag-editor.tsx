@@ -3,6 +3,7 @@ import { Alert, Stack } from '@mantine/core'
 import { useHotkeys } from '@mantine/hooks'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
+import { type Gate, openGate } from '../../change-control/gate/gate.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import type { Cohort } from '../../services/cohort-queries.ts'
 import { focusInvalidField } from '../../ui/layout/focus-invalid-field.ts'
@@ -35,6 +36,7 @@ interface Props {
   isNew: boolean
   error: unknown
   isSaving: boolean
+  gate?: Gate
   /** Called on save: immediately for a new flag, before the review for an existing one. */
   onSave: (draft: Draft) => void
 }
@@ -168,13 +170,19 @@ export function FlagEditor(props: Props) {
             isSound={unsound.length === 0}
             isOnceOn={!draft.active}
           />
-          <Preview draft={definition} filters={draft.filters} definitions={definitions} />
+          <Preview
+            projectId={String(project.id)}
+            draft={definition}
+            filters={draft.filters}
+            definitions={definitions}
+          />
         </Stack>
       </div>
       {(isChanged || props.isNew) && (
         <SaveBar
           isNew={props.isNew}
           isSaving={props.isSaving}
+          gate={props.gate ?? openGate}
           status={status}
           error={isShownAtField(error) ? null : error}
           onDiscard={discard}

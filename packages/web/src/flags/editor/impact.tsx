@@ -1,10 +1,12 @@
 import { type BlastRadius, routes } from '@halyard/contract'
-import { Box, Group, Paper, Progress, Skeleton, Text, Title } from '@mantine/core'
+import { Box, Group, Paper, Skeleton, Text, Title } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { type Draft, draftToWire } from './draft.ts'
+import { ValueDistribution } from './value-distribution.tsx'
+import { offColor, onColor, variantColor } from './variants/variant-colors.ts'
 
 interface Props {
   projectId: string
@@ -17,9 +19,9 @@ interface Props {
 }
 
 const waitMilliseconds = 300
-/** The usual height of the result, so that it does not shift the content below. */
-const place = '3.85rem'
-const placeWithVariants = '4.9rem'
+/** The usual height of the result, so that it does not shift the content below: of the bar, and of each value. */
+const barRem = 4.5
+const valueRem = 1.1
 
 /** How many people or groups the draft would match, and who would gain or lose the flag on save. */
 export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: Props) {
@@ -52,9 +54,13 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
           {t.impact.onceOn}
         </Text>
       )}
-      <Box role="status" mih={debounced.filters.variants.length > 0 ? placeWithVariants : place}>
+      <Box role="status" mih={`${barRem + valueRem * (debounced.filters.variants.length + 2)}rem`}>
         {impact.data ? (
-          <Counted impact={impact.data} audience={debounced.filters.groupTypeIndex === null ? 'people' : 'groups'} />
+          <Counted
+            impact={impact.data}
+            audience={debounced.filters.groupTypeIndex === null ? 'people' : 'groups'}
+            variantKeys={debounced.filters.variants.map(({ key }) => key)}
+          />
         ) : impact.error ? (
           <Text size="sm" c="dimmed">
             {t.impact.unknown}
@@ -67,7 +73,13 @@ export function Impact({ projectId, flagId, draft, isSound, isOnceOn = false }: 
   )
 }
 
-function Counted({ impact, audience }: { impact: BlastRadius; audience: 'people' | 'groups' }) {
+interface CountedProps {
+  impact: BlastRadius
+  audience: 'people' | 'groups'
+  variantKeys: readonly string[]
+}
+
+function Counted({ impact, audience, variantKeys }: CountedProps) {
   const t = useMessages()
   const { count, percent } = useFormats()
   const { would_be_on, total_users, users_affected, comparison, variants } = impact
@@ -80,18 +92,19 @@ function Counted({ impact, audience }: { impact: BlastRadius; audience: 'people'
   }
   const on = would_be_on ?? users_affected
   const total = `${count(total_users)} ${t.impact.counted[audience]}`
-  const byVariant = Object.entries(variants)
+  const values =
+    variantKeys.length > 0
+      ? variantKeys.map((key, index) => ({ label: key, color: variantColor(index), count: variants[key] ?? 0 }))
+      : [{ label: t.preview.on, color: onColor, count: on }]
   return (
     <>
       <Text size="sm" mb={6}>
         {t.impact.on(count(on), total, percent((100 * on) / total_users))}
       </Text>
-      <Progress value={(100 * on) / total_users} aria-label={t.impact.title} mb="xs" />
-      {byVariant.length > 0 && (
-        <Text size="xs" c="dimmed">
-          {byVariant.map(([key, people]) => `${key} ${count(people)}`).join(' · ')}
-        </Text>
-      )}
+      <ValueDistribution
+        values={[...values, { label: t.preview.off, color: offColor, count: total_users - on }]}
+        total={total_users}
+      />
       {comparison && <Comparison comparison={comparison} />}
     </>
   )

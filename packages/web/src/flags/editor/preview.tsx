@@ -1,40 +1,54 @@
 import { compile, type Definitions, type FlagDefinition } from '@halyard/engine'
-import { Badge, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
+import { Badge, Code, Group, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMemo, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
+import { GroupPicker } from '../../subject-pickers/group-picker.tsx'
+import { PersonPicker } from '../../subject-pickers/person-picker.tsx'
 import { reasonSentence } from '../explain/reason.ts'
 import type { Filters } from '../filters.ts'
 import { regex } from './draft-definitions.ts'
+import { groupTypesOf, inputProperties, propertiesOf, type SubjectValues, textOf } from './preview-subject.ts'
+import { formatJson } from './variants/payload-editor.tsx'
 
 interface Props {
+  projectId: string
   draft: FlagDefinition
   filters: Filters
   definitions: Definitions
 }
 
-/** Evaluates the draft for one person with the engine that the server uses. */
-export function Preview({ draft, filters, definitions }: Props) {
+/** Evaluates the draft for one person or group with the engine that the server uses. */
+export function Preview({ projectId, draft, filters, definitions }: Props) {
   const t = useMessages()
+  const { groupTypes } = definitions
   const [distinctId, setDistinctId] = useState('user-1')
-  const [groupKey, setGroupKey] = useState('acme')
-  const [values, setValues] = useState<Readonly<Record<string, string>>>({})
-  const inputs = useMemo(() => propertiesOf(filters), [filters])
+  const [groupKeys, setGroupKeys] = useState<Readonly<Record<string, string>>>({})
+  const [values, setValues] = useState<SubjectValues>({ stored: {}, typed: {} })
+  const inputs = useMemo(() => inputProperties(filters), [filters])
   const outcome = useMemo(() => {
-    const { groupTypes } = definitions
     const named = Object.entries(groupTypes)
     const subject = {
       distinctId,
-      personProperties: valuesOf(inputs, values, 'person'),
-      groups: Object.fromEntries(named.map(([, name]) => [name, groupKey])),
-      groupProperties: Object.fromEntries(named.map(([index, name]) => [name, valuesOf(inputs, values, index)])),
+      personProperties: propertiesOf(inputs, values, 'person'),
+      groups: Object.fromEntries(named.map(([index, name]) => [name, groupKeys[index] ?? exampleGroup])),
+      groupProperties: Object.fromEntries(named.map(([index, name]) => [name, propertiesOf(inputs, values, index)])),
     }
     // An off flag is evaluated as if it were on: anything else would say nothing about its conditions.
     const flags = definitions.flags.map(flag => (flag.id === draft.id ? { ...flag, active: true } : flag))
     return compile({ ...definitions, flags }, { regex })
       .evaluate(subject, { keys: [draft.key], now: Date.now() })
       .get(draft.key)
-  }, [draft, definitions, distinctId, groupKey, values, inputs])
-  const needsGroup = filters.groupTypeIndex !== null || inputs.some(({ of }) => of !== 'person')
+  }, [draft, definitions, groupTypes, distinctId, groupKeys, values, inputs])
+  const neededTypes = groupTypesOf(filters, inputs)
+  const isForGroups = filters.groupTypeIndex !== null
+  const subjectType = isForGroups ? groupTypes[String(filters.groupTypeIndex)] : undefined
+  const nameOfType = (index: string) => groupTypes[index] ?? t.preview.group
+  /** The stored properties of another subject replace those that were typed for the last one. */
+  const setStored = (of: string, properties: Readonly<Record<string, unknown>>) =>
+    setValues(({ stored, typed }) => ({
+      stored: { ...stored, [of]: properties },
+      typed: Object.fromEntries(Object.entries(typed).filter(([id]) => !id.startsWith(`${of} `))),
+    }))
 
   return (
     <Paper withBorder p="md" radius="lg" component="section" aria-label={t.preview.title}>
@@ -45,30 +59,37 @@ export function Preview({ draft, filters, definitions }: Props) {
         {draft.active ? t.preview.intro : t.preview.introOff}
       </Text>
       <Stack gap="xs">
-        <TextInput
-          size="xs"
-          label={t.preview.distinctId}
-          value={distinctId}
-          onChange={event => setDistinctId(event.currentTarget.value)}
-        />
-        {needsGroup && (
-          <TextInput
+        {!isForGroups && (
+          <PersonPicker
+            projectId={projectId}
             size="xs"
-            label={t.preview.groupKey}
-            value={groupKey}
-            onChange={event => setGroupKey(event.currentTarget.value)}
+            label={t.preview.person}
+            value={distinctId}
+            onChange={setDistinctId}
+            onPick={({ properties }) => setStored('person', properties)}
           />
         )}
-        {inputs.map(({ id, label }) => (
+        {neededTypes.map(index => (
+          <GroupPicker
+            key={index}
+            projectId={projectId}
+            typeIndex={index}
+            label={t.preview.groupOf(nameOfType(index))}
+            value={groupKeys[index] ?? exampleGroup}
+            onChange={key => setGroupKeys(old => ({ ...old, [index]: key }))}
+            onPick={({ group_properties }) => setStored(index, group_properties)}
+          />
+        ))}
+        {inputs.map(input => (
           <TextInput
-            key={id}
+            key={input.id}
             size="xs"
-            label={label}
+            label={input.key}
             placeholder={t.preview.notSet}
-            value={values[id] ?? ''}
+            value={textOf(input, values)}
             onChange={event => {
               const { value } = event.currentTarget
-              setValues(old => ({ ...old, [id]: value }))
+              setValues(old => ({ ...old, typed: { ...old.typed, [input.id]: value } }))
             }}
           />
         ))}
@@ -77,7 +98,7 @@ export function Preview({ draft, filters, definitions }: Props) {
         {outcome && (
           <Stack gap={4} mt="md">
             <Group gap="xs">
-              <Text size="sm">{t.preview.result}</Text>
+              <Text size="sm">{t.preview.result(subjectType)}</Text>
               <Badge color={outcome.enabled ? 'green' : 'gray'} variant="light" size="lg" radius="sm">
                 {outcome.value === true ? t.preview.on : outcome.value === false ? t.preview.off : outcome.value}
               </Badge>
@@ -86,9 +107,14 @@ export function Preview({ draft, filters, definitions }: Props) {
               {reasonSentence(t, outcome.reason) ?? outcome.reason.description}
             </Text>
             {outcome.payload !== null && (
-              <Text size="xs" ff="monospace" style={{ overflowWrap: 'anywhere' }}>
-                {outcome.payload}
-              </Text>
+              <>
+                <Text size="xs" fw={500}>
+                  {t.editor.payload}
+                </Text>
+                <Code block tabIndex={0} aria-label={t.editor.payload} role="group">
+                  {formatJson(outcome.payload) ?? outcome.payload}
+                </Code>
+              </>
             )}
           </Stack>
         )}
@@ -97,30 +123,4 @@ export function Preview({ draft, filters, definitions }: Props) {
   )
 }
 
-interface InputProperty {
-  readonly id: string
-  readonly label: string
-  readonly key: string
-  /** `person`, or the index of a group type. */
-  readonly of: string
-}
-
-/** The properties that the conditions read; others have no effect. */
-function propertiesOf(filters: Filters): InputProperty[] {
-  const found = filters.groups
-    .flatMap(group => group.properties)
-    .filter(({ type, key }) => (type === 'person' || type === 'group') && key !== '')
-    .map(({ type, key, group_type_index }): InputProperty => {
-      const of = type === 'person' ? 'person' : String(group_type_index ?? 0)
-      return { id: `${of} ${key}`, label: key, key, of }
-    })
-  return [...new Map(found.map(property => [property.id, property])).values()]
-}
-
-const valuesOf = (inputs: readonly InputProperty[], values: Readonly<Record<string, string>>, of: string) =>
-  Object.fromEntries(
-    inputs.flatMap(property => {
-      const text = values[property.id]
-      return property.of !== of || text === undefined || text === '' ? [] : [[property.key, text]]
-    }),
-  )
+const exampleGroup = 'acme'

@@ -1,11 +1,13 @@
 import { Alert, Button, Group, Text } from '@mantine/core'
-import { useMessages } from '../../i18n/language.tsx'
+import type { Gate } from '../../change-control/gate/gate.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { problemText } from '../../ui/feedback/problem-text.ts'
 import classes from './editor.module.css'
 
 interface Props {
   isNew: boolean
   isSaving: boolean
+  gate: Gate
   status: string
   /** The error of the last attempt, unless a field shows it. */
   error: unknown
@@ -14,8 +16,17 @@ interface Props {
 }
 
 /** Visible while there are unsaved changes. Errors stand next to the button that was pressed. */
-export function SaveBar({ isNew, isSaving, status, error, onDiscard, onSave }: Props) {
+export function SaveBar({ isNew, isSaving, gate, status, error, onDiscard, onSave }: Props) {
   const t = useMessages()
+  const { moment } = useFormats()
+  const label =
+    gate.kind === 'approval'
+      ? t.gate.request
+      : gate.kind === 'frozen'
+        ? t.freezes.frozenUntil(moment(gate.until))
+        : isNew
+          ? t.editor.createFlag
+          : t.editor.review
   return (
     <div className={classes.savebar}>
       {error !== null && error !== undefined && (
@@ -33,7 +44,7 @@ export function SaveBar({ isNew, isSaving, status, error, onDiscard, onSave }: P
           </Button>
         )}
         <Button onClick={onSave} loading={isSaving}>
-          {isNew ? t.editor.createFlag : t.editor.review}
+          {label}
         </Button>
       </Group>
     </div>

@@ -77,9 +77,15 @@ export function Entry({ entry, wording, projectId }: EntryProps) {
           {projectId === undefined ? (
             <b>{entry.detail.name}</b>
           ) : (
-            <Link to="/project/$projectId/flags/$flagId" params={{ projectId, flagId: entry.item_id }}>
-              {entry.detail.name}
-            </Link>
+            <>
+              <Link to="/project/$projectId/flags/$flagId" params={{ projectId, flagId: entry.item_id }}>
+                {entry.detail.name}
+              </Link>
+              {' · '}
+              <Link to="/project/$projectId/activity" params={{ projectId }} search={{ entry: String(entry.id) }}>
+                {t.history.permalink}
+              </Link>
+            </>
           )}
         </>
       }

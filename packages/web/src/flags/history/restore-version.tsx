@@ -1,6 +1,9 @@
-import { type FlagVersion, routes } from '@halyard/contract'
+import { type FlagVersion, type FlagWrite, routes } from '@halyard/contract'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
+import { plainSave, type SaveMode, saveHeaders } from '../../change-control/gate/save-mode.ts'
+import { useGate } from '../../change-control/gate/use-gate.ts'
+import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import { useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
@@ -9,6 +12,7 @@ import { Impact } from '../editor/impact.tsx'
 import { cacheFlag } from '../flag-cache.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
+import { type SaveOutcome, savedOrRequested, saveFlag } from '../save-flag.ts'
 import { useWording } from '../use-wording.ts'
 import type { FieldChange } from './change-list.tsx'
 
@@ -35,31 +39,45 @@ export function RestoreVersion({ version: { version, content }, onClose, ...know
         signal,
       }),
   })
-  const restoreVersion = async (wanted: number) => {
-    const restored = await call(routes.flagVersions.restore, { params, body: { version: wanted } })
-    cacheFlag(queries, params.project_id, restored)
-    await queries.invalidateQueries({ queryKey: ['flag-history', params.project_id, params.id] })
+  const changes = difference.data?.changes?.filter(
+    (change): change is typeof change & FieldChange => change.field !== null,
+  )
+  const announceRequest = useRequestedNotice(params.project_id)
+  const patch = Object.fromEntries((changes ?? []).map(({ field, after }) => [field, after])) as FlagWrite
+  const gate = useGate({ projectId: params.project_id, flag, patch })
+  const restoreVersion = async (wanted: number, mode: SaveMode): Promise<SaveOutcome> => {
+    const outcome = await (mode.kind === 'request'
+      ? saveFlag(call, { projectId: params.project_id, flagId: flag.id, patch }, mode)
+      : savedOrRequested(
+          call(routes.flagVersions.restore, { params, body: { version: wanted }, headers: saveHeaders(mode) }),
+        ))
+    if (outcome.kind === 'requested') announceRequest(outcome.request)
+    else {
+      cacheFlag(queries, params.project_id, outcome.flag)
+      await queries.invalidateQueries({ queryKey: ['flag-history', params.project_id, params.id] })
+    }
+    return outcome
   }
   const before = flag.version
   const undo = async () => {
     try {
-      await restoreVersion(before)
-      notify.success({ message: t.versions.restored(before) })
+      const { kind } = await restoreVersion(before, plainSave)
+      if (kind === 'saved') notify.success({ message: t.versions.restored(before) })
     } catch (error) {
       notify.fail(error, flag.key)
     }
   }
-  const restore = async () => {
-    await restoreVersion(version)
-    notify.success({ message: t.versions.restored(version), onUndo: undo })
+  const restore = async (mode: SaveMode) => {
+    const { kind } = await restoreVersion(version, mode)
+    if (kind === 'saved') notify.success({ message: t.versions.restored(version), onUndo: undo })
   }
   const draft = useMemo(() => draftOf({ ...flag, ...content }), [flag, content])
-  const changes = difference.data?.changes
   if (!changes) return null
   return (
     <ReviewDialog
       title={t.versions.reviewRestore(version)}
-      changes={changes.filter((change): change is typeof change & FieldChange => change.field !== null)}
+      changes={changes}
+      gate={gate}
       wording={wording}
       label={t.versions.confirmRestore}
       onConfirm={restore}

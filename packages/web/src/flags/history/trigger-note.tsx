@@ -17,10 +17,21 @@ type Formats = Pick<ReturnType<typeof useFormats>, 'moment' | 'percent' | 'count
 export function TriggerNote({ entry, wording }: Props) {
   const t = useMessages()
   const note = noteOf(entry, t, useFormats(), wording)
-  return note === undefined ? null : (
-    <Text size="sm" c="dimmed" mb={entry.detail.changes?.length ? 'sm' : 0}>
-      {note}
-    </Text>
+  const said = saidOf(entry)
+  const mb = entry.detail.changes?.length ? 'sm' : 0
+  return (
+    <>
+      {note !== undefined && (
+        <Text size="sm" c="dimmed" mb={mb}>
+          {note}
+        </Text>
+      )}
+      {said && (
+        <Text size="sm" mb={mb} style={{ overflowWrap: 'anywhere' }} {...(said.isEmergency && { c: 'red' })}>
+          {said.isEmergency ? `${t.requests.emergency}: ${said.text}` : said.text}
+        </Text>
+      )}
+    </>
   )
 }
 
@@ -45,4 +56,13 @@ function noteOf(
   return t.history.because.rollback(
     typeof payload.value === 'number' ? t.history.because.measured(sentence, count(payload.value)) : sentence,
   )
+}
+
+/** The words of the user: a note, a reason, or the reason of an emergency. */
+function saidOf({ detail, activity }: ActivityEntry): { text: string; isEmergency: boolean } | undefined {
+  const { note, reason, emergency } = (detail.trigger ?? {}) as Readonly<Record<string, unknown>>
+  const text = [emergency, note, reason].find(said => typeof said === 'string' && said !== '') as string | undefined
+  return text === undefined
+    ? undefined
+    : { text, isEmergency: emergency !== undefined || activity === 'emergency_applied' }
 }

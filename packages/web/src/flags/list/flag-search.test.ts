@@ -1,29 +1,30 @@
 import { describe, expect, it } from 'vitest'
-import { sampleFlag } from '../../testing/sample-flag.ts'
+import { sampleFlag, sampleSummary } from '../../testing/sample-flag.ts'
 import {
-  appendMissing,
   type FlagSearch,
   isFiltered,
   listOf,
+  nextSort,
   readFlagSearch,
   searchTexts,
   selectFlags,
+  serverQuery,
 } from './flag-search.ts'
 import { toggled } from './use-flag-selection.ts'
 
 const variants = { groups: [], multivariate: { variants: [{ key: 'a', rollout_percentage: 100 }] } }
 const flags = [
-  sampleFlag({ id: 4, key: 'Über-neu', name: 'New header', tags: ['web'] }),
-  sampleFlag({ id: 3, key: 'checkout', name: 'Checkout of 2026', tags: ['web', 'shop'], filters: variants }),
-  sampleFlag({ id: 2, key: 'banner', active: false, tags: ['shop', 7] }),
-  sampleFlag({ id: 1, key: 'admin', created_by: { ...sampleFlag().created_by, id: 8 } }),
+  sampleSummary({ id: 4, key: 'Über-neu', name: 'New header', tags: ['web'] }),
+  sampleSummary({ id: 3, key: 'checkout', name: 'Checkout of 2026', tags: ['web', 'shop'], filters: variants }),
+  sampleSummary({ id: 2, key: 'banner', active: false, tags: ['shop', 7] }),
+  sampleSummary({ id: 1, key: 'admin', created_by: { ...sampleFlag().created_by, id: 8 } }),
 ]
 const keys = (search: FlagSearch) => selectFlags(flags, searchTexts(flags), search).map(({ key }) => key)
 
 describe('the flag list', () => {
   it('is newest first by default and can be sorted', () => {
     expect(keys({})).toEqual(['Über-neu', 'checkout', 'banner', 'admin'])
-    expect(keys({ sort: 'oldest' })).toEqual(['admin', 'banner', 'checkout', 'Über-neu'])
+    expect(keys({ sort: 'created' })).toEqual(['admin', 'banner', 'checkout', 'Über-neu'])
     expect(keys({ sort: 'key' })).toEqual(['admin', 'banner', 'checkout', 'Über-neu'])
     expect(keys({ sort: '-key' })).toEqual(['Über-neu', 'checkout', 'banner', 'admin'])
   })
@@ -79,20 +80,43 @@ describe('the search parameters', () => {
   })
 })
 
-describe('server search results', () => {
-  it('are appended without duplicates', () => {
-    const [a, b, c] = flags as [(typeof flags)[0], (typeof flags)[0], (typeof flags)[0]]
-    expect(appendMissing([a, b], [b, c])).toEqual([a, b, c])
-    const loaded = [a]
-    expect(appendMissing(loaded, [])).toBe(loaded)
+describe('the same search on the server', () => {
+  it('has the filters and the order of the list', () => {
+    expect(serverQuery({})).toMatchObject({ search: '', order: '-created_at' })
+    expect(
+      serverQuery({ q: ' Web  new ', state: 'stale', type: 'variants', tag: 'a', owner: 8, sort: 'called' }),
+    ).toEqual({
+      search: 'web new',
+      active: 'STALE',
+      deleted: undefined,
+      type: 'multivariant',
+      tags: '["a"]',
+      created_by_id: '8',
+      order: 'last_called_at',
+    })
+    expect(serverQuery({ state: 'deleted' })).toMatchObject({ active: undefined, deleted: 'true' })
+    expect(serverQuery({ state: 'archived' })).toMatchObject({ active: undefined, archived: 'true' })
+  })
+})
+
+describe('sorting by a column', () => {
+  it('starts with A or the newest, and turns round', () => {
+    expect([nextSort(undefined, 'key'), nextSort('key', 'key'), nextSort('-key', 'key')]).toEqual([
+      'key',
+      '-key',
+      'key',
+    ])
+    expect([nextSort(undefined, 'created'), nextSort('key', 'created')]).toEqual(['created', '-created'])
+    expect(nextSort('key', 'called')).toBe('-called')
   })
 })
 
 describe('the selection', () => {
-  it('toggles an id without changing the previous set', () => {
-    const before = new Set([1])
-    expect(toggled(before, 2)).toEqual(new Set([1, 2]))
-    expect(toggled(before, 1)).toEqual(new Set())
-    expect(before).toEqual(new Set([1]))
+  it('toggles a flag without changing the previous selection', () => {
+    const [first, second] = [sampleSummary({ id: 1 }), sampleSummary({ id: 2 })]
+    const before = new Map([[1, first]])
+    expect([...toggled(before, second).keys()]).toEqual([1, 2])
+    expect([...toggled(before, first).keys()]).toEqual([])
+    expect(before.size).toBe(1)
   })
 })

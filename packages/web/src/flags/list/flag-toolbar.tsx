@@ -1,11 +1,13 @@
-import type { Flag } from '@halyard/contract'
-import { ActionIcon, Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Group, Menu, NativeSelect, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { type RefObject, useMemo } from 'react'
+import type { RefObject } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
-import { ChevronIcon, CrossIcon, KeyboardIcon, SearchIcon } from '../../ui/icons.tsx'
-import classes from './flag-list.module.css'
-import { type FlagSearch, isFiltered, tagsOf } from './flag-search.ts'
+import { ChevronIcon, ColumnsIcon, CrossIcon, KeyboardIcon, SearchIcon } from '../../ui/icons.tsx'
+import { type FlagSearch, isFiltered } from './flag-search.ts'
+import { type ColumnName, columnNames } from './table/columns.ts'
+import classes from './table/flag-list.module.css'
+import { columnLabel } from './table/flag-list.tsx'
+import type { FlagFacets } from './use-flag-facets.ts'
 
 interface Props {
   search: FlagSearch
@@ -13,22 +15,31 @@ interface Props {
   onClear: () => void
   typed: string
   onType: (text: string) => void
-  flags: readonly Flag[]
+  facets: FlagFacets
+  shownColumns: readonly ColumnName[]
+  onColumns: (columns: readonly ColumnName[]) => void
   fieldRef: RefObject<HTMLInputElement | null>
   /** Moves the focus from the field into the list. */
   onLeave: () => void
   onHelp: () => void
 }
 
-export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, fieldRef, onLeave, onHelp }: Props) {
+export function FlagToolbar({
+  search,
+  onChange,
+  onClear,
+  typed,
+  onType,
+  facets,
+  fieldRef,
+  onLeave,
+  onHelp,
+  ...rest
+}: Props) {
   const t = useMessages()
   // On a phone the filters are collapsed behind a button, so that they do not push the flags off screen.
   const [isOpen, { toggle }] = useDisclosure(isFiltered(search))
-  const tags = useMemo(() => [...new Set(flags.flatMap(tagsOf))].sort(), [flags])
-  const owners = useMemo(
-    () => [...new Map(flags.map(({ created_by }) => [created_by.id, created_by.first_name || created_by.email]))],
-    [flags],
-  )
+  const tags = facets.tags.map(({ name }) => name)
   const set = (name: keyof FlagSearch, value: string) => {
     const { [name]: _old, ...rest } = search
     const read = name === 'owner' ? Number(value) : value
@@ -82,6 +93,7 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
           { value: 'on', label: t.flags.stateOn },
           { value: 'off', label: t.flags.stateOff },
           { value: 'stale', label: t.flags.stateStale },
+          { value: 'archived', label: t.archive.archived },
           { value: 'deleted', label: t.flags.stateDeleted },
         ])}
         {choice('type', t.flags.type, [
@@ -95,13 +107,19 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
         ])}
         {choice('owner', t.flags.owner, [
           { value: '', label: t.flags.anyOwner },
-          ...owners.map(([id, name]) => ({ value: String(id), label: name })),
+          ...facets.creators.map(({ id, first_name, email }) => ({ value: String(id), label: first_name || email })),
         ])}
         {choice('sort', t.flags.sort, [
           { value: '', label: t.flags.sortNewest },
-          { value: 'oldest', label: t.flags.sortOldest },
+          { value: 'created', label: t.flags.sortOldest },
           { value: 'key', label: t.flags.sortKey },
           { value: '-key', label: t.flags.sortKeyBackwards },
+          { value: '-updated', label: t.flags.sortUpdated },
+          { value: 'updated', label: t.flags.sortUpdatedBackwards },
+          { value: '-called', label: t.flags.sortCalled },
+          { value: 'called', label: t.flags.sortCalledBackwards },
+          { value: '-state', label: t.flags.sortOn },
+          { value: 'state', label: t.flags.sortOff },
         ])}
       </div>
       {(isFiltered(search) || typed !== '') && (
@@ -116,6 +134,7 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
           <CrossIcon size={16} />
         </ActionIcon>
       )}
+      <ColumnMenu {...rest} />
       <ActionIcon
         variant="subtle"
         color="gray"
@@ -128,6 +147,42 @@ export function FlagToolbar({ search, onChange, onClear, typed, onType, flags, f
         <KeyboardIcon />
       </ActionIcon>
     </Group>
+  )
+}
+
+function ColumnMenu({ shownColumns, onColumns }: Pick<Props, 'shownColumns' | 'onColumns'>) {
+  const t = useMessages()
+  return (
+    <Menu position="bottom-end" closeOnItemClick={false}>
+      <Menu.Target>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          size="lg"
+          aria-label={t.flags.columns}
+          title={t.flags.columns}
+          visibleFrom="md"
+        >
+          <ColumnsIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {columnNames.map(name => {
+          const isShown = shownColumns.includes(name)
+          return (
+            <Menu.CheckboxItem
+              key={name}
+              checked={isShown}
+              onChange={() =>
+                onColumns(columnNames.filter(each => (each === name ? !isShown : shownColumns.includes(each))))
+              }
+            >
+              {columnLabel(t, name)}
+            </Menu.CheckboxItem>
+          )
+        })}
+      </Menu.Dropdown>
+    </Menu>
   )
 }
 

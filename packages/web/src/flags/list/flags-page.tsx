@@ -1,17 +1,20 @@
-import type { Flag } from '@halyard/contract'
+import type { FlagSummary } from '@halyard/contract'
 import { Button, Text } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { useProject } from '../../services/session-queries.ts'
+import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useToggle } from '../use-toggle.tsx'
-import { FlagList } from './flag-list.tsx'
 import { FlagToolbar } from './flag-toolbar.tsx'
 import { NoFlags } from './no-flags.tsx'
+import { type ColumnName, readColumns, writeColumns } from './table/columns.ts'
+import { FlagList } from './table/flag-list.tsx'
+import { useFlagFacets } from './use-flag-facets.ts'
 import { useFlagFilters } from './use-flag-filters.ts'
 import { useFlagNotices } from './use-flag-notices.ts'
 import { useFlagSelection } from './use-flag-selection.ts'
@@ -30,26 +33,40 @@ export function FlagsPage() {
   const navigate = useNavigate()
   const { cursor, setCursor, enter, leave } = useListCursor()
   const filters = useFlagFilters(projectId, leave)
-  const { flags, matching, loadedCount, total, isComplete, error, refetch } = useMatchingFlags(
-    projectId,
-    filters.search,
-    filters.text,
-  )
-  const selection = useFlagSelection(flags)
+  const { rows, total, isComplete, error, refetch } = useMatchingFlags(projectId, filters.search, filters.text)
+  const selection = useFlagSelection(rows)
+  const facets = useFlagFacets(projectId)
+  const [shownColumns, setShownColumns] = useState(() => readColumns(localStorage))
+  const chooseColumns = (chosen: readonly ColumnName[]) => {
+    setShownColumns(chosen)
+    writeColumns(localStorage, chosen)
+  }
+  const notify = useNotify()
+  const selectAll = async () => {
+    try {
+      selection.select((await rows?.readAll()) ?? [])
+    } catch (error) {
+      notify.fail(error)
+    }
+  }
   const notices = useFlagNotices(projectId)
   const { toggle, undo, dialog } = useToggle(project ?? { id: projectId, group_types: noGroupTypes })
   const [isHelpOpen, help] = useDisclosure(false)
   const searchField = useRef<HTMLInputElement>(null)
   const create = () => navigate({ to: '/project/$projectId/flags/new', params: { projectId } })
-  const open = (flag: Flag) =>
+  const open = (flag: FlagSummary) =>
     navigate({ to: '/project/$projectId/flags/$flagId', params: { projectId, flagId: String(flag.id) } })
+  const withFlagAt = (act: (flag: FlagSummary) => unknown) => (index: number) => {
+    const flag = rows?.at(index)
+    if (flag) act(flag)
+  }
   useListShortcuts({
-    count: matching.length,
+    count: rows?.count ?? 0,
     cursor,
     setCursor,
-    onOpen: index => matching[index] && open(matching[index]),
-    onSelect: index => matching[index] && selection.toggle(matching[index]),
-    onToggle: index => matching[index]?.can_edit && toggle(matching[index]),
+    onOpen: withFlagAt(open),
+    onSelect: withFlagAt(selection.toggle),
+    onToggle: withFlagAt(flag => flag.can_edit && !flag.deleted && toggle(flag)),
     onSearch: () => searchField.current?.focus(),
     onCreate: create,
     onUndo: undo,
@@ -58,9 +75,9 @@ export function FlagsPage() {
   })
   // Loaded with the first selection; from then on it stays, with its dialogs.
   const [isBulk, setIsBulk] = useState(false)
-  if (!isBulk && selection.ids.size > 0) setIsBulk(true)
+  if (!isBulk && selection.selected.size > 0) setIsBulk(true)
   // An empty project shows no filters.
-  const isEmptyProject = flags?.length === 0 && !filters.isFiltered
+  const isEmptyProject = rows !== undefined && total === 0 && !filters.isFiltered
 
   return (
     <Page
@@ -80,27 +97,30 @@ export function FlagsPage() {
           onClear={filters.clear}
           typed={filters.text}
           onType={filters.setText}
-          flags={flags ?? []}
+          facets={facets}
+          shownColumns={shownColumns}
+          onColumns={chooseColumns}
           fieldRef={searchField}
           onLeave={enter}
           onHelp={help.open}
         />
       )}
       <Text size="sm" c="dimmed" my="xs" role="status" mih="1.55em">
-        {flags &&
-          !isEmptyProject &&
-          (isComplete ? t.flags.count(matching.length, flags.length) : t.flags.loadingMore(loadedCount, total))}
+        {rows && !isEmptyProject && (isComplete ? t.flags.count(rows.count, total) : t.common.loading)}
       </Text>
-      <Loaded query={{ data: flags, error, refetch }}>
-        {() =>
-          matching.length > 0 ? (
+      <Loaded query={{ data: rows, error, refetch }}>
+        {found =>
+          found.count > 0 ? (
             <FlagList
               projectId={projectId}
-              flags={matching}
+              rows={found}
+              shownColumns={shownColumns}
+              sort={filters.search.sort}
+              onSort={sort => filters.setSearch({ ...filters.search, sort })}
               groupTypes={project?.group_types ?? noGroupTypes}
-              selected={selection.ids}
+              selected={selection.selected}
               onSelect={selection.toggle}
-              onSelectAll={isOn => (isOn ? selection.select(matching.map(({ id }) => id)) : selection.clear())}
+              onSelectAll={isOn => (isOn ? selectAll() : selection.clear())}
               onToggle={toggle}
               cursor={cursor}
               notices={notices}
@@ -111,7 +131,7 @@ export function FlagsPage() {
         }
       </Loaded>
       <Suspense fallback={null}>
-        {project && isBulk && <BulkBar project={project} flags={selection.flags} onSelect={selection.select} />}
+        {project && isBulk && <BulkBar project={project} flags={selection.flags} onSelect={selection.keep} />}
       </Suspense>
       {dialog}
       <Suspense fallback={null}>{isHelpOpen && <ShortcutHelp onClose={help.close} />}</Suspense>

@@ -29,7 +29,7 @@ export function useFlagNotices(projectId: string): FlagNotices {
   const stale = useQuery({
     queryKey: ['stale-flags', projectId],
     queryFn: async ({ signal }) => {
-      const page = await call(routes.flags.list, { params, query: { active: 'STALE', limit: notedMax }, signal })
+      const page = await call(routes.flagList.list, { params, query: { active: 'STALE', limit: notedMax }, signal })
       return new Set(page.results.map(({ id }) => id))
     },
     staleTime: 5 * 60_000,

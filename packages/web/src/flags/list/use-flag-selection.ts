@@ -1,18 +1,26 @@
-import type { Flag } from '@halyard/contract'
+import type { FlagSummary } from '@halyard/contract'
 import { useCallback, useMemo, useState } from 'react'
+import type { FlagRows } from './flag-rows.ts'
 
-/** The selected flags of the list, by id: a selection survives filtering and live updates. */
-export function useFlagSelection(flags: readonly Flag[] | undefined) {
-  const [ids, setIds] = useState<ReadonlySet<number>>(new Set())
-  const toggle = useCallback((flag: Flag) => setIds(previous => toggled(previous, flag.id)), [])
-  const select = useCallback((selected: Iterable<number>) => setIds(new Set(selected)), [])
-  const clear = useCallback(() => setIds(new Set()), [])
-  const selectedFlags = useMemo(() => (flags ?? []).filter(flag => ids.has(flag.id)), [flags, ids])
-  return { ids, flags: selectedFlags, toggle, select, clear }
+/** The selected flags by id: a selection survives filtering, scrolling and live updates. */
+export function useFlagSelection(rows: FlagRows | undefined) {
+  const [selected, setSelected] = useState<ReadonlyMap<number, FlagSummary>>(new Map())
+  const toggle = useCallback((flag: FlagSummary) => setSelected(previous => toggled(previous, flag)), [])
+  const select = useCallback(
+    (flags: readonly FlagSummary[]) => setSelected(new Map(flags.map(flag => [flag.id, flag]))),
+    [],
+  )
+  const keep = useCallback(
+    (ids: readonly number[]) => setSelected(previous => new Map([...previous].filter(([id]) => ids.includes(id)))),
+    [],
+  )
+  const clear = useCallback(() => setSelected(new Map()), [])
+  const flags = useMemo(() => [...selected.values()].map(flag => rows?.find(flag.id) ?? flag), [rows, selected])
+  return { selected, flags, toggle, select, keep, clear }
 }
 
-export function toggled(ids: ReadonlySet<number>, id: number): ReadonlySet<number> {
-  const next = new Set(ids)
-  if (!next.delete(id)) next.add(id)
+export function toggled(selected: ReadonlyMap<number, FlagSummary>, flag: FlagSummary): Map<number, FlagSummary> {
+  const next = new Map(selected)
+  if (!next.delete(flag.id)) next.set(flag.id, flag)
   return next
 }

@@ -1,19 +1,35 @@
 import { useDeferredValue, useMemo } from 'react'
-import { useFlags, useFoundFlags } from '../use-flags.ts'
-import { appendMissing, type FlagSearch, listOf, searchTexts, selectFlags } from './flag-search.ts'
+import { useFlags } from '../use-flags.ts'
+import { type FlagRows, rowsInMemory } from './flag-rows.ts'
+import { type FlagSearch, listOf, searchTexts, selectFlags, serverQuery } from './flag-search.ts'
+import { useFlagWindow } from './use-flag-window.ts'
 
-/** The loaded flags and those that match the filters. Until all are loaded, the server searches too. */
+/**
+ * The flags that match the filters. A short list is searched and sorted here, at once; the server does it for a long
+ * one, and for what only the server knows.
+ */
 export function useMatchingFlags(projectId: string, search: FlagSearch, text: string) {
-  const list = listOf(search)
-  const { flags: loaded, total, isComplete, error, refetch } = useFlags(projectId, list)
-  // Typing stays responsive: filtering thousands of flags may lag behind.
+  const { flags, firstPage, total, isComplete, isLong, error, refetch } = useFlags(projectId, listOf(search))
+  // Typing stays responsive: filtering may lag behind.
   const query = useDeferredValue(text)
-  const found = useFoundFlags(projectId, list, query, loaded !== undefined && !isComplete)
-  const flags = useMemo(() => loaded && appendMissing(loaded, found), [loaded, found])
+  const isOnServer = isLong || search.sort === 'called' || search.sort === '-called'
   const texts = useMemo(() => searchTexts(flags ?? []), [flags])
   const matching = useMemo(
-    () => selectFlags(flags ?? [], texts, { ...search, q: query }),
-    [flags, texts, search, query],
+    () => (isOnServer ? [] : selectFlags(flags ?? [], texts, { ...search, q: query })),
+    [isOnServer, flags, texts, search, query],
   )
-  return { flags, matching, loadedCount: loaded?.length ?? 0, total, isComplete, error, refetch }
+  const inMemory = useMemo(() => rowsInMemory(matching), [matching])
+  // The URL follows the text after a pause, so a request is not sent for each letter.
+  const onServer = useFlagWindow(projectId, serverQuery(search), {
+    isEnabled: isOnServer,
+    firstPage: isLong && Object.keys(search).length === 0 ? firstPage : undefined,
+  })
+  const rows: FlagRows | undefined = isOnServer ? onServer.rows : flags && inMemory
+  return {
+    rows,
+    total,
+    isComplete: isOnServer ? !onServer.isStale && (search.q ?? '') === text : isComplete,
+    error: error ?? onServer.error,
+    refetch: error ? refetch : onServer.refetch,
+  }
 }

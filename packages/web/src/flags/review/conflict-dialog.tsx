@@ -3,10 +3,8 @@ import { useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import type { Choice, Collision } from '../editor/drafts/merge-drafts.ts'
-import { type Condition, readFilters } from '../filters.ts'
-import { conditionSentence, type Wording } from '../flag-sentences.ts'
-import { linesOf } from '../history/change-list.tsx'
-import classes from './conflict-dialog.module.css'
+import type { Wording } from '../flag-sentences.ts'
+import { placeName, ThreeWay } from './three-way.tsx'
 
 interface Props {
   collisions: readonly Collision[]
@@ -30,24 +28,12 @@ export function ConflictDialog({ collisions, wording, onDecide, onDiscard, onClo
           const place = placeName(collision.path, wording)
           return (
             <section key={collision.path} aria-label={place}>
-              <Text size="sm" fw={600} mb={4}>
-                {place}
-              </Text>
-              <div className={classes.columns}>
-                {(['base', 'theirs', 'mine'] as const).map(side => (
-                  <div key={side} className={classes.column} data-chosen={choiceOf(collision) === side || undefined}>
-                    <Text size="xs" c="dimmed">
-                      {side === 'base' ? t.editor.original : t.editor[side]}
-                    </Text>
-                    {valueLines(collision.path, collision[side], wording).map((line, index) => (
-                      // biome-ignore lint/suspicious/noArrayIndexKey: lines never move.
-                      <div key={index} className={classes.line}>
-                        {line}
-                      </div>
-                    ))}
-                  </div>
-                ))}
-              </div>
+              <ThreeWay
+                place={collision}
+                labels={{ base: t.editor.original, theirs: t.editor.theirs, mine: t.editor.mine }}
+                chosen={choiceOf(collision)}
+                wording={wording}
+              />
               <SegmentedControl
                 mt="xs"
                 size="xs"
@@ -73,27 +59,4 @@ export function ConflictDialog({ collisions, wording, onDecide, onDiscard, onClo
       </Stack>
     </Dialog>
   )
-}
-
-function placeName(path: string, { t }: Wording): string {
-  const condition = /^filters\.groups\[(\d+)\]$/.exec(path)?.[1]
-  if (condition !== undefined) return t.editor.condition(Number(condition) + 1)
-  const payload = /^filters\.payloads\.(.*)$/.exec(path)?.[1]
-  if (payload !== undefined) return payload === 'true' ? t.editor.payload : t.editor.payloadOf(payload)
-  if (path === 'filters.groups') return t.editor.conditions
-  if (path.startsWith('filters.')) return t.editor.flagType
-  const names: Record<string, string> = t.fields
-  return names[path] ?? path
-}
-
-function valueLines(path: string, value: unknown, wording: Wording): string[] {
-  const none = [wording.t.common.none]
-  if (value === undefined) return none
-  if (/^filters\.groups\[\d+\]$/.test(path)) {
-    const filters = readFilters({ groups: [value] })
-    return [conditionSentence(filters.groups[0] as Condition, filters, wording)]
-  }
-  const field = /^filters\.(groups|multivariate)$/.exec(path)?.[1]
-  const lines = field ? linesOf('filters', { [field]: value }, wording) : linesOf(path, value, wording)
-  return lines.length > 0 ? lines : none
 }

@@ -1,5 +1,8 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { type Gate, openGate } from '../../change-control/gate/gate.ts'
+import type { SaveMode } from '../../change-control/gate/save-mode.ts'
+import { useSaveMode } from '../../change-control/gate/use-save-mode.tsx'
 import { useMessages } from '../../i18n/language.tsx'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
@@ -14,22 +17,25 @@ interface Props {
   children?: ReactNode
   label: string
   cancelLabel?: string
+  /** What stands between the change and its save. */
+  gate?: Gate
   /** Throws when it fails; the dialog stays open and shows the error. */
-  onConfirm: () => Promise<unknown>
+  onConfirm: (mode: SaveMode) => Promise<unknown>
   onClose: () => void
 }
 
 /** Every change of a live flag passes through here: the diff, the impact, then the confirmation. */
 export function ReviewDialog(props: Props) {
-  const { title, changes, wording, children, label, cancelLabel, onConfirm, onClose } = props
+  const { title, changes, wording, children, label, cancelLabel, gate = openGate, onConfirm, onClose } = props
   const t = useMessages()
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
+  const save = useSaveMode(gate)
   const confirm = async () => {
     setIsBusy(true)
     setError(null)
     try {
-      await onConfirm()
+      await onConfirm(save.mode)
       onClose()
     } catch (problem) {
       setError(problem)
@@ -41,13 +47,20 @@ export function ReviewDialog(props: Props) {
       <Stack>
         {changes.length === 0 ? <Text>{t.editor.noChanges}</Text> : <ChangeList changes={changes} wording={wording} />}
         {children}
+        {save.fields}
         <ProblemAlert error={error} />
         <Group justify="flex-end">
           <Button variant="default" onClick={onClose}>
             {cancelLabel ?? t.common.cancel}
           </Button>
-          <Button data-autofocus loading={isBusy} onClick={confirm}>
-            {label}
+          <Button
+            data-autofocus
+            {...(save.isEmergency && { color: 'red' })}
+            disabled={save.isBlocked}
+            loading={isBusy}
+            onClick={confirm}
+          >
+            {save.label ?? label}
           </Button>
         </Group>
       </Stack>

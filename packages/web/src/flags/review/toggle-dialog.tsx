@@ -1,6 +1,8 @@
 import type { Flag } from '@halyard/contract'
 import { Text } from '@mantine/core'
 import { useMemo } from 'react'
+import type { SaveMode } from '../../change-control/gate/save-mode.ts'
+import { useGate } from '../../change-control/gate/use-gate.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { draftOf } from '../editor/draft.ts'
 import { Impact } from '../editor/impact.tsx'
@@ -13,7 +15,7 @@ const nothing: readonly never[] = []
 interface DialogProps {
   flag: Flag
   project: { readonly id: number | string; readonly group_types: Record<string, string> }
-  onConfirm: () => Promise<unknown>
+  onConfirm: (mode: SaveMode) => Promise<unknown>
   onClose: () => void
 }
 
@@ -23,6 +25,7 @@ export function ToggleDialog({ flag, project, onConfirm, onClose }: DialogProps)
   const { percent } = useFormats()
   const wording = useWording({ project, flags: nothing, cohorts: nothing })
   const after = { ...flag, active: !flag.active }
+  const gate = useGate({ projectId: String(project.id), flag, patch: { active: after.active } })
   const draft = useMemo(() => draftOf({ ...flag, active: !flag.active }), [flag])
   const { text } = describeState(after, { t, percent, groupTypes: project.group_types })
   return (
@@ -31,6 +34,7 @@ export function ToggleDialog({ flag, project, onConfirm, onClose }: DialogProps)
       changes={[{ field: 'active', before: flag.active, after: after.active }]}
       wording={wording}
       label={after.active ? t.flags.bulkOn : t.flags.bulkOff}
+      gate={gate}
       onConfirm={onConfirm}
       onClose={onClose}
     >

@@ -1,6 +1,8 @@
 import { type Flag, type RollbackReport, routes } from '@halyard/contract'
 import { ActionIcon, Badge, Group, List, Text } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { plainSave } from '../../change-control/gate/save-mode.ts'
+import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import type { Messages } from '../../i18n/en.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { pollMilliseconds } from '../../services/polling.ts'
@@ -24,6 +26,7 @@ export function RollbackConditions(props: TabProps) {
   const call = useCall()
   const wording = useWording(props)
   const patch = usePatchFlag(String(project.id))
+  const announceRequest = useRequestedNotice(String(project.id))
   const { conditions } = flag.rollback_conditions as { conditions?: unknown }
   const known: readonly unknown[] = Array.isArray(conditions) ? conditions : []
   const params = { project_id: String(project.id), id: String(flag.id) }
@@ -37,8 +40,9 @@ export function RollbackConditions(props: TabProps) {
   const isOpening = useIsOpening(known.length > 0 && report.isPending)
   const save = async (next: readonly unknown[], done: string) => {
     const rollback_conditions = next.length === 0 ? {} : { ...flag.rollback_conditions, conditions: next }
-    await patch.mutateAsync({ flag, patch: { rollback_conditions } })
-    notify.success({ message: done })
+    const outcome = await patch.mutateAsync({ flag, patch: { rollback_conditions }, mode: plainSave })
+    if (outcome.kind === 'requested') announceRequest(outcome.request)
+    else notify.success({ message: done })
   }
   const sentenceOf = (given: unknown) => {
     const condition = readRollbackCondition(given)

@@ -3,6 +3,9 @@ import { Badge, Text } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
+import { ApprovalHint } from '../../change-control/gate/approval-hint.tsx'
+import { type SaveMode, saveHeaders } from '../../change-control/gate/save-mode.ts'
+import { useRequestedNotice } from '../../change-control/gate/use-requested-notice.ts'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
@@ -21,6 +24,8 @@ import { ScheduleForm } from './schedule-form.tsx'
 import { afterPlanned, changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
 
 const colors: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
+
+const isRequested = (error: unknown): boolean => isProblem(error) && error.changeRequest !== undefined
 
 /** The due time, or the time of execution. */
 const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
@@ -57,14 +62,15 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
     () => (reviewed ? afterPlanned(before, reviewed.planned, reviewed.percentages) : before),
     [before, reviewed],
   )
+  const announceRequest = useRequestedNotice(params.project_id)
   const cancel = async (id: number) => {
     await call(routes.scheduledChanges.remove, { params: { ...params, id: String(id) } })
     await refresh()
   }
   const create = useMutation({
-    mutationFn: ({ planned, percentages }: NonNullable<typeof reviewed>) => {
-      const body = plannedToWire(planned, percentages)
-      return call(routes.scheduledChanges.create, { params, body: { record_id: String(flag.id), ...body } })
+    mutationFn: ({ planned, percentages, mode }: NonNullable<typeof reviewed> & { mode: SaveMode }) => {
+      const body = { record_id: String(flag.id), ...plannedToWire(planned, percentages) }
+      return call(routes.scheduledChanges.create, { params, body, headers: saveHeaders(mode) })
     },
     onSuccess: change => {
       notify.success({
@@ -80,7 +86,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
     <AutomationSection
       title={t.schedule.title}
       intro={t.schedule.intro}
-      error={atTime ? null : create.error}
+      error={atTime || isRequested(create.error) ? null : create.error}
       form={
         flag.can_edit && (
           <ScheduleForm
@@ -142,14 +148,16 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
           wording={wording}
           label={t.schedule.create}
           cancelLabel={t.editor.keepEditing}
-          onConfirm={() =>
-            create.mutateAsync(reviewed).catch(error => {
+          onConfirm={mode =>
+            create.mutateAsync({ ...reviewed, mode }).catch(error => {
+              if (isProblem(error) && error.changeRequest) return announceRequest(error.changeRequest)
               // The field below shows what is wrong with the time.
               if (!isProblem(error) || error.field !== 'scheduled_at') throw error
             })
           }
           onClose={() => setReviewed(undefined)}
         >
+          <ApprovalHint projectId={params.project_id} />
           <Text size="sm">{moment(new Date(reviewed.planned.at).toISOString())}</Text>
           <Impact projectId={params.project_id} flagId={flag.id} draft={after} isSound />
         </ReviewDialog>

@@ -63,5 +63,8 @@ export const conditions: ConditionsMessages = {
     bucketing_identifier: 'Bucketing nach',
     evaluation_runtime: 'Auswertung auf',
     evaluation_contexts: 'Auswertungskontexte',
+    owner: 'Zuständig',
+    expected_end: 'Erwartetes Ende',
+    links: 'Links',
   },
 }

@@ -11,7 +11,6 @@ export const flags: FlagsMessages = {
     copyKey: 'Key kopieren',
     count: (visible, total) =>
       visible === total ? flagCount(total) : `${grouped(visible)} von ${grouped(total)} Flags`,
-    loadingMore: (loaded, total) => `${grouped(loaded)} von ${grouped(total)} geladen`,
     emptyTitle: 'Noch keine Flags',
     emptyDemo: 'Erst einmal umsehen? Lade eine Demo-Organisation:',
     emptyText:
@@ -42,6 +41,18 @@ export const flags: FlagsMessages = {
     columnOwner: 'Erstellt von',
     columnCreated: 'Erstellt',
     columnSwitch: 'Ein',
+    columnUpdated: 'Geändert',
+    columnCalled: 'Zuletzt ausgewertet',
+    columnUsage: '14 Tage',
+    columns: 'Spalten',
+    neverCalled: 'Nie',
+    callsLately: (count: string, days: number) => `${count} Auswertungen in ${days} Tagen`,
+    sortUpdated: 'Zuletzt geändert',
+    sortUpdatedBackwards: 'Am längsten unverändert',
+    sortCalled: 'Zuletzt ausgewertet',
+    sortCalledBackwards: 'Am längsten nicht ausgewertet',
+    sortOn: 'Eingeschaltete zuerst',
+    sortOff: 'Ausgeschaltete zuerst',
     selectFlag: key => `${key} auswählen`,
     selectAll: 'Alle angezeigten Flags auswählen',
     toggle: key => `${key} ist eingeschaltet`,
@@ -112,6 +123,7 @@ export const flags: FlagsMessages = {
     usage: 'Nutzung',
     schedule: 'Zeitplan',
     history: 'Verlauf',
+    details: 'Zuständigkeit',
     copies: 'Projekte',
     code: 'Code',
     access: 'Zugriff',
@@ -120,6 +132,8 @@ export const flags: FlagsMessages = {
     intro: 'Fertig zum Einfügen, mit diesem Server, Projekt und Flag.',
     install: name => `${name} installieren`,
     use: name => `Flag mit ${name} verwenden`,
+    target: 'Sprache oder Framework',
+    guide: name => `Schnellstart für ${name}`,
   },
   access: {
     intro:
@@ -154,6 +168,9 @@ export const flags: FlagsMessages = {
     table: 'Als Tabelle anzeigen',
     day: 'Tag',
     total: 'Gesamt',
+    sum: count => `${count} insgesamt`,
+    partial: 'Der heutige Tag ist noch nicht vorbei: Der schattierte Teil wächst noch.',
+    soFar: day => `${day} (bisher)`,
   },
   copies: {
     title: 'Dieses Flag in anderen Projekten',

@@ -4,6 +4,8 @@ export const shell: ShellMessages = {
   shell: {
     flags: 'Flags',
     debugger: 'Debugger',
+    health: 'Flag-Zustand',
+    playground: 'Playground',
     cohorts: 'Kohorten',
     persons: 'Personen',
     groups: 'Gruppen',

@@ -62,6 +62,9 @@ export const conditions = {
     bucketing_identifier: 'Bucket by',
     evaluation_runtime: 'Evaluation runtime',
     evaluation_contexts: 'Evaluation contexts',
+    owner: 'Owner',
+    expected_end: 'Expected end',
+    links: 'Links',
   },
 }
 

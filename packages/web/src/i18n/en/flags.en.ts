@@ -10,7 +10,6 @@ export const flags = {
     copyKey: 'Copy key',
     count: (visible: number, total: number) =>
       visible === total ? flagCount(total) : `${grouped(visible)} of ${flagCount(total)}`,
-    loadingMore: (loaded: number, total: number) => `Loading ${grouped(loaded)} of ${grouped(total)}`,
     emptyTitle: 'No flags yet',
     emptyDemo: 'Just exploring? Load a demo organization:',
     emptyText:
@@ -40,6 +39,18 @@ export const flags = {
     columnOwner: 'Created by',
     columnCreated: 'Created',
     columnSwitch: 'On',
+    columnUpdated: 'Updated',
+    columnCalled: 'Last evaluated',
+    columnUsage: '14 days',
+    columns: 'Columns',
+    neverCalled: 'Never',
+    callsLately: (count: string, days: number) => `${count} evaluations in ${days} days`,
+    sortUpdated: 'Recently updated',
+    sortUpdatedBackwards: 'Least recently updated',
+    sortCalled: 'Recently evaluated',
+    sortCalledBackwards: 'Least recently evaluated',
+    sortOn: 'On first',
+    sortOff: 'Off first',
     selectFlag: (key: string) => `Select ${key}`,
     selectAll: 'Select all listed flags',
     toggle: (key: string) => `${key} is on`,
@@ -110,6 +121,7 @@ export const flags = {
     usage: 'Usage',
     schedule: 'Schedule',
     history: 'History',
+    details: 'Ownership',
     copies: 'Projects',
     code: 'Code',
     access: 'Access',
@@ -118,6 +130,8 @@ export const flags = {
     intro: 'Ready to paste, with this server, project and flag.',
     install: (name: string) => `Install ${name}`,
     use: (name: string) => `Use the flag with ${name}`,
+    target: 'Language or framework',
+    guide: (name: string) => `Quick start for ${name}`,
   },
   access: {
     intro:
@@ -152,6 +166,9 @@ export const flags = {
     table: 'Show as table',
     day: 'Day',
     total: 'Total',
+    sum: (count: string) => `${count} in total`,
+    partial: 'Today is not over: the shaded part will still grow.',
+    soFar: (day: string) => `${day} (so far)`,
   },
   copies: {
     title: 'This flag in other projects',

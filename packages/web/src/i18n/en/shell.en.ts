@@ -3,6 +3,8 @@ export const shell = {
   shell: {
     flags: 'Flags',
     debugger: 'Debugger',
+    health: 'Flag health',
+    playground: 'Playground',
     cohorts: 'Cohorts',
     persons: 'People',
     groups: 'Groups',

@@ -1,4 +1,4 @@
-import { type Flag, routes } from '@halyard/contract'
+import { type FlagSummary, routes } from '@halyard/contract'
 import { useMantineColorScheme } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
@@ -185,7 +185,7 @@ function useFoundInProject(projectId: string | undefined, text: string) {
     queryKey: ['flags-found', projectId, 'palette', search],
     queryFn: ({ signal }) =>
       // Sorted by key, so that an exact match is included.
-      call(routes.flags.list, { params, query: { search, order: 'key', limit: foundMax }, signal }),
+      call(routes.flagList.list, { params, query: { search, order: 'key', limit: foundMax }, signal }),
     enabled: projectId !== undefined && search !== '',
     placeholderData: keepPreviousData,
   })
@@ -197,7 +197,7 @@ function useFoundInProject(projectId: string | undefined, text: string) {
     refetchInterval: false,
   })
   const loaded = queries.getQueryData<FlagPages>(listKey(projectId ?? '', 'live'))
-  const byId = new Map<number, Flag>()
+  const byId = new Map<number, FlagSummary>()
   for (const flag of loaded?.pages.flatMap(({ results }) => results) ?? []) byId.set(flag.id, flag)
   for (const flag of flags.data?.results ?? []) byId.set(flag.id, flag)
   return {

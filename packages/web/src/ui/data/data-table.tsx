@@ -36,7 +36,12 @@ export function DataTable({ label, head, rows }: Props) {
                     {cell}
                   </Table.Th>
                 ) : (
-                  <Table.Td key={index} role="cell" data-label={head[index] || undefined}>
+                  <Table.Td
+                    key={index}
+                    role="cell"
+                    data-label={head[index] || undefined}
+                    data-actions={head[index] === '' || undefined}
+                  >
                     {cell}
                   </Table.Td>
                 ),

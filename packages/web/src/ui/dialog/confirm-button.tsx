@@ -6,7 +6,7 @@ import { ConfirmDialog } from './confirm-dialog.tsx'
 
 interface Props extends ButtonProps {
   /** The confirmation question. */
-  question: string
+  question: ReactNode
   label: string
   cancelLabel?: string
   /** The subject, for screen readers where several such buttons are listed. */

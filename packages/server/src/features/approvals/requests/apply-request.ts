@@ -8,11 +8,14 @@ import { createFlag } from '../../flags/create-flag.ts'
 import type { FlagPatch } from '../../flags/flag.ts'
 import { updateFlag } from '../../flags/update-flag.ts'
 import { Frozen } from '../../freezes/freeze.ts'
+import { planApproved } from '../../schedules/plan-change.ts'
 import { ApprovalWithdrawn } from '../authorize-write.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import type { Permit } from '../permit.ts'
-import { type ChangeRequest, contentHashOf, moved } from './change-request.ts'
+import { type ChangeRequest, contentHashOf, hashWithImpact, moved } from './change-request.ts'
 import { getRequest, notInState } from './decide-request.ts'
+import { ImpactGrown } from './impact-growth.ts'
+import { mergeChange } from './merge-change.ts'
 import { type Preview, previewRequest } from './preview-request.ts'
 import { recordRequest } from './record-request.ts'
 
@@ -39,11 +42,11 @@ export async function applyRequest(applying: Applying, request: ChangeRequest): 
   try {
     return await writes.apply(transaction, approved, (tx, permit) => applyApproved(tx, applying, request.id, permit))
   } catch (error) {
-    const setback = setbackOf(error)
+    const setback = setbackOf(error, request)
     if (!setback) throw error
     return transaction(async tx => {
       const stored = await getRequest(tx, project, request.id)
-      // It was edited or applied by another node meanwhile: the setback belongs to what it was.
+      // It was edited, or applied by another node, meanwhile: the failure concerns the earlier content.
       if (stored.version !== request.version) return stored
       const next = moved(stored, setback, now)
       await tx.changeRequests.save(next)
@@ -61,10 +64,14 @@ export async function applyRequest(applying: Applying, request: ChangeRequest): 
   }
 }
 
-function setbackOf(error: unknown): Setback | undefined {
+function setbackOf(error: unknown, request: ChangeRequest): Setback | undefined {
   if (error instanceof Frozen) return { state: 'approved', failure: error.message, dueAt: error.until }
   if (error instanceof ApprovalWithdrawn) {
     return { state: 'pending', failure: 'The approval no longer suffices: a policy or an approver has changed.' }
+  }
+  if (error instanceof ImpactGrown) {
+    const contentHash = hashWithImpact(request.contentHash, error.impact)
+    return { state: 'pending', failure: error.message, impact: error.impact, contentHash }
   }
   if (error instanceof MergeConflict) return { state: 'conflicted', failure: error.message }
   if (error instanceof Problem && (error.kind === 'invalid' || error.kind === 'missing')) {
@@ -73,7 +80,8 @@ function setbackOf(error: unknown): Setback | undefined {
   return undefined
 }
 
-type Setback = Pick<ChangeRequest, 'state' | 'failure'> & { readonly dueAt?: Instant }
+type Setback = Pick<ChangeRequest, 'state' | 'failure'> &
+  Partial<Pick<ChangeRequest, 'dueAt' | 'impact' | 'contentHash'>>
 
 class MergeConflict extends Error {
   constructor(paths: readonly string[]) {
@@ -132,6 +140,12 @@ async function writeContent(
     const change = await updateCohort(tx, author, project, update, now, permit)
     return { flagId: null, version: change.cohort.version }
   }
+  if (request.kind === 'schedule') {
+    if (!flag || flag.deleted) throw invalid(null, 'does_not_exist', 'The flag was deleted.')
+    const plan = { flagId: flag.id, content: request.patch }
+    await planApproved(tx, author, project, plan, now, permit)
+    return { flagId: flag.id, version: flag.version }
+  }
   const patch = fields as FlagPatch
   if (request.flagId === null) {
     const created = await createFlag(
@@ -153,7 +167,7 @@ async function writeContent(
 
 const authorFor = (user: User, keyLabel: string | null) => ({ user, key: { label: keyLabel ?? '' } })
 
-/** Puts the request on top of the present flag: a new content, so that all decisions are void. */
+/** Rebases the request onto the current flag. That is new content, so all decisions are void. */
 export async function rebaseRequest(
   tx: Stores,
   actor: Actor,
@@ -169,7 +183,8 @@ export async function rebaseRequest(
   if (preview.conflicts.length > 0 && resolve === undefined) {
     throw new Problem('conflict', `Both sides changed ${preview.conflicts.join(', ')}. Send resolve: mine or theirs.`)
   }
-  const patch = resolve === 'theirs' ? withTheirs(preview) : preview.fields
+  const patch =
+    resolve === 'theirs' ? mergeChange(request.base, request.patch, preview.current, 'theirs').fields : preview.fields
   const content = { ...request, base: preview.current, patch, baseVersion: target.version }
   const next = moved(
     { ...content, contentHash: contentHashOf(content) },
@@ -179,12 +194,4 @@ export async function rebaseRequest(
   await tx.changeRequests.save(next)
   await recordRequest(tx, actor, project, next, 'change_rebased', { resolve: resolve ?? null }, now)
   return next
-}
-
-/** Fields in conflict keep what is stored. */
-function withTheirs({ fields, conflicts, current }: Preview) {
-  const names = new Set(conflicts.map(path => path.split('.', 1)[0]!))
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, names.has(name) ? current[name] : value]),
-  )
 }

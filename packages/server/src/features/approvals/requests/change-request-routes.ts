@@ -19,7 +19,7 @@ import type { Impact } from '../policy.ts'
 import { applyRequest, rebaseRequest } from './apply-request.ts'
 import { type ChangeRequest, canDecide, isOpen, requestStates } from './change-request.ts'
 import type { RequestFilter } from './change-request-store.ts'
-import { canCancel, cancelRequest, decideRequest, getRequest, reviewRequest } from './decide-request.ts'
+import { canCancel, cancelRequest, claimRequest, decideRequest, getRequest, reviewRequest } from './decide-request.ts'
 import { type Preview, previewRequest, requiredPolicies } from './preview-request.ts'
 import { proposeRequest } from './propose-request.ts'
 
@@ -58,13 +58,13 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, body } = request
     checkFields(body.patch)
     const proposal = { ...body, patch: body.patch as FlagWrite, applyAt: readApplyAt(body.apply_at, now()) }
-    const proposed = await database.transaction(async tx => {
+    const proposed = await writes.save(request, async (tx, permit) => {
       const flag = body.flag_id === undefined ? undefined : await tx.flags.find(project.id, body.flag_id)
       if (body.flag_id !== undefined && !flag) {
         throw invalid('flag_id', 'does_not_exist', `This project has no flag with id ${body.flag_id}.`)
       }
       if (flag) await requireCanEdit(tx, actor, project, flag)
-      return proposeRequest(tx, actor, project, flag, proposal, now())
+      return proposeRequest(tx, actor, project, flag, proposal, now(), permit)
     })
     const status = body.dry_run ? 200 : 201
     return answer({ status, body: requestToWire(proposed, [], actor.user) })
@@ -74,7 +74,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, params } = request
     const stored = await database.read(tx => getRequest(tx, project, Number(params.request_id)))
     const { reason = '', content_hash: contentHash } = request.body
-    // What the approver has seen is what is measured: an edit meanwhile is another content.
+    // The content that the approver has seen is measured: an edit meanwhile creates different content.
     const impact = (await impactOf(project, stored)) ?? null
     const decision = { requestId: stored.id, decision: 'approved', reason, contentHash, impact } as const
     const decided = await database.transaction(tx => decideRequest(tx, actor, project, decision, now()))
@@ -99,6 +99,16 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     const { actor, project, params } = request
     const cancel = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
     return outcomeOf(actor, project, await database.transaction(tx => cancelRequest(tx, actor, project, cancel, now())))
+  })
+
+  serve(r.claim, async request => {
+    const { actor, project, params } = request
+    const claim = { requestId: Number(params.request_id), reason: request.body.reason ?? '' }
+    const claimed = await database.transaction(async tx => {
+      await requireCanEditTarget(tx, actor, project, await getRequest(tx, project, claim.requestId))
+      return claimRequest(tx, actor, project, claim, now())
+    })
+    return outcomeOf(actor, project, claimed)
   })
 
   serve(r.apply, async ({ actor, project, params }) => {
@@ -129,7 +139,7 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
   const apply = (actor: Actor, project: Project, request: ChangeRequest) =>
     applyRequest({ writes, transaction: database.transaction, project, appliedBy: actor, now: now() }, request)
 
-  /** How many people applying it now would concern. */
+  /** How many people applying it now would affect. */
   async function impactOf(project: Project, request: ChangeRequest): Promise<Impact | undefined> {
     if (request.kind !== 'flag' || !isOpen(request)) return undefined
     const { flag: stored, next } = await database.read(tx => previewRequest(tx, project, request))
@@ -240,7 +250,7 @@ interface Query {
   readonly review?: string
 }
 
-/** Lenient, as PostHog, except that an unknown state or id finds nothing. */
+/** Lenient, like PostHog, except that an unknown state or id finds nothing. */
 function readFilter(query: Query, actor: Actor): RequestFilter {
   const states = query.state?.split(',').flatMap(state => requestStates.find(known => known === state) ?? [])
   const id = readId(query.resource_id)

@@ -83,6 +83,10 @@ export const contentHashOf = ({ kind, flagId, cohortId, baseVersion, patch, appl
     .update(JSON.stringify(sorted([kind, flagId, cohortId, baseVersion, patch, applyAt])))
     .digest('hex')
 
+/** The same content with another impact needs approval again: earlier decisions are void. */
+export const hashWithImpact = (contentHash: string, { affected }: Impact): string =>
+  createHash('sha256').update(`${contentHash} ${affected}`).digest('hex')
+
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== 'object' || value === null) return value

@@ -97,6 +97,27 @@ export async function cancelRequest(
 export const canCancel = (actor: Actor, project: Project, request: ChangeRequest): boolean =>
   request.requester.id === actor.user.id || (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
 
+/** Takes over the request of someone who left the organization. Raises `conflict` while the requester is a member. */
+export async function claimRequest(
+  tx: Stores,
+  actor: Actor,
+  project: Project,
+  { requestId, reason }: { readonly requestId: number; readonly reason: string },
+  now: Instant,
+): Promise<ChangeRequest> {
+  const request = await getRequest(tx, project, requestId)
+  if (!isOpen(request)) throw notInState(request, 'claimed')
+  const { requester } = request
+  const members = await tx.policies.eligible(project.organizationId, { users: [requester.id], roles: [] })
+  if (members.has(requester.id)) {
+    throw new Problem('conflict', `${requester.email} is still a member of the organization.`)
+  }
+  const next = moved(request, { requester: actor.user, keyLabel: null, isByKey: false }, now)
+  await tx.changeRequests.save(next)
+  await recordRequest(tx, actor, project, next, 'change_claimed', { reason, claimed_from: requester.email }, now)
+  return next
+}
+
 /** Someone else closes the review of an emergency change: an approver, or any admin. */
 export async function reviewRequest(
   tx: Stores,
@@ -119,7 +140,7 @@ export async function reviewRequest(
   return next
 }
 
-/** Approves what no policy holds any more, after policies have changed. Bounded by the number of open requests. */
+/** Approves requests that no policy blocks any longer, after policies have changed. Bounded by the number of open requests. */
 export async function releaseRequests(tx: Stores, actor: Actor, project: Project, now: Instant): Promise<void> {
   const page = await tx.changeRequests.list(project.id, { states: ['pending'] }, { limit: 1000, offset: 0 })
   for (const request of page.items) {

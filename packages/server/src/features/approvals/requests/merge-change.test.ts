@@ -25,7 +25,32 @@ describe('a three-way merge', () => {
     const merged = mergeChange(payloads({ a: 1, b: 1 }), payloads({ a: 2, b: 1 }), payloads({ a: 1, b: 2 }))
     expect(merged).toEqual({ fields: payloads({ a: 2, b: 2 }), conflicts: [] })
     const variants = (n: number) => ({ filters: { multivariate: { variants: [n] } } })
-    expect(mergeChange(variants(1), variants(2), variants(3)).conflicts).toEqual(['filters.multivariate'])
+    expect(mergeChange(variants(1), variants(2), variants(3)).conflicts).toEqual(['filters.multivariate.variants'])
+  })
+
+  it('merges variants by key, and their split as a whole', () => {
+    const variants = (...list: [key: string, name: string, percentage: number][]) => ({
+      filters: {
+        multivariate: { variants: list.map(([key, name, rollout_percentage]) => ({ key, name, rollout_percentage })) },
+      },
+    })
+    const base = variants(['a', '', 50], ['b', '', 50])
+    const named = variants(['a', 'mine', 50], ['b', '', 50])
+    const split = variants(['a', '', 20], ['b', 'theirs', 80])
+    expect(mergeChange(base, named, split)).toEqual({
+      fields: variants(['a', 'mine', 20], ['b', 'theirs', 80]),
+      conflicts: [],
+    })
+    const other = variants(['a', '', 60], ['b', 'mine', 30], ['c', '', 10])
+    const merged = mergeChange(base, other, split, 'theirs')
+    expect(merged.conflicts).toEqual(['filters.multivariate.variants.split', 'filters.multivariate.variants.b'])
+    expect(merged.fields).toEqual(variants(['a', '', 20], ['b', 'theirs', 80]))
+  })
+
+  it('keeps the parts of a field that are not in conflict, whichever side wins', () => {
+    const sides = [filters('a', 'b', 'c'), filters('A', 'mine', 'c'), filters('a', 'theirs', 'C')] as const
+    expect(mergeChange(...sides, 'mine').fields).toEqual(filters('A', 'mine', 'C'))
+    expect(mergeChange(...sides, 'theirs').fields).toEqual(filters('A', 'theirs', 'C'))
   })
 
   const value = fc.record({

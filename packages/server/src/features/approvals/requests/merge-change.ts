@@ -8,17 +8,17 @@ export interface Merge {
 }
 
 /**
- * Puts a patch on top of what was saved since its base. A field that only one side changed takes that side's value; `filters` are merged by
+ * Rebases a patch onto what was saved since its base. A field that only one side changed takes that side's value; `filters` are merged by
  * condition, variants and payload, so that two people can edit two conditions.
  */
-export function mergeChange(base: FreeObject, patch: FreeObject, current: FreeObject): Merge {
+export function mergeChange(base: FreeObject, patch: FreeObject, current: FreeObject, winner: Winner = 'mine'): Merge {
   const conflicts: string[] = []
   const fields: Record<string, unknown> = {}
   for (const [field, mine] of Object.entries(patch)) {
     const merged =
       field === 'filters' && isObject(base[field]) && isObject(mine) && isObject(current[field])
-        ? mergeFilters(base[field], mine, current[field])
-        : mergeValue(field, base[field], mine, current[field])
+        ? mergeFilters(winner, base[field], mine, current[field])
+        : mergeValue(winner, field, base[field], mine, current[field])
     conflicts.push(...merged.conflicts)
     fields[field] = merged.value
   }
@@ -30,33 +30,69 @@ interface MergedValue {
   readonly conflicts: readonly string[]
 }
 
-/** On a conflict the value is that of the patch. */
-function mergeValue(path: string, base: unknown, mine: unknown, theirs: unknown): MergedValue {
+/** Whose value is taken where both sides changed the same. */
+type Winner = 'mine' | 'theirs'
+
+function mergeValue(winner: Winner, path: string, base: unknown, mine: unknown, theirs: unknown): MergedValue {
   if (isDeepStrictEqual(theirs, base) || isDeepStrictEqual(theirs, mine)) return { value: mine, conflicts: [] }
   if (isDeepStrictEqual(mine, base)) return { value: theirs, conflicts: [] }
-  return { value: mine, conflicts: [path] }
+  return { value: winner === 'mine' ? mine : theirs, conflicts: [path] }
 }
 
-function mergeFilters(base: FreeObject, mine: FreeObject, theirs: FreeObject): MergedValue {
-  return mergeKeys('filters', base, mine, theirs, (key, path, ...sides) => {
-    if (key === 'groups' && sides.every(Array.isArray)) return mergeList(path, ...(sides as Sides<readonly unknown[]>))
-    if (key === 'payloads' && sides.every(isObject)) return mergeKeys(path, ...(sides as Sides<FreeObject>), mergeKey)
-    return mergeValue(path, ...sides)
+function mergeFilters(winner: Winner, ...filters: Sides<FreeObject>): MergedValue {
+  const mergeOther: MergeKey = (_key, path, ...sides) => mergeValue(winner, path, ...sides)
+  const mergeMultivariate: MergeKey = (key, path, ...sides) =>
+    key === 'variants' && sides.every(isVariantList)
+      ? mergeVariants(winner, path, ...(sides as Sides<readonly Variant[]>))
+      : mergeValue(winner, path, ...sides)
+  return mergeKeys('filters', ...filters, (key, path, ...sides) => {
+    if (key === 'groups' && sides.every(Array.isArray)) {
+      return mergeList(winner, path, ...(sides as Sides<readonly unknown[]>))
+    }
+    if (key === 'payloads' && sides.every(isObject)) return mergeKeys(path, ...(sides as Sides<FreeObject>), mergeOther)
+    if (key === 'multivariate' && sides.every(isObject)) {
+      return mergeKeys(path, ...(sides as Sides<FreeObject>), mergeMultivariate)
+    }
+    return mergeValue(winner, path, ...sides)
   })
+}
+
+interface Variant extends FreeObject {
+  readonly key: string
+}
+const isVariantList = (value: unknown): boolean =>
+  Array.isArray(value) &&
+  value.every(variant => isObject(variant) && typeof variant.key === 'string') &&
+  new Set(value.map(({ key }) => key)).size === value.length
+
+/** Percentages add up to 100, so which variants there are and their split belong together; the rest is merged by variant. */
+function mergeVariants(winner: Winner, path: string, ...lists: Sides<readonly Variant[]>): MergedValue {
+  const splitOf = (variants: readonly Variant[]) =>
+    variants.map(({ key, rollout_percentage }) => [key, rollout_percentage])
+  const [base, mine, theirs] = lists
+  const split = mergeValue(winner, `${path}.split`, splitOf(base), splitOf(mine), splitOf(theirs))
+  const conflicts = [...split.conflicts]
+  const restOf = (variants: readonly Variant[], key: string) => {
+    const found = variants.find(variant => variant.key === key)
+    if (!found) return undefined
+    const { rollout_percentage: _split, ...rest } = found
+    return rest
+  }
+  const value = (split.value as [string, unknown][]).map(([key, percentage]) => {
+    const [own, other] = [restOf(mine, key), restOf(theirs, key)]
+    const merged = own && other ? mergeValue(winner, `${path}.${key}`, restOf(base, key), own, other) : undefined
+    conflicts.push(...(merged?.conflicts ?? []))
+    return { ...((merged?.value ?? own ?? other) as FreeObject), rollout_percentage: percentage }
+  })
+  return { value, conflicts }
 }
 
 type Sides<T> = [base: T, mine: T, theirs: T]
 
-const mergeKey = (_key: string, path: string, ...sides: Sides<unknown>): MergedValue => mergeValue(path, ...sides)
+type MergeKey = (key: string, path: string, ...sides: Sides<unknown>) => MergedValue
 
 /** Key by key; a key that is undefined in the result was removed. */
-function mergeKeys(
-  path: string,
-  base: FreeObject,
-  mine: FreeObject,
-  theirs: FreeObject,
-  merge: (key: string, path: string, ...sides: Sides<unknown>) => MergedValue,
-): MergedValue {
+function mergeKeys(path: string, base: FreeObject, mine: FreeObject, theirs: FreeObject, merge: MergeKey): MergedValue {
   const conflicts: string[] = []
   const value: Record<string, unknown> = {}
   for (const key of new Set([...Object.keys(theirs), ...Object.keys(mine)])) {
@@ -69,6 +105,7 @@ function mergeKeys(
 
 /** Conditions are matched by content, then by position between those that match. */
 function mergeList(
+  winner: Winner,
   path: string,
   base: readonly unknown[],
   mine: readonly unknown[],
@@ -78,7 +115,7 @@ function mergeList(
   const conflicts: string[] = []
   const value: unknown[] = [...insertedBoth(own.inserted[0]!, other.inserted[0]!)]
   for (const [index, item] of base.entries()) {
-    const merged = mergeValue(`${path}.${index}`, item, own.items[index], other.items[index])
+    const merged = mergeValue(winner, `${path}.${index}`, item, own.items[index], other.items[index])
     conflicts.push(...merged.conflicts)
     if (merged.value !== undefined) value.push(merged.value)
     value.push(...insertedBoth(own.inserted[index + 1]!, other.inserted[index + 1]!))
@@ -93,7 +130,7 @@ const insertedBoth = (mine: readonly unknown[], theirs: readonly unknown[]): rea
 ]
 
 interface ListEdits {
-  /** What became of each item of the base; undefined when it was removed. */
+  /** The new version of each item of the base; undefined when it was removed. */
   readonly items: readonly unknown[]
   /** What was inserted before each item of the base, and after the last. */
   readonly inserted: readonly (readonly unknown[])[]

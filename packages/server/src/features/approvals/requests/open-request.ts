@@ -9,7 +9,7 @@ import { recordRequest } from './record-request.ts'
 
 const openPerProjectMax = 1000
 
-/** What the requester says about it. */
+/** What the requester enters. */
 export interface RequestNote {
   readonly title?: string | undefined
   readonly reason?: string | undefined
@@ -75,7 +75,7 @@ export function draftOf(
     ...content,
     state: policies.length > 0 ? 'pending' : 'approved',
     contentHash: contentHashOf(content),
-    title: title || `${verbs[needed.actionKey]} ${name}`,
+    title: title || titleOf(needed, name),
     reason,
     requester: requester.user,
     keyLabel: requester.keyLabel,
@@ -95,6 +95,9 @@ export function draftOf(
   } as const
   return { ...request, dueAt: dueAtOf(request) }
 }
+
+const titleOf = ({ kind, actionKey }: ApprovalNeeded, name: string): string =>
+  `${kind === 'schedule' ? 'Schedule: ' : ''}${verbs[actionKey]} ${name}`
 
 const verbs: Readonly<Record<Action, string>> = {
   'feature_flag.create': 'Create',

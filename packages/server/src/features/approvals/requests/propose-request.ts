@@ -5,9 +5,12 @@ import type { Stores } from '../../../stores.ts'
 import type { Actor, Project } from '../../../tenancy.ts'
 import { checkFlagContent } from '../../flags/check-flag.ts'
 import { applyPatch, contentOf, type Flag, newFlagContent } from '../../flags/flag.ts'
+import type { FlagSave } from '../../flags/flag-guard.ts'
 import { patchFromWire } from '../../flags/flag-resource.ts'
+import { patchOnTopOf } from '../../flags/update-flag.ts'
 import { flagChangeNeeded } from '../authorize-write.ts'
 import { requesterOf } from '../gated-writes.ts'
+import type { SaveChecks } from '../permit.ts'
 import type { ChangeRequest } from './change-request.ts'
 import { draftOf, openRequest } from './open-request.ts'
 
@@ -19,7 +22,10 @@ export interface Proposal {
   readonly dry_run?: boolean | undefined
 }
 
-/** Opens a change request on purpose, whether or not a policy asks for it. Raises `invalid` for a change that could not be applied now. */
+/**
+ * Opens a change request on purpose, whether or not a policy requires it. Raises `invalid` for a change that could not be applied now, and
+ * `conflict` as a save would.
+ */
 export async function proposeRequest(
   tx: Stores,
   actor: Actor,
@@ -27,13 +33,19 @@ export async function proposeRequest(
   flag: Flag | undefined,
   { patch, title, reason = '', applyAt, dry_run: isDryRun }: Proposal,
   now: Instant,
+  { impactOf }: SaveChecks,
 ): Promise<ChangeRequest> {
-  const { version: _version, ...fields } = patch
+  const { version, ...fields } = patch
   if (!flag && fields.key === undefined) throw invalid('patch', 'required', '`key` is required for a new flag.')
   const stored = flag ? contentOf(flag) : newFlagContent(fields.key ?? '', now)
-  const content = applyPatch(stored, patchFromWire(fields))
+  const wanted = patchFromWire(fields)
+  const rebased = flag ? await patchOnTopOf(tx, { stored: flag, patch: wanted, basedOnVersion: version }) : wanted
+  const content = applyPatch(stored, rebased)
   await checkFlagContent(tx, project, { ...content, id: flag?.id ?? 0, version: 1 }, flag && contentOf(flag))
-  const needed = await flagChangeNeeded(tx, project, { stored: flag, flag: content, requester: requesterOf(actor) })
+  const change = { stored: flag, flag: content, requester: requesterOf(actor) }
+  const needed = await flagChangeNeeded(tx, project, change, () =>
+    impactOf({ projectId: project.id, stored: flag, flag: { ...flag, ...content } as FlagSave['flag'] }),
+  )
   if (flag && Object.keys(needed.patch).length === 0) {
     throw invalid('patch', 'invalid_input', '`patch` changes nothing.')
   }

@@ -4,7 +4,7 @@ import type { Project } from '../../../tenancy.ts'
 import { type Author, authorOf } from '../../activity/activity.ts'
 import type { ChangeRequest, FreeObject } from './change-request.ts'
 
-/** Each step of a change request is an activity entry of what it is about, and is published to the dashboard. */
+/** Each step of a change request is an activity entry of its flag or cohort, and is published to the dashboard. */
 export async function recordRequest(
   tx: Stores,
   author: Author,

@@ -42,7 +42,7 @@ async function runOne(
       const stored = await tx.changeRequests.find(project.id, request.id)
       if (stored?.version !== request.version) return
       const isExpired = stored.expiresAt <= now
-      // A time that passed without approval is dropped, which makes it another content to approve.
+      // A time that passed without approval is dropped, which makes it different content to approve.
       const contentHash = contentHashOf({ ...stored, applyAt: null })
       const untimed = { applyAt: null, contentHash, failure: missedTime }
       const next = moved(stored, isExpired ? { state: 'expired' } : untimed, now)

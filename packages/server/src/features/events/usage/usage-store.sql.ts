@@ -60,6 +60,30 @@ export function sqlUsageStore(db: Kysely<Tables>): UsageStore {
         .execute()
       return new Map(rows.map(row => [row.flag_key, row.at]))
     },
+    async recentCalls(projectId, flagKeys, from) {
+      if (flagKeys.length === 0) return new Map()
+      const last = await db
+        .selectFrom('flag_last_used')
+        .select(['flag_key', 'at'])
+        .where('project_id', '=', projectId)
+        .where('kind', '=', 'called')
+        .where('flag_key', 'in', flagKeys)
+        .execute()
+      const days = await db
+        .selectFrom('flag_usage')
+        .select(({ fn }) => ['flag_key', 'day', fn.sum<number>('calls').as('calls')])
+        .where('project_id', '=', projectId)
+        .where('kind', '=', 'called')
+        .where('flag_key', 'in', flagKeys)
+        .where('day', '>=', from)
+        .groupBy(['flag_key', 'day'])
+        .execute()
+      const found = new Map(
+        last.map(({ flag_key, at }) => [flag_key, { lastAt: at, byDay: new Map<string, number>() }]),
+      )
+      for (const { flag_key, day, calls } of days) found.get(flag_key)?.byDay.set(day, Number(calls))
+      return found
+    },
     async removeUsersBefore(day, limit) {
       const ids = await oldSeries(day, limit)
         .where(({ exists, selectFrom }) =>

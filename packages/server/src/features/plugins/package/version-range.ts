@@ -1,4 +1,6 @@
-import { satisfies, validRange } from 'semver'
+// The whole package would be loaded at every start.
+import satisfies from 'semver/functions/satisfies.js'
+import validRange from 'semver/ranges/valid.js'
 
 /**
  * Whether a version is in a range of `plugin.json`; undefined when the range is invalid. Beside npm's syntax this takes

@@ -99,7 +99,7 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
         error={faults.operator}
         onChange={event => choose(event.currentTarget.value)}
         data={operators.map(operator => ({ value: operator, label: words[operator] ?? operator }))}
-        className={classes.field as string}
+        className={classes.operator as string}
       />
       <ValueField property={property} fault={faults.value} onChange={value => onChange({ ...property, value })} />
     </>

@@ -6,6 +6,7 @@ import type { Filters, Variant } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
 import { PayloadField, type PayloadProps } from './payload-editor.tsx'
+import { variantColor } from './variant-colors.ts'
 import { addVariant, evenly, removeVariant, withWeight } from './variants.ts'
 
 /** Boolean or multivariate; each variant with its percentage, description and payload. */
@@ -78,7 +79,7 @@ function VariantRow({ variant, index, payload, onKey, onName, onWeight, onRemove
   const { key, name = '', rollout_percentage } = variant
   return (
     <div className={classes.variant} role="group" aria-label={t.editor.variant(key)}>
-      <span className={classes.swatch} style={{ background: colorOf(index) }} aria-hidden="true" />
+      <span className={classes.swatch} style={{ background: variantColor(index) }} aria-hidden="true" />
       <Stack gap={4}>
         <TextInput
           aria-label={t.editor.variantKey(index + 1)}
@@ -115,9 +116,6 @@ function VariantRow({ variant, index, payload, onKey, onName, onWeight, onRemove
   )
 }
 
-const variantColors = ['#4263eb', '#0c8599', '#9c36b5', '#2f9e44', '#e8590c', '#c2255c', '#5f3dc4', '#868e96']
-const colorOf = (index: number): string => variantColors[index % variantColors.length] as string
-
 function Bar({ variants }: { variants: readonly Variant[] }) {
   const { percent } = useFormats()
   return (
@@ -125,7 +123,7 @@ function Bar({ variants }: { variants: readonly Variant[] }) {
       <div className={classes.bar} aria-hidden="true">
         {variants.map(({ rollout_percentage }, index) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: the key of a variant changes while it is typed.
-          <span key={index} style={{ width: `${rollout_percentage}%`, background: colorOf(index) }} />
+          <span key={index} style={{ width: `${rollout_percentage}%`, background: variantColor(index) }} />
         ))}
       </div>
       <Text size="xs" c="dimmed">

@@ -35,7 +35,7 @@ function distributeRemainder(variants: readonly Variant[], weights: number[], fi
   }))
 }
 
-/** A new variant gets an even even, taken from the others. */
+/** A new variant gets an even share, taken from the others. */
 export function addVariant(variants: readonly Variant[]): Variant[] {
   const taken = new Set(variants.map(({ key }) => key))
   let number = variants.length + 1

@@ -1,0 +1,259 @@
+import Type, { type Static } from 'typebox'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
+import { IdInput, IdParam, Instant, Nullable, ProjectParams } from '../schema.ts'
+import { FlagParams } from './flags.ts'
+
+export const flagLinksMax = 20
+export const flagCommentCharactersMax = 10_000
+
+const FlagLink = Type.Object(
+  {
+    title: Type.String({ maxLength: 200, description: 'Text of the link.', examples: ['SHOP-123'] }),
+    url: Type.String({
+      maxLength: 2000,
+      description: 'An http or https URL.',
+      examples: ['https://issues.example.com/SHOP-123'],
+    }),
+  },
+  { title: 'FlagLink', description: 'A link to something about the flag, such as an issue.' },
+)
+const expectedEnd = (description: string) => Type.String({ maxLength: 32, description, examples: ['2026-12-31'] })
+
+export const FlagDetails = Type.Object(
+  {
+    flag_id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+    owner: Nullable(UserBasic),
+    expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
+    links: Type.Array(FlagLink, { description: 'Links, at most 20.' }),
+    comment_count: Type.Integer({ description: 'Number of comments.', examples: [2] }),
+  },
+  { title: 'FlagDetails', description: 'Who looks after a flag, until when, and where more is written about it.' },
+)
+export type FlagDetails = Static<typeof FlagDetails>
+
+export const FlagComment = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the comment.', examples: [3] }),
+    text: Type.String({ description: 'The comment.', examples: ['Remove after the migration.'] }),
+    created_by: UserBasic,
+    created_at: Instant('When it was written.'),
+  },
+  { title: 'FlagComment', description: 'A comment on a flag.' },
+)
+export type FlagComment = Static<typeof FlagComment>
+
+const UsingFlag = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the flag.', examples: [13] }),
+    key: Type.String({ description: 'Key of the flag.', examples: ['new-cart'] }),
+    active: Type.Boolean({ description: 'Whether the flag is on.' }),
+  },
+  { title: 'UsingFlag', description: 'A flag with a condition on this one.' },
+)
+const UsingCohort = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the cohort.', examples: [4] }),
+    name: Type.String({ description: 'Name of the cohort.', examples: ['Paying'] }),
+  },
+  { title: 'UsingCohort', description: 'A cohort whose filters refer to this one.' },
+)
+export const UsedBy = Type.Object(
+  {
+    flags: Type.Array(UsingFlag, { description: 'Flags whose conditions use it directly.' }),
+    cohorts: Type.Array(UsingCohort, { description: 'Cohorts whose filters use it directly.' }),
+    pending_schedules: Type.Integer({ description: 'Number of its pending scheduled changes.', examples: [1] }),
+    environments: Type.Array(
+      Type.Object(
+        {
+          project_id: Type.Integer({ description: 'Id of the project.', examples: [2] }),
+          name: Type.String({ description: 'Name of the environment.', examples: ['Production'] }),
+          active: Type.Boolean({ description: 'Whether the flag is on there.' }),
+        },
+        { title: 'UsingEnvironment', description: 'Another environment with a flag of the same key.' },
+      ),
+      { description: 'Other environments with the same flag.' },
+    ),
+    last_called_at: Nullable(Instant('When its value was last requested.')),
+  },
+  { title: 'UsedBy', description: 'What depends on a flag or a cohort.' },
+)
+export type UsedBy = Static<typeof UsedBy>
+
+export const healthChecks = ['stale', 'never_evaluated', 'constant', 'fully_rolled_out', 'no_owner', 'expired'] as const
+export type HealthCheck = (typeof healthChecks)[number]
+const Check = Type.Union(
+  [
+    Type.Literal('stale'),
+    Type.Literal('never_evaluated'),
+    Type.Literal('constant'),
+    Type.Literal('fully_rolled_out'),
+    Type.Literal('no_owner'),
+    Type.Literal('expired'),
+  ],
+  { description: 'Name of a check.', examples: ['stale'] },
+)
+
+export const FlagHealth = Type.Object(
+  {
+    id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+    key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    name: Type.String({ description: 'Description of the flag.', examples: ['The new checkout'] }),
+    active: Type.Boolean({ description: 'Whether the flag is on.' }),
+    created_at: Instant('When the flag was created.'),
+    updated_at: Instant('When the flag was last changed.'),
+    last_called_at: Nullable(Instant('When its value was last requested.')),
+    checks: Type.Array(Check, { description: 'The checks that the flag does not pass.' }),
+    constant_value: Nullable(
+      Type.Union([Type.Boolean(), Type.String()], {
+        description: 'The only value that an active flag can have; null when there are several.',
+        examples: [true],
+      }),
+    ),
+    owner: Nullable(UserBasic),
+    expected_end: Nullable(expectedEnd('The day after which the flag should be gone.')),
+  },
+  { title: 'FlagHealth', description: 'What is due for a flag.' },
+)
+export type FlagHealth = Static<typeof FlagHealth>
+
+const tag = 'Flag health'
+const project = '/api/projects/:project_id' as const
+const flag = `${project}/feature_flags/:id` as const
+const CommentParams = Type.Object({ ...FlagParams.properties, comment_id: IdParam('Id of the comment.') })
+const CohortParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Cohort id.') })
+
+export const flagDetailRoutes = {
+  health: route({
+    method: 'GET',
+    path: `${project}/flag_health`,
+    tag,
+    operationId: 'listFlagHealth',
+    summary: 'List the flags that need attention',
+    description:
+      'Flags that are neither deleted nor archived and do not pass a check, those with the most first. Constant flags are proved to have one value for everyone.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      ...pageQuery,
+      check: Type.Optional(Type.String({ description: `Only flags that do not pass it: ${healthChecks.join(', ')}.` })),
+      search: Type.Optional(Type.String({ description: 'Part of the key or description, case-insensitive.' })),
+      flag_id: Type.Optional(Type.Integer({ description: 'Only this flag, even when it passes all checks.' })),
+    }),
+    answers: {
+      200: Type.Object({
+        ...Page(FlagHealth).properties,
+        summary: Type.Record(Type.String(), Type.Integer(), {
+          description: 'Number of flags of the project by check.',
+          examples: [{ stale: 3, no_owner: 12 }],
+        }),
+      }),
+    },
+  }),
+  listDetails: route({
+    method: 'GET',
+    path: `${project}/flag_details`,
+    tag,
+    operationId: 'listFlagDetails',
+    summary: 'List owners, expected ends and links of all flags',
+    description: 'Flags without any of these are not listed. Ordered by flag id.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object(pageQuery),
+    answers: { 200: Page(FlagDetails) },
+  }),
+  getDetails: route({
+    method: 'GET',
+    path: `${flag}/details`,
+    tag,
+    operationId: 'getFlagDetails',
+    summary: 'Get owner, expected end and links of a flag',
+    description: 'All of them are empty until they are set.',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    answers: { 200: FlagDetails },
+  }),
+  updateDetails: route({
+    method: 'PATCH',
+    path: `${flag}/details`,
+    tag,
+    operationId: 'updateFlagDetails',
+    summary: 'Set owner, expected end and links of a flag',
+    description: 'Fields that are not sent stay as they are. The flag itself keeps its version.',
+    access: inProject('feature_flag:write'),
+    params: FlagParams,
+    body: Type.Object({
+      owner: Type.Optional(Nullable(IdInput('UUID of a member of the organization; null for no owner.'))),
+      expected_end: Type.Optional(Nullable(expectedEnd('A day; null for none.'))),
+      links: Type.Optional(
+        Type.Array(FlagLink, { maxItems: flagLinksMax, description: 'All links; replaces the stored ones.' }),
+      ),
+    }),
+    answers: { 200: FlagDetails },
+  }),
+  listComments: route({
+    method: 'GET',
+    path: `${flag}/comments`,
+    tag,
+    operationId: 'listFlagComments',
+    summary: 'List the comments on a flag, newest first',
+    description: 'Everyone who can read the flag can read them.',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    query: Type.Object(pageQuery),
+    answers: { 200: Page(FlagComment) },
+  }),
+  createComment: route({
+    method: 'POST',
+    path: `${flag}/comments`,
+    tag,
+    operationId: 'createFlagComment',
+    summary: 'Comment on a flag',
+    description: 'A flag can have at most 1000 comments.',
+    access: inProject('feature_flag:write'),
+    params: FlagParams,
+    body: Type.Object({
+      text: Type.String({
+        minLength: 1,
+        maxLength: flagCommentCharactersMax,
+        description: 'The comment.',
+        examples: ['Remove after the migration.'],
+      }),
+    }),
+    answers: { 201: FlagComment },
+  }),
+  deleteComment: route({
+    method: 'DELETE',
+    path: `${flag}/comments/:comment_id`,
+    tag,
+    operationId: 'deleteFlagComment',
+    summary: 'Delete a comment: your own, or any as an admin',
+    description: 'The comment cannot be restored.',
+    access: inProject('feature_flag:write'),
+    params: CommentParams,
+    answers: { 204: null },
+  }),
+  flagUsedBy: route({
+    method: 'GET',
+    path: `${flag}/used_by`,
+    tag,
+    operationId: 'getFlagUsedBy',
+    summary: 'List what depends on a flag',
+    description: 'Read it before you delete or archive the flag.',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    answers: { 200: UsedBy },
+  }),
+  cohortUsedBy: route({
+    method: 'GET',
+    path: `${project}/cohorts/:id/used_by`,
+    tag,
+    operationId: 'getCohortUsedBy',
+    summary: 'List what depends on a cohort',
+    description: 'Read it before you delete the cohort.',
+    access: inProject('cohort:read'),
+    params: CohortParams,
+    answers: { 200: UsedBy },
+  }),
+}

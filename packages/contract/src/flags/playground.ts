@@ -1,0 +1,81 @@
+import Type, { type Static } from 'typebox'
+import { inProject, route } from '../route.ts'
+import { FreeObjectInput, kibibyte, mebibyte, Nullable, ProjectParams } from '../schema.ts'
+
+export const playgroundPeopleMax = 200
+export const playgroundFlagsMax = 200
+
+const FlagValue = Type.Union([Type.Boolean(), Type.String()], {
+  description: 'Whether the flag is on, or the key of its variant.',
+  examples: [true],
+})
+const PlaygroundValue = Type.Object(
+  {
+    value: FlagValue,
+    payload: Nullable(Type.String({ description: 'Payload as JSON text.', examples: [null] })),
+    reason: Type.String({ description: 'Code of the reason.', examples: ['condition_match'] }),
+    condition_index: Nullable(Type.Integer({ description: 'Index of the condition that decided.', examples: [0] })),
+  },
+  { title: 'PlaygroundValue', description: 'The value of a flag for one person.' },
+)
+export type PlaygroundValue = Static<typeof PlaygroundValue>
+
+const PlaygroundRow = Type.Object(
+  {
+    distinct_id: Type.String({ description: 'The distinct id as sent.', examples: ['user-1'] }),
+    values: Type.Record(Type.String(), PlaygroundValue, { description: 'Flag key → value.' }),
+    draft: Nullable(PlaygroundValue),
+    is_incomplete: Type.Boolean({ description: 'Whether stored data was unavailable.', examples: [false] }),
+  },
+  { title: 'PlaygroundRow', description: 'The values of all chosen flags for one person.' },
+)
+export type PlaygroundRow = Static<typeof PlaygroundRow>
+
+const properties = (description: string) => Type.Optional(FreeObjectInput(64 * kibibyte, description))
+
+export const playgroundRoutes = {
+  evaluate: route({
+    method: 'POST',
+    path: '/api/projects/:project_id/playground',
+    tag: 'Evaluation',
+    operationId: 'evaluatePlayground',
+    summary: 'Evaluate many flags for many people, with what-if properties and a draft',
+    description:
+      'Nothing is stored. Properties that are sent take precedence over stored ones. At most 200 people and 200 flags.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    body: Type.Object({
+      people: Type.Array(
+        Type.Object({
+          distinct_id: Type.String({ minLength: 1, maxLength: 400, description: 'Distinct id.', examples: ['user-1'] }),
+          person_properties: properties('Properties of the person, instead of the stored ones.'),
+          groups: properties('Group type → group key.'),
+          group_properties: properties('Group type → properties of the group.'),
+        }),
+        { minItems: 1, maxItems: playgroundPeopleMax, description: 'Who to evaluate for.' },
+      ),
+      person_properties: properties('Properties of every person, before their own.'),
+      flag_keys: Type.Optional(
+        Type.Array(Type.String({ maxLength: 400 }), {
+          maxItems: playgroundFlagsMax,
+          description: 'Only these flags; by default the first 200 by key.',
+        }),
+      ),
+      draft: Type.Optional(
+        Type.Object(
+          {
+            flag_id: Type.Integer({ description: 'Id of the flag to compare with.', examples: [12] }),
+            filters: FreeObjectInput(4 * mebibyte, 'The filters of the draft.', { groups: [] }),
+          },
+          { description: 'Unsaved filters of a flag, evaluated as if the flag were on.' },
+        ),
+      ),
+    }),
+    answers: {
+      200: Type.Object({
+        flags: Type.Array(Type.String(), { description: 'Keys of the flags, in order.', examples: [['new-checkout']] }),
+        results: Type.Array(PlaygroundRow, { description: 'One entry per person, in order.' }),
+      }),
+    },
+  }),
+}

@@ -1,0 +1,134 @@
+import Type, { type Static } from 'typebox'
+import { inProject, route } from '../route.ts'
+import { IdInput, IdParam, Instant, Nullable, ProjectParams, Uuid } from '../schema.ts'
+
+const level = (values: readonly string[], description: string) =>
+  Type.String({ enum: [...values], description, examples: [values.at(-1)] })
+
+export const AccessControl = Type.Object(
+  {
+    access_level: level(['viewer', 'editor'], 'What it grants.'),
+    resource: Type.String({ description: 'Type of resource.', examples: ['feature_flag'] }),
+    resource_id: Nullable(Type.String({ description: 'Id of the flag; null for all flags.', examples: ['12'] })),
+    role: Nullable(Uuid('Id of the role; null for every member.')),
+    organization_member: Nullable(Uuid('Always null: access is granted to roles.')),
+    created_at: Nullable(Instant('When it was created; null when not recorded.')),
+    updated_at: Nullable(Instant('When it was last changed; null when not recorded.')),
+  },
+  { title: 'AccessControl', description: 'What a role, or every member, can do with flags.' },
+)
+export type AccessControl = Static<typeof AccessControl>
+
+export const AccessControls = Type.Object(
+  {
+    access_controls: Type.Array(AccessControl, { description: 'What is granted.' }),
+    available_access_levels: Type.Array(Type.String(), {
+      description: 'Levels that can be set.',
+      examples: [['viewer', 'editor']],
+    }),
+    default_access_level: level(['viewer', 'editor'], 'What members without a grant can do.'),
+    user_access_level: level(['viewer', 'editor'], 'What you can do.'),
+    user_can_edit_access_levels: Type.Boolean({ description: 'Whether you can change these.', examples: [true] }),
+  },
+  { title: 'AccessControls', description: "Access to flags, in the shape of PostHog's access controls." },
+)
+export type AccessControls = Static<typeof AccessControls>
+
+export const ProjectAccessControls = Type.Object(
+  {
+    access_controls: Type.Array(AccessControl, { description: 'Always empty.', examples: [[]] }),
+    available_access_levels: Type.Array(Type.String(), {
+      description: 'Levels that can be set.',
+      examples: [['member']],
+    }),
+    default_access_level: level(['member'], 'What members of the organization are in each project.'),
+    user_access_level: level(['member', 'admin'], 'What you are.'),
+    user_can_edit_access_levels: Type.Boolean({ description: 'Always false.', examples: [false] }),
+  },
+  {
+    title: 'ProjectAccessControls',
+    description: 'Access to a project: every member of the organization has it.',
+  },
+)
+export type ProjectAccessControls = Static<typeof ProjectAccessControls>
+
+const target = {
+  access_level: Nullable(
+    Type.String({ maxLength: 32, description: '`viewer` or `editor`; null removes the grant.', examples: ['editor'] }),
+  ),
+  role: Type.Optional(Nullable(IdInput('Id of the role; every member when omitted.'))),
+  organization_member: Type.Optional(Nullable(IdInput('Not supported: grant access to a role.'))),
+  resource: Type.Optional(
+    Type.String({ maxLength: 64, description: 'Must be `feature_flag`.', examples: ['feature_flag'] }),
+  ),
+  resource_id: Type.Optional(Nullable(IdInput('Ignored: the path names the flag.'))),
+}
+const AccessControlInput = Type.Object(target)
+
+const tag = 'Role access'
+const project = '/api/projects/:project_id' as const
+const FlagParams = Type.Object({ ...ProjectParams.properties, id: IdParam('Flag id.') })
+
+/** PostHog's newer shape of access, as its Terraform provider manages it. */
+export const accessControlRoutes = {
+  listOfFlag: route({
+    method: 'GET',
+    path: `${project}/feature_flags/:id/access_controls`,
+    tag,
+    operationId: 'listFlagAccessControls',
+    summary: 'List who can edit this flag, as access controls',
+    description: 'The same grants as `role_access`, up to 1,000.',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    answers: { 200: AccessControls },
+  }),
+  setOfFlag: route({
+    method: 'PUT',
+    path: `${project}/feature_flags/:id/access_controls`,
+    tag,
+    operationId: 'setFlagAccessControl',
+    summary: 'Grant a role edit access to this flag, or remove the grant',
+    description:
+      '`access_level` is `editor`, or null to remove the grant. The same rules as for `role_access` apply. Returns 204 for null.',
+    access: inProject('feature_flag:write'),
+    params: FlagParams,
+    body: AccessControlInput,
+    answers: { 200: AccessControl, 204: null },
+  }),
+  listOfResources: route({
+    method: 'GET',
+    path: `${project}/resource_access_controls`,
+    tag,
+    operationId: 'listResourceAccessControls',
+    summary: 'List who can edit flags, as access controls',
+    description:
+      'The access level of each role, and the organization-wide setting for flags when there is one. Up to 1,000 roles.',
+    access: inProject('organization:read'),
+    params: ProjectParams,
+    answers: { 200: AccessControls },
+  }),
+  setOfResources: route({
+    method: 'PUT',
+    path: `${project}/resource_access_controls`,
+    tag,
+    operationId: 'setResourceAccessControl',
+    summary: 'Set the access level of a role or of every member for flags (admin)',
+    description:
+      'Applies to all projects of the organization. `access_level: null` restores the default and returns 204. Requires the admin level.',
+    access: inProject('organization:write'),
+    params: ProjectParams,
+    body: AccessControlInput,
+    answers: { 200: AccessControl, 204: null },
+  }),
+  listOfProject: route({
+    method: 'GET',
+    path: `${project}/access_controls`,
+    tag,
+    operationId: 'listProjectAccessControls',
+    summary: 'Get who has access to the project',
+    description: 'Every member of the organization has access to each project.',
+    access: inProject('project:read'),
+    params: ProjectParams,
+    answers: { 200: ProjectAccessControls },
+  }),
+}

@@ -1,0 +1,46 @@
+import type { CompiledFlag } from '../compile/compiler.ts'
+import { isRecord, own } from '../definition/json.ts'
+import type { Outcome } from './outcome.ts'
+
+/** The reasons of OpenFeature that an evaluation can have. */
+export type OpenFeatureReason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABLED' | 'UNKNOWN'
+
+/** An outcome in the terms of OpenFeature. Without `value`, the default in the caller's code applies. */
+export interface OpenFeatureResult {
+  readonly value?: boolean | string
+  readonly variant?: string
+  readonly reason: OpenFeatureReason
+}
+
+/** The same for OFREP and for providers that evaluate in process. */
+export function openFeatureResult({ definition }: CompiledFlag, outcome: Outcome): OpenFeatureResult {
+  const { enabled, value } = outcome
+  const reason = reasonOf(definition.filters, outcome)
+  if (reason === 'DISABLED') return { reason }
+  const variant = outcome.variant ?? (enabled ? 'on' : 'off')
+  // A flag with variants that is off has no value of its own type.
+  return enabled || !hasVariants(definition.filters) ? { value, variant, reason } : { variant, reason }
+}
+
+function reasonOf(filters: unknown, { enabled, reason, variant }: Outcome): OpenFeatureReason {
+  if (reason.code === 'flag_disabled') return 'DISABLED'
+  if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
+  if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'
+  if (!enabled) return 'UNKNOWN'
+  const condition = conditionAt(filters, reason.conditionIndex)
+  const isPartial = typeof condition.rollout_percentage === 'number' && condition.rollout_percentage < 100
+  if (isPartial || (variant !== null && condition.variant !== variant)) return 'SPLIT'
+  return Array.isArray(condition.properties) && condition.properties.length > 0 ? 'TARGETING_MATCH' : 'STATIC'
+}
+
+function conditionAt(filters: unknown, index: number | null): Record<string, unknown> {
+  const groups = isRecord(filters) ? own(filters, 'groups') : undefined
+  const condition: unknown = Array.isArray(groups) && index !== null ? groups[index] : undefined
+  return isRecord(condition) ? condition : {}
+}
+
+function hasVariants(filters: unknown): boolean {
+  const multivariate = isRecord(filters) ? own(filters, 'multivariate') : undefined
+  const variants = isRecord(multivariate) ? own(multivariate, 'variants') : undefined
+  return Array.isArray(variants) && variants.length > 0
+}

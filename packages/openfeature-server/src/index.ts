@@ -1,0 +1,1 @@
+export { HalyardProvider, type HalyardProviderOptions } from './halyard-provider.ts'

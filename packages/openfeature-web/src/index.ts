@@ -1,0 +1,9 @@
+export { HalyardWebProvider, type HalyardWebProviderOptions } from './halyard-web-provider.ts'
+export {
+  type FlagSnapshot,
+  fetchSnapshot as evaluateFlags,
+  OfrepFailure,
+  type OfrepFlag,
+  type OfrepRequest,
+} from './ofrep.ts'
+export type { SnapshotStorage } from './snapshot-store.ts'

@@ -1,0 +1,140 @@
+import { bulkFlagsMax, flagUsageDays, flagUsageIdsMax, routes } from '@halyard/contract'
+import { createProjectCache } from '../../concurrency/invalidated-cache.ts'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import { type Instant, plusMilliseconds } from '../../instant.ts'
+import { invalid } from '../../problem.ts'
+import type { ChangeFeed } from '../../storage/changes/changes.ts'
+import type { Database } from '../../stores.ts'
+import { adminLevel } from '../../tenancy.ts'
+import { canEditFlag } from '../access/access.ts'
+import { grantsFor } from '../access/grants.ts'
+import type { GatedWrites } from '../approvals/gated-writes.ts'
+import { dayOf } from '../events/usage/usage-store.ts'
+import { bulkChange } from '../flag-bulk/bulk-change.ts'
+import type { Flag } from '../flags/flag.ts'
+import { readFlagFilter } from '../flags/flag-filter.ts'
+import type { FlagFilter } from '../flags/flag-store.ts'
+import { creatorToWire, summaryOf } from './flag-summary.ts'
+import { replaceTag } from './replace-tag.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly changes: ChangeFeed
+  readonly writes: GatedWrites
+  readonly now: () => Instant
+}
+
+const pagesBytesMax = 8 * 1024 * 1024
+const facetsMax = 1000
+const wordsMax = 10
+const dayMilliseconds = 24 * 60 * 60 * 1000
+
+interface ListPage {
+  readonly projectId: number
+  readonly bytes: Buffer
+}
+
+/** The flags of a project as a list shows them. */
+export function serveFlagList(serve: ServeRoute, { database, changes, writes, now }: Deps): void {
+  const r = routes.flagList
+  const pages = createProjectCache<ListPage>({
+    changes,
+    isConcerned: ({ topic }) => topic === 'flag' || topic === 'project' || topic === 'identity',
+    projectOf: page => page.projectId,
+    sizeOf: page => page.bytes.length,
+    sizeMax: pagesBytesMax,
+  })
+
+  serve(r.list, async ({ actor, project, query, url }) => {
+    const filter = readSummaryFilter(query, now())
+    const make = async (): Promise<ListPage> => {
+      const body = await database.read(async tx => {
+        const window = readWindow(query)
+        const page = await tx.flags.list(project.id, filter, window)
+        const grants = await grantsFor(tx, actor, project)
+        return pageBody(page, window, url, flag => summaryOf(flag, canEditFlag(grants, flag)))
+      })
+      return { projectId: project.id, bytes: Buffer.from(JSON.stringify(body)) }
+    }
+    // Roles decide what members can edit, and use decides staleness and order: neither is in the change feed.
+    const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
+    const isLasting = isAdmin && filter.staleSince === undefined && filter.order?.field !== 'last_called_at'
+    const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
+    return answer({ status: 200, body: page?.bytes })
+  })
+
+  serve(r.usage, async ({ project, query }) => {
+    const ids = readIds(query.ids)
+    const today = now()
+    const days = Array.from({ length: flagUsageDays }, (_, n) =>
+      dayOf(plusMilliseconds(today, (n + 1 - flagUsageDays) * dayMilliseconds)),
+    )
+    return database.read(async tx => {
+      const flags = await tx.flags.findLive(project.id, ids)
+      const keys = flags.map(({ key }) => key)
+      const calls = await tx.usage.recentCalls(project.id, keys, days[0]!)
+      return flags.map(({ id, key }) => ({
+        id,
+        last_called_at: calls.get(key)?.lastAt ?? null,
+        calls: days.map(day => calls.get(key)?.byDay.get(day) ?? 0),
+      }))
+    })
+  })
+
+  serve(r.facets, async ({ project }) => {
+    const { tags, creators } = await database.read(tx => tx.flags.facets(project.id))
+    return {
+      tags: [...tags]
+        .map(([name, count]) => ({ name, flag_count: count }))
+        .sort((a, b) => compare(a.name, b.name))
+        .slice(0, facetsMax),
+      creators: creators
+        .map(creatorToWire)
+        .sort((a, b) => compare(a.first_name || a.email, b.first_name || b.email))
+        .slice(0, facetsMax),
+    }
+  })
+
+  serve(r.replaceTag, async request => {
+    const { actor, project, body } = request
+    return writes.save(request, async (tx, permit) => {
+      const filter: FlagFilter = {
+        deleted: false,
+        archived: false,
+        tags: [body.tag],
+        order: { field: 'id', descending: false },
+      }
+      const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax, offset: 0 })
+      const ids = page.items.filter(({ tags }) => tags.includes(body.tag)).map(({ id }) => id)
+      const patchOf = (flag: Flag) => ({ tags: replaceTag(flag.tags, body.tag, body.replacement) })
+      const { changed, errors } = await bulkChange(tx, actor, project, { ids, patchOf }, now(), permit)
+      return {
+        updated: changed.length,
+        remaining: page.count - (page.items.length - ids.length) - changed.length,
+        errors: errors.map(({ id, key, reason }) => ({ id, reason, ...(key !== undefined && { key }) })),
+      }
+    })
+  })
+}
+
+type Query = Parameters<typeof readFlagFilter>[0]
+
+/** As the list of flags, but the search is for words. */
+function readSummaryFilter({ search, ...query }: Query, now: Instant): FlagFilter {
+  const words = (search ?? '').split(/\s+/).filter(Boolean).slice(0, wordsMax)
+  return { ...readFlagFilter(query, now), ...(words.length > 0 && { words }) }
+}
+
+function readIds(text: string | undefined): readonly number[] {
+  const parts = (text ?? '').split(',').filter(part => part.trim() !== '')
+  if (parts.length > flagUsageIdsMax) {
+    throw invalid('ids', 'max_length', `Send at most ${flagUsageIdsMax} flag ids, not ${parts.length}.`)
+  }
+  if (!parts.every(part => /^\s*\d{1,15}\s*$/.test(part))) {
+    throw invalid('ids', 'invalid_input', 'ids must be flag ids, separated by commas.')
+  }
+  return parts.map(Number)
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)

@@ -1,0 +1,131 @@
+import { type Instant, plusMilliseconds } from '../../instant.ts'
+import type { Job, JobContext } from '../../jobs/job-runner.ts'
+import { type Outgoing, OutgoingFailure } from '../../outgoing/outgoing.ts'
+import type { Database, Stores } from '../../stores.ts'
+import type { SecretBox } from '../plugins/secrets/secret-box.ts'
+import { recordWebhook, secretPurpose } from './save-webhook.ts'
+import { type AttemptOutcome, afterAttempt, type Delivery, failuresMax, type Webhook } from './webhook.ts'
+import { messageOf } from './webhook-message.ts'
+
+interface Deps {
+  readonly outgoing: Outgoing
+  readonly secretBox: SecretBox
+}
+
+const batchMax = 50
+const atOnceMax = 10
+/** A run ends well before its lease; what is left waits for the next one. */
+const runMillisecondsMax = 30_000
+const requestMillisecondsMax = 10_000
+const answerBytesMax = 64 * 1024
+const retentionMilliseconds = 7 * 24 * 3_600_000
+const trimMax = 1000
+
+/**
+ * Sends what is due. A delivery is recorded after it was sent: when the node ends in between, it is sent again with the same id.
+ */
+export const webhookJob = (deps: Deps): Job => ({
+  name: 'webhooks',
+  async run(context) {
+    const end = performance.now() + runMillisecondsMax
+    const before = plusMilliseconds(context.now, -retentionMilliseconds)
+    await context.transaction(tx => tx.webhooks.trimDeliveries(before, trimMax))
+    while (performance.now() < end) {
+      const due = await context.read(tx => tx.webhooks.listDue(context.now, batchMax))
+      for (let n = 0; n < due.length && performance.now() < end; n += atOnceMax) {
+        await Promise.all(due.slice(n, n + atOnceMax).map(delivery => deliver(context, deps, delivery, context.now)))
+      }
+      if (due.length < batchMax) return
+    }
+  },
+})
+
+/** Sends one delivery and records the outcome; undefined when the webhook does not want it. */
+export async function deliver(
+  database: Pick<JobContext & Database, 'read' | 'transaction'>,
+  deps: Deps,
+  delivery: Delivery,
+  now: Instant,
+): Promise<Delivery | undefined> {
+  const target = await database.read(tx => findTarget(tx, delivery))
+  if (!target) {
+    await database.transaction(tx => tx.webhooks.removeDelivery(delivery.id))
+    return undefined
+  }
+  const outcome = await attempt(deps, target, delivery, now)
+  const next = afterAttempt(delivery, outcome, now)
+  await database.transaction(tx => record(tx, next, now))
+  return next
+}
+
+interface Target {
+  readonly webhook: Webhook
+  readonly projectName: string
+}
+
+/** Undefined when the webhook is gone, or the flag does not have its tag. */
+async function findTarget(tx: Stores, { webhookId, event, kind }: Delivery): Promise<Target | undefined> {
+  const [webhook] = await tx.webhooks.findAll([webhookId])
+  const project = webhook && (await tx.projects.find(webhook.projectId))
+  if (!webhook || !project) return undefined
+  const isForFlag = event.scope === 'FeatureFlag' && webhook.tag !== null && kind !== 'test'
+  if (isForFlag) {
+    const flag = await tx.flags.find(project.id, Number(event.itemId))
+    if (!flag?.tags.includes(webhook.tag)) return undefined
+  }
+  return { webhook, projectName: project.name }
+}
+
+async function attempt(deps: Deps, target: Target, delivery: Delivery, now: Instant): Promise<AttemptOutcome> {
+  const { webhook, projectName } = target
+  const secrets = openSecrets(deps.secretBox, webhook, now)
+  if (!secrets) {
+    return { responseStatus: null, failure: 'The secret was encrypted with another key. Rotate the secret.' }
+  }
+  const { body, headers } = messageOf(webhook, delivery, { projectName, secrets, now })
+  try {
+    const { status } = await deps.outgoing.request({
+      url: webhook.url,
+      method: 'POST',
+      headers,
+      body,
+      timeoutMsMax: requestMillisecondsMax,
+      answerBytesMax,
+      // A redirect would turn the request into a GET.
+      redirectsMax: 0,
+    })
+    return {
+      responseStatus: status,
+      failure: status >= 200 && status < 300 ? null : `The receiver returned ${status}.`,
+    }
+  } catch (error) {
+    if (!(error instanceof OutgoingFailure)) throw error
+    return { responseStatus: null, failure: error.message }
+  }
+}
+
+/** Undefined when they were sealed elsewhere. */
+function openSecrets(box: SecretBox, { secret, previousSecret }: Webhook, now: Instant): readonly string[] | undefined {
+  try {
+    const current = box.open(secret, secretPurpose)
+    const isOverlapping = previousSecret !== null && previousSecret.expiresAt > now
+    return isOverlapping ? [current, box.open(previousSecret.sealed, secretPurpose)] : [current]
+  } catch {
+    return undefined
+  }
+}
+
+async function record(tx: Stores, delivery: Delivery, now: Instant): Promise<void> {
+  const [webhook] = await tx.webhooks.findAll([delivery.webhookId])
+  if (!webhook) return
+  await tx.webhooks.saveDelivery(delivery)
+  const failures = delivery.failure === null ? 0 : webhook.failures + 1
+  if (failures === webhook.failures) return
+  const isDisabled = failures >= failuresMax && webhook.enabled
+  const reason = `${failures} attempts in a row failed. The last one: ${delivery.failure}`
+  await tx.webhooks.update(webhook.id, {
+    failures,
+    ...(isDisabled && { enabled: false, disabledReason: reason, updatedAt: now }),
+  })
+  if (isDisabled) await recordWebhook(tx, null, webhook, { activity: 'disabled', reason }, now)
+}

@@ -1,0 +1,104 @@
+import { createHmac } from 'node:crypto'
+import type { Instant } from '../../instant.ts'
+import type { Delivery, EventKind, Webhook } from './webhook.ts'
+
+/** What is sent: a body, and the headers that identify and sign it. */
+export interface WebhookMessage {
+  readonly body: string
+  readonly headers: Readonly<Record<string, string>>
+}
+
+export interface MessageContext {
+  readonly projectName: string
+  /** The secrets to sign with: two while a rotation overlaps. */
+  readonly secrets: readonly string[]
+  readonly now: Instant
+}
+
+export function messageOf(webhook: Webhook, delivery: Delivery, context: MessageContext): WebhookMessage {
+  const body = JSON.stringify(formats[webhook.format](webhook, delivery, context))
+  const timestamp = String(Math.floor(Date.parse(context.now) / 1000))
+  const signatures = context.secrets.map(secret => `v1=${sign(secret, timestamp, body)}`)
+  return {
+    body,
+    headers: {
+      'content-type': 'application/json',
+      'x-halyard-event': delivery.kind,
+      'x-halyard-delivery': delivery.eventId,
+      'x-halyard-signature': [`t=${timestamp}`, ...signatures].join(','),
+    },
+  }
+}
+
+/** HMAC-SHA-256 of `timestamp.body`, in hexadecimal. */
+export const sign = (secret: string, timestamp: string, body: string): string =>
+  createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')
+
+type Format = (webhook: Webhook, delivery: Delivery, context: MessageContext) => object
+
+const formats: Readonly<Record<Webhook['format'], Format>> = {
+  json: ({ projectId, organizationId }, { eventId, kind, event, createdAt }, { projectName }) => ({
+    id: eventId,
+    type: kind,
+    created_at: createdAt,
+    organization_id: organizationId,
+    project: { id: projectId, name: projectName },
+    actor: { email: event.email, through: event.keyLabel },
+    item: { type: event.scope, id: event.itemId, name: event.detail.name },
+    changes: event.detail.changes,
+    trigger: event.detail.trigger,
+  }),
+  // Slack reads &, < and > as markup and mentions.
+  slack: (_webhook, delivery, context) => ({
+    text: sentenceOf(delivery, context).replace(/[&<>]/g, character => slackEscapes[character]!),
+  }),
+  teams: (_webhook, delivery, context) => ({
+    type: 'message',
+    attachments: [
+      {
+        contentType: 'application/vnd.microsoft.card.adaptive',
+        content: {
+          type: 'AdaptiveCard',
+          version: '1.4',
+          body: [{ type: 'TextBlock', wrap: true, text: sentenceOf(delivery, context) }],
+        },
+      },
+    ],
+  }),
+  discord: (_webhook, delivery, context) => ({
+    content: sentenceOf(delivery, context).slice(0, discordCharactersMax),
+    allowed_mentions: { parse: [] },
+  }),
+}
+
+const slackEscapes: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+const discordCharactersMax = 2000
+const fieldsNamedMax = 10
+
+/** One line for people: what happened, to what, where, which user did it, and why. */
+function sentenceOf({ kind, event }: Delivery, { projectName }: MessageContext): string {
+  const { name, changes, trigger } = event.detail
+  const who = event.email ?? 'Halyard'
+  const through = event.keyLabel ? ` (${event.keyLabel})` : ''
+  const fields = [...new Set(changes.flatMap(({ field }) => field ?? []))].slice(0, fieldsNamedMax)
+  const what = fields.length > 0 ? `: ${fields.join(', ')}` : ''
+  const given = [trigger?.reason, trigger?.emergency, trigger?.note].find(text => typeof text === 'string') ?? ''
+  const why = given === '' ? '' : `. Reason: ${given}`
+  return `[${projectName}] ${verbs[kind]} "${name}" by ${who}${through}${what}${why}`
+}
+
+const verbs: Readonly<Record<EventKind, string>> = {
+  'flag.created': 'Flag created:',
+  'flag.updated': 'Flag changed:',
+  'flag.deleted': 'Flag deleted:',
+  'flag.rolled_back': 'Flag rolled back:',
+  'change_request.opened': 'Approval requested:',
+  'change_request.approved': 'Change approved:',
+  'change_request.rejected': 'Change rejected:',
+  'change_request.applied': 'Change applied:',
+  'change_request.failed': 'Change could not be applied:',
+  'emergency.applied': 'Emergency change:',
+  'freeze.created': 'Changes frozen:',
+  'freeze.ended': 'Freeze ended:',
+  test: 'Test message:',
+}

@@ -1,0 +1,183 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { countRows, readPage } from '../../storage/read-page.ts'
+import type { WebhookDeliveryRow, WebhookRow } from '../../storage/rows/webhook-tables.ts'
+import { updateSent } from '../../storage/save-row.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { type EmbeddedUser, embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import type { Delivery, DeliveryStatus, EventKind, Webhook, WebhookFormat } from './webhook.ts'
+import type { WebhookPatch, WebhookStore } from './webhook-store.ts'
+
+export function sqlWebhookStore(db: Kysely<Tables>): WebhookStore {
+  const webhooks = () =>
+    db
+      .selectFrom('webhooks')
+      .innerJoin('users as creator', 'creator.id', 'webhooks.created_by_id')
+      .selectAll('webhooks')
+      .select(embeddedUser('creator'))
+  const deliveries = () => db.selectFrom('webhook_deliveries').selectAll('webhook_deliveries')
+
+  return {
+    async create(webhook) {
+      const row = {
+        organization_id: webhook.organizationId,
+        project_id: webhook.projectId,
+        name: webhook.name,
+        url: webhook.url,
+        format: webhook.format,
+        events: JSON.stringify(webhook.events),
+        tag: webhook.tag,
+        secret: webhook.secret,
+        previous_secret: null,
+        previous_secret_expires_at: null,
+        enabled: Number(webhook.enabled),
+        failures: 0,
+        disabled_reason: null,
+        created_by_id: webhook.createdBy.id,
+        created_at: webhook.createdAt,
+        updated_at: webhook.updatedAt,
+      }
+      const { id } = await db.insertInto('webhooks').values(row).returning('id').executeTakeFirstOrThrow()
+      return { ...webhook, id }
+    },
+    async update(webhookId, patch) {
+      await updateSent(db, 'webhooks', webhookId, columnsOf(patch))
+    },
+    async remove(webhookId) {
+      await db.deleteFrom('webhooks').where('id', '=', webhookId).execute()
+    },
+    async find(projectId, webhookId) {
+      const row = await webhooks()
+        .where('webhooks.project_id', '=', projectId)
+        .where('webhooks.id', '=', webhookId)
+        .executeTakeFirst()
+      return row && toWebhook(row)
+    },
+    async findAll(webhookIds) {
+      if (webhookIds.length === 0) return []
+      return (await webhooks().where('webhooks.id', 'in', webhookIds).execute()).map(toWebhook)
+    },
+    count: projectId => countRows(db.selectFrom('webhooks').where('project_id', '=', projectId)),
+    list: (projectId, window) =>
+      readPage(
+        webhooks().where('webhooks.project_id', '=', projectId).orderBy('webhooks.id', 'desc'),
+        window,
+        toWebhook,
+      ),
+
+    async addDelivery(delivery) {
+      const { id } = await db
+        .insertInto('webhook_deliveries')
+        .values({
+          webhook_id: delivery.webhookId,
+          event_id: delivery.eventId,
+          kind: delivery.kind,
+          event: JSON.stringify(delivery.event),
+          created_at: delivery.createdAt,
+          ...attemptColumns(delivery),
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      return { ...delivery, id }
+    },
+    async saveDelivery(delivery) {
+      await db.updateTable('webhook_deliveries').set(attemptColumns(delivery)).where('id', '=', delivery.id).execute()
+    },
+    async removeDelivery(deliveryId) {
+      await db.deleteFrom('webhook_deliveries').where('id', '=', deliveryId).execute()
+    },
+    async findDelivery(webhookId, deliveryId) {
+      const row = await deliveries().where('webhook_id', '=', webhookId).where('id', '=', deliveryId).executeTakeFirst()
+      return row && toDelivery(row)
+    },
+    listDeliveries: (webhookId, window) =>
+      readPage(deliveries().where('webhook_id', '=', webhookId).orderBy('id', 'desc'), window, toDelivery),
+    async listDue(now, limit) {
+      const rows = await deliveries()
+        .innerJoin('webhooks', 'webhooks.id', 'webhook_deliveries.webhook_id')
+        // A literal, so that both databases can use the partial index.
+        .where('webhook_deliveries.status', '=', sql.lit('pending'))
+        .where('webhook_deliveries.due_at', '<=', now)
+        .where('webhooks.enabled', '=', 1)
+        .orderBy('webhook_deliveries.due_at')
+        .orderBy('webhook_deliveries.id')
+        .limit(limit)
+        .execute()
+      return rows.map(toDelivery)
+    },
+    async trimDeliveries(before, limit) {
+      const removed = await db
+        .deleteFrom('webhook_deliveries')
+        .where('id', 'in', eb =>
+          eb
+            .selectFrom('webhook_deliveries')
+            .select('id')
+            .where('created_at', '<', before)
+            .orderBy('created_at')
+            .limit(limit),
+        )
+        .executeTakeFirst()
+      return Number(removed.numDeletedRows)
+    },
+  }
+}
+
+const columnsOf = (patch: WebhookPatch) => ({
+  name: patch.name,
+  url: patch.url,
+  format: patch.format,
+  events: patch.events && JSON.stringify(patch.events),
+  tag: patch.tag,
+  secret: patch.secret,
+  previous_secret: patch.previousSecret === null ? null : patch.previousSecret?.sealed,
+  previous_secret_expires_at: patch.previousSecret === null ? null : patch.previousSecret?.expiresAt,
+  enabled: patch.enabled === undefined ? undefined : Number(patch.enabled),
+  failures: patch.failures,
+  disabled_reason: patch.disabledReason,
+  updated_at: patch.updatedAt,
+})
+
+const attemptColumns = (delivery: Omit<Delivery, 'id'>) => ({
+  status: delivery.status,
+  due_at: delivery.dueAt,
+  attempts: delivery.attempts,
+  response_status: delivery.responseStatus,
+  failure: delivery.failure,
+  attempted_at: delivery.attemptedAt,
+})
+
+const toWebhook = (row: Selectable<WebhookRow> & EmbeddedUser<'creator'>): Webhook => ({
+  id: row.id,
+  organizationId: row.organization_id,
+  projectId: row.project_id,
+  name: row.name,
+  url: row.url,
+  format: row.format as WebhookFormat,
+  events: JSON.parse(row.events),
+  tag: row.tag,
+  secret: row.secret,
+  previousSecret:
+    row.previous_secret === null || row.previous_secret_expires_at === null
+      ? null
+      : { sealed: row.previous_secret, expiresAt: row.previous_secret_expires_at },
+  enabled: row.enabled === 1,
+  failures: row.failures,
+  disabledReason: row.disabled_reason,
+  createdBy: readUser(row, 'creator'),
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+})
+
+const toDelivery = (row: Selectable<WebhookDeliveryRow>): Delivery => ({
+  id: row.id,
+  webhookId: row.webhook_id,
+  eventId: row.event_id,
+  kind: row.kind as EventKind,
+  event: JSON.parse(row.event),
+  status: row.status as DeliveryStatus,
+  dueAt: row.due_at,
+  attempts: row.attempts,
+  responseStatus: row.response_status,
+  failure: row.failure,
+  createdAt: row.created_at,
+  attemptedAt: row.attempted_at,
+})

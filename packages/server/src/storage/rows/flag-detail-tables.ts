@@ -1,0 +1,25 @@
+import type { Generated } from 'kysely'
+
+/** Rows of what is stored about flags beside their definitions. */
+export interface FlagDetailTables {
+  flag_details: FlagDetailsRow
+  flag_comments: FlagCommentRow
+}
+
+interface FlagDetailsRow {
+  flag_id: number
+  project_id: number
+  owner_id: number | null
+  /** A day, `YYYY-MM-DD`. */
+  expected_end: string | null
+  links: string
+}
+
+interface FlagCommentRow {
+  id: Generated<number>
+  flag_id: number
+  project_id: number
+  created_by_id: number
+  text: string
+  created_at: string
+}

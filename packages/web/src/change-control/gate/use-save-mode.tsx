@@ -1,0 +1,125 @@
+import { Alert, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { type ReactNode, useState } from 'react'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCurrentScope } from '../../services/current-scope.ts'
+import { ownerLevel } from '../../services/permissions.ts'
+import { useMembershipLevel } from '../../services/session-queries.ts'
+import type { Gate } from './gate.ts'
+import type { SaveMode } from './save-mode.ts'
+
+export interface SaveChoice {
+  readonly mode: SaveMode
+  /** What the user can say about the save. */
+  readonly fields: ReactNode
+  /** Undefined: the ordinary label of the button. */
+  readonly label: string | undefined
+  readonly isBlocked: boolean
+  readonly isEmergency: boolean
+}
+
+const titleCharactersMax = 200
+const reasonCharactersMax = 2000
+
+/** How the user saves what the gate holds: with a note, as a request, or as an emergency. */
+export function useSaveMode(gate: Gate): SaveChoice {
+  const t = useMessages()
+  const { moment } = useFormats()
+  const isOwner = useMembershipLevel(useCurrentScope().organizationId) >= ownerLevel
+  const [note, setNote] = useState('')
+  const [title, setTitle] = useState('')
+  const [applyAt, setApplyAt] = useState('')
+  const [emergency, setEmergency] = useState('')
+  const [isBreaking, setIsBreaking] = useState(false)
+  const isGated = gate.kind === 'approval' || gate.kind === 'frozen'
+  const isEmergency = isGated && isBreaking
+
+  if (isEmergency) {
+    const fields = (
+      <Alert color="red" title={t.gate.breakGlass}>
+        <Stack gap="xs">
+          <Text size="sm">{t.gate.breakGlassIntro}</Text>
+          <Textarea
+            label={t.gate.breakGlassReason}
+            required
+            withAsterisk={false}
+            autosize
+            minRows={2}
+            maxLength={1000}
+            value={emergency}
+            onChange={event => setEmergency(event.currentTarget.value)}
+          />
+          <Group>
+            <Button size="xs" variant="default" onClick={() => setIsBreaking(false)}>
+              {t.gate.keepWaiting}
+            </Button>
+          </Group>
+        </Stack>
+      </Alert>
+    )
+    const mode = { kind: 'emergency', reason: emergency } as const
+    return { mode, fields, label: t.gate.saveNow, isBlocked: emergency.trim() === '', isEmergency }
+  }
+
+  const breakGlass = isGated && isOwner && (
+    <Group>
+      <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsBreaking(true)}>
+        {t.gate.breakGlass}
+      </Button>
+    </Group>
+  )
+  if (gate.kind === 'frozen') {
+    const until = moment(gate.until)
+    const fields = (
+      <Stack gap="xs">
+        <Alert color="blue">
+          {t.freezes.frozen(until, gate.reason)} {gate.canSwitchOff && t.freezes.canSwitchOff}
+        </Alert>
+        {breakGlass}
+      </Stack>
+    )
+    const mode = { kind: 'save', note } as const
+    return { mode, fields, label: t.freezes.frozenUntil(until), isBlocked: true, isEmergency }
+  }
+  if (gate.kind === 'approval') {
+    const fields = (
+      <Stack gap="xs">
+        <Text size="sm">{t.gate.needsApproval}</Text>
+        <TextInput
+          label={t.gate.requestTitle}
+          maxLength={titleCharactersMax}
+          value={title}
+          onChange={event => setTitle(event.currentTarget.value)}
+        />
+        <Textarea
+          label={t.gate.reason}
+          autosize
+          minRows={2}
+          maxLength={reasonCharactersMax}
+          value={note}
+          onChange={event => setNote(event.currentTarget.value)}
+        />
+        <TextInput
+          type="datetime-local"
+          label={t.gate.applyAt}
+          description={t.gate.applyAtHint}
+          value={applyAt}
+          onChange={event => setApplyAt(event.currentTarget.value)}
+          maw={280}
+        />
+        {breakGlass}
+      </Stack>
+    )
+    const mode = { kind: 'request', title, reason: note, applyAt } as const
+    return { mode, fields, label: t.gate.request, isBlocked: false, isEmergency }
+  }
+  const fields = (
+    <TextInput
+      label={t.gate.note}
+      placeholder={t.gate.noteHint}
+      maxLength={reasonCharactersMax}
+      value={note}
+      onChange={event => setNote(event.currentTarget.value)}
+    />
+  )
+  return { mode: { kind: 'save', note }, fields, label: undefined, isBlocked: false, isEmergency }
+}

@@ -1,0 +1,42 @@
+import { routes } from '@halyard/contract'
+import { Alert } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+
+interface Props {
+  projectId: string
+  flagId: number
+}
+
+/** Leads from a flag to the changes of it that wait. */
+export function OpenRequests({ projectId, flagId }: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const { data } = useQuery({
+    queryKey: ['change-requests', projectId, 'of-flag', flagId],
+    queryFn: ({ signal }) =>
+      call(routes.changeRequests.list, {
+        params: { project_id: projectId },
+        query: { resource_id: String(flagId), state: 'pending,approved,conflicted', limit: '20' },
+        signal,
+      }),
+  })
+  if (!data || data.count === 0) return null
+  return (
+    <Alert color="indigo" mb="md" title={t.requests.openFor(data.count)}>
+      {data.results.map(({ id, title, state }) => {
+        const states: Readonly<Record<string, string>> = t.requests.states
+        return (
+          <div key={id}>
+            <Link to="/project/$projectId/requests/$requestId" params={{ projectId, requestId: String(id) }}>
+              {title}
+            </Link>{' '}
+            · {states[state] ?? state}
+          </div>
+        )
+      })}
+    </Alert>
+  )
+}

@@ -1,0 +1,109 @@
+import { type ApprovalPolicy, type Project, routes } from '@halyard/contract'
+import { Badge, Button, Group, Stack, Text, Title, VisuallyHidden } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { lazy, Suspense, useState } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { DataTable } from '../../ui/data/data-table.tsx'
+import { ConfirmButton } from '../../ui/dialog/confirm-button.tsx'
+import { Loaded } from '../../ui/feedback/problems.tsx'
+import { policiesKey, useApprovalPolicies } from '../gate/gate-queries.ts'
+import { conditionSentence } from './policy-condition.ts'
+import { useApprovers } from './use-approvers.ts'
+
+const PolicyDialog = lazy(async () => ({ default: (await import('./policy-dialog.tsx')).PolicyDialog }))
+
+/** The approval policies of a project, in its settings. */
+export function PoliciesSection({ project, canEdit }: { project: Project; canEdit: boolean }) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const projectId = String(project.id)
+  const policies = useApprovalPolicies(projectId)
+  const approvers = useApprovers(project.organization)
+  const [edited, setEdited] = useState<ApprovalPolicy | 'new'>()
+  const remove = async (id: number) => {
+    await call(routes.approvalPolicies.remove, { params: { project_id: projectId, policy_id: String(id) } })
+    await queries.invalidateQueries({ queryKey: policiesKey(projectId) })
+  }
+  const nameOf = (action: string) => t.policies.actions[action] ?? action
+  const whoOf = ({ approver_config: { users, roles } }: ApprovalPolicy): string => {
+    const names = [
+      ...users.map(id => approvers.people.find(({ value }) => value === String(id))?.label ?? `#${id}`),
+      ...roles.map(id => approvers.roles.find(({ value }) => value === id)?.label ?? id),
+    ]
+    return names.length === 0 ? t.policies.anyAdmin : names.join(t.policies.or)
+  }
+  return (
+    <section>
+      <Title order={2}>{t.policies.title}</Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t.policies.intro}
+      </Text>
+      <Stack>
+        {/* Names of people and roles are part of the table. */}
+        <Loaded query={{ ...policies, data: approvers.isPending ? undefined : policies.data }}>
+          {known =>
+            known.length === 0 ? (
+              <Text size="sm">{t.policies.none}</Text>
+            ) : (
+              <DataTable
+                label={t.policies.title}
+                head={[t.policies.action, t.policies.condition, t.policies.approvers, '']}
+                rows={known.map(policy => ({
+                  key: policy.id,
+                  cells: [
+                    <span key="action">
+                      {nameOf(policy.action_key)}{' '}
+                      {!policy.enabled && (
+                        <Badge variant="light" color="gray">
+                          {t.policies.disabled}
+                        </Badge>
+                      )}
+                    </span>,
+                    conditionSentence(policy.conditions, t),
+                    t.policies.quorumOf(policy.approver_config.quorum, whoOf(policy)),
+                    canEdit ? (
+                      <Group key="actions" gap={4} wrap="nowrap">
+                        <Button variant="subtle" size="compact-sm" onClick={() => setEdited(policy)}>
+                          {t.policies.edit}
+                          <VisuallyHidden>: {nameOf(policy.action_key)}</VisuallyHidden>
+                        </Button>
+                        <ConfirmButton
+                          label={t.policies.remove}
+                          of={nameOf(policy.action_key)}
+                          question={t.policies.removeQuestion}
+                          done={t.policies.removed}
+                          onConfirm={() => remove(policy.id)}
+                        />
+                      </Group>
+                    ) : (
+                      ''
+                    ),
+                  ],
+                }))}
+              />
+            )
+          }
+        </Loaded>
+        {canEdit && (
+          <Group>
+            <Button variant="default" onClick={() => setEdited('new')}>
+              {t.policies.create}
+            </Button>
+          </Group>
+        )}
+      </Stack>
+      <Suspense fallback={null}>
+        {edited && (
+          <PolicyDialog
+            projectId={projectId}
+            organizationId={project.organization}
+            policy={edited === 'new' ? undefined : edited}
+            onClose={() => setEdited(undefined)}
+          />
+        )}
+      </Suspense>
+    </section>
+  )
+}

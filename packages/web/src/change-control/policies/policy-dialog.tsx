@@ -1,0 +1,214 @@
+import { type ApprovalPolicy, type ApprovalPolicyWrite, routes } from '@halyard/contract'
+import { Button, Group, MultiSelect, NativeSelect, Stack, Switch, Text } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { Dialog } from '../../ui/dialog/dialog.tsx'
+import { useNotify } from '../../ui/feedback/notify.ts'
+import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { NumberField } from '../../ui/form/number-field.tsx'
+import { TextField } from '../../ui/form/text-field.tsx'
+import { policiesKey } from '../gate/gate-queries.ts'
+import {
+  type ConditionDraft,
+  type ConditionType,
+  conditionFields,
+  conditionSentence,
+  conditionTypes,
+  emptyCondition,
+  fieldName,
+  operators,
+  readCondition,
+  writeCondition,
+} from './policy-condition.ts'
+import { useApprovers } from './use-approvers.ts'
+
+interface Props {
+  projectId: string
+  organizationId: string
+  /** Undefined for a new policy. */
+  policy: ApprovalPolicy | undefined
+  onClose: () => void
+}
+
+/** As the server limits it. */
+const quorumMax = 20
+const expiresAfterHoursDefault = 14 * 24
+
+/** Who has to approve what, and when. */
+export function PolicyDialog({ projectId, organizationId, policy, onClose }: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const queries = useQueryClient()
+  const notify = useNotify()
+  const { people, roles } = useApprovers(organizationId)
+  const [action, setAction] = useState(policy?.action_key ?? '*')
+  const read = policy ? readCondition(policy.conditions) : emptyCondition
+  const [condition, setCondition] = useState(read ?? emptyCondition)
+  const [users, setUsers] = useState((policy?.approver_config.users ?? []).map(String))
+  const [roleIds, setRoleIds] = useState<string[]>([...(policy?.approver_config.roles ?? [])])
+  const [quorum, setQuorum] = useState(policy?.approver_config.quorum ?? 1)
+  const [hours, setHours] = useState(policy?.expires_after_hours ?? expiresAfterHoursDefault)
+  const [canSelf, setCanSelf] = useState(policy?.allow_self_approve ?? false)
+  const [isEnabled, setIsEnabled] = useState(policy?.enabled ?? true)
+  const save = useMutation({
+    mutationFn: () => {
+      const body = {
+        action_key: action as NonNullable<ApprovalPolicyWrite['action_key']>,
+        ...(read && { conditions: writeCondition(condition) }),
+        approver_config: { quorum, users: users.map(Number), roles: roleIds },
+        allow_self_approve: canSelf,
+        expires_after_hours: hours,
+        enabled: isEnabled,
+      }
+      const params = { project_id: projectId }
+      return policy
+        ? call(routes.approvalPolicies.update, { params: { ...params, policy_id: String(policy.id) }, body })
+        : call(routes.approvalPolicies.create, { params, body })
+    },
+    onSuccess: async () => {
+      notify.success({ message: t.policies.saved })
+      await queries.invalidateQueries({ queryKey: policiesKey(projectId) })
+      onClose()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <Dialog size="lg" title={policy ? t.policies.editTitle : t.policies.newTitle} onClose={onClose}>
+      <form onSubmit={submit}>
+        <Stack>
+          <NativeSelect
+            label={t.policies.action}
+            data-autofocus
+            value={action}
+            onChange={event => setAction(event.currentTarget.value)}
+            data={Object.entries(t.policies.actions).map(([value, label]) => ({ value, label }))}
+          />
+          {read ? (
+            <ConditionFields condition={condition} onChange={setCondition} />
+          ) : (
+            <Text size="sm">
+              {conditionSentence(policy?.conditions ?? {}, t)}. {t.policies.customCondition}
+            </Text>
+          )}
+          <MultiSelect
+            label={t.policies.people}
+            description={t.policies.pickHint}
+            searchable
+            data={people}
+            value={users}
+            onChange={setUsers}
+          />
+          <MultiSelect label={t.policies.roles} searchable data={roles} value={roleIds} onChange={setRoleIds} />
+          <Group grow align="flex-start">
+            <NumberField
+              label={t.policies.quorum}
+              min={1}
+              max={quorumMax}
+              required
+              value={quorum}
+              onChange={value => setQuorum(Number(value))}
+            />
+            <NumberField
+              label={t.policies.expires}
+              min={1}
+              max={24 * 365}
+              required
+              value={hours}
+              onChange={value => setHours(Number(value))}
+            />
+          </Group>
+          <Switch
+            label={t.policies.selfApprove}
+            checked={canSelf}
+            onChange={event => setCanSelf(event.currentTarget.checked)}
+          />
+          <Switch
+            label={t.policies.enabled}
+            checked={isEnabled}
+            onChange={event => setIsEnabled(event.currentTarget.checked)}
+          />
+          <ProblemAlert error={save.error} />
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              {t.common.cancel}
+            </Button>
+            <Button type="submit" loading={save.isPending}>
+              {t.common.save}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Dialog>
+  )
+}
+
+interface ConditionProps {
+  condition: ConditionDraft
+  onChange: (condition: ConditionDraft) => void
+}
+
+function ConditionFields({ condition, onChange }: ConditionProps) {
+  const t = useMessages()
+  const { type, field, operator, value } = condition
+  const hasField = type === 'any_change' || type === 'before_after' || type === 'change_amount'
+  const isCompared = type === 'before_after' || type === 'change_amount'
+  const hasNumber = type === 'people_affected' || type === 'losses'
+  return (
+    <>
+      <NativeSelect
+        label={t.policies.condition}
+        value={type}
+        onChange={event => onChange({ ...condition, type: event.currentTarget.value as ConditionType })}
+        data={conditionTypes.map(each => ({ value: each, label: t.policies.conditions[each] ?? each }))}
+      />
+      {hasField && (
+        <Group grow align="flex-start">
+          <NativeSelect
+            label={t.policies.field}
+            value={field}
+            onChange={event => onChange({ ...condition, field: event.currentTarget.value })}
+            data={[...new Set([...conditionFields, field])].map(each => ({ value: each, label: fieldName(each, t) }))}
+          />
+          {isCompared && (
+            <NativeSelect
+              label={t.policies.operator}
+              value={operator}
+              onChange={event => onChange({ ...condition, operator: event.currentTarget.value })}
+              data={[...operators]}
+            />
+          )}
+          {isCompared && (
+            <TextField
+              label={t.policies.value}
+              required
+              value={value}
+              onChange={event => onChange({ ...condition, value: event.currentTarget.value })}
+            />
+          )}
+        </Group>
+      )}
+      {hasNumber && (
+        <NumberField
+          label={t.policies.number}
+          min={0}
+          required
+          value={value}
+          onChange={next => onChange({ ...condition, value: String(next) })}
+        />
+      )}
+      {type === 'tag' && (
+        <TextField
+          label={t.policies.tag}
+          required
+          value={value}
+          onChange={event => onChange({ ...condition, value: event.currentTarget.value })}
+        />
+      )}
+    </>
+  )
+}

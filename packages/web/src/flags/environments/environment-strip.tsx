@@ -1,0 +1,108 @@
+import { type EnvironmentSet, type Flag, type FlagAcrossEnvironments, type Project, routes } from '@halyard/contract'
+import { Badge, Button, Group, Text } from '@mantine/core'
+import { useQueries, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import { useEnvironmentSetOf } from '../../change-control/environment-queries.ts'
+import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { useProjects } from '../../services/session-queries.ts'
+import { flagKey } from '../flag-cache.ts'
+import { describeState } from '../flag-summary.ts'
+import classes from './side-by-side.module.css'
+
+const PromoteDialog = lazy(async () => ({ default: (await import('./promote-dialog.tsx')).PromoteDialog }))
+
+interface Props {
+  flag: Flag
+  project: Project
+}
+
+/** The flag in every environment of its project, one sentence each. Nothing for a project without environments. */
+export function EnvironmentStrip({ flag, project }: Props) {
+  const set = useEnvironmentSetOf(project)
+  const call = useCall()
+  const row = useQuery({
+    queryKey: ['environment-flags', set?.id, 'one', flag.key, flag.version],
+    queryFn: async ({ signal }) => {
+      const params = { parent_lookup_organization_id: project.organization, set_id: String(set?.id) }
+      const { results } = await call(routes.environments.flags, { params, query: { search: flag.key }, signal })
+      return results.find(({ key }) => key === flag.key) ?? null
+    },
+    enabled: set !== undefined && !flag.deleted && !flag.archived,
+  }).data
+  return set && row ? <Strip flag={flag} project={project} set={set} row={row} /> : null
+}
+
+function Strip({ flag, project, set, row }: Props & { set: EnvironmentSet; row: FlagAcrossEnvironments }) {
+  const t = useMessages()
+  const { percent } = useFormats()
+  const call = useCall()
+  const projects = useProjects().data ?? []
+  const [isPromoting, setIsPromoting] = useState(false)
+  const flags = useQueries({
+    queries: row.environments.map(({ project: id, flag_id }) => ({
+      queryKey: flagKey(String(id), flag_id ?? 0),
+      queryFn: ({ signal }: { signal: AbortSignal }) =>
+        call(routes.flags.get, { params: { project_id: String(id), id: String(flag_id) }, signal }),
+      enabled: flag_id !== null,
+    })),
+  })
+  const visible = set.environments.filter(each => row.environments.some(({ project: id }) => id === each.project))
+  const sentenceOf = (index: number, projectId: number): string => {
+    const found = flags[index]?.data
+    const groupTypes = projects.find(({ id }) => id === projectId)?.group_types ?? {}
+    return found ? describeState(found, { t, percent, groupTypes }).text : '…'
+  }
+  return (
+    <section aria-label={t.environments.strip}>
+      <Group justify="space-between" mb={4}>
+        <Badge variant="light" color={row.differs ? 'yellow' : 'green'}>
+          {row.differs ? t.environments.different : t.environments.same}
+        </Badge>
+        {flag.can_edit && visible.length > 1 && (
+          <Button size="compact-sm" variant="default" onClick={() => setIsPromoting(true)}>
+            {t.environments.promote}
+          </Button>
+        )}
+      </Group>
+      <ul className={classes.strip}>
+        {visible.map(({ project: id, name, is_production }, index) => {
+          const there = row.environments[index]?.flag_id ?? null
+          const isHere = id === project.id
+          return (
+            <li key={id} className={classes.environment} data-here={isHere || undefined}>
+              <Text size="sm" {...(is_production && { fw: 700 })}>
+                {there === null || isHere ? (
+                  name
+                ) : (
+                  <Link
+                    to="/project/$projectId/flags/$flagId"
+                    params={{ projectId: String(id), flagId: String(there) }}
+                  >
+                    {name}
+                  </Link>
+                )}
+                {isHere && ` · ${t.environments.here}`}
+              </Text>
+              <Text size="xs" c="dimmed">
+                {there === null ? t.environments.missing : sentenceOf(index, id)}
+              </Text>
+            </li>
+          )
+        })}
+      </ul>
+      <Suspense fallback={null}>
+        {isPromoting && (
+          <PromoteDialog
+            organizationId={project.organization}
+            set={set}
+            keys={[flag.key]}
+            from={project.id}
+            onClose={() => setIsPromoting(false)}
+          />
+        )}
+      </Suspense>
+    </section>
+  )
+}

@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { hasChanges, itemChanges, needsApproval, nextEnvironment } from './promotion.ts'
+
+const environment = (project: number) => ({ project, name: String(project), is_production: false })
+const set = { environments: [environment(1), environment(2), environment(3)] }
+const item = (fields: object) => ({ action: 'none', requires: [], changes: [], ...fields }) as never
+
+describe('a promotion', () => {
+  it('goes to the next environment, and from the last one back', () => {
+    expect(nextEnvironment(set, 1)?.project).toBe(2)
+    expect(nextEnvironment(set, 2)?.project).toBe(3)
+    expect(nextEnvironment(set, 3)?.project).toBe(2)
+  })
+
+  it('names fields as the API does', () => {
+    const changes = [{ type: 'FeatureFlag', action: 'changed', field: 'rollbackConditions', before: 1, after: 2 }]
+    expect(itemChanges(item({ changes }))).toEqual([{ field: 'rollback_conditions', before: 1, after: 2 }])
+  })
+
+  it('needs approval when one flag does, and does nothing when none changes', () => {
+    expect(needsApproval({ items: [item({}), item({ requires: [3] })] })).toBe(true)
+    expect(needsApproval({ items: [item({})] })).toBe(false)
+    expect(hasChanges({ items: [item({})] })).toBe(false)
+    expect(hasChanges({ items: [item({ action: 'create' })] })).toBe(true)
+  })
+})

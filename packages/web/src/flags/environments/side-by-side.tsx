@@ -1,0 +1,46 @@
+import { Stack, Text } from '@mantine/core'
+import { useMessages } from '../../i18n/language.tsx'
+import type { Wording } from '../flag-sentences.ts'
+import { type FieldChange, linesOf } from '../history/change-list.tsx'
+import classes from './side-by-side.module.css'
+
+interface Props {
+  changes: readonly FieldChange[]
+  before: string
+  after: string
+  wording: Wording
+}
+
+/** Each changed field in two columns. */
+export function SideBySide({ changes, before, after, wording }: Props) {
+  const t = useMessages()
+  const names: Record<string, string> = t.fields
+  const column = (label: string, lines: readonly string[]) => (
+    <div className={classes.column}>
+      <Text size="xs" c="dimmed">
+        {label}
+      </Text>
+      {lines.length === 0
+        ? t.common.none
+        : lines.map((line, index) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines never move.
+            <div key={index}>{line}</div>
+          ))}
+    </div>
+  )
+  return (
+    <Stack gap="xs">
+      {changes.map(({ field, before: old, after: next }) => (
+        <div key={field}>
+          <Text size="sm" fw={600} mb={4}>
+            {names[field] ?? field}
+          </Text>
+          <div className={classes.columns}>
+            {column(before, linesOf(field, old, wording))}
+            {column(after, linesOf(field, next, wording))}
+          </div>
+        </div>
+      ))}
+    </Stack>
+  )
+}

@@ -1,0 +1,159 @@
+import { type PlaygroundRow, type PlaygroundValue, playgroundPeopleMax, routes } from '@halyard/contract'
+import { Alert, Badge, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { useMutation } from '@tanstack/react-query'
+import { useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { downloadText, toCsv } from '../ui/data/csv.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { ProblemAlert } from '../ui/feedback/problems.tsx'
+import { Page } from '../ui/layout/page.tsx'
+import { type Draft, DraftFields, readDraft } from './draft-fields.tsx'
+import { parsePeople, parseProperties } from './parse-people.ts'
+
+/** Evaluates flags for many people at once. */
+export function PlaygroundPage() {
+  const t = useMessages()
+  const { projectId } = useParams({ from: '/shell/project/$projectId/playground' })
+  const call = useCall()
+  const [people, setPeople] = useState('')
+  const [whatIf, setWhatIf] = useState('')
+  const [keys, setKeys] = useState('')
+  const [draft, setDraft] = useState<Draft>({ flagId: '', text: '' })
+  const parsed = parsePeople(people)
+  const filters = readDraft(draft)
+  const flagKeys = keys
+    .split(/[\s,]+/)
+    .filter(key => key !== '')
+    .slice(0, 200)
+  const evaluate = useMutation({
+    mutationFn: () =>
+      call(routes.playground.evaluate, {
+        params: { project_id: projectId },
+        body: {
+          people: (parsed ?? []).map(person => ({ ...person })),
+          person_properties: parseProperties(whatIf),
+          ...(flagKeys.length > 0 && { flag_keys: flagKeys }),
+          ...(filters && { draft: { flag_id: Number(draft.flagId), filters } }),
+        },
+      }),
+  })
+  const isTooMany = (parsed?.length ?? 0) > playgroundPeopleMax
+  const isReady = parsed !== undefined && parsed.length > 0 && !isTooMany && (draft.flagId === '' || filters)
+  return (
+    <Page title={t.playground.title} intro={t.playground.intro} wide>
+      <Stack>
+        <Textarea
+          label={t.playground.people}
+          description={t.playground.peopleHint(playgroundPeopleMax)}
+          placeholder={'user-1\nuser-2'}
+          autosize
+          minRows={3}
+          maxRows={12}
+          spellCheck={false}
+          value={people}
+          error={
+            parsed === undefined
+              ? t.playground.brokenJson
+              : isTooMany
+                ? t.playground.tooMany(playgroundPeopleMax)
+                : undefined
+          }
+          onChange={event => setPeople(event.currentTarget.value)}
+        />
+        <Group align="flex-start" grow preventGrowOverflow={false}>
+          <Textarea
+            label={t.playground.whatIf}
+            description={t.playground.whatIfHint}
+            placeholder="plan = pro"
+            autosize
+            minRows={1}
+            miw={240}
+            spellCheck={false}
+            value={whatIf}
+            onChange={event => setWhatIf(event.currentTarget.value)}
+          />
+          <TextInput
+            label={t.playground.flags}
+            description={t.playground.flagsHint}
+            placeholder="new-checkout, search-v2"
+            miw={240}
+            spellCheck={false}
+            value={keys}
+            onChange={event => setKeys(event.currentTarget.value)}
+          />
+        </Group>
+        <DraftFields projectId={projectId} draft={draft} onChange={setDraft} />
+        <Group>
+          <Button disabled={!isReady} loading={evaluate.isPending} onClick={() => evaluate.mutate()}>
+            {t.playground.evaluate}
+          </Button>
+          {parsed && parsed.length > 0 && (
+            <Text size="sm" c="dimmed">
+              {t.playground.count(parsed.length)}
+            </Text>
+          )}
+        </Group>
+        <ProblemAlert error={evaluate.error} />
+        {evaluate.data && <Results {...evaluate.data} />}
+      </Stack>
+    </Page>
+  )
+}
+
+const textOf = ({ value }: PlaygroundValue): string => String(value)
+
+function Results({ flags, results }: { flags: readonly string[]; results: readonly PlaygroundRow[] }) {
+  const t = useMessages()
+  const hasDraft = results.some(({ draft }) => draft !== null)
+  const head = [t.playground.person, ...flags, ...(hasDraft ? [t.playground.draft] : [])]
+  const exported = [
+    ['distinct_id', ...flags, ...(hasDraft ? ['draft'] : [])],
+    ...results.map(({ distinct_id, values, draft }) => [
+      distinct_id,
+      ...flags.map(key => (values[key] ? textOf(values[key]) : '')),
+      ...(hasDraft ? [draft ? textOf(draft) : ''] : []),
+    ]),
+  ]
+  return (
+    <Stack role="region" aria-label={t.playground.results}>
+      <Group justify="flex-end" gap="xs">
+        <Button variant="default" size="xs" onClick={() => downloadText('playground.csv', 'text/csv', toCsv(exported))}>
+          {t.playground.exportCsv}
+        </Button>
+        <Button
+          variant="default"
+          size="xs"
+          onClick={() => downloadText('playground.json', 'application/json', JSON.stringify(results, null, 2))}
+        >
+          {t.playground.exportJson}
+        </Button>
+      </Group>
+      {results.some(row => row.is_incomplete) && <Alert color="yellow">{t.playground.incomplete}</Alert>}
+      <DataTable
+        label={t.playground.results}
+        head={head}
+        rows={results.map(({ distinct_id, values, draft }, index) => ({
+          key: index,
+          cells: [
+            distinct_id,
+            ...flags.map(key => <Value key={key} of={values[key]} />),
+            ...(hasDraft ? [<Value key="draft" of={draft ?? undefined} />] : []),
+          ],
+        }))}
+      />
+    </Stack>
+  )
+}
+
+function Value({ of }: { of: PlaygroundValue | undefined }) {
+  const t = useMessages()
+  if (!of) return null
+  const label = of.value === true ? t.preview.on : of.value === false ? t.preview.off : of.value
+  return (
+    <Badge color={of.value === false ? 'gray' : 'green'} variant="light" radius="sm" title={of.payload ?? of.reason}>
+      {label}
+    </Badge>
+  )
+}

@@ -1,0 +1,69 @@
+import { type ListedPerson, routes } from '@halyard/contract'
+import { Autocomplete } from '@mantine/core'
+import { useDebouncedValue, useDisclosure } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+
+const suggestionsMax = '8'
+const waitMilliseconds = 200
+
+interface Props {
+  projectId: string
+  value: string
+  label?: string
+  size?: 'xs' | 'sm'
+  onChange: (id: string) => void
+  /** A suggestion was chosen. */
+  onPick?: (person: ListedPerson) => void
+}
+
+/** A distinct id: typed, or picked from a search over all known properties. */
+export function PersonPicker(props: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const [isOpen, { open, close }] = useDisclosure(false)
+  const [search] = useDebouncedValue(props.value, waitMilliseconds)
+  const found = useQuery({
+    queryKey: ['persons', props.projectId, 'pick', search],
+    queryFn: ({ signal }) =>
+      call(routes.persons.list, {
+        params: { project_id: props.projectId },
+        query: { limit: suggestionsMax, search },
+        signal,
+      }),
+    staleTime: 30_000,
+  })
+  const people = found.data?.results ?? []
+  const names = new Map(
+    people.flatMap(({ distinct_ids, name }) => (distinct_ids[0] ? [[distinct_ids[0], name] as const] : [])),
+  )
+  return (
+    <Autocomplete
+      label={props.label ?? t.explain.person}
+      size={props.size ?? 'sm'}
+      placeholder={t.explain.personHint}
+      {...(props.size !== 'xs' && { miw: 280, flex: '1 1 280px' })}
+      data={[...names.keys()]}
+      renderOption={({ option }) => (
+        <span>
+          {names.get(option.value)}{' '}
+          <span style={{ opacity: 0.8 }}>{names.get(option.value) !== option.value && option.value}</span>
+        </span>
+      )}
+      // The server has already filtered, by more than the ids.
+      filter={({ options }) => options}
+      value={props.value}
+      onChange={props.onChange}
+      onOptionSubmit={id => {
+        const person = people.find(({ distinct_ids }) => distinct_ids[0] === id)
+        if (person) props.onPick?.(person)
+      }}
+      dropdownOpened={isOpen}
+      onDropdownOpen={open}
+      onDropdownClose={close}
+      // Enter submits and closes the suggestions, which would cover the results.
+      onKeyDown={event => event.key === 'Enter' && close()}
+    />
+  )
+}

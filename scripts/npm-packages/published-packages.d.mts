@@ -1,0 +1,1 @@
+export const publishedPackages: readonly string[]

@@ -1,0 +1,9 @@
+/** The packages that applications install, each after those that it depends on. */
+export const publishedPackages = [
+  'engine',
+  'contract',
+  'client',
+  'openfeature-server',
+  'openfeature-web',
+  'ofrep-conformance',
+]

@@ -1,0 +1,209 @@
+import { execFile } from 'node:child_process'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { publishedPackages } from '../scripts/npm-packages/published-packages.mjs'
+
+/** Each published package, packed and installed into an empty project, compiles under `strict` and works. */
+
+const root = resolve(import.meta.dirname, '..')
+const run = promisify(execFile)
+const npm = (args: string[], cwd: string) =>
+  run('npm', [...args, '--loglevel=error'], { cwd, shell: process.platform === 'win32' })
+
+/** What the packages expect the application to have; packed from what is installed here, so that no registry is needed. */
+const peers = ['@openfeature/core', '@openfeature/server-sdk', '@openfeature/web-sdk', 'typebox']
+
+const definitions = {
+  flags: [
+    { id: 1, key: 'on', active: true, filters: { groups: [{ properties: [] }], payloads: { true: '{"a":1}' } } },
+    { id: 2, key: 'half', active: true, filters: { groups: [{ properties: [], rollout_percentage: 50 }] } },
+    {
+      id: 3,
+      key: 'mail',
+      active: true,
+      filters: { groups: [{ properties: [{ key: 'email', type: 'person', operator: 'regex', value: '@a\\.b$' }] }] },
+    },
+  ],
+  cohorts: {},
+  group_type_mapping: {},
+  property_matching_version: 2,
+}
+
+/** Evaluates with the client, without a network, and with the engine. The same text runs as a module and as CommonJS. */
+const evaluations = `
+const client = createClient({ url: 'http://127.0.0.1:9', key: 'phs_none', bootstrap: ${JSON.stringify(definitions)}, updates: 'none' })
+const context = { distinctId: 'user-1', personProperties: { email: 'x@a.b' } }
+const snapshot = compile(
+  { flags: [{ id: 1, key: 'half', active: true, filters: { groups: [{ rollout_percentage: 50 }] } }], cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 },
+  { regex: () => { throw new Error('none') } },
+)
+const values = ['on', 'half', 'mail', 'gone'].map(key => client.evaluateLocally(key, context).value ?? null)
+const engine = snapshot.evaluate({ distinctId: 'user-1' }, { now: 0 }).get('half')?.value
+const text = JSON.stringify([...values, engine, client.evaluateLocally('on', context).payload])
+`
+const esm = `import { createClient } from '@halyard/client'\nimport { compile } from '@halyard/engine'\n${evaluations}`
+const expected = '[true,true,true,null,true,{"a":1}]'
+
+const openFeature = `
+import { HalyardProvider } from '@halyard/openfeature-server'
+import { OpenFeature } from '@openfeature/server-sdk'
+const provider = new HalyardProvider({ url: 'http://127.0.0.1:9', key: 'phs_none', bootstrap: ${JSON.stringify(definitions)}, updates: 'none' })
+await OpenFeature.setProviderAndWait(provider)
+const details = await OpenFeature.getClient().getObjectDetails('on', {}, { targetingKey: 'user-1' })
+console.log(JSON.stringify([details.value, details.reason]))
+await OpenFeature.close()
+`
+
+const typed = `
+import { type ClientStatus, createClient, type Evaluation, type HalyardClient } from '@halyard/client'
+import { fileCache } from '@halyard/client/file-cache'
+import { type Flag, routes } from '@halyard/contract'
+import { compile, type Snapshot } from '@halyard/engine'
+
+const client: HalyardClient = createClient({ url: 'http://127.0.0.1:9', key: 'phs_none', cache: fileCache('x'), updates: 'none' })
+export const status: ClientStatus = client.status
+export const evaluation: Promise<Evaluation> = client.evaluate('a', { distinctId: 'b' })
+// @ts-expect-error: a key is required.
+createClient({ url: 'x' })
+export const key = (flag: Flag): string => flag.key
+export const path: string = routes.flags.list.path
+export const snapshot: Snapshot = compile({ flags: [], cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 }, { regex: () => ({ size: 1, test: () => true }) })
+`
+const typedOpenFeature = `
+import { HalyardProvider } from '@halyard/openfeature-server'
+import { OpenFeature, type Provider } from '@openfeature/server-sdk'
+const provider: Provider = new HalyardProvider({ url: 'http://127.0.0.1:9', key: 'phs_none' })
+OpenFeature.setProvider(provider)
+`
+
+const typedWeb = `
+import { evaluateFlags, type FlagSnapshot, HalyardWebProvider } from '@halyard/openfeature-web'
+import { OpenFeature, type Provider } from '@openfeature/web-sdk'
+const provider: Provider = new HalyardWebProvider({ url: 'http://127.0.0.1:9', token: 'phc_none' })
+OpenFeature.setProvider(provider)
+export const snapshot: Promise<FlagSnapshot | undefined> = evaluateFlags({ url: 'x', token: 'y', context: {} })
+`
+
+let project: string
+beforeAll(async () => {
+  project = mkdtempSync(join(tmpdir(), 'halyard-packages-'))
+  const tarballs = join(project, 'tarballs')
+  mkdirSync(tarballs)
+  await run(process.execPath, [join(root, 'scripts/npm-packages/pack.mjs'), '--out', tarballs])
+  const folders = peers.map(name => join(root, 'node_modules', name))
+  await npm(['pack', ...folders, '--ignore-scripts', '--pack-destination', tarballs], project)
+  writeFileSync(join(project, 'package.json'), '{"private": true, "type": "module"}')
+  const files = readdirSync(tarballs).map(name => join(tarballs, name))
+  await npm(['install', '--offline', '--ignore-scripts', '--no-audit', '--no-fund', ...files], project)
+}, 900_000)
+afterAll(() => rmSync(project, { recursive: true, force: true }))
+
+const write = (name: string, text: string): string => {
+  const path = join(project, name)
+  writeFileSync(path, text)
+  return path
+}
+
+describe('packed packages', () => {
+  it.each(publishedPackages)('@halyard/%s has complete metadata and only built files', name => {
+    const folder = join(project, 'node_modules/@halyard', name)
+    const manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+    expect(manifest).toMatchObject({ license: 'MIT', sideEffects: false, type: 'module', engines: { node: '>=20.19' } })
+    expect(manifest.description).toMatch(/\.$/)
+    expect(manifest.devDependencies).toBeUndefined()
+    expect(JSON.stringify(manifest)).not.toContain('src/')
+    for (const file of ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts']) {
+      expect(existsSync(join(folder, file)), file).toBe(true)
+    }
+    const isCommonJs = ['engine', 'client', 'openfeature-server'].includes(name)
+    expect(existsSync(join(folder, 'dist/index.cjs'))).toBe(isCommonJs)
+  })
+
+  it('type-check under strict without the types of the DOM or Node, also inside the libraries', async () => {
+    write('typed.ts', typed)
+    write('typed.cts', typed.replace(/import .*contract'\n|export const (key|path).*\n/g, ''))
+    expect(await compileFiles(['typed.ts', 'typed.cts'], ['--types', ''])).toBe('')
+  })
+
+  it('type-check with OpenFeature', async () => {
+    mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+    symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
+    write('openfeature.ts', typedOpenFeature)
+    expect(await compileFiles(['openfeature.ts'], ['--types', 'node'])).toBe('')
+    write('openfeature-web.ts', typedWeb)
+    expect(await compileFiles(['openfeature-web.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
+  })
+
+  it('run as modules and as CommonJS', async () => {
+    const module = write('program.mjs', `${esm}\nconsole.log(text)`)
+    expect((await run(process.execPath, [module])).stdout).toBe(`${expected}\n`)
+    const imports = `const { createClient } = require('@halyard/client')\nconst { compile } = require('@halyard/engine')\n`
+    const commonJs = write('program.cjs', `${imports}${evaluations}\nconsole.log(text)`)
+    expect((await run(process.execPath, [commonJs])).stdout).toBe(`${expected}\n`)
+    const { stdout: usage } = await run(join(project, 'node_modules/.bin/ofrep-conformance'), ['--help'])
+    expect(usage).toMatch(/^Usage: ofrep-conformance <url>/)
+    const provider = write('openfeature.mjs', openFeature)
+    expect((await run(process.execPath, [provider])).stdout).toBe('[{"a":1},"STATIC"]\n')
+  })
+
+  it.each(runtimes())('run on $name', async ({ command, args }) => {
+    const program = write('program.mjs', `${esm}\nconsole.log(text)`)
+    expect((await run(command, [...args, program], { cwd: project })).stdout).toBe(`${expected}\n`)
+  })
+
+  it.each(workerd())('run on %s, which forbids compiling WebAssembly', async command => {
+    const modules = ['client', 'engine'].map(name => {
+      const file = `node_modules/@halyard/${name}/dist/index.js`
+      return `(name = "@halyard/${name}", esModule = embed "${file}")`
+    })
+    write(
+      'worker.mjs',
+      `${esm}\nexport default { async test() { if (text !== ${JSON.stringify(expected)}) throw new Error(text) } }`,
+    )
+    write(
+      'worker.capnp',
+      `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (services = [(name = "main", worker = (
+  modules = [(name = "worker", esModule = embed "worker.mjs"), ${modules.join(', ')}],
+  compatibilityDate = "2026-01-01",
+))]);`,
+    )
+    const { stderr } = await run(command, ['test', 'worker.capnp'], { cwd: project })
+    expect(stderr).toMatch(/PASS/)
+  })
+})
+
+async function compileFiles(files: string[], options: string[]): Promise<string> {
+  const compiler = join(root, 'node_modules/typescript/bin/tsc')
+  const fixed = ['--strict', '--noEmit', '--skipLibCheck', 'false', '--module', 'nodenext', '--lib', 'es2023']
+  const args = [compiler, ...fixed, '--target', 'es2022', ...options, ...files]
+  const { stdout } = await run(process.execPath, args, { cwd: project }).catch((error: { stdout: string }) => error)
+  return stdout
+}
+
+/** Present after `node scripts/npm-packages/install-runtimes.mjs`. */
+function runtimes() {
+  const folder = join(root, '.cache/runtimes/node_modules')
+  return [
+    { name: 'Node 22', command: join(folder, 'node-22/bin/node'), args: [] },
+    { name: 'Node 24', command: join(folder, 'node-24/bin/node'), args: [] },
+    { name: 'Bun', command: join(folder, '.bin/bun'), args: ['run'] },
+    { name: 'Deno', command: join(folder, '.bin/deno'), args: ['run', '--no-prompt', '--allow-all'] },
+  ].filter(({ command }) => existsSync(command))
+}
+
+function workerd(): string[] {
+  return [join(root, '.cache/runtimes/node_modules/.bin/workerd')].filter(command => existsSync(command))
+}

@@ -1,0 +1,233 @@
+import type { Locator, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { expectSound, startVisit, type Visit } from './browser.ts'
+
+const rollout = (percentage: number) => ({ groups: [{ properties: [], rollout_percentage: percentage }] })
+
+/** Set by `scripts/screenshots.mjs` to the folder of the screenshots. */
+const pictures = process.env.README_PICTURES
+
+let visit: Visit
+let ann: Awaited<ReturnType<Visit['scenario']['join']>>
+beforeAll(async () => {
+  visit = await startVisit()
+  ann = await visit.scenario.join('ann')
+}, 120_000)
+afterAll(() => visit.close())
+
+const organizationPath = (path: string) =>
+  visit.scenario.organization.replace('/api/organizations', '/organization') + path
+
+/** A project of its own with a flag at 10 %. */
+async function projectWith(name: string, key: string) {
+  const { scenario } = visit
+  const { body: project } = await scenario.post('/api/projects/', { name })
+  const api = `/api/projects/${project.id}`
+  const { body: flag } = await scenario.post(`${api}/feature_flags/`, { key, filters: rollout(10) })
+  const read = async () => (await scenario.get(`${api}/feature_flags/${flag.id}/`)).body
+  return { id: project.id as number, api, path: `/project/${project.id}`, flagId: flag.id as number, read }
+}
+
+/** Moves the focus with the keyboard alone. */
+async function tabTo(element: Locator): Promise<void> {
+  await element.waitFor()
+  const isFocused = async () => (await element.and(element.page().locator(':focus')).count()) > 0
+  for (let steps = 0; steps < 100 && !(await isFocused()); steps++) await element.page().keyboard.press('Tab')
+  expect(await isFocused()).toBe(true)
+}
+
+async function pressOn(element: Locator): Promise<void> {
+  await tabTo(element)
+  await element.page().keyboard.press('Enter')
+}
+
+async function setRollout(page: Page, percentage: string): Promise<void> {
+  const field = page.getByRole('textbox', { name: /^Rollout/ }).first()
+  await field.fill(percentage)
+  await field.blur()
+}
+
+describe('a change that needs approval', { timeout: 300_000 }, () => {
+  it('is requested by one person, approved by another with the keyboard, and applied', async () => {
+    const p = await projectWith('Gated', 'new-checkout')
+    const { scenario } = visit
+    const policy = { action_key: '*', approver_config: { users: [ann.id], quorum: 1 } }
+    expect((await scenario.post(`${p.api}/approval_policies/`, policy)).status).toBe(201)
+
+    const annPage = await visit.open()
+    await visit.signIn(annPage, `${p.path}/requests`, { email: ann.email, password: 'correct horse battery' })
+    await annPage.getByText('Nothing is waiting for you').waitFor()
+    await expectSound(annPage)
+
+    const page = await visit.signedIn(`${p.path}/flags/${p.flagId}`)
+    await setRollout(page, '50')
+    await page.getByRole('button', { name: 'Request approval' }).click()
+    const review = page.getByRole('dialog', { name: 'Review changes' })
+    await review.getByText('This change needs approval.').waitFor()
+    await review.getByRole('textbox', { name: 'Title (optional)' }).fill('Half of the customers')
+    await review.getByRole('textbox', { name: 'Reason' }).fill('The first week went well.')
+    await expectSound(page)
+    await review.getByRole('button', { name: 'Break glass' }).click()
+    await review.getByRole('textbox', { name: 'Reason for the emergency' }).waitFor()
+    expect(await review.getByRole('button', { name: 'Save without approval' }).isDisabled()).toBe(true)
+    await expectSound(page)
+    await review.getByRole('button', { name: 'Don’t break glass' }).click()
+    await review.getByRole('button', { name: 'Request approval' }).click()
+    await page.getByRole('link', { name: 'Half of the customers' }).waitFor()
+    await page.getByRole('button', { name: 'View request' }).click()
+    await page.getByRole('heading', { level: 1, name: 'Half of the customers' }).waitFor()
+    await page.getByText('You opened this request. Someone else has to approve it.').waitFor()
+    await expectSound(page)
+    expect((await p.read()).version).toBe(1)
+
+    // Pushed to the other browser: the count and the list.
+    await annPage.getByText('1 request is waiting for you').waitFor({ state: 'attached' })
+    await pressOn(annPage.getByRole('link', { name: 'Half of the customers' }))
+    await annPage.getByText('Added: Condition 1: 50% of people').waitFor({ state: 'attached' })
+    await annPage.getByText('The first week went well.').waitFor()
+    await expectSound(annPage)
+    if (pictures) await annPage.screenshot({ path: `${pictures}/change-request.png` })
+    await tabTo(annPage.getByRole('textbox', { name: 'Comment (optional)' }))
+    await annPage.keyboard.type('Go ahead.')
+    await pressOn(annPage.getByRole('button', { name: 'Approve' }))
+    await annPage.getByText('as version 2').waitFor()
+    await expectSound(annPage)
+    expect(await p.read()).toMatchObject({ version: 2, filters: rollout(50) })
+
+    await page.getByText('as version 2').waitFor()
+    await page.goto(`${p.path}/flags/${p.flagId}?tab=history`)
+    await page.getByText('requested a change:').waitFor()
+    await page.getByText('Go ahead.').first().waitFor()
+    await expectSound(page)
+  })
+
+  it('stops at a conflict, which is resolved in three columns', async () => {
+    const p = await projectWith('Conflicted', 'search')
+    const { scenario } = visit
+    const policy = {
+      action_key: '*',
+      conditions: { type: 'tag', value: 'gated' },
+      approver_config: { users: [ann.id] },
+    }
+    await scenario.post(`${p.api}/approval_policies/`, policy)
+    const flag = `${p.api}/feature_flags/${p.flagId}/`
+    const body = { flag_id: p.flagId, patch: { filters: rollout(50), tags: ['gated'] }, title: 'Half' }
+    const { body: request } = await scenario.post(`${p.api}/change_requests/`, body)
+    await scenario.patch(flag, { filters: rollout(20) })
+    const page = await visit.signedIn(`${p.path}/requests/${request.id}`, { width: 390, dark: true })
+    await page.getByRole('button', { name: 'Resolve conflict' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Resolve conflict' })
+    for (const percent of ['10%', '20%', '50%']) await dialog.getByText(`${percent} of people`).waitFor()
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Resolve conflict' }).click()
+    await page.getByText('Added: Condition 1: 50% of people').waitFor({ state: 'attached' })
+    await page.getByText('Removed: Condition 1: 20% of people').waitFor({ state: 'attached' })
+    await page.getByRole('button', { name: 'Cancel request' }).click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel request' }).click()
+    await page.getByText('Canceled', { exact: true }).first().waitFor()
+    await expectSound(page)
+  })
+})
+
+describe('policies, environments, freezes and the archive', { timeout: 300_000 }, () => {
+  it('adds a policy with a condition in words', async () => {
+    const p = await projectWith('Policies', 'any')
+    const page = await visit.signedIn(`${p.path}/settings`)
+    await page.getByRole('button', { name: 'Add policy' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New approval policy' })
+    await dialog.getByRole('combobox', { name: 'When' }).selectOption('before_after')
+    await dialog.getByRole('textbox', { name: 'Value' }).fill('50')
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('when Rollout percentage becomes > 50').waitFor()
+    await page.getByText('1 approval by Any admin').waitFor()
+    await expectSound(page)
+  })
+
+  it('compares environments and promotes a flag', async () => {
+    const page = await visit.signedIn(organizationPath('/environments'))
+    await page.getByRole('button', { name: 'New set' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New environment set' })
+    await dialog.getByRole('textbox', { name: 'Name of the application' }).fill('Shop')
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('development → production').waitFor()
+    await expectSound(page)
+    const { scenario } = visit
+    const { body: sets } = await scenario.get(`${scenario.organization}/environment_sets/`)
+    const [development, production] = sets.results[0].environments
+    await scenario.post(`/api/projects/${development.project}/feature_flags/`, {
+      key: 'pay-later',
+      filters: rollout(30),
+    })
+    await page.getByRole('link', { name: 'Shop' }).click()
+    await page.getByRole('checkbox', { name: 'Select pay-later' }).check()
+    await page.getByText('Missing').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Promote 1 flag' }).click()
+    const promotion = page.getByRole('dialog', { name: 'Promote pay-later' })
+    await promotion.getByText('Will be created').waitFor()
+    await expectSound(page)
+    await promotion.getByRole('button', { name: 'Promote', exact: true }).click()
+    await page.getByRole('link', { name: 'Open pay-later' }).waitFor()
+    const { body: promoted } = await scenario.get(`/api/projects/${production.project}/feature_flags/?search=pay-later`)
+    expect(promoted.results).toMatchObject([{ key: 'pay-later', active: false }])
+    await page.goto(`/project/${production.project}/flags/${promoted.results[0].id}`)
+    const strip = page.getByRole('region', { name: 'Environments of this flag' })
+    await strip.getByText('On for 30% of people').waitFor()
+    await strip.getByText('Differs').waitFor()
+    await expectSound(page)
+  })
+
+  it('freezes a project: the banner and the button say until when, and switching off works', async () => {
+    const p = await projectWith('Frozen', 'sale')
+    const page = await visit.signedIn(organizationPath('/freezes'))
+    await page.getByRole('button', { name: 'New freeze' }).click()
+    const dialog = page.getByRole('dialog', { name: 'New freeze' })
+    await dialog.getByRole('textbox', { name: 'Reason' }).fill('Black Friday')
+    await dialog.getByLabel('Ends').fill('2099-11-27T10:00')
+    await dialog.getByRole('combobox', { name: 'What is frozen' }).selectOption(`project ${p.id}`)
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Create' }).click()
+    await page.getByText('In force until').waitFor()
+    await expectSound(page)
+    await page.goto(`${p.path}/flags/${p.flagId}`)
+    await page.getByText('Changes are frozen until Nov 27, 2099, 10:00 AM: Black Friday').waitFor()
+    await setRollout(page, '60')
+    await page.getByRole('button', { name: 'Frozen until Nov 27, 2099, 10:00 AM' }).click()
+    const review = page.getByRole('dialog', { name: 'Review changes' })
+    await review.getByText('You can still turn the flag off.').waitFor()
+    expect(await review.getByRole('button', { name: /^Frozen until/ }).isDisabled()).toBe(true)
+    await expectSound(page)
+    await review.getByRole('button', { name: 'Keep editing' }).click()
+    await page.getByRole('button', { name: 'Discard' }).click()
+    await page.getByRole('switch', { name: 'On' }).click({ force: true })
+    const toggle = page.getByRole('dialog', { name: 'Turn sale off?' })
+    await toggle.getByRole('textbox', { name: 'Note (optional)' }).fill('Checkout fails.')
+    await toggle.getByRole('button', { name: 'Turn off' }).click()
+    await page.getByRole('switch', { name: 'Off' }).waitFor()
+    expect(await p.read()).toMatchObject({ active: false, version: 2 })
+    await page.goto(`${p.path}/flags/${p.flagId}?tab=history`)
+    await page.getByText('Checkout fails.').waitFor()
+  })
+
+  it('archives a flag that others need only with a reason', async () => {
+    const p = await projectWith('Archive', 'base')
+    const dependency = { key: String(p.flagId), type: 'flag', value: true, operator: 'flag_evaluates_to' }
+    const filters = { groups: [{ properties: [dependency] }] }
+    await visit.scenario.post(`${p.api}/feature_flags/`, { key: 'dependent', filters })
+    const page = await visit.signedIn(`${p.path}/flags/${p.flagId}`)
+    await page.getByRole('button', { name: 'More actions' }).click()
+    await page.getByRole('menuitem', { name: 'Archive' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Archive base?' })
+    await dialog.getByRole('button', { name: 'Archive' }).click()
+    await dialog.getByText('Other flags depend on this one: dependent.').waitFor()
+    await dialog.getByRole('textbox', { name: 'Reason for archiving it anyway' }).fill('Replaced.')
+    await expectSound(page)
+    await dialog.getByRole('button', { name: 'Archive anyway' }).click()
+    await page.getByText('This flag is archived: it is not evaluated.').waitFor()
+    await expectSound(page)
+    await page.goto(`${p.path}/flags?state=archived`)
+    await page.getByRole('link', { name: 'base' }).first().waitFor()
+  })
+})

@@ -1,0 +1,114 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { expectSound, sendEventsOfAda, startVisit, type Visit } from './browser.ts'
+
+let visit: Visit
+let flagId: number
+beforeAll(async () => {
+  visit = await startVisit()
+  const { scenario } = visit
+  const { body } = await scenario.post(`${scenario.project}/feature_flags/`, {
+    key: 'search-v2',
+    filters: {
+      groups: [{ properties: [{ key: 'plan', type: 'person', operator: 'exact', value: ['pro'] }] }],
+      multivariate: {
+        variants: [
+          { key: 'control', rollout_percentage: 0 },
+          { key: 'fast', rollout_percentage: 100 },
+        ],
+      },
+      payloads: { fast: '{"boost":2}' },
+    },
+  })
+  flagId = body.id
+  await sendEventsOfAda(scenario)
+  await vi.waitUntil(async () => (await scenario.get(`${scenario.project}/persons/`)).body.count > 0, {
+    timeout: 60_000,
+  })
+}, 120_000)
+afterAll(() => visit.close())
+
+const inProject = (path: string) => `/project/${visit.scenario.projectId}${path}`
+
+describe('a flag', { timeout: 120_000 }, () => {
+  it('is tried with a real person, and its key is renamed only after a confirmation', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}`))
+    const preview = page.getByRole('region', { name: 'Try it' })
+    await preview.getByText('No condition matched').waitFor()
+    await preview.getByRole('combobox', { name: /^Person/ }).fill('ada@')
+    await page.getByRole('option', { name: /ada@example.com/ }).click()
+    await preview.getByText('"boost": 2').waitFor()
+    expect(await preview.getByLabel('plan').inputValue()).toBe('pro')
+    await page.getByRole('button', { name: 'Rename key' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Rename key' })
+    await dialog.getByText('Code that still uses search-v2').waitFor()
+    await dialog.getByRole('button', { name: 'Rename key' }).click()
+    await dialog.waitFor({ state: 'hidden' })
+    await page.getByRole('textbox', { name: 'Key', exact: true }).fill('search-v3')
+    await expectSound(page)
+  })
+
+  it('has code for each target with its variants and payload', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=code`), { dark: true })
+    await page.getByRole('tab', { name: 'Go', exact: true }).click()
+    const code = page.getByRole('group', { name: 'Use the flag with Go' })
+    await code.waitFor()
+    expect(await code.textContent()).toContain('case "fast":')
+    expect(await code.textContent()).toContain('GetFlagPayload("search-v2")')
+    await expectSound(page)
+  })
+
+  it('has an owner, links and comments', async () => {
+    const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=details`), { width: 390 })
+    const details = page.getByRole('region', { name: 'Ownership' })
+    await details.getByLabel('Owner').selectOption({ index: 1 })
+    await details.getByRole('button', { name: 'Add link' }).click()
+    await details.getByRole('textbox', { name: 'URL' }).fill('https://issues.example.com/1')
+    await details.getByRole('button', { name: 'Save' }).click()
+    await page.getByText('Details saved').waitFor()
+    await page.getByRole('textbox', { name: 'Write a comment' }).fill('Remove after the sale.')
+    await page.getByRole('button', { name: 'Comment', exact: true }).click()
+    await page.getByRole('article').getByText('Remove after the sale.').waitFor()
+    await expectSound(page)
+    const { body } = await visit.scenario.get(`${visit.scenario.project}/feature_flags/${flagId}/details/`)
+    expect(body).toMatchObject({ owner: { id: 1 }, links: [{ url: 'https://issues.example.com/1' }], comment_count: 1 })
+  })
+})
+
+describe('a project', { timeout: 120_000 }, () => {
+  it('lists flags that need attention and archives them', async () => {
+    await visit.scenario.post(`${visit.scenario.project}/feature_flags/`, { key: 'leftover' })
+    const page = await visit.signedIn(inProject('/health'))
+    await page.getByRole('button', { name: /^Constant 1/ }).click()
+    await page
+      .getByRole('row', { name: /leftover/ })
+      .getByText('Always true')
+      .waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Archive: leftover' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Archive leftover' })
+    await dialog.getByText('Nothing depends on it.').waitFor()
+    await dialog.getByRole('button', { name: 'Archive', exact: true }).click()
+    await page.getByText('Archived leftover').waitFor()
+    await page.getByText('No flags need attention').waitFor()
+  })
+
+  it('evaluates flags for many people in the playground', async () => {
+    const page = await visit.signedIn(inProject('/playground'))
+    await page.getByRole('textbox', { name: 'People' }).fill('distinct_id,plan\nada,\nbob,pro')
+    await page.getByRole('button', { name: 'Evaluate' }).click()
+    const results = page.getByRole('table', { name: 'Results' })
+    await results.getByRole('row', { name: /bob/ }).getByText('fast').waitFor()
+    await expectSound(page)
+  })
+
+  it('filters its activity, and the filters are in the URL', async () => {
+    const page = await visit.signedIn(inProject('/activity'))
+    await page.getByRole('article').first().waitFor()
+    await page.getByLabel('Kind').selectOption('deleted')
+    await page.getByText('No matching activity').waitFor()
+    expect(new URL(page.url()).searchParams.get('kind')).toBe('deleted')
+    await page.getByRole('button', { name: 'Clear filters' }).click()
+    await page.getByRole('article').first().waitFor()
+    await expectSound(page)
+  })
+})
