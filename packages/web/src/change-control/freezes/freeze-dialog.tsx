@@ -1,5 +1,5 @@
 import { routes } from '@halyard/contract'
-import { Button, Chip, Group, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Button, Chip, Group, MultiSelect, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLanguage, useMessages } from '../../i18n/language.tsx'
@@ -11,6 +11,7 @@ import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { NumberField } from '../../ui/form/number-field.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { useEnvironmentSets } from '../environment-queries.ts'
+import { useApprovers } from '../policies/use-approvers.ts'
 import { type Weekday, weekdayName, weekdays, writeWeeklyRule } from './freeze-rule.ts'
 
 interface Props {
@@ -39,6 +40,8 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
   const [zone, setZone] = useState(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
   const [scope, setScope] = useState('')
   const [tag, setTag] = useState('')
+  const [exceptRoles, setExceptRoles] = useState<string[]>([])
+  const { roles } = useApprovers(organizationId)
   const create = useMutation({
     mutationFn: () => {
       const [what, id] = scope.split(' ')
@@ -49,6 +52,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
           ...(what === 'set' && { environment_set: Number(id) }),
           ...(what === 'project' && { project: Number(id) }),
           ...(tag.trim() !== '' && { tag: tag.trim() }),
+          ...(exceptRoles.length > 0 && { except_roles: exceptRoles }),
           ...(kind === 'once'
             ? {
                 ...(starts !== '' && { starts_at: new Date(starts).toISOString() }),
@@ -165,6 +169,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
             value={tag}
             onChange={event => setTag(event.currentTarget.value)}
           />
+          <MultiSelect label={t.freezes.except} searchable data={roles} value={exceptRoles} onChange={setExceptRoles} />
           <ProblemAlert error={create.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>
