@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { readConfig } from '../../config.ts'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { type SmtpServer, startSmtpServer } from '../../testing/smtp-server.ts'
@@ -41,10 +41,8 @@ onEachDatabase('emails', dialect => {
   })
 
   const at = (seconds: number) => instantOf(new Date(Date.now() + seconds * 1000))
-  /** Another node may hold the lease of the time before. */
-  const freeLeases = () => s.halyard.storage.kysely.deleteFrom('leases').execute()
   const run = async (seconds: number) => {
-    await freeLeases()
+    await freeLeases(s.halyard.storage)
     await s.halyard.jobs.runDue(at(seconds))
   }
   const invite = (name: string) =>
@@ -57,7 +55,7 @@ onEachDatabase('emails', dialect => {
     expect(rows).toHaveLength(1)
     expect(JSON.stringify(rows)).not.toContain(token)
     expect(smtp.received).toEqual([])
-    await freeLeases()
+    await freeLeases(s.halyard.storage)
     await Promise.all([s.halyard.jobs.runDue(at(1)), other.halyard.jobs.runDue(at(1))])
     await run(2)
     expect(smtp.received).toHaveLength(1)
@@ -114,12 +112,12 @@ onEachDatabase('emails', dialect => {
     expect(smtp.received).toEqual([])
     smtp.replyTo = () => '250 OK'
     for (let n = 1; ; n++) {
-      await freeLeases()
+      await freeLeases(s.halyard.storage)
       injector.failAt(n)
       await s.halyard.jobs.runDue(at(n * 200))
       if (!injector.disarm()) break
     }
-    await freeLeases()
+    await freeLeases(s.halyard.storage)
     await other.halyard.jobs.runDue(at(100_000))
     const ids = smtp.received.map(({ headers }) => headers['message-id'])
     expect(ids[0]).toMatch(/^<[0-9a-f-]{36}@flags\.example\.com>$/)

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import {
+  createTestDatabase,
+  freeLeases,
+  onEachDatabase,
+  type TestDatabase,
+  writeDirectly,
+} from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
 const hour = 3_600_000
@@ -50,7 +56,7 @@ onEachDatabase('recurring changes', dialect => {
   /** Both nodes, as if each believed that it had the lease in turn. */
   async function runOn(...times: Instant[]) {
     for (const time of times) {
-      await s.halyard.storage.kysely.deleteFrom('leases').execute()
+      await freeLeases(s.halyard.storage)
       await Promise.all([s.halyard.jobs.runDue(time), other.halyard.jobs.runDue(time)])
     }
   }
@@ -183,7 +189,9 @@ onEachDatabase('recurring changes', dialect => {
       const hourAgo = (n: number) => instantOf(new Date(Date.now() - n * hour))
       const pair = plan.pair && { ...plan.pair, scheduledAt: hourAgo(1) }
       const late = JSON.stringify({ ...plan, scheduledAt: hourAgo(2), pair })
-      await db.updateTable('change_requests').set({ patch: late }).where('id', '=', id).execute()
+      await writeDirectly(s.halyard.storage, write =>
+        write.updateTable('change_requests').set({ patch: late }).where('id', '=', id).execute(),
+      )
     }
     const both = await requestOnce({ pair: { scheduled_at: at(0, 17) } })
     await passTime(both)
@@ -207,8 +215,9 @@ onEachDatabase('recurring changes', dialect => {
     expect((await ann.post(`${body.change_request.url}approve/`)).body.status).toBe('applied')
     const [change] = await p.list()
     const payload = JSON.stringify({ operation: 'update', value: { active: true, name: 'more' } })
-    const db = s.halyard.storage.kysely
-    await db.updateTable('scheduled_changes').set({ payload }).where('id', '=', change.id).execute()
+    await writeDirectly(s.halyard.storage, db =>
+      db.updateTable('scheduled_changes').set({ payload }).where('id', '=', change.id).execute(),
+    )
     await runOn(at(0, 10))
     expect(await p.isOn()).toBe(false)
     expect(await p.list()).toMatchObject([{ failure_reason: 'The scheduled change is not what was approved.' }])
