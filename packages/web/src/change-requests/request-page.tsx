@@ -101,7 +101,14 @@ function scheduledTexts({ intent }: ChangeRequestDetail, t: Messages, { moment, 
   const repeated = recurrenceSentence(intent, t, day)
   const { scheduled_at } = intent
   const start = typeof scheduled_at === 'string' ? [moment(scheduled_at)] : []
-  return repeated === undefined ? start : [...start, repeated]
+  const { pair, timezone } = intent as {
+    pair?: { scheduledAt?: string; cronExpression?: string } | null
+    timezone?: unknown
+  }
+  const reverted = pair?.cronExpression
+    ? recurrenceSentence({ cron_expression: pair.cronExpression, timezone }, t, day)
+    : pair?.scheduledAt && moment(pair.scheduledAt)
+  return [...start, ...(repeated ? [repeated] : []), ...(reverted ? [t.requests.reverted(reverted)] : [])]
 }
 
 function Target({ projectId, request }: Props & { projectId: string }) {

@@ -71,7 +71,14 @@ onEachDatabase('environments', dialect => {
     const flag = await e.make(e.development, { key: 'new', filters: { groups: [group(50, properties)] }, tags: ['x'] })
     const plan = await e.plan(['new', 'base'])
     expect(plan.items).toMatchObject([
-      { key: 'base', action: 'create' },
+      {
+        key: 'base',
+        action: 'create',
+        changes: [
+          { field: 'filters', action: 'created' },
+          { field: 'active', after: false },
+        ],
+      },
       { key: 'new', action: 'create', needs: { cohorts: ['Beta'], flags: ['base'] }, requires: [] },
     ])
     expect((await s.get(e.flagsOf(e.production))).body.count).toBe(0)

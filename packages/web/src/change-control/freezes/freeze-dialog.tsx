@@ -1,5 +1,15 @@
 import { routes } from '@halyard/contract'
-import { Button, Chip, Group, MultiSelect, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
+import {
+  Button,
+  Chip,
+  Group,
+  MultiSelect,
+  NativeSelect,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+} from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLanguage, useMessages } from '../../i18n/language.tsx'
@@ -95,7 +105,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
             ]}
           />
           {kind === 'once' ? (
-            <Group grow align="flex-start">
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <TextField
                 type="datetime-local"
                 label={t.freezes.starts}
@@ -111,7 +121,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
                 value={ends}
                 onChange={event => setEnds(event.currentTarget.value)}
               />
-            </Group>
+            </SimpleGrid>
           ) : (
             <>
               <Chip.Group multiple value={days} onChange={value => setDays(value as Weekday[])}>
@@ -128,7 +138,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
                   {t.freezes.daysNeeded}
                 </Text>
               )}
-              <Group grow align="flex-start">
+              <SimpleGrid cols={{ base: 1, xs: 2 }}>
                 <TextField
                   type="time"
                   label={t.freezes.startsAt}
@@ -144,7 +154,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
                   value={hours}
                   onChange={value => setHours(Number(value))}
                 />
-              </Group>
+              </SimpleGrid>
               <NativeSelect
                 label={t.freezes.timeZone}
                 value={zone}

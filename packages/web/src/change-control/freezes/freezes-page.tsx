@@ -1,5 +1,5 @@
 import { type Freeze, routes } from '@halyard/contract'
-import { Badge, Button, Text } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -82,13 +82,13 @@ export function FreezesPage() {
                       </Text>
                     )}
                   </span>,
-                  <Badge key="state" variant="light" color={freeze.is_active ? 'blue' : 'gray'}>
+                  <Text key="state" size="sm" fw={freeze.is_active ? 600 : 400}>
                     {freeze.current_end
                       ? t.freezes.active(moment(freeze.current_end))
                       : freeze.next_start
                         ? t.freezes.next(moment(freeze.next_start))
                         : t.freezes.over}
-                  </Badge>,
+                  </Text>,
                   canManage ? (
                     <ConfirmButton
                       key="end"

@@ -1,5 +1,5 @@
 import { type ApprovalPolicy, type ApprovalPolicyWrite, routes } from '@halyard/contract'
-import { Button, Fieldset, Group, MultiSelect, NativeSelect, Stack, Switch, Text } from '@mantine/core'
+import { Button, Group, MultiSelect, NativeSelect, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
@@ -112,7 +112,7 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
             onChange={setUsers}
           />
           <MultiSelect label={t.policies.roles} searchable data={roles} value={roleIds} onChange={setRoleIds} />
-          <Group grow align="flex-start">
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <NumberField
               label={t.policies.quorum}
               min={1}
@@ -129,7 +129,7 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
               value={hours}
               onChange={value => setHours(Number(value))}
             />
-          </Group>
+          </SimpleGrid>
           <GrowthFields growth={growth} onChange={setGrowth} />
           <MultiSelect
             label={t.policies.emergencyRoles}
@@ -191,15 +191,18 @@ function GrowthFields({ growth, onChange }: GrowthProps) {
     />
   )
   return (
-    <Fieldset variant="unstyled" legend={t.policies.reapprove}>
-      <Group grow align="flex-start" mt={4}>
+    <Stack gap={4} role="group" aria-label={t.policies.reapprove}>
+      <Text size="sm" fw={600}>
+        {t.policies.reapprove}
+      </Text>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
         {field('percent', t.policies.reapprovePercent, 1_000_000)}
         {field('people', t.policies.reapprovePeople, 1_000_000_000)}
-      </Group>
-      <Text size="xs" c="dimmed" mt={4}>
+      </SimpleGrid>
+      <Text size="xs" c="dimmed">
         {t.policies.reapproveHint}
       </Text>
-    </Fieldset>
+    </Stack>
   )
 }
 

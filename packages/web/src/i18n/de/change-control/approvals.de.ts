@@ -108,6 +108,7 @@ export const approvals: ApprovalsMessages = {
     again: 'Der Inhalt oder seine Auswirkung hat sich seit der Freigabe geändert.',
     frozen: until => `Wartet auf das Ende einer Sperre: ${until}`,
     frozenPending: until => `Eine Sperre ist in Kraft. Nach der Freigabe wartet der Antrag bis ${until}.`,
+    reverted: when => `zurückgenommen: ${when}`,
     timePassed: 'Der Zeitpunkt ist vorbei. Die Änderung läuft, sobald sie freigegeben ist.',
     youApproved: 'Du hast diese Änderung freigegeben',
     ownRequest: 'Du hast diesen Antrag gestellt. Jemand anderes muss ihn freigeben.',

@@ -105,6 +105,7 @@ export const approvals = {
     again: 'The content or its impact has changed since it was approved.',
     frozen: (until: string) => `Waits for the end of a freeze: ${until}`,
     frozenPending: (until: string) => `A freeze is in force. Once approved, it waits until ${until}.`,
+    reverted: (when: string) => `reverted: ${when}`,
     timePassed: 'Its time has passed. It runs as soon as it is approved.',
     youApproved: 'You have approved this change',
     ownRequest: 'You opened this request. Someone else has to approve it.',
