@@ -10,6 +10,7 @@ import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
 import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
+import { sqlEmailStore } from './features/emails/email-store.sql.ts'
 import { sqlEnvironmentStore } from './features/environments/environment-store.sql.ts'
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
@@ -29,6 +30,7 @@ import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-s
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
 import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
 import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
+import type { SecretBox } from './features/plugins/secrets/secret-box.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
@@ -66,6 +68,8 @@ interface StoreContext {
   readonly end: TransactionEnd
   readonly memory: StoreMemory
   readonly limits: FlagLimits | undefined
+  /** Seals queued emails; undefined when none are sent. */
+  readonly emailBox: SecretBox | undefined
 }
 
 const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => Stores[Name] } = {
@@ -79,6 +83,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
+  emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),
@@ -128,4 +133,5 @@ export const sqlStores = (
   end: TransactionEnd,
   memory: StoreMemory = createStoreMemory(),
   limits?: FlagLimits,
-): Stores => new LazyStores({ db, end, memory, limits }) as unknown as Stores
+  emailBox?: SecretBox,
+): Stores => new LazyStores({ db, end, memory, limits, emailBox }) as unknown as Stores
