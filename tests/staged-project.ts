@@ -325,6 +325,15 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
       attempted_at: at,
     })
     .execute()
+  const seen = { project_id, created_at: at, last_seen_at: at }
+  await db
+    .insertInto('definitions')
+    .values({ ...seen, kind: 'person', name: 'staged', property_type: 'String' })
+    .execute()
+  await db
+    .insertInto('definition_values')
+    .values({ project_id, name: 'method', value: '"card"', last_seen_at: at })
+    .execute()
   await db.deleteFrom('plugin_metrics').execute()
   const hour = { config_id, hour: at, calls: 1, failures: 0, dropped_events: 0, cpu_ms: 0.25, memory_bytes: 9 }
   await db.insertInto('plugin_metrics').values(hour).execute()

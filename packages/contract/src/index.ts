@@ -2,6 +2,7 @@ import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/appr
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { definitionRoutes } from './events/definitions.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
@@ -45,6 +46,13 @@ export {
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export {
+  type EventDefinition,
+  type PropertyDefinition,
+  type PropertyKind,
+  type PropertyValue,
+  propertyKinds,
+} from './events/definitions.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
@@ -141,6 +149,7 @@ export const routes = {
   changes: changeRoutes,
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
+  definitions: definitionRoutes,
   edge: edgeRoutes,
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,

@@ -21,6 +21,7 @@ import { servePolicies } from './features/approvals/policy-routes.ts'
 import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
+import { serveDefinitions } from './features/definitions/definition-routes.ts'
 import { serveEnvironments } from './features/environments/environment-routes.ts'
 import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
@@ -175,6 +176,7 @@ export function createApp({
   serveIngest(app, ingest)
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
+  serveDefinitions(serve, { database })
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
   serveStreams(app, serving)
   serveChanges(app, serve, { authenticator, changes })

@@ -10,6 +10,7 @@ import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
 import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
+import { sqlDefinitionStore } from './features/definitions/definition-store.sql.ts'
 import { sqlEnvironmentStore } from './features/environments/environment-store.sql.ts'
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
@@ -79,6 +80,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
+  definitions: ({ db }) => sqlDefinitionStore(db),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),

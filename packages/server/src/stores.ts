@@ -8,6 +8,7 @@ import type { CohortStore } from './features/cohorts/cohort-store.ts'
 import type { CohortJobStore } from './features/cohorts/members/cohort-job-store.ts'
 import type { CohortMemberStore } from './features/cohorts/members/cohort-member-store.ts'
 import type { DashboardStore } from './features/dashboards/dashboard-store.ts'
+import type { DefinitionStore } from './features/definitions/definition-store.ts'
 import type { EnvironmentStore } from './features/environments/environment-store.ts'
 import type { ReceivedBatchStore } from './features/events/ingest/received-batch-store.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
@@ -44,6 +45,7 @@ export interface Stores {
   readonly cohortMembers: CohortMemberStore
   readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
+  readonly definitions: DefinitionStore
   readonly environments: EnvironmentStore
   readonly eventCounts: EventCountStore
   readonly flagDetails: FlagDetailsStore

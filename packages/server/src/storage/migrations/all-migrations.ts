@@ -17,6 +17,7 @@ import { freezes } from './change-control/0023-freezes.ts'
 import { recurringSchedules } from './change-control/0031-recurring-schedules.ts'
 import { approvalLimits } from './change-control/0032-approval-limits.ts'
 import { webhooks } from './change-control/0033-webhooks.ts'
+import { definitions } from './events/0037-definitions.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
 import type { Migration } from './migration.ts'
 
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   approvalLimits,
   webhooks,
   flagDetails,
+  definitions,
 ]
