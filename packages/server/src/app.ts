@@ -160,7 +160,7 @@ export function createApp({
   serveFlagVersions(serve, { database, writes, now })
   serveBulkFlags(serve, { database, writes, now })
   serveSchedules(serve, { database, writes, now })
-  serveFlagList(serve, { database, changes, writes, now })
+  serveFlagList(serve, { database, changes, snapshots: serving.snapshots, writes, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })

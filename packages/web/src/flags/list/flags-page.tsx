@@ -16,11 +16,11 @@ import { type ColumnName, readColumns, writeColumns } from './table/columns.ts'
 import { FlagList } from './table/flag-list.tsx'
 import { useFlagFacets } from './use-flag-facets.ts'
 import { useFlagFilters } from './use-flag-filters.ts'
-import { useFlagNotices } from './use-flag-notices.ts'
 import { useFlagSelection } from './use-flag-selection.ts'
 import { useListCursor } from './use-list-cursor.ts'
 import { useListShortcuts } from './use-list-shortcuts.ts'
 import { useMatchingFlags } from './use-matching-flags.ts'
+import { useNextChanges } from './use-next-changes.ts'
 
 const BulkBar = lazy(async () => ({ default: (await import('../bulk/bulk-bar.tsx')).BulkBar }))
 const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
@@ -49,7 +49,7 @@ export function FlagsPage() {
       notify.fail(error)
     }
   }
-  const notices = useFlagNotices(projectId)
+  const nextChanges = useNextChanges(projectId)
   const { toggle, undo, dialog } = useToggle(project ?? { id: projectId, group_types: noGroupTypes })
   const [isHelpOpen, help] = useDisclosure(false)
   const searchField = useRef<HTMLInputElement>(null)
@@ -123,7 +123,7 @@ export function FlagsPage() {
               onSelectAll={isOn => (isOn ? selectAll() : selection.clear())}
               onToggle={toggle}
               cursor={cursor}
-              notices={notices}
+              nextChanges={nextChanges}
             />
           ) : (
             <NoFlags isFiltered={filters.isFiltered} onClear={filters.clear} onCreate={create} />
