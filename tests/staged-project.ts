@@ -334,6 +334,11 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .insertInto('definition_values')
     .values({ project_id, name: 'method', value: '"card"', last_seen_at: at })
     .execute()
+  const called = { library: 'posthog-node', version: '5.6.0', calls: 3, first_seen_at: at, last_seen_at: at }
+  await db
+    .insertInto('sdk_usage')
+    .values({ project_id, ...called })
+    .execute()
   await db.deleteFrom('plugin_metrics').execute()
   const hour = { config_id, hour: at, calls: 1, failures: 0, dropped_events: 0, cpu_ms: 0.25, memory_bytes: 9 }
   await db.insertInto('plugin_metrics').values(hour).execute()

@@ -3,6 +3,7 @@ import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
 import { definitionRoutes } from './events/definitions.ts'
+import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
@@ -53,6 +54,7 @@ export {
   type PropertyValue,
   propertyKinds,
 } from './events/definitions.ts'
+export type { ConnectedSdk } from './events/sdk-usage.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
@@ -105,6 +107,7 @@ export {
 } from './organizations/projects.ts'
 export type { RoleAccess } from './organizations/role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
+export type { SignIn } from './organizations/session.ts'
 export type { User, UserBasic } from './organizations/users.ts'
 export type {
   PluginConfig,
@@ -174,6 +177,7 @@ export const routes = {
   roles: roleRoutes,
   rollback: rollbackRoutes,
   scheduledChanges: scheduledChangeRoutes,
+  sdkUsage: sdkUsageRoutes,
   session: sessionRoutes,
   users: userRoutes,
 }

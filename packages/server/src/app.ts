@@ -50,6 +50,7 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
@@ -177,6 +178,7 @@ export function createApp({
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
   serveDefinitions(serve, { database })
+  serveSdkUsage(serve, { database })
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
   serveStreams(app, serving)
   serveChanges(app, serve, { authenticator, changes })

@@ -23,6 +23,7 @@ import type { FlagLimits } from './features/flags/flag-store.ts'
 import { sqlFreezeStore } from './features/freezes/freeze-store.sql.ts'
 import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
 import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
+import { sqlSignInStore } from './features/identity/sign-in/sign-in-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
@@ -33,6 +34,7 @@ import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
+import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -101,7 +103,9 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   projects: ({ db }) => sqlProjectStore(db),
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
   schedules: ({ db }) => sqlScheduleStore(db),
+  sdkUsage: ({ db }) => sqlSdkUsageStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
+  signIns: ({ db }) => sqlSignInStore(db),
   usage: ({ db }) => sqlUsageStore(db),
   webhooks: ({ db }) => sqlWebhookStore(db),
 }

@@ -18,6 +18,7 @@ import type { FlagStore } from './features/flags/flag-store.ts'
 import type { FreezeStore } from './features/freezes/freeze-store.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
 import type { SignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.ts'
+import type { SignInStore } from './features/identity/sign-in/sign-in-store.ts'
 import type { OrganizationStore } from './features/organizations/organization-store.ts'
 import type { GroupStore } from './features/persons/group-store.ts'
 import type { PersonStore } from './features/persons/person-store.ts'
@@ -28,6 +29,7 @@ import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-sto
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { SdkUsageStore } from './features/sdk-usage/sdk-usage-store.ts'
 import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
@@ -65,7 +67,9 @@ export interface Stores {
   readonly policies: PolicyStore
   readonly projects: ProjectStore
   readonly receivedBatches: ReceivedBatchStore
+  readonly sdkUsage: SdkUsageStore
   readonly signInFailures: SignInFailureStore
+  readonly signIns: SignInStore
   readonly schedules: ScheduleStore
   readonly usage: UsageStore
   readonly webhooks: WebhookStore

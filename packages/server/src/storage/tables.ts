@@ -3,6 +3,7 @@ import type { ApprovalTables } from './rows/approval-tables.ts'
 import type { ChangeControlTables } from './rows/change-control-tables.ts'
 import type { DefinitionTables } from './rows/definition-tables.ts'
 import type { FlagDetailTables } from './rows/flag-detail-tables.ts'
+import type { IdentityTables } from './rows/identity-tables.ts'
 import type { PluginTables } from './rows/plugin-tables.ts'
 import type { WebhookTables } from './rows/webhook-tables.ts'
 
@@ -16,6 +17,7 @@ export interface Tables
     ChangeControlTables,
     DefinitionTables,
     FlagDetailTables,
+    IdentityTables,
     WebhookTables {
   users: UserRow
   organizations: OrganizationRow
@@ -142,6 +144,7 @@ export interface ApiKeyRow {
   scoped_teams: string
   scoped_organizations: string
   is_session: number
+  sign_in_id: string | null
   created_at: string
   last_used_at: string | null
   expires_at: string | null

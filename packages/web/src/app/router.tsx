@@ -135,6 +135,11 @@ const playground = createRoute({
   path: '/playground',
   component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
 })
+const setup = createRoute({
+  getParentRoute: () => project,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('../setup/setup-page.tsx'), 'SetupPage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -222,6 +227,7 @@ const tree = root.addChildren([
       cohort,
       health,
       playground,
+      setup,
       settings,
       webhooks,
       requests,

@@ -17,6 +17,7 @@ import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
 import { health } from './de/tools/health.de.ts'
 import { playground } from './de/tools/playground.de.ts'
+import { setup } from './de/tools/setup.de.ts'
 import type { Messages } from './en.ts'
 
 /** All German messages, loaded on demand in one chunk. */
@@ -37,6 +38,7 @@ export const de: Messages = {
   ...account,
   ...cohorts,
   ...playground,
+  ...setup,
   ...plugins,
   ...approvals,
   ...environments,

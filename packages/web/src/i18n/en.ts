@@ -17,6 +17,7 @@ import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
 import { health } from './en/tools/health.en.ts'
 import { playground } from './en/tools/playground.en.ts'
+import { setup } from './en/tools/setup.en.ts'
 
 /** All English messages. A translation has the same shape: a missing message does not compile. */
 export const en = {
@@ -36,6 +37,7 @@ export const en = {
   ...account,
   ...cohorts,
   ...playground,
+  ...setup,
   ...plugins,
   ...approvals,
   ...environments,

@@ -9,6 +9,7 @@ import {
   CheckIcon,
   CircleIcon,
   ClockIcon,
+  CodeIcon,
   FlagIcon,
   GearIcon,
   LayersIcon,
@@ -42,6 +43,7 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },
     { to: '/project/$projectId/activity', label: t.shell.activity, Icon: ClockIcon },
+    { to: '/project/$projectId/setup', label: t.setup.title, Icon: CodeIcon },
     { to: '/project/$projectId/settings', label: t.shell.projectSettings, Icon: GearIcon },
   ]
   const inOrganization: Entry[] = [

@@ -18,7 +18,9 @@ import { recurringSchedules } from './change-control/0031-recurring-schedules.ts
 import { approvalLimits } from './change-control/0032-approval-limits.ts'
 import { webhooks } from './change-control/0033-webhooks.ts'
 import { definitions } from './events/0037-definitions.ts'
+import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
+import { signIns } from './identity/0039-sign-ins.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -44,4 +46,6 @@ export const migrations: readonly Migration[] = [
   webhooks,
   flagDetails,
   definitions,
+  sdkUsage,
+  signIns,
 ]

@@ -2,6 +2,7 @@
 export interface DefinitionTables {
   definitions: DefinitionRow
   definition_values: DefinitionValueRow
+  sdk_usage: SdkUsageRow
 }
 
 interface DefinitionRow {
@@ -18,5 +19,14 @@ interface DefinitionValueRow {
   name: string
   /** JSON. */
   value: string
+  last_seen_at: string
+}
+
+interface SdkUsageRow {
+  project_id: number
+  library: string
+  version: string
+  calls: number
+  first_seen_at: string
   last_seen_at: string
 }

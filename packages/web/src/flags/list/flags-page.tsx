@@ -126,7 +126,7 @@ export function FlagsPage() {
               nextChanges={nextChanges}
             />
           ) : (
-            <NoFlags isFiltered={filters.isFiltered} onClear={filters.clear} onCreate={create} />
+            <NoFlags projectId={projectId} isFiltered={filters.isFiltered} onClear={filters.clear} onCreate={create} />
           )
         }
       </Loaded>

@@ -37,6 +37,8 @@ export interface IngestOptions {
   readonly now: () => Instant
   /** Further names under which an event is counted, for metrics that depend on more than the event name. */
   readonly labelsOf?: (project: Project, event: IncomingEvent) => readonly string[]
+  /** Observes the libraries that send events. */
+  readonly noteLibrary?: (projectId: number, library: unknown, version: unknown) => void
   readonly eventsWaitingMax?: number
 }
 
@@ -166,6 +168,8 @@ export function createIngest(options: IngestOptions): Ingest {
       const { token, events, malformed } = readEvents(body, { path, ip, now: now() })
       const found = await findProject(token)
       if (!found) throw new Problem('unauthenticated', 'No project has this token.')
+      const { $lib, $lib_version } = events[0]?.properties ?? {}
+      options.noteLibrary?.(found.project.id, $lib, $lib_version)
       observer.received(events.length + malformed)
       if (malformed > 0) observer.dropped('malformed', malformed)
       const kept = shedCountedEvents(await transformed(found.project, events))
