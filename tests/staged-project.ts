@@ -325,6 +325,11 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
       attempted_at: at,
     })
     .execute()
+  await db
+    .insertInto('saved_views')
+    .values({ project_id, user_id: created_by_id, name: 'Stale', query: 'state=stale', is_shared: 1, created_at: at })
+    .execute()
+  await db.insertInto('favorite_flags').values({ project_id, user_id: created_by_id, flag_id }).execute()
   const seen = { project_id, created_at: at, last_seen_at: at }
   await db
     .insertInto('definitions')

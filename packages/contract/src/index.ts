@@ -5,6 +5,7 @@ import { webhookRoutes } from './change-control/webhooks.ts'
 import { definitionRoutes } from './events/definitions.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
+import { savedViewRoutes } from './flag-list/saved-views.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
@@ -56,6 +57,7 @@ export {
 } from './events/definitions.ts'
 export type { ConnectedSdk } from './events/sdk-usage.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
+export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -176,6 +178,7 @@ export const routes = {
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
   rollback: rollbackRoutes,
+  savedViews: savedViewRoutes,
   scheduledChanges: scheduledChangeRoutes,
   sdkUsage: sdkUsageRoutes,
   session: sessionRoutes,

@@ -49,6 +49,7 @@ import { servePlugins } from './features/plugins/plugin-routes.ts'
 import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
+import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
 import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
@@ -162,6 +163,7 @@ export function createApp({
   serveBulkFlags(serve, { database, writes, now })
   serveSchedules(serve, { database, writes, now })
   serveFlagList(serve, { database, changes, snapshots: serving.snapshots, writes, now })
+  serveSavedViews(serve, { database, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })

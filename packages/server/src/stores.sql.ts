@@ -33,6 +33,7 @@ import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-releas
 import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
+import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
@@ -103,6 +104,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   projects: ({ db }) => sqlProjectStore(db),
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
   schedules: ({ db }) => sqlScheduleStore(db),
+  savedViews: ({ db }) => sqlSavedViewStore(db),
   sdkUsage: ({ db }) => sqlSdkUsageStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
   signIns: ({ db }) => sqlSignInStore(db),

@@ -28,6 +28,7 @@ import type { PluginReleaseStore } from './features/plugins/releases/plugin-rele
 import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
+import type { SavedViewStore } from './features/saved-views/saved-view-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
 import type { SdkUsageStore } from './features/sdk-usage/sdk-usage-store.ts'
 import type { WebhookStore } from './features/webhooks/webhook-store.ts'
@@ -67,6 +68,7 @@ export interface Stores {
   readonly policies: PolicyStore
   readonly projects: ProjectStore
   readonly receivedBatches: ReceivedBatchStore
+  readonly savedViews: SavedViewStore
   readonly sdkUsage: SdkUsageStore
   readonly signInFailures: SignInFailureStore
   readonly signIns: SignInStore

@@ -113,6 +113,7 @@ export const flagListRoutes = {
       ),
       deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted flags instead.' })),
       archived: Type.Optional(Type.Boolean({ description: '`true` lists the archived flags instead.' })),
+      favorite: Type.Optional(Type.Boolean({ description: '`true` lists only favorites of the caller.' })),
     }),
     answers: { 200: Page(FlagSummary) },
   }),

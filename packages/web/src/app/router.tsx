@@ -135,6 +135,11 @@ const playground = createRoute({
   path: '/playground',
   component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
 })
+const tags = createRoute({
+  getParentRoute: () => project,
+  path: '/tags',
+  component: lazyRouteComponent(() => import('../tags/tags-page.tsx'), 'TagsPage'),
+})
 const setup = createRoute({
   getParentRoute: () => project,
   path: '/setup',
@@ -227,6 +232,7 @@ const tree = root.addChildren([
       cohort,
       health,
       playground,
+      tags,
       setup,
       settings,
       webhooks,

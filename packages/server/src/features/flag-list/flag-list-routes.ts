@@ -52,7 +52,8 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
   })
 
   serve(r.list, async ({ actor, project, query, url }) => {
-    const filter = readSummaryFilter(query, now())
+    const isFavorite = query.favorite === 'true'
+    const filter = { ...readSummaryFilter(query, now()), ...(isFavorite && { favoriteOf: actor.user.id }) }
     const make = async (): Promise<ListPage> => {
       const body = await database.read(async tx => {
         const window = readWindow(query)
@@ -64,7 +65,8 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
     }
     // Roles decide what members can edit, and use decides staleness and order: neither is in the change feed.
     const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
-    const isLasting = isAdmin && filter.staleSince === undefined && filter.order?.field !== 'last_called_at'
+    const isLasting =
+      isAdmin && !isFavorite && filter.staleSince === undefined && filter.order?.field !== 'last_called_at'
     const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
     return answer({ status: 200, body: page?.bytes })
   })

@@ -20,6 +20,7 @@ import { webhooks } from './change-control/0033-webhooks.ts'
 import { definitions } from './events/0037-definitions.ts'
 import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
+import { savedViews } from './flags/0040-saved-views.ts'
 import { signIns } from './identity/0039-sign-ins.ts'
 import type { Migration } from './migration.ts'
 
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   definitions,
   sdkUsage,
   signIns,
+  savedViews,
 ]

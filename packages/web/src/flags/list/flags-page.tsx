@@ -10,10 +10,10 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useToggle } from '../use-toggle.tsx'
-import { FlagToolbar } from './flag-toolbar.tsx'
 import { NoFlags } from './no-flags.tsx'
 import { type ColumnName, readColumns, writeColumns } from './table/columns.ts'
 import { FlagList } from './table/flag-list.tsx'
+import { FlagToolbar } from './toolbar/flag-toolbar.tsx'
 import { useFlagFacets } from './use-flag-facets.ts'
 import { useFlagFilters } from './use-flag-filters.ts'
 import { useFlagSelection } from './use-flag-selection.ts'
@@ -92,8 +92,12 @@ export function FlagsPage() {
     >
       {!isEmptyProject && (
         <FlagToolbar
+          projectId={projectId}
           search={filters.search}
-          onChange={filters.setSearch}
+          onChange={next => {
+            if (next.q !== filters.search.q) filters.setText(next.q ?? '')
+            return filters.setSearch(next)
+          }}
           onClear={filters.clear}
           typed={filters.text}
           onType={filters.setText}

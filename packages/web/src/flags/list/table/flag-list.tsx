@@ -6,6 +6,7 @@ import { type CSSProperties, type ReactNode, useEffect, useRef } from 'react'
 import type { Messages } from '../../../i18n/en.ts'
 import { useMessages } from '../../../i18n/language.tsx'
 import { ChevronIcon } from '../../../ui/icons.tsx'
+import { useFavorites } from '../../favorites.ts'
 import type { FlagRows } from '../flag-rows.ts'
 import { type FlagSort, nextSort, readSort, type SortField } from '../flag-search.ts'
 import type { NextChanges } from '../use-next-changes.ts'
@@ -84,6 +85,7 @@ export function FlagList({
   useEffect(() => load(first, last), [load, first, last])
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when other rows are shown.
   useEffect(() => list.scrollToOffset(0), [search])
+  const favorites = useFavorites(rest.projectId)
   const usageOf = useFlagUsage(rest.projectId, rows, { first, last })
 
   const isAll =
@@ -147,6 +149,7 @@ export function FlagList({
                 top={start}
                 flag={flag}
                 usage={usageOf(flag.id)}
+                isFavorite={favorites.has(flag.id)}
                 nextChange={nextChanges.get(flag.id)}
                 isSelected={selected.has(flag.id)}
               />

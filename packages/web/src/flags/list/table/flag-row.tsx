@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode } from 'react'
 import { useFormats, useMessages } from '../../../i18n/language.tsx'
 import { RelativeTime } from '../../../ui/data/relative-time.tsx'
+import { StarIcon } from '../../../ui/icons.tsx'
 import { describeState } from '../../flag-summary.ts'
 import { tagsOf } from '../flag-search.ts'
 import { type ColumnName, columns } from './columns.ts'
@@ -23,6 +24,7 @@ interface Props {
   isSelected: boolean
   onSelect: (flag: FlagSummary) => void
   onToggle: (flag: FlagSummary) => void
+  isFavorite: boolean
   nextChange: string | undefined
 }
 
@@ -40,6 +42,7 @@ export const FlagRow = memo(function FlagRow({
   isSelected,
   onSelect,
   onToggle,
+  isFavorite,
   nextChange,
 }: Props) {
   const t = useMessages()
@@ -72,6 +75,11 @@ export const FlagRow = memo(function FlagRow({
           >
             {flag.key}
           </Link>
+          {isFavorite && (
+            <span role="img" aria-label={t.views.favorite} className={classes.star}>
+              <StarIcon size={14} isFilled />
+            </span>
+          )}
           <FlagBadges nextChange={nextChange} checks={usage?.checks ?? noChecks} />
           {flag.name !== '' && <span className={classes.name}>{flag.name}</span>}
         </span>
