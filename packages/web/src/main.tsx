@@ -1,6 +1,7 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './app/app.css'
+import './app/fonts.css'
 import { setNonce } from 'get-nonce'
 import { resumeSession } from './api/resume-session.ts'
 import { createSession } from './api/session.ts'
