@@ -330,6 +330,18 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .values({ project_id, user_id: created_by_id, name: 'Stale', query: 'state=stale', is_shared: 1, created_at: at })
     .execute()
   await db.insertInto('favorite_flags').values({ project_id, user_id: created_by_id, flag_id }).execute()
+  await db
+    .insertInto('sign_ins')
+    .values({
+      id: 'staged',
+      user_id: created_by_id,
+      refresh_hash: null,
+      user_agent: 'Firefox',
+      address: '192.0.2.7',
+      created_at: at,
+      expires_at: '2999-01-01T00:00:00.000000Z',
+    })
+    .execute()
   const seen = { project_id, created_at: at, last_seen_at: at }
   await db
     .insertInto('definitions')

@@ -60,7 +60,7 @@ export function FlagToolbar({
           : option,
       )}
       // A fixed basis: sizing by the longest tag would shift the layout when tags load.
-      flex="1 1 8.5rem"
+      flex="1 1 7rem"
       miw={0}
       maw={180}
       rightSectionWidth={26}
@@ -124,6 +124,21 @@ export function FlagToolbar({
           { value: '-state', label: t.flags.sortOn },
           { value: 'state', label: t.flags.sortOff },
         ])}
+        <ActionIcon
+          variant={search.favorite ? 'light' : 'subtle'}
+          color={search.favorite ? 'yellow' : 'gray'}
+          size="lg"
+          aria-label={t.views.favorites}
+          aria-pressed={search.favorite === true}
+          title={t.views.favorites}
+          onClick={() => {
+            const { favorite, ...others } = search
+            onChange(favorite ? others : { ...others, favorite: true })
+          }}
+        >
+          <StarIcon isFilled={search.favorite === true} />
+        </ActionIcon>
+        <SavedViews projectId={projectId} search={search} onOpen={onChange} />
       </div>
       {(isFiltered(search) || typed !== '') && (
         <ActionIcon
@@ -137,21 +152,6 @@ export function FlagToolbar({
           <CrossIcon size={16} />
         </ActionIcon>
       )}
-      <ActionIcon
-        variant={search.favorite ? 'light' : 'subtle'}
-        color={search.favorite ? 'yellow' : 'gray'}
-        size="lg"
-        aria-label={t.views.favorites}
-        aria-pressed={search.favorite === true}
-        title={t.views.favorites}
-        onClick={() => {
-          const { favorite, ...others } = search
-          onChange(favorite ? others : { ...others, favorite: true })
-        }}
-      >
-        <StarIcon isFilled={search.favorite === true} />
-      </ActionIcon>
-      <SavedViews projectId={projectId} search={search} onOpen={onChange} />
       <ColumnMenu {...rest} />
       <ActionIcon
         variant="subtle"

@@ -1,5 +1,5 @@
 import { routes, type SavedView, savedViewNameCharactersMax } from '@halyard/contract'
-import { Button, Checkbox, Group, Menu, Stack } from '@mantine/core'
+import { ActionIcon, Button, Checkbox, Group, Menu, Stack } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
@@ -10,7 +10,7 @@ import { useNotify } from '../../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../../ui/feedback/problem-text.ts'
 import { ProblemAlert } from '../../../ui/feedback/problems.tsx'
 import { TextField } from '../../../ui/form/text-field.tsx'
-import { ChevronIcon, TrashIcon } from '../../../ui/icons.tsx'
+import { BookmarkIcon, TrashIcon } from '../../../ui/icons.tsx'
 import { type FlagSearch, readViewQuery, writeViewQuery } from '../flag-search.ts'
 
 interface Props {
@@ -47,9 +47,9 @@ export function SavedViews({ projectId, search, onOpen }: Props) {
     <>
       <Menu position="bottom-end" width={280}>
         <Menu.Target>
-          <Button variant="default" rightSection={<ChevronIcon size={16} />}>
-            {t.views.title}
-          </Button>
+          <ActionIcon variant="subtle" color="gray" size="lg" aria-label={t.views.title} title={t.views.title}>
+            <BookmarkIcon />
+          </ActionIcon>
         </Menu.Target>
         <Menu.Dropdown>
           {(views.data ?? []).map(view => (

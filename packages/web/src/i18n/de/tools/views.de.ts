@@ -2,7 +2,7 @@ import type { ViewMessages } from '../../en/tools/views.en.ts'
 
 export const views: ViewMessages = {
   views: {
-    title: 'Ansichten',
+    title: 'Gespeicherte Ansichten',
     none: 'Noch keine gespeicherten Ansichten',
     save: 'Diese Ansicht speichern',
     name: 'Name',

@@ -1,7 +1,7 @@
 /** Messages of saved views, favorites and tags. */
 export const views = {
   views: {
-    title: 'Views',
+    title: 'Saved views',
     none: 'No saved views yet',
     save: 'Save this view',
     name: 'Name',
