@@ -30,6 +30,7 @@ import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import { createEventLabels } from './features/rollback/event-labels.ts'
 import { rollbackJob } from './features/rollback/roll-back.ts'
 import { scheduleJob } from './features/schedules/run-schedules.ts'
+import { startWritingSdkCalls } from './features/sdk-usage/write-sdk-calls.ts'
 import { webhookJob } from './features/webhooks/deliver-webhooks.ts'
 import { callInProcess } from './http/server/call-in-process.ts'
 import { type Instant, instantOf } from './instant.ts'
@@ -190,6 +191,7 @@ export async function createHalyard(
       pipeline: plugins.runtime.events,
       observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
       eventsWaitingMax: config.eventsWaitingMax,
+      noteLibrary: serving.sdkCalls.noteLibrary,
       labelsOf: createEventLabels(token => serving.snapshots.known(token)?.flags),
       now,
     })
@@ -275,6 +277,12 @@ export async function createHalyard(
       onRun: createJobMetrics(metrics.registry),
     })
 
+    const sdkCalls = startWritingSdkCalls({
+      calls: serving.sdkCalls,
+      database,
+      now,
+      onError: error => log.warn({ event: 'sdk_usage_failed', err: error }, 'the calls of SDKs were not counted'),
+    })
     const warming = warmUp({
       database,
       snapshots: serving.snapshots,
@@ -303,6 +311,7 @@ export async function createHalyard(
         serving.beginClosing()
         await app.close()
         await ingest.drained()
+        await sdkCalls.close()
         await scanner.close()
         await jobs.close()
         await outgoing.close()

@@ -10,6 +10,7 @@ import { sqlCohortStore } from './features/cohorts/cohort-store.sql.ts'
 import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.sql.ts'
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
 import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
+import { sqlDefinitionStore } from './features/definitions/definition-store.sql.ts'
 import { sqlEmailStore } from './features/emails/email-store.sql.ts'
 import { sqlEnvironmentStore } from './features/environments/environment-store.sql.ts'
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
@@ -23,6 +24,7 @@ import type { FlagLimits } from './features/flags/flag-store.ts'
 import { sqlFreezeStore } from './features/freezes/freeze-store.sql.ts'
 import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
 import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
+import { sqlSignInStore } from './features/identity/sign-in/sign-in-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
@@ -33,7 +35,9 @@ import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store
 import type { SecretBox } from './features/plugins/secrets/secret-box.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
+import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
+import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -84,6 +88,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
   emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
+  definitions: ({ db }) => sqlDefinitionStore(db),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
   flagDetails: ({ db }) => sqlFlagDetailsStore(db),
@@ -104,7 +109,10 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   projects: ({ db }) => sqlProjectStore(db),
   receivedBatches: ({ db }) => sqlReceivedBatchStore(db),
   schedules: ({ db }) => sqlScheduleStore(db),
+  savedViews: ({ db }) => sqlSavedViewStore(db),
+  sdkUsage: ({ db }) => sqlSdkUsageStore(db),
   signInFailures: ({ db }) => sqlSignInFailureStore(db),
+  signIns: ({ db }) => sqlSignInStore(db),
   usage: ({ db }) => sqlUsageStore(db),
   webhooks: ({ db }) => sqlWebhookStore(db),
 }

@@ -17,6 +17,8 @@ import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
 import { health } from './de/tools/health.de.ts'
 import { playground } from './de/tools/playground.de.ts'
+import { setup } from './de/tools/setup.de.ts'
+import { views } from './de/tools/views.de.ts'
 import type { Messages } from './en.ts'
 
 /** All German messages, loaded on demand in one chunk. */
@@ -37,6 +39,8 @@ export const de: Messages = {
   ...account,
   ...cohorts,
   ...playground,
+  ...setup,
+  ...views,
   ...plugins,
   ...approvals,
   ...environments,

@@ -17,6 +17,8 @@ import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
 import { health } from './en/tools/health.en.ts'
 import { playground } from './en/tools/playground.en.ts'
+import { setup } from './en/tools/setup.en.ts'
+import { views } from './en/tools/views.en.ts'
 
 /** All English messages. A translation has the same shape: a missing message does not compile. */
 export const en = {
@@ -36,6 +38,8 @@ export const en = {
   ...account,
   ...cohorts,
   ...playground,
+  ...setup,
+  ...views,
   ...plugins,
   ...approvals,
   ...environments,

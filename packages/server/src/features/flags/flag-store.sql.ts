@@ -274,6 +274,10 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
     conditions.push(sql`flags.is_multivariant = ${Number(filter.isMultivariant)}`)
   }
   if (filter.createdById !== undefined) conditions.push(sql`flags.created_by_id = ${filter.createdById}`)
+  if (filter.favoriteOf !== undefined) {
+    conditions.push(sql`flags.id in (select flag_id from favorite_flags
+      where favorite_flags.project_id = ${projectId} and favorite_flags.user_id = ${filter.favoriteOf})`)
+  }
   if (filter.search) {
     conditions.push(sql`(${contains('flags.key', filter.search)} or ${contains('flags.name', filter.search)})`)
   }

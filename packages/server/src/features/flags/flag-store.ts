@@ -15,6 +15,8 @@ export interface FlagFilter {
   readonly staleSince?: Instant
   readonly isMultivariant?: boolean
   readonly createdById?: number
+  /** Only favorites of this user. */
+  readonly favoriteOf?: number
   /** Any of these is enough. */
   readonly tags?: readonly unknown[]
   /** Any of these, in this spelling; `tags` ignores case. */

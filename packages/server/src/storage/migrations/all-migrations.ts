@@ -18,7 +18,11 @@ import { recurringSchedules } from './change-control/0031-recurring-schedules.ts
 import { approvalLimits } from './change-control/0032-approval-limits.ts'
 import { webhooks } from './change-control/0033-webhooks.ts'
 import { emails } from './change-control/0034-emails.ts'
+import { definitions } from './events/0037-definitions.ts'
+import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
+import { savedViews } from './flags/0040-saved-views.ts'
+import { signIns } from './identity/0039-sign-ins.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -44,4 +48,8 @@ export const migrations: readonly Migration[] = [
   webhooks,
   emails,
   flagDetails,
+  definitions,
+  sdkUsage,
+  signIns,
+  savedViews,
 ]

@@ -106,5 +106,6 @@ export const schedule: ScheduleMessages = {
     deleted: 'Dieses Flag ist gelöscht.',
     now: value => `aktueller Wert ${value}`,
     noData: 'noch keine Daten',
+    unknownEvent: 'Kein solches Event in den letzten 90 Tagen. Prüfe die Schreibweise.',
   },
 }

@@ -98,6 +98,7 @@ export const schedule = {
     deleted: 'This flag is deleted.',
     now: (value: string) => `current value ${value}`,
     noData: 'no data yet',
+    unknownEvent: 'No such event in the last 90 days. Check the spelling.',
   },
 }
 
