@@ -69,6 +69,8 @@ export interface Route {
   readonly mayConflict?: true
   /** Whether the response has an `ETag`. */
   readonly hasEtag?: true
+  /** Headers that the successful response has, beside those of every response. */
+  readonly headers?: readonly 'X-Halyard-Project-Token'[]
   /** Whether the successful response can also have no body. */
   readonly mayBeEmpty?: true
   /** Status → schema of the body, or null for an empty body. */

@@ -134,7 +134,7 @@ function operation(route: Route, schemas: ComponentSchemas): Json {
 }
 
 function successes(route: Route, { convert }: ComponentSchemas): Json {
-  const headers = headerRefs(...(route.hasEtag ? ['ETag' as const] : []))
+  const headers = headerRefs(...(route.hasEtag ? ['ETag' as const] : []), ...(route.headers ?? []))
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema]) => {
       const content = schema && {
