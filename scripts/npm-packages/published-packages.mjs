@@ -5,5 +5,6 @@ export const publishedPackages = [
   'client',
   'openfeature-server',
   'openfeature-web',
+  'test-kit',
   'ofrep-conformance',
 ]
