@@ -69,7 +69,7 @@ await OpenFeature.close()
 const typed = `
 import { type ClientStatus, createClient, type Evaluation, type HalyardClient } from '@halyard/client'
 import { fileCache } from '@halyard/client/file-cache'
-import { type Flag, routes } from '@halyard/contract'
+import { createApi, type Flag, routes } from '@halyard/contract'
 import { compile, type Snapshot } from '@halyard/engine'
 
 const client: HalyardClient = createClient({ url: 'http://127.0.0.1:9', key: 'phs_none', cache: fileCache('x'), updates: 'none' })
@@ -79,6 +79,7 @@ export const evaluation: Promise<Evaluation> = client.evaluate('a', { distinctId
 createClient({ url: 'x' })
 export const key = (flag: Flag): string => flag.key
 export const path: string = routes.flags.list.path
+export const created: Promise<Flag> = createApi({ url: 'x', key: 'y' }).call(routes.flags.create, { params: { project_id: '1' }, body: { key: 'a' } })
 export const snapshot: Snapshot = compile({ flags: [], cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 }, { regex: () => ({ size: 1, test: () => true }) })
 `
 const typedOpenFeature = `
@@ -133,7 +134,7 @@ describe('packed packages', () => {
 
   it('type-check under strict without the types of the DOM or Node, also inside the libraries', async () => {
     write('typed.ts', typed)
-    write('typed.cts', typed.replace(/import .*contract'\n|export const (key|path).*\n/g, ''))
+    write('typed.cts', typed.replace(/import .*contract'\n|export const (key|path|created).*\n/g, ''))
     expect(await compileFiles(['typed.ts', 'typed.cts'], ['--types', ''])).toBe('')
   })
 

@@ -49,6 +49,8 @@ import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveManifest } from './features/typed-flags/manifest-routes.ts'
+import { servePayloadSchemas } from './features/typed-flags/payload-schema-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
@@ -150,6 +152,8 @@ export function createApp({
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
   serveFlagDetails(serve, { database, snapshots: serving.snapshots, now })
+  servePayloadSchemas(serve, { database, now })
+  serveManifest(serve, { ...serving, writes, now })
   serveFlagIntents(serve, { writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })

@@ -32,6 +32,7 @@ import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
+import { sqlPayloadSchemaStore } from './features/typed-flags/payload-schema-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -90,6 +91,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),
+  payloadSchemas: ({ db }) => sqlPayloadSchemaStore(db),
   persons: ({ db }) => sqlPersonStore(db),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),

@@ -27,6 +27,7 @@ import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-sto
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { PayloadSchemaStore } from './features/typed-flags/payload-schema-store.ts'
 import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
@@ -55,6 +56,7 @@ export interface Stores {
   readonly leases: LeaseStore
   readonly metrics: MetricStore
   readonly organizations: OrganizationStore
+  readonly payloadSchemas: PayloadSchemaStore
   readonly persons: PersonStore
   readonly pluginConfigs: PluginConfigStore
   readonly pluginReleases: PluginReleaseStore

@@ -18,6 +18,7 @@ import { recurringSchedules } from './change-control/0031-recurring-schedules.ts
 import { approvalLimits } from './change-control/0032-approval-limits.ts'
 import { webhooks } from './change-control/0033-webhooks.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
+import { payloadSchemas } from './flags/0042-payload-schemas.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   approvalLimits,
   webhooks,
   flagDetails,
+  payloadSchemas,
 ]

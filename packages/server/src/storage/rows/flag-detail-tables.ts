@@ -4,6 +4,7 @@ import type { Generated } from 'kysely'
 export interface FlagDetailTables {
   flag_details: FlagDetailsRow
   flag_comments: FlagCommentRow
+  payload_schemas: PayloadSchemaRow
 }
 
 interface FlagDetailsRow {
@@ -22,4 +23,11 @@ interface FlagCommentRow {
   created_by_id: number
   text: string
   created_at: string
+}
+
+interface PayloadSchemaRow {
+  flag_id: number
+  project_id: number
+  schema: string
+  updated_at: string
 }
