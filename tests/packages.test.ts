@@ -23,7 +23,14 @@ const npm = (args: string[], cwd: string) =>
   run('npm', [...args, '--loglevel=error'], { cwd, shell: process.platform === 'win32' })
 
 /** What the packages expect the application to have; packed from what is installed here, so that no registry is needed. */
-const peers = ['@openfeature/core', '@openfeature/server-sdk', '@openfeature/web-sdk', 'typebox']
+const peers = [
+  '@openfeature/core',
+  '@openfeature/react-sdk',
+  '@openfeature/server-sdk',
+  '@openfeature/web-sdk',
+  'react',
+  'typebox',
+]
 
 const definitions = {
   flags: [
@@ -97,6 +104,32 @@ OpenFeature.setProvider(provider)
 export const snapshot: Promise<FlagSnapshot | undefined> = evaluateFlags({ url: 'x', token: 'y', context: {} })
 `
 
+const typedReact = `
+import { HalyardFlags, type HalyardFlagsProps, useFlag } from '@halyard/react'
+declare module '@halyard/react' { interface Register { flags: { on: boolean; color: 'red' | 'blue'; theme: { dark: boolean } } } }
+export function Component(): string {
+  const color: 'red' | 'blue' = useFlag('color', 'red')
+  const dark: boolean = useFlag('theme', { dark: true }).dark
+  // @ts-expect-error: there is no such flag.
+  useFlag('unknown', false)
+  // @ts-expect-error: there is no such variant.
+  useFlag('color', 'green')
+  return color + dark
+}
+export const props: HalyardFlagsProps = { url: 'x', token: 'y', context: { targetingKey: 'u' } }
+export const Flags = HalyardFlags
+`
+const typedTesting = `
+import { combinationsOf, createTestFlags, serverTestProvider, webTestProvider, withFlags } from '@halyard/test-kit'
+import { OpenFeature, type Provider } from '@openfeature/server-sdk'
+import type { Provider as WebProvider } from '@openfeature/web-sdk'
+const flags = createTestFlags({ values: { on: true } })
+const provider: Provider = serverTestProvider(flags)
+export const web: WebProvider = webTestProvider(flags)
+OpenFeature.setProvider(provider)
+export const result: Promise<number> = withFlags(flags, { on: false }, () => combinationsOf({ flags: [] }).length)
+`
+
 let project: string
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'halyard-packages-'))
@@ -143,6 +176,11 @@ describe('packed packages', () => {
     symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
     write('openfeature.ts', typedOpenFeature)
     expect(await compileFiles(['openfeature.ts'], ['--types', 'node'])).toBe('')
+    write('test-kit.ts', typedTesting)
+    expect(await compileFiles(['test-kit.ts'], ['--types', 'node'])).toBe('')
+    symlinkSync(join(root, 'node_modules/@types/react'), join(project, 'node_modules/@types/react'), 'junction')
+    write('react.ts', typedReact)
+    expect(await compileFiles(['react.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
     write('openfeature-web.ts', typedWeb)
     expect(await compileFiles(['openfeature-web.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
   })

@@ -20,7 +20,7 @@ const definitions = {
   ],
 }
 
-describe('the test kit', () => {
+describe('flags in tests', () => {
   afterEach(async () => {
     await OpenFeature.close()
     await OpenFeatureWeb.close()
