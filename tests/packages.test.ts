@@ -130,6 +130,9 @@ OpenFeature.setProvider(provider)
 export const result: Promise<number> = withFlags(flags, { on: false }, () => combinationsOf({ flags: [] }).length)
 `
 
+/** The compiler checks the libraries as well, on machines that may be busy. */
+const compileMilliseconds = 300_000
+
 let project: string
 beforeAll(async () => {
   project = mkdtempSync(join(tmpdir(), 'halyard-packages-'))
@@ -165,25 +168,33 @@ describe('packed packages', () => {
     expect(existsSync(join(folder, 'dist/index.cjs'))).toBe(isCommonJs)
   })
 
-  it('type-check under strict without the types of the DOM or Node, also inside the libraries', async () => {
-    write('typed.ts', typed)
-    write('typed.cts', typed.replace(/import .*contract'\n|export const (key|path|created).*\n/g, ''))
-    expect(await compileFiles(['typed.ts', 'typed.cts'], ['--types', ''])).toBe('')
-  })
+  it(
+    'type-check under strict without the types of the DOM or Node, also inside the libraries',
+    async () => {
+      write('typed.ts', typed)
+      write('typed.cts', typed.replace(/import .*contract'\n|export const (key|path|created).*\n/g, ''))
+      expect(await compileFiles(['typed.ts', 'typed.cts'], ['--types', ''])).toBe('')
+    },
+    compileMilliseconds,
+  )
 
-  it('type-check with OpenFeature', async () => {
-    mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
-    symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
-    write('openfeature.ts', typedOpenFeature)
-    expect(await compileFiles(['openfeature.ts'], ['--types', 'node'])).toBe('')
-    write('test-kit.ts', typedTesting)
-    expect(await compileFiles(['test-kit.ts'], ['--types', 'node'])).toBe('')
-    symlinkSync(join(root, 'node_modules/@types/react'), join(project, 'node_modules/@types/react'), 'junction')
-    write('react.ts', typedReact)
-    expect(await compileFiles(['react.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
-    write('openfeature-web.ts', typedWeb)
-    expect(await compileFiles(['openfeature-web.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
-  })
+  it(
+    'type-check with OpenFeature',
+    async () => {
+      mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+      symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
+      write('openfeature.ts', typedOpenFeature)
+      expect(await compileFiles(['openfeature.ts'], ['--types', 'node'])).toBe('')
+      write('test-kit.ts', typedTesting)
+      expect(await compileFiles(['test-kit.ts'], ['--types', 'node'])).toBe('')
+      symlinkSync(join(root, 'node_modules/@types/react'), join(project, 'node_modules/@types/react'), 'junction')
+      write('react.ts', typedReact)
+      expect(await compileFiles(['react.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
+      write('openfeature-web.ts', typedWeb)
+      expect(await compileFiles(['openfeature-web.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
+    },
+    compileMilliseconds,
+  )
 
   it('run as modules and as CommonJS', async () => {
     const module = write('program.mjs', `${esm}\nconsole.log(text)`)
