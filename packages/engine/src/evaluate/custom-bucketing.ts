@@ -1,7 +1,7 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
 import {
   type CustomBucketing,
-  NO_VARIANT,
+  OUTSIDE,
   type Plan,
   type PlannedBucketing,
   type PlannedCondition,
@@ -25,7 +25,7 @@ export function isInCustomRollout(
     const hash = hashOf(run, flag, plan, condition, rollout, 'rolloutHash')
     if (hash === undefined || !rollout.algorithm.includes(hash, percentage)) return false
   }
-  return split === null || splitVariantOf(run, flag, plan, condition, split) !== NO_VARIANT
+  return split === null || splitVariantOf(run, flag, plan, condition, split) !== OUTSIDE
 }
 
 export function splitVariantOf(
@@ -37,9 +37,9 @@ export function splitVariantOf(
 ): number {
   const { bucketing, ranges, variants, weights } = split
   const hash = hashOf(run, flag, plan, condition, bucketing, 'splitHash')
-  if (hash === undefined) return NO_VARIANT
+  if (hash === undefined) return OUTSIDE
   const chosen = ranges === null ? bucketing.algorithm.choose(hash, weights) : rangeAt(split, hash, ranges)
-  return chosen === -1 ? NO_VARIANT : variants[chosen]!
+  return chosen === -1 ? OUTSIDE : variants[chosen]!
 }
 
 function rangeAt({ bucketing }: PlannedSplit, hash: number, ranges: NonNullable<PlannedSplit['ranges']>): number {

@@ -1,6 +1,6 @@
-import { FULL_ROLLOUT, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import { FULL_ROLLOUT, type Plan, type PlannedCondition } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
-import { HOLDOUT } from '../evaluate/outcome.ts'
+import { HOLDOUT, NO_VARIANT, OFF_VARIANT } from '../evaluate/outcome.ts'
 import { PERSON } from '../evaluate/run.ts'
 
 export type FlagValue = boolean | string
@@ -89,10 +89,11 @@ function canFail(project: Project, id: number, seen = new Set<number>()): boolea
 
 /** Other bucketing may hash a property, which a subject need not have. */
 const includesEveryone = ({ rollout, custom }: PlannedCondition): boolean =>
-  custom === null ? rollout === FULL_ROLLOUT : custom.percentage === null
+  custom === null ? rollout === FULL_ROLLOUT : custom.percentage === null && custom.split === null
 
 function matchValues(plan: Plan, { override, custom }: PlannedCondition): FlagValue[] {
-  if (custom !== null && custom.split !== null) return [true, ...plan.variants.map(({ key }) => key || true)]
+  if (custom !== null && custom.split !== null) return [true, false, ...plan.variants.map(({ key }) => key || true)]
+  if (override === OFF_VARIANT) return [false]
   if (override !== NO_VARIANT) return [plan.variants[override]!.key || true]
   const { variants } = plan
   const reached = variants.filter(({ from, to }) => from < to && from < 1).map(({ key }) => key || true)

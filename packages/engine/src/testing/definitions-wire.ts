@@ -21,7 +21,10 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
       key: flag.key,
       active: flag.active,
       filters: withPayloadTexts(rewrite(flag.filters)),
-      ensure_experience_continuity: flag.ensureExperienceContinuity === true || isServerOnly(flag.filters),
+      ensure_experience_continuity:
+        flag.ensureExperienceContinuity === true ||
+        isServerOnly(flag.filters) ||
+        hasServerOnlyCohort(snapshot, flag.key),
       bucketing_identifier: flag.bucketingIdentifier ?? null,
     })),
     cohorts: Object.fromEntries(
@@ -39,4 +42,9 @@ function withPayloadTexts(filters: unknown): unknown {
     typeof payload === 'string' ? payload : JSON.stringify(payload),
   ])
   return { ...filters, payloads: Object.fromEntries(texts) }
+}
+
+function hasServerOnlyCohort(snapshot: Snapshot, key: string): boolean {
+  const index = snapshot.indexOf(key)
+  return index !== undefined && snapshot.flags[index]!.plan?.isServerOnly === true
 }
