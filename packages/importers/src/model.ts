@@ -24,6 +24,8 @@ export interface ImportOptions {
   readonly clientLanguage?: 'node' | 'utf-8' | undefined
   /** flagd changed `fractional` between versions, as `0.11.4`. */
   readonly flagdVersion?: string | undefined
+  /** The group types of the project by name, for services with several kinds of contexts. */
+  readonly groupTypes?: Readonly<Record<string, number>> | undefined
   /** Archived flags are left out otherwise. */
   readonly includeArchived?: boolean | undefined
 }
@@ -98,6 +100,8 @@ export interface Condition {
   readonly variant?: string | null
   readonly bucketing?: Bucketing
   readonly split?: Split
+  /** The flag is off for the people in this condition. */
+  readonly value?: false
   readonly description?: string
   readonly [key: string]: unknown
 }
@@ -107,7 +111,10 @@ export interface Property {
   readonly type: 'person' | 'group' | 'cohort' | 'flag'
   readonly operator?: string
   readonly value?: unknown
+  /** In cohorts. */
   readonly negation?: boolean
+  /** In conditions. */
+  readonly inverted?: boolean
   readonly [key: string]: unknown
 }
 
