@@ -166,7 +166,7 @@ const cases: readonly Case[] = [
           {
             id: 1,
             name: 's',
-            rules: [{ type: 'ALL', conditions: [{ operator: 'EQUAL', property_: '$.environment.name', value: 'x' }] }],
+            rules: [{ type: 'ALL', conditions: [{ operator: 'EQUAL', property_: '$.identity.key', value: 'x' }] }],
             feature_states: [flagsmithState({})],
           },
         ],
@@ -174,7 +174,7 @@ const cases: readonly Case[] = [
       feature_states: [flagsmithState({})],
     },
     refused: {
-      s: ['"$.environment.name" of the context', 'project.segments[0].rules[0].property_'],
+      s: ['"$.identity.key" of the context', 'project.segments[0].rules[0].property_'],
       f: ['The segment "segment:1" is not imported.', 'f'],
     },
   },

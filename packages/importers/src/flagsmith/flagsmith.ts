@@ -28,6 +28,7 @@ export const convertFlagsmith: Converter = document => {
     throw new ImportFileError('`feature_states` must be an array; use the environment document.', 'feature_states')
   }
   const identityPrefix = `${textOr(root.api_key, '')}_`
+  const constants = { '$.environment.name': textOr(root.name, ''), '$.environment.key': textOr(root.api_key, '') }
   const project = isRecord(root.project) ? root.project : {}
   const segments = requireList(project.segments, 'project.segments', '`segments`')
     .map((value, index) => {
@@ -48,7 +49,7 @@ export const convertFlagsmith: Converter = document => {
     const name = textOr(segment.name, `Segment ${key}`)
     const rules = listOf(segment.rules)
     const membersOf = (verdict: Verdict): Expression => {
-      const context = { verdict, segmentKey: key, identityPrefix }
+      const context = { verdict, segmentKey: key, identityPrefix, constants }
       if (rules.length === 0) return never
       return all(rules.map((rule, index) => convertRule(rule, `${path}.rules[${index}]`, context)))
     }

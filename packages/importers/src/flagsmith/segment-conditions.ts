@@ -9,6 +9,8 @@ export interface SegmentContext {
   readonly segmentKey: string
   /** The start of the identity key: the key of the environment. */
   readonly identityPrefix: string
+  /** What the environment's own properties are, which are the same for everyone. */
+  readonly constants: Readonly<Record<string, string>>
 }
 
 const present = ['string', 'number', 'boolean', 'list', 'object']
@@ -43,6 +45,10 @@ function convertCondition(condition: JsonRecord, path: string, context: SegmentC
   const property = textOr(condition.property_ ?? condition.property, '')
   if (operator === 'PERCENTAGE_SPLIT') return percentageSplit(property, condition.value, path, context)
   if (property === '') return never
+  const constant = Object.hasOwn(context.constants, property) ? context.constants[property] : undefined
+  if (constant !== undefined && (operator === 'EQUAL' || operator === 'NOT_EQUAL')) {
+    return (constant === String(condition.value)) === (operator === 'EQUAL') ? all([]) : never
+  }
   const key = keyOf(property, path, verdict)
   if (operator === 'IS_SET') return person(key, 'type_is', present)
   if (operator === 'IS_NOT_SET') return not(person(key, 'type_is', present))

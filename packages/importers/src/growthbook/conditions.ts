@@ -25,6 +25,9 @@ export function convertCondition(value: unknown, path: string, context: Conditio
       if (key === '$not') return not(convertCondition(inner, at, context))
       if (key === '$savedGroup') return savedGroup(inner, context)
       if (key.includes('.')) return verdict.refuse(`Properties are not nested, so "${key}" has no equivalent.`, at)
+      if (key === 'id' && /[[:,]\s*-?\d/.test(JSON.stringify([inner]))) {
+        verdict.differs('GrowthBook tells numbers from text in ids; here all ids are text.', at)
+      }
       return valueTest(propertyOf(key), inner, at, context)
     }),
   )
@@ -36,7 +39,11 @@ export const propertyOf = (attribute: string): string => (attribute === 'id' ? '
 const presentTypes = ['string', 'number', 'boolean', 'list', 'object']
 const present = (key: string): Expression => person(key, 'type_is', presentTypes)
 const missing = (key: string): Expression => not(present(key))
-const oneOf = (key: string, values: readonly unknown[]): Expression => person(key, 'json_one_of', values)
+/** Distinct ids are text, so that numbers that they are compared with become text. */
+const oneOf = (key: string, values: readonly unknown[]): Expression =>
+  person(key, 'json_one_of', key === 'distinct_id' ? values.map(idText) : values)
+
+const idText = (value: unknown): unknown => (typeof value === 'number' ? String(value) : value)
 
 function savedGroup(value: unknown, context: ConditionContext): Expression {
   if (!isRecord(value) || typeof value.id !== 'string') return never
@@ -173,6 +180,9 @@ function operatorTest(
     case '$notInGroup': {
       const values = groupValues(savedGroups[String(operand)])
       if (values === null) return never
+      if (key === 'distinct_id' && values.some(value => typeof value === 'number')) {
+        verdict.differs('GrowthBook tells numbers from text in ids; here all ids are text.', path)
+      }
       return name === '$inGroup' ? isIn(key, values) : not(isIn(key, values))
     }
     case '$not':

@@ -67,9 +67,14 @@ function remoteAddress(ranges: readonly string[]): Expression {
 function flexibleRollout(parameters: JsonRecord, path: string, context: StrategyContext): Expression {
   const stickiness = textOr(parameters.stickiness, '') || 'default'
   if (stickiness === 'random') {
-    context.verdict.differs('Unleash draws again for each call; here everyone keeps their result.', `${path}.stickiness`)
+    context.verdict.differs(
+      'Unleash draws again for each call; here everyone keeps their result.',
+      `${path}.stickiness`,
+    )
   }
-  return rollout(parameters.rollout, bucketingBy(stickiness, parameters, context))
+  // Only by a field that a person may lack can 100 percent leave someone out.
+  const isForAll = Number(parameters.rollout) >= 100 && (stickiness === 'default' || stickiness === 'random')
+  return isForAll ? all([]) : rollout(parameters.rollout, bucketingBy(stickiness, parameters, context))
 }
 
 export function bucketingBy(

@@ -129,12 +129,15 @@ function variantRules(
     serve: { bucketing: bucketingBy(by, { groupId: seed === undefined ? 'undefined' : seed }, context), parts },
     path,
   })
-  if (stickiness === 'default' || stickiness === 'userId') return [...overrides, split('default')]
+  // People without any identifier get a random variant there; here it is the first.
+  const first: Rule = { when, serve: parts.find(({ weight }) => weight > 0)!.result, path }
+  if (parts.filter(({ weight }) => weight > 0).length === 1) return [...overrides, first]
+  if (stickiness === 'default' || stickiness === 'userId') return [...overrides, split('default'), first]
   context.verdict.differs(
     `Unleash gives people without "${stickiness}" a random variant at each call; here they keep theirs.`,
     path,
   )
-  return [...overrides, ...(stickiness === 'random' ? [] : [split(stickiness)]), split('default')]
+  return [...overrides, ...(stickiness === 'random' ? [] : [split(stickiness)]), split('default'), first]
 }
 
 /** The variants of all strategies, by name. */
