@@ -1,4 +1,5 @@
 import { convertLaunchDarkly } from './launchdarkly/launchdarkly.ts'
+import { environmentsIn as environmentsInLaunchDarkly } from './launchdarkly/read-document.ts'
 import type { Converter, ImportSource } from './model.ts'
 import { convertPostHog } from './posthog/posthog.ts'
 
@@ -6,4 +7,9 @@ import { convertPostHog } from './posthog/posthog.ts'
 export const convertersBySource: Readonly<Partial<Record<ImportSource, Converter>>> = {
   posthog: convertPostHog,
   launchdarkly: convertLaunchDarkly,
+}
+
+/** The names of the environments in a document, for services whose documents have several. */
+export const environmentsBySource: Readonly<Partial<Record<ImportSource, (document: unknown) => readonly string[]>>> = {
+  launchdarkly: environmentsInLaunchDarkly,
 }
