@@ -175,7 +175,7 @@ const cases: readonly Case[] = [
     },
     refused: {
       s: ['"$.identity.key" of the context', 'project.segments[0].rules[0].property_'],
-      f: ['The segment "segment:1" is not imported.', 'f'],
+      f: ['The segment "segment:1" that it depends on', 'f'],
     },
   },
   {

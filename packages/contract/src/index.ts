@@ -1,6 +1,7 @@
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
+import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
@@ -44,6 +45,13 @@ export {
   type PromotionPlan,
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
+export {
+  type ImportItem,
+  type ImportPlan,
+  importItemsMax,
+  importSourceNames,
+  importTargetsMax,
+} from './change-control/imports.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export type { ActivityEntry } from './flags/activity.ts'
@@ -152,6 +160,7 @@ export const routes = {
   freezes: freezeRoutes,
   webhooks: webhookRoutes,
   groups: groupRoutes,
+  imports: importRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,

@@ -1,4 +1,5 @@
-export { convertersBySource } from './converters.ts'
+export { convertersBySource, environmentsBySource } from './converters.ts'
+export { parseJson } from './document.ts'
 export {
   type Converter,
   type ImportedCohort,
@@ -12,3 +13,4 @@ export {
   importSources,
   sourceIdOf,
 } from './model.ts'
+export { refuseDependents, type Uses, usesOf, usesOfCohort } from './refuse-dependents.ts'

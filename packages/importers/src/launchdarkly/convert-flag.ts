@@ -58,12 +58,13 @@ export function convertFlag(flag: SourceFlag, context: FlagContext): ImportedFla
       ? writer.conditions([], { variation: off! }, 'Prerequisites not met')
       : []),
   ]
+  const conditions = withoutTrailingOff(groups)
   return {
     sourceId: flag.key,
     key: flag.key,
     name: flag.description,
     active: state.on === true && !alwaysFails ? true : offServes !== false,
-    filters: { groups: withoutTrailingOff(groups), ...writer.filters(usual) },
+    filters: { groups: conditions, ...writer.filters(usual), ...(refersToOthers(conditions) && serverOnly(rollouts)) },
     tags: flag.tags,
     archived: flag.archived,
   }
@@ -119,6 +120,14 @@ const conditionOf = (
   ...(bucketing && { bucketing }),
   ...(groupType !== null && { aggregation_group_type_index: groupType }),
   ...(description !== '' && { description }),
+})
+
+const refersToOthers = (groups: readonly Condition[]): boolean =>
+  groups.some(({ properties }) => properties.some(({ type }) => type === 'flag' || type === 'cohort'))
+
+/** PostHog SDKs ask the server for flags with bucketing. Alone they would skip a condition on what they cannot evaluate. */
+const serverOnly = ({ key, salt }: RolloutContext): Pick<FlagFilters, 'bucketing'> => ({
+  bucketing: { algorithm: 'launchdarkly', seed: `${key}.${salt}` },
 })
 
 /** What follows no condition is off anyway. */

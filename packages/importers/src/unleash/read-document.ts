@@ -95,8 +95,7 @@ function readSegment(value: unknown, index: number): SourceSegment {
 
 function readExport(root: JsonRecord, wanted: string | undefined, segments: readonly SourceSegment[]): SourceDocument {
   const states = recordsIn(root.featureEnvironments)
-  const environments = [...new Set(states.map(({ record }) => String(record.environment ?? record.name ?? '')))]
-  const environment = chooseEnvironment(environments, wanted)
+  const environment = chooseEnvironment(environmentsInUnleash(root), wanted)
   const strategies = recordsIn(root.featureStrategies)
   const tags = recordsIn(root.featureTags)
   const dependencies = recordsIn(root.dependencies)
@@ -121,6 +120,12 @@ function readExport(root: JsonRecord, wanted: string | undefined, segments: read
     }
   })
   return { environment, features, segments }
+}
+
+/** Only exports have several. */
+export function environmentsInUnleash(document: unknown): string[] {
+  const states = recordsIn(isRecord(document) ? document.featureEnvironments : undefined)
+  return [...new Set(states.map(({ record }) => String(record.environment ?? record.name ?? '')))]
 }
 
 function chooseEnvironment(environments: readonly string[], wanted: string | undefined): string | null {

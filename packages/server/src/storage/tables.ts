@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 import type { ApprovalTables } from './rows/approval-tables.ts'
 import type { ChangeControlTables } from './rows/change-control-tables.ts'
 import type { FlagDetailTables } from './rows/flag-detail-tables.ts'
+import type { ImportTables } from './rows/import-tables.ts'
 import type { PluginTables } from './rows/plugin-tables.ts'
 import type { WebhookTables } from './rows/webhook-tables.ts'
 
@@ -9,7 +10,13 @@ import type { WebhookTables } from './rows/webhook-tables.ts'
  * The rows as they are stored. Portable columns throughout (ADR 2): integer booleans, JSON as text, instants as text that sorts.
  * Only `*.sql.ts` files read this; they turn rows into domain values and back.
  */
-export interface Tables extends PluginTables, ApprovalTables, ChangeControlTables, FlagDetailTables, WebhookTables {
+export interface Tables
+  extends PluginTables,
+    ApprovalTables,
+    ChangeControlTables,
+    FlagDetailTables,
+    ImportTables,
+    WebhookTables {
   users: UserRow
   organizations: OrganizationRow
   memberships: MembershipRow

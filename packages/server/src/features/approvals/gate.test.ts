@@ -103,6 +103,9 @@ const others: Readonly<Record<string, string>> = {
   [`DELETE ${project}/approval_policies/:policy_id`]: 'an admin changes what needs approval; recorded',
   [`POST ${flags}/:parent_lookup_feature_flag_id/role_access`]: 'who can edit',
   [`DELETE ${flags}/:parent_lookup_feature_flag_id/role_access/:id`]: 'who can edit',
+  [`POST ${organization}/imports`]: 'plans an import',
+  [`POST ${organization}/imports/:import_id/apply`]: 'refused as a whole where approval is needed: imports.test.ts',
+  [`DELETE ${organization}/imports/:import_id`]: 'deletes a plan',
   [`POST ${flags}/:id/metrics`]: 'numbers that rollback conditions are compared with',
 }
 

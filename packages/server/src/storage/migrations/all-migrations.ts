@@ -18,6 +18,8 @@ import { recurringSchedules } from './change-control/0031-recurring-schedules.ts
 import { approvalLimits } from './change-control/0032-approval-limits.ts'
 import { webhooks } from './change-control/0033-webhooks.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
+import { importPlans } from './imports/0044-import-plans.ts'
+import { importLinks } from './imports/0045-import-links.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -42,4 +44,6 @@ export const migrations: readonly Migration[] = [
   approvalLimits,
   webhooks,
   flagDetails,
+  importPlans,
+  importLinks,
 ]
