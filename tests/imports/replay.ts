@@ -45,7 +45,7 @@ function* unleashCases(directory: string): Generator<CorpusCase> {
     }
     const caseOf = ({ description, context, toggleName }: UnleashTest, expected: unknown): CorpusCase => {
       const { userId, properties, ...fields } = context as { userId?: string; properties?: Json }
-      const attributes = { ...properties, ...fields }
+      const attributes: Json = { ...properties, ...fields }
       const shared = { name: `${file}: ${description}`, document: state, flag: toggleName, expected }
       const feature = JSON.stringify(listOf(state.features).find(({ name }) => name === toggleName) ?? {})
       const isAboutUser = userId === undefined && attributes.sessionId !== undefined && /userId/i.test(feature)

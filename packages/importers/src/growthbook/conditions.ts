@@ -26,7 +26,7 @@ export function convertCondition(value: unknown, path: string, context: Conditio
       if (key === '$savedGroup') return savedGroup(inner, context)
       if (key.includes('.')) return verdict.refuse(`Properties are not nested, so "${key}" has no equivalent.`, at)
       if (key === 'id' && /[[:,]\s*-?\d/.test(JSON.stringify([inner]))) {
-        verdict.differs('GrowthBook tells numbers from text in ids; here all ids are text.', at)
+        verdict.differs('GrowthBook distinguishes numbers and text in ids; here all ids are text.', at)
       }
       return valueTest(propertyOf(key), inner, at, context)
     }),
@@ -181,7 +181,7 @@ function operatorTest(
       const values = groupValues(savedGroups[String(operand)])
       if (values === null) return never
       if (key === 'distinct_id' && values.some(value => typeof value === 'number')) {
-        verdict.differs('GrowthBook tells numbers from text in ids; here all ids are text.', path)
+        verdict.differs('GrowthBook distinguishes numbers and text in ids; here all ids are text.', path)
       }
       return name === '$inGroup' ? isIn(key, values) : not(isIn(key, values))
     }
