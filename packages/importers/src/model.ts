@@ -128,15 +128,15 @@ export interface Bucketing {
   readonly algorithm: string
   readonly seed?: string
   readonly by?: string
+  readonly identifier_prefix?: string
   readonly encoding?: 'utf-8' | 'utf-16' | 'latin-1'
 }
 
 export interface Split {
   readonly bucketing?: Bucketing
-  readonly variants: readonly ({ readonly variant: string } & (
-    | { readonly weight: number }
-    | { readonly range: readonly [number, number] }
-  ))[]
+  /** A part has a variant, or the value of the flag: on or off. */
+  readonly variants: readonly (({ readonly variant: string } | { readonly value: boolean }) &
+    ({ readonly weight: number } | { readonly range: readonly [number, number] }))[]
 }
 
 export interface CohortFilters {

@@ -31,7 +31,12 @@ export function refuseDependents(project: ImportedProject): ImportedProject {
     if (message === undefined || item.status === 'refused') return item
     return { ...item, status: 'refused', reasons: [...item.reasons, { message, path: item.sourceKey }] }
   })
-  return { ...project, flags: flags.ordered, cohorts: cohorts.ordered, items }
+  return {
+    ...project,
+    flags: flags.ordered,
+    cohorts: cohorts.ordered,
+    items: withInheritedDifferences(flags.ordered, items),
+  }
 }
 
 function inOrder<Node extends ImportedFlag | ImportedCohort>(
@@ -99,4 +104,24 @@ function usesIn(properties: readonly Property[]): Uses {
   const idsOf = (type: string, field: 'key' | 'value') =>
     properties.flatMap(property => (property?.type === type ? (sourceIdOf(String(property[field])) ?? []) : []))
   return { flags: [...new Set(idsOf('flag', 'key'))], cohorts: [...new Set(idsOf('cohort', 'value'))] }
+}
+
+/** A flag is at most as exact as what it depends on. Dependencies come first, so that one pass is enough. */
+function withInheritedDifferences(flags: readonly ImportedFlag[], items: readonly ImportItem[]): ImportItem[] {
+  const nameOf = ({ kind, sourceId }: Pick<ImportItem, 'kind' | 'sourceId'>) => `${kind} ${sourceId}`
+  const byName = new Map(items.map(item => [nameOf(item), item]))
+  for (const flag of flags) {
+    const item = byName.get(nameOf({ kind: 'flag', sourceId: flag.sourceId }))
+    if (item === undefined || item.status !== 'exact') continue
+    const uses = usesOf(flag)
+    const used = [
+      ...uses.flags.map(sourceId => byName.get(nameOf({ kind: 'flag', sourceId }))),
+      ...uses.cohorts.map(sourceId => byName.get(nameOf({ kind: 'segment', sourceId }))),
+    ]
+    const cause = used.find(other => other?.status === 'approximate')
+    if (cause === undefined) continue
+    const message = `It depends on the ${cause.kind} "${cause.sourceKey}", which is approximate.`
+    byName.set(nameOf(item), { ...item, status: 'approximate', reasons: [{ message, path: item.sourceKey }] })
+  }
+  return items.map(item => byName.get(nameOf(item))!)
 }

@@ -163,6 +163,13 @@ export const Bucketing = Type.Object(
         }),
       ),
     ),
+    identifier_prefix: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description: 'What is hashed directly before the identifier, such as the key of the environment in Flagsmith.',
+        examples: [''],
+      }),
+    ),
     encoding: Type.Optional(
       Type.String({
         enum: ['utf-8', 'utf-16', 'latin-1'],

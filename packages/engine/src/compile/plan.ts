@@ -57,6 +57,7 @@ export interface PlannedBucketing extends Pick<HashInput, 'seed' | 'encoding'> {
   readonly algorithm: BucketingAlgorithm
   /** The property that is hashed; null for the identifier of the flag. */
   readonly by: string | null
+  readonly identifierPrefix: string
 }
 
 export interface PlannedSplit {
@@ -179,7 +180,13 @@ function planBucketing(condition: ParsedCondition, flagKey: string, filters: Par
   const { percentage, split } = condition
   const bucketing = condition.bucketing ?? filters.bucketing
   if (bucketing === null && split === null) return null
-  const native: ParsedBucketing = { algorithm: 'posthog', seed: flagKey, by: null, encoding: 'utf-8' }
+  const native: ParsedBucketing = {
+    algorithm: 'posthog',
+    seed: flagKey,
+    by: null,
+    identifierPrefix: '',
+    encoding: 'utf-8',
+  }
   const planned = ({ algorithm, ...rest }: ParsedBucketing) => ({ ...rest, algorithm: bucketingAlgorithms[algorithm] })
   return {
     rollout: percentage === null ? null : planned(bucketing ?? native),

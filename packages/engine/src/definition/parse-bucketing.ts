@@ -13,6 +13,8 @@ export interface ParsedBucketing {
   readonly seed: string
   /** The property that is hashed; null for the identifier of the flag. */
   readonly by: string | null
+  /** What the service puts directly before the identifier. */
+  readonly identifierPrefix: string
   readonly encoding: Encoding
 }
 
@@ -52,12 +54,17 @@ export function parseBucketing(value: unknown, path: string, report: Report): Pa
   if (by !== null && (typeof by !== 'string' || by === '')) {
     return reject(report, 'wrong_type', `${path}.by`, '`by` must be the name of a property.')
   }
+  const identifierPrefix = own(value, 'identifier_prefix') ?? ''
+  if (typeof identifierPrefix !== 'string' || identifierPrefix.length > seedLengthMax) {
+    const message = '`identifier_prefix` must be a string of at most 1,000 characters.'
+    return reject(report, 'wrong_type', `${path}.identifier_prefix`, message)
+  }
   const encoding = own(value, 'encoding') ?? 'utf-8'
   if (!encodings.includes(encoding as Encoding)) {
     const known = encodings.join(', ')
     return reject(report, 'invalid_value', `${path}.encoding`, `\`encoding\` must be one of ${known}.`)
   }
-  return { algorithm: algorithm as BucketingAlgorithmName, seed, by, encoding: encoding as Encoding }
+  return { algorithm: algorithm as BucketingAlgorithmName, seed, by, identifierPrefix, encoding: encoding as Encoding }
 }
 
 /** Null when absent, undefined when it is invalid. */

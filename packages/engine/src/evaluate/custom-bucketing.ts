@@ -56,11 +56,11 @@ export function hashOf(
   bucketing: PlannedBucketing,
   kind: 'rolloutHash' | 'splitHash',
 ): number | undefined {
-  const { algorithm, encoding, seed } = bucketing
+  const { algorithm, encoding, identifierPrefix, seed } = bucketing
   const identifier = hashIdentifierOf(run, flag, plan, condition, bucketing)
   if (identifier === undefined) return algorithm.withoutIdentifier === 'zero' ? 0 : undefined
   if (identifier === '' && algorithm.withoutIdentifier === 'excluded') return undefined
-  return algorithm[kind]({ seed, identifier, encoding })
+  return algorithm[kind]({ seed, identifier: identifierPrefix + identifier, encoding })
 }
 
 export function hashIdentifierOf(
@@ -76,8 +76,8 @@ export function hashIdentifierOf(
 /** A property can be megabytes long and a project can hash it for every flag, so longer values do not identify. */
 const identifierLengthMax = 1000
 
-/** Short strings and finite numbers identify; other values do not. */
+/** Short strings, booleans and finite numbers identify; other values do not. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value.length <= identifierLengthMax ? value : undefined
-  return typeof value === 'number' && Number.isFinite(value) ? toText(value) : undefined
+  return typeof value === 'boolean' || Number.isFinite(value) ? toText(value) : undefined
 }
