@@ -1,5 +1,7 @@
 export { convertersBySource, environmentsBySource } from './converters.ts'
 export { parseJson } from './document.ts'
+export { type ExportedProject, type ExportFormat, type ExportResult, exportFormats } from './export/exported.ts'
+export { exporters } from './export/exporters.ts'
 export {
   type Converter,
   type ImportedCohort,

@@ -1,8 +1,17 @@
 import Type, { type Static } from 'typebox'
 import { UserBasic } from '../organizations/users.ts'
 import { Page, pageQuery } from '../page.ts'
-import { inOrganization, route } from '../route.ts'
-import { FreeValueInput, IdParam, Instant, mebibyte, Nullable, OrganizationParams } from '../schema.ts'
+import { inOrganization, inProject, route } from '../route.ts'
+import {
+  FreeObject,
+  FreeValueInput,
+  IdParam,
+  Instant,
+  mebibyte,
+  Nullable,
+  OrganizationParams,
+  ProjectParams,
+} from '../schema.ts'
 
 /** Maximum number of projects into which a file is imported at once. */
 export const importTargetsMax = 10
@@ -148,6 +157,21 @@ const NewImport = Type.Object({
   include_archived: Type.Optional(Type.Boolean({ description: 'Import archived flags as well.' })),
 })
 
+const FlagExport = Type.Object(
+  {
+    document: FreeObject('The file.', { flags: {} }),
+    items: Type.Array(
+      Type.Object({
+        key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+        status: Type.String({ enum: [...statuses], description: '`exact`, `approximate` or `refused`.' }),
+        reasons: Type.Array(Type.String(), { description: 'Why it is not exact.', examples: [[]] }),
+      }),
+      { description: 'One for each flag.' },
+    ),
+  },
+  { title: 'FlagExport', description: 'The flags of a project for another service.' },
+)
+
 const tag = 'Imports'
 const imports = '/api/organizations/:parent_lookup_organization_id/imports' as const
 const ImportParams = Type.Object({ ...OrganizationParams.properties, import_id: IdParam('Id of the import.') })
@@ -238,5 +262,22 @@ export const importRoutes = {
     access: inOrganization('feature_flag:write'),
     params: ImportParams,
     answers: { 204: null },
+  }),
+  export: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/feature_flags/export',
+    tag,
+    operationId: 'exportFlags',
+    summary: 'Write the flags of a project in the format of another service',
+    description:
+      'Archived flags are left out. A flag that the format cannot express is refused with reasons and is not in the document.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      format: Type.Optional(
+        Type.String({ description: '`flagd` (default), `openfeature-manifest` or `posthog`.', examples: ['flagd'] }),
+      ),
+    }),
+    answers: { 200: FlagExport },
   }),
 }

@@ -135,6 +135,11 @@ const playground = createRoute({
   path: '/playground',
   component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
 })
+const importFlags = createRoute({
+  getParentRoute: () => project,
+  path: '/import',
+  component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -222,6 +227,7 @@ const tree = root.addChildren([
       cohort,
       health,
       playground,
+      importFlags,
       settings,
       webhooks,
       requests,

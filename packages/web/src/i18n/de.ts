@@ -16,6 +16,7 @@ import { schedule } from './de/schedule.de.ts'
 import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
 import { health } from './de/tools/health.de.ts'
+import { imports } from './de/tools/imports.de.ts'
 import { playground } from './de/tools/playground.de.ts'
 import type { Messages } from './en.ts'
 
@@ -36,6 +37,7 @@ export const de: Messages = {
   ...projects,
   ...account,
   ...cohorts,
+  ...imports,
   ...playground,
   ...plugins,
   ...approvals,

@@ -16,6 +16,7 @@ import { schedule } from './en/schedule.en.ts'
 import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
 import { health } from './en/tools/health.en.ts'
+import { imports } from './en/tools/imports.en.ts'
 import { playground } from './en/tools/playground.en.ts'
 
 /** All English messages. A translation has the same shape: a missing message does not compile. */
@@ -35,6 +36,7 @@ export const en = {
   ...projects,
   ...account,
   ...cohorts,
+  ...imports,
   ...playground,
   ...plugins,
   ...approvals,

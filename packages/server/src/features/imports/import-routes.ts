@@ -1,5 +1,5 @@
 import { type ImportItem as ItemWire, type ImportPlan as PlanWire, routes } from '@halyard/contract'
-import { environmentsBySource } from '@halyard/importers'
+import { type ExportFormat, environmentsBySource, exporters, exportFormats } from '@halyard/importers'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type RouteRequest, type ServeRoute, withProgress } from '../../http/routes/serve-route.ts'
 import type { Instant } from '../../instant.ts'
@@ -14,6 +14,7 @@ import { applyImport } from './apply-import.ts'
 import type { ImportPlan, Status } from './import-plan.ts'
 import type { ItemCount, ItemFilter, ListedItem } from './import-store.ts'
 import { type NewImport, planImport, readContent } from './plan-import.ts'
+import { readExported } from './read-exported.ts'
 
 interface Deps {
   readonly database: Database
@@ -92,6 +93,15 @@ export function serveImports(serve: ServeRoute, { database, writes, onCohortWork
     return answer({ status: 204 })
   })
 
+  serve(r.export, ({ project, query }) =>
+    database.read(async tx => {
+      const { format = 'flagd' } = query
+      if (!isFormat(format)) throw invalid('format', 'invalid_choice', `Use one of ${exportFormats.join(', ')}.`)
+      const { document, items } = exporters[format](await readExported(tx, project))
+      return { document, items: items.map(({ key, status, reasons }) => ({ key, status, reasons: [...reasons] })) }
+    }),
+  )
+
   /** Raises `missing`, also when one of the projects cannot be seen. */
   async function getPlan(tx: Stores, actor: Actor, { id }: Organization, planId: string): Promise<ImportPlan> {
     const plan = await tx.imports.findPlan(id, Number(planId), now())
@@ -151,6 +161,8 @@ async function readTargets(
 
 const isVisible = (actor: Actor, { organizationId, targets }: ImportPlan): boolean =>
   targets.every(({ projectId }) => levelInProject(actor, { id: projectId, organizationId }) !== undefined)
+
+const isFormat = (text: string): text is ExportFormat => (exportFormats as readonly string[]).includes(text)
 
 const isStatus = (text: string | undefined): text is Status =>
   text === 'exact' || text === 'approximate' || text === 'refused'
