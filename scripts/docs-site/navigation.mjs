@@ -68,6 +68,7 @@ const sections = [
       'operate/troubleshooting',
     ],
   },
+  { title: 'Migrate', pages: ['launchdarkly', 'posthog'].map(name => `migrate/${name}`) },
   { title: 'Compatibility', pages: ['compatibility/posthog', 'compatibility/migrate-from-posthog'] },
   { title: 'Internals', pages: ['ARCHITECTURE', 'internals/reliability', 'reference/performance'] },
 ]
