@@ -47,6 +47,8 @@ function addConditions(
     if (condition.predicates.some(id => canFail(project, id))) values.add(false)
     if (condition.rollout > 0 || condition.custom !== null)
       for (const value of matchValues(plan, condition)) values.add(value)
+    // People outside of the rollout are off, also when a later condition includes everyone.
+    if (plan.earlyExit && !includesEveryone(condition)) values.add(false)
     const isCertain = filters === 'always' && condition.entity === plan.entity
     if (isCertain && includesEveryone(condition)) return
     if (isCertain && plan.earlyExit) break

@@ -22,9 +22,7 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
       active: flag.active,
       filters: withPayloadTexts(rewrite(flag.filters)),
       ensure_experience_continuity:
-        flag.ensureExperienceContinuity === true ||
-        isServerOnly(flag.filters) ||
-        hasServerOnlyCohort(snapshot, flag.key),
+        flag.ensureExperienceContinuity === true || isServerOnly(flag.filters) || snapshot.isLeftToServer(flag.key),
       bucketing_identifier: flag.bucketingIdentifier ?? null,
     })),
     cohorts: Object.fromEntries(
@@ -42,9 +40,4 @@ function withPayloadTexts(filters: unknown): unknown {
     typeof payload === 'string' ? payload : JSON.stringify(payload),
   ])
   return { ...filters, payloads: Object.fromEntries(texts) }
-}
-
-function hasServerOnlyCohort(snapshot: Snapshot, key: string): boolean {
-  const index = snapshot.indexOf(key)
-  return index !== undefined && snapshot.flags[index]!.plan?.isServerOnly === true
 }

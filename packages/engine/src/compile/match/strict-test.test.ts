@@ -112,6 +112,39 @@ describe('strict operators', () => {
     expect(isServerOnly({ groups: [{ value: false }] })).toBe(true)
   })
 
+  it('leave flags that depend on such flags to the server, and decide them in the order of conditions', () => {
+    const strict = { key: 'seen', type: 'person', operator: 'number_eq', value: 1 }
+    const isOff = { key: '1', type: 'flag', operator: 'flag_evaluates_to', value: false }
+    const variants = [
+      { key: 'first', rollout_percentage: 100 },
+      { key: 'second', rollout_percentage: 0 },
+    ]
+    const filters = {
+      groups: [
+        { properties: [isOff], variant: 'first' },
+        { properties: [], variant: 'second' },
+      ],
+      multivariate: { variants },
+    }
+    const snapshot = compile(
+      {
+        flags: [
+          { id: 1, key: 'parent', active: true, filters: { groups: [{ properties: [strict] }] } },
+          { id: 2, key: 'child', active: true, filters },
+        ],
+        cohorts: [],
+        groupTypes: {},
+        propertyMatchingVersion: 2,
+      },
+      { regex },
+    )
+    const valueFor = (personProperties: Record<string, unknown>) =>
+      snapshot.evaluate({ distinctId: 'a', personProperties }, { now }).get('child')!.value
+    expect(valueFor({})).toBe('first')
+    expect(valueFor({ seen: 1 })).toBe('second')
+    expect(snapshot.isLeftToServer('child')).toBe(true)
+  })
+
   it.each([
     ['text_equals', { a: 1 }, 'filters.groups[0].properties[0].value'],
     ['number_eq', 'many', 'filters.groups[0].properties[0].value'],

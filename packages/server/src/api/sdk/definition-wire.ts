@@ -25,7 +25,8 @@ export function createFlagWire(): FlagWire {
   const known = new WeakMap<Flag, FlagPiece & { readonly isLeftToServer: boolean }>()
   return {
     piece(served, flag) {
-      const isLeftToServer = isServerOnly(flag.filters) || hasServerOnlyCohort(served, flag)
+      // Cohorts and dependencies may change while the flag does not.
+      const isLeftToServer = isServerOnly(flag.filters) || served.snapshot.isLeftToServer(flag.key)
       const made = known.get(flag)
       if (made !== undefined && made.isLeftToServer === isLeftToServer) return made
       const dependencies = dependenciesIn(served)
@@ -35,12 +36,6 @@ export function createFlagWire(): FlagWire {
       return piece
     },
   }
-}
-
-/** Depends on the cohorts, which may change while the flag does not. */
-function hasServerOnlyCohort({ snapshot }: ServedProject, { key }: Flag): boolean {
-  const index = snapshot.indexOf(key)
-  return index !== undefined && snapshot.flags[index]!.plan?.isServerOnly === true
 }
 
 const flagToDefinitionWire = (flag: Flag, isLeftToServer: boolean, dependencies: Dependencies): Properties => ({
