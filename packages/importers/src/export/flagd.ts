@@ -94,7 +94,9 @@ function servedBy({ value, variant, split, bucketing }: Condition, flag: Exporte
       by,
       encoding,
     } = split.bucketing ?? bucketing ?? filters.bucketing ?? { algorithm: '' }
-    const weights = split.variants.map(part => ('weight' in part ? [part.variant, part.weight] : null))
+    const weights = split.variants.map(part =>
+      'variant' in part && 'weight' in part ? [part.variant, part.weight] : null,
+    )
     if (algorithm !== 'flagd' || weights.includes(null)) {
       return notes.refuse('A split would give people other variants, since flagd hashes differently.')
     }
