@@ -57,6 +57,16 @@ const bodies: Readonly<Record<string, (ids: Ids) => unknown>> = {
   [`POST ${flags}/bulk_delete`]: ids => ({ ids: [ids.flag] }),
   [`POST ${flags}/bulk_update`]: ids => ({ ids: [ids.flag], tags: ['changed'] }),
   [`POST ${flags}/replace_tag`]: () => ({ tag: 'gated', replacement: 'changed' }),
+  ...Object.fromEntries(
+    ['', project].flatMap(base => {
+      const manifest = `${base}/openfeature/v0/manifest/flags`
+      return Object.entries({
+        [`POST ${manifest}`]: () => ({ key: 'sneaked-in', type: 'boolean', defaultValue: true }),
+        [`PUT ${manifest}/:key`]: () => ({ key: 'gated', type: 'boolean', description: 'changed' }),
+        [`DELETE ${manifest}/:key`]: () => undefined,
+      })
+    }),
+  ),
   [`POST ${flags}/:id/dashboard`]: () => ({}),
   [`POST ${flags}/:id/enrich_usage_dashboard`]: () => ({}),
   [`POST ${flags}/:id/create_static_cohort_for_flag`]: () => ({}),
@@ -107,6 +117,12 @@ const others: Readonly<Record<string, string>> = {
   [`DELETE ${flags}/:parent_lookup_feature_flag_id/role_access/:id`]: 'who can edit',
   [`PUT ${flags}/:id/access_controls`]: 'who can edit',
   [`PATCH ${flags}/:id/details`]: 'owner and links, which no evaluation reads',
+  [`PUT ${flags}/:id/payload_schema`]: 'what later payloads must match; no evaluation reads it',
+  [`DELETE ${flags}/:id/payload_schema`]: 'what later payloads must match; no evaluation reads it',
+  [`PUT ${flags}/:id/favorite`]: 'a mark of one user',
+  [`DELETE ${flags}/:id/favorite`]: 'a mark of one user',
+  [`POST ${project}/saved_views`]: 'a search that is kept',
+  [`DELETE ${project}/saved_views/:id`]: 'a search that is kept',
   [`POST ${flags}/:id/comments`]: 'adds a comment',
   [`DELETE ${flags}/:id/comments/:comment_id`]: 'removes a comment',
   [`POST ${organization}/imports`]: 'plans an import',
@@ -176,6 +192,7 @@ onEachDatabase('a project that needs approval', dialect => {
       .replace(/scheduled_changes\/:id/, `scheduled_changes/${ids.schedule}`)
       .replace(':set_id', String(ids.set))
       .replace(':request_id', String(ids.request))
+      .replace(':key', 'gated')
       .replace(':id', String(ids.flag))}/`
 
   /** Without the usage dashboard, which is no part of what a flag does. */
