@@ -17,6 +17,7 @@ const { values } = parseArgs({
 
 /** The versions that the converters were written against. */
 const versions = {
+  '@launchdarkly/node-server-sdk': '9.13.7',
   'unleash-client': '6.12.1',
   '@growthbook/growthbook': '1.8.0',
   'flagsmith-nodejs': '8.1.2',

@@ -71,7 +71,7 @@ export async function prove(source: ImportSource, sdk: VendorSdk, seed: number, 
       counts.contexts++
       const here = evaluateHere(snapshot, context, now)
       for (const flag of project.flags) {
-        const expected = evaluateThere(context, flag.sourceId)
+        const expected = await evaluateThere(context, flag.sourceId)
         if (expected === undefined) {
           counts.sdkErrors++
           continue

@@ -24,6 +24,7 @@ const flagsPerDocument = 12
 const keys = Array.from({ length: flagsPerDocument }, (_, index) => `flag-${index}`)
 
 const documents: Readonly<Partial<Record<ImportSource, (random: Random) => RandomDocument>>> = {
+  launchdarkly,
   unleash,
   growthbook,
   flagsmith,
@@ -86,6 +87,85 @@ const documentOf = (document: unknown, flags: readonly (readonly [string, unknow
 function weights(random: Random, count: number, total: number): number[] {
   const cuts = random.list(count - 1, () => random.below(total + 1)).sort((left, right) => left - right)
   return [...cuts, total].map((cut, index) => cut - (cuts[index - 1] ?? 0))
+}
+
+// LaunchDarkly
+
+function launchdarkly(random: Random): RandomDocument {
+  const clause = (): Json => {
+    const shared = { attribute: random.pick([...properties, 'key']), negate: random.chance(0.2) }
+    const op = random.pick([
+      ...['in', 'startsWith', 'endsWith', 'contains', 'matches', 'segmentMatch'],
+      ...['lessThan', 'lessThanOrEqual', 'greaterThan', 'greaterThanOrEqual'],
+      ...['before', 'after', 'semVerEqual', 'semVerLessThan', 'semVerGreaterThan', 'near'],
+    ])
+    if (op === 'in') return { ...shared, op, values: random.some<unknown>([...texts, ...numbers, true], 3) }
+    if (op === 'segmentMatch') return { op, values: random.some(['beta', 'staff'], 2), negate: shared.negate }
+    if (op === 'matches') return { ...shared, op, values: random.some(patterns, 2) }
+    if (op.startsWith('less') || op.startsWith('greater')) return { ...shared, op, values: random.some(numbers, 2) }
+    if (op === 'before' || op === 'after') return { ...shared, op, values: random.some(dates, 2) }
+    if (op.startsWith('semVer')) return { ...shared, op, values: [random.pick(versions)] }
+    return { ...shared, op, values: random.some(texts, 2) }
+  }
+  const clauses = (): Json[] => random.list(1 + random.below(2), clause)
+  const served = (variations: number): Json => {
+    if (random.chance(0.5)) return { variation: random.below(variations) }
+    const shares = weights(random, variations, 100_000).map((weight, variation) => ({ variation, weight }))
+    return {
+      rollout: {
+        variations: random.chance(0.5) ? shares : shares.reverse(),
+        ...(random.chance(0.3) && { bucketBy: random.pick(['plan', 'city', 'key']) }),
+        ...(random.chance(0.3) && { seed: random.below(100) }),
+      },
+    }
+  }
+  const kinds: unknown[][] = [
+    [true, false],
+    [false, true],
+    ['a', 'b', 'c'],
+    [1, 2.5, 30],
+    [{ a: 1 }, { a: 2 }, 'text'],
+  ]
+  const flags = keys.map((key, index): [string, Json] => {
+    const variations = random.pick(kinds)
+    const prerequisite = random.pick(keys)
+    return [
+      key,
+      {
+        key,
+        version: 1,
+        on: random.chance(0.85),
+        salt: `salt-${random.below(1000)}`,
+        variations,
+        offVariation: random.below(variations.length),
+        targets: random.chance(0.3) ? [{ variation: random.below(variations.length), values: ['alice', 'Bob'] }] : [],
+        rules: random.list(random.below(3), number => ({
+          id: `rule-${number}`,
+          clauses: clauses(),
+          ...served(variations.length),
+        })),
+        fallthrough: served(variations.length),
+        prerequisites:
+          index > 0 && random.chance(0.2)
+            ? [{ key: prerequisite === key ? keys[0] : prerequisite, variation: random.below(2) }]
+            : [],
+      },
+    ]
+  })
+  const segment = (key: string): Json => ({
+    key,
+    version: 1,
+    salt: 'salt',
+    included: random.chance(0.5) ? ['alice'] : [],
+    excluded: random.chance(0.5) ? ['bob'] : [],
+    rules: random.list(random.below(3), number => ({
+      id: `rule-${number}`,
+      clauses: clauses().filter(({ op }) => op !== 'segmentMatch' && op !== 'near'),
+    })),
+  })
+  const segments = { beta: segment('beta'), staff: segment('staff') }
+  const reported = flags.map(([key, flag]): [string, Json] => [key, { ...flag, segments }])
+  return documentOf({ flags: Object.fromEntries(flags), segments }, reported)
 }
 
 // Unleash

@@ -5,7 +5,7 @@ import { normalized, type ProofContext } from './halyard-evaluator.ts'
 
 /** The services' own SDKs, evaluating in process. They are installed beside the repository, not into it. */
 
-/** Undefined where the SDK reports an error instead of a value. */
+/** Undefined where the SDK reports an error instead of a value. Some SDKs evaluate asynchronously. */
 export type Evaluate = (context: ProofContext, key: string) => unknown
 
 export interface VendorSdk {
@@ -18,6 +18,7 @@ export interface VendorSdk {
 type Load = (require: NodeJS.Require, document: never) => Evaluate | Promise<Evaluate>
 
 const sdks: Readonly<Partial<Record<ImportSource, readonly [packageName: string, load: Load]>>> = {
+  launchdarkly: ['@launchdarkly/node-server-sdk', loadLaunchDarkly],
   unleash: ['unleash-client', loadUnleash],
   growthbook: ['@growthbook/growthbook', loadGrowthBook],
   flagsmith: ['flagsmith-nodejs', loadFlagsmith],
@@ -38,6 +39,27 @@ export function findSdk(source: ImportSource, directory: string): VendorSdk | un
     return { packageName, version, load: async document => load(require, document as never) }
   } catch {
     return undefined
+  }
+}
+
+interface LaunchDarklyDocument {
+  readonly flags: Readonly<Record<string, object>>
+  readonly segments: Readonly<Record<string, object>>
+}
+
+async function loadLaunchDarkly(require: NodeJS.Require, { flags, segments }: LaunchDarklyDocument): Promise<Evaluate> {
+  const { init } = require('@launchdarkly/node-server-sdk')
+  const { TestData } = require('@launchdarkly/node-server-sdk/integrations')
+  const data = new TestData()
+  // The SDK changes what it is given.
+  for (const segment of Object.values(structuredClone(segments))) data.usePreconfiguredSegment(segment)
+  for (const flag of Object.values(structuredClone(flags))) data.usePreconfiguredFlag(flag)
+  const logger = { error() {}, warn() {}, info() {}, debug() {} }
+  const client = init('sdk', { updateProcessor: data.getFactory(), sendEvents: false, diagnosticOptOut: true, logger })
+  await client.waitForInitialization({ timeout: 10 })
+  return async ({ id, attributes }, key) => {
+    const { value, reason } = await client.variationDetail(key, { kind: 'user', key: id, ...attributes }, null)
+    return reason.kind === 'ERROR' ? undefined : normalized(value)
   }
 }
 

@@ -31,12 +31,8 @@ export function refuseDependents(project: ImportedProject): ImportedProject {
     if (message === undefined || item.status === 'refused') return item
     return { ...item, status: 'refused', reasons: [...item.reasons, { message, path: item.sourceKey }] }
   })
-  return {
-    ...project,
-    flags: flags.ordered,
-    cohorts: cohorts.ordered,
-    items: withInheritedDifferences(flags.ordered, items),
-  }
+  const imported = { ...project, flags: flags.ordered, cohorts: cohorts.ordered }
+  return { ...imported, items: withInheritedDifferences(items, imported) }
 }
 
 function inOrder<Node extends ImportedFlag | ImportedCohort>(
@@ -106,22 +102,29 @@ function usesIn(properties: readonly Property[]): Uses {
   return { flags: [...new Set(idsOf('flag', 'key'))], cohorts: [...new Set(idsOf('cohort', 'value'))] }
 }
 
-/** A flag is at most as exact as what it depends on. Dependencies come first, so that one pass is enough. */
-function withInheritedDifferences(flags: readonly ImportedFlag[], items: readonly ImportItem[]): ImportItem[] {
-  const nameOf = ({ kind, sourceId }: Pick<ImportItem, 'kind' | 'sourceId'>) => `${kind} ${sourceId}`
-  const byName = new Map(items.map(item => [nameOf(item), item]))
-  for (const flag of flags) {
-    const item = byName.get(nameOf({ kind: 'flag', sourceId: flag.sourceId }))
-    if (item === undefined || item.status !== 'exact') continue
-    const uses = usesOf(flag)
-    const used = [
-      ...uses.flags.map(sourceId => byName.get(nameOf({ kind: 'flag', sourceId }))),
-      ...uses.cohorts.map(sourceId => byName.get(nameOf({ kind: 'segment', sourceId }))),
-    ]
-    const cause = used.find(other => other?.status === 'approximate')
-    if (cause === undefined) continue
-    const message = `It depends on the ${cause.kind} "${cause.sourceKey}", which is approximate.`
-    byName.set(nameOf(item), { ...item, status: 'approximate', reasons: [{ message, path: item.sourceKey }] })
+/** What depends on something approximate is approximate as well. */
+function withInheritedDifferences(
+  items: readonly ImportItem[],
+  { flags, cohorts }: Pick<ImportedProject, 'flags' | 'cohorts'>,
+): ImportItem[] {
+  const approximate = new Set(
+    items.flatMap(({ kind, sourceId, status }) => (status === 'approximate' ? [`${kind} ${sourceId}`] : [])),
+  )
+  const inherited = new Map<string, string>()
+  const inherit = (node: string, uses: Uses) => {
+    const used = [...uses.cohorts.map(id => `segment ${id}`), ...uses.flags.map(id => `flag ${id}`)]
+    const from = used.find(name => approximate.has(name))
+    if (from === undefined || approximate.has(node)) return
+    approximate.add(node)
+    inherited.set(node, from)
   }
-  return items.map(item => byName.get(nameOf(item))!)
+  // Dependencies come first.
+  for (const cohort of cohorts) inherit(`segment ${cohort.sourceId}`, usesOfCohort(cohort))
+  for (const flag of flags) inherit(`flag ${flag.sourceId}`, usesOf(flag))
+  return items.map((item): ImportItem => {
+    const from = inherited.get(`${item.kind} ${item.sourceId}`)
+    if (from === undefined) return item
+    const message = `It depends on the ${from.replace(' ', ' "')}", which is approximate.`
+    return { ...item, status: 'approximate', reasons: [...item.reasons, { message, path: item.sourceKey }] }
+  })
 }

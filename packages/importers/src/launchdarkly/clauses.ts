@@ -26,8 +26,16 @@ function convertClause(value: unknown, path: string, context: ClauseContext): Pr
   if (values.length === 0) return verdict.refuse('The clause has no values.', `${path}.values`)
   if (op === 'segmentMatch') return convertSegmentMatch(values, negate === true, path, context)
   const target = subjectOf(value, path, context)
-  const property = { ...target, ...testOf(op, values, path, verdict) }
-  if (negate !== true) return [property]
+  const { type, ...test } = testOf(op, values, path, verdict)
+  const property = { ...target, ...test }
+  if (negate !== true)
+    return type === undefined ? [property] : [{ ...target, operator: 'type_is', value: type }, property]
+  if (type !== undefined) {
+    verdict.differs(
+      'For an attribute of another type, a negated clause matches in LaunchDarkly; here it is converted.',
+      path,
+    )
+  }
   // Without the attribute a clause never matches, negated or not.
   return [
     { ...target, operator: 'is_set', value: 'is_set' },
@@ -108,32 +116,40 @@ const versionOperators: Readonly<Record<string, string>> = {
   semVerGreaterThan: 'version_gt',
 }
 
+interface ClauseTest {
+  readonly operator: string
+  readonly value: unknown
+  /** The only type of attribute that matches; undefined when the operator takes care of it. */
+  readonly type?: 'string' | 'number'
+}
+
 /** A clause matches when any of its values does. */
-function testOf(
-  op: unknown,
-  values: readonly unknown[],
-  path: string,
-  verdict: Verdict,
-): Pick<Property, 'operator' | 'value'> {
+function testOf(op: unknown, values: readonly unknown[], path: string, verdict: Verdict): ClauseTest {
   const name = String(op)
   if (name === 'in') return { operator: 'json_one_of', value: values }
-  if (Object.hasOwn(textOperators, name)) return { operator: textOperators[name]!, value: values.filter(isText) }
-  if (name === 'matches') return { operator: 'text_matches', value: alternatives(values.filter(isText)) }
+  if (Object.hasOwn(textOperators, name)) {
+    return { operator: textOperators[name]!, value: values.filter(isText), type: 'string' }
+  }
+  if (name === 'matches') {
+    return { operator: 'text_matches', value: alternatives(values.filter(isText)), type: 'string' }
+  }
   if (Object.hasOwn(orderOperators, name)) {
     const [operator, extreme] = orderOperators[name]!
     const numbers = values.filter(value => typeof value === 'number')
     if (numbers.length === 0) return verdict.refuse(`${name} needs a number.`, `${path}.values`)
-    return { operator, value: Math[extreme](...numbers) }
+    return { operator, value: Math[extreme](...numbers), type: 'number' }
   }
   if (name === 'before' || name === 'after') {
     const times = values.map(timeOf).filter(time => !Number.isNaN(time))
     if (times.length === 0) return verdict.refuse(`${name} needs a date.`, `${path}.values`)
+    verdict.differs('Text that is no date of RFC 3339 never matches in LaunchDarkly; here other dates do.', path)
     const time = name === 'before' ? Math.max(...times) : Math.min(...times)
     return { operator: `is_date_${name}`, value: new Date(time).toISOString() }
   }
   if (Object.hasOwn(versionOperators, name)) {
     if (values.length > 1) return verdict.refuse(`${name} with several versions has no equivalent.`, `${path}.values`)
-    return { operator: versionOperators[name]!, value: values[0] }
+    verdict.differs('LaunchDarkly reads "2" as the version 2.0.0; here a version has three numbers.', path)
+    return { operator: versionOperators[name]!, value: values[0], type: 'string' }
   }
   return verdict.refuse(`The operator "${name.slice(0, 40)}" is not known.`, `${path}.op`)
 }

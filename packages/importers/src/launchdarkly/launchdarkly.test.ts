@@ -167,18 +167,22 @@ describe('clauses', () => {
   const properties = (more: object, options: ImportOptions = {}) =>
     converted({ rules: [rule({ clauses: [clause(more)] })] }, {}, options).filters?.groups[0]?.properties
 
-  it.each<[string, unknown[], string, unknown]>([
+  it.each<[string, unknown[], string, unknown, type?: string]>([
     ['in', ['a', 5, true], 'json_one_of', ['a', 5, true]],
-    ['startsWith', ['a', 'b'], 'text_starts_with', ['a', 'b']],
-    ['endsWith', ['a'], 'text_ends_with', ['a']],
-    ['contains', ['a'], 'text_contains', ['a']],
-    ['matches', ['^a', 'b$'], 'text_matches', '(?:^a)|(?:b$)'],
-    ['lessThan', [3, 5], 'number_lt', 5],
-    ['greaterThanOrEqual', [3, 5], 'number_gte', 3],
+    ['startsWith', ['a', 'b'], 'text_starts_with', ['a', 'b'], 'string'],
+    ['endsWith', ['a'], 'text_ends_with', ['a'], 'string'],
+    ['contains', ['a'], 'text_contains', ['a'], 'string'],
+    ['matches', ['^a', 'b$'], 'text_matches', '(?:^a)|(?:b$)', 'string'],
+    ['lessThan', [3, 5], 'number_lt', 5, 'number'],
+    ['greaterThanOrEqual', [3, 5], 'number_gte', 3, 'number'],
     ['before', [0], 'is_date_before', '1970-01-01T00:00:00.000Z'],
-    ['semVerGreaterThan', ['2.0.0'], 'version_gt', '2.0.0'],
-  ])('%s', (op, values, operator, value) => {
-    expect(properties({ op, values })).toEqual([{ key: 'plan', type: 'person', operator, value }])
+    ['semVerGreaterThan', ['2.0.0'], 'version_gt', '2.0.0', 'string'],
+  ])('%s', (op, values, operator, value, type) => {
+    const plan = { key: 'plan', type: 'person' }
+    expect(properties({ op, values })).toEqual([
+      ...(type ? [{ ...plan, operator: 'type_is', value: type }] : []),
+      { ...plan, operator, value },
+    ])
   })
 
   it('never match without the attribute, also when they are negated', () => {

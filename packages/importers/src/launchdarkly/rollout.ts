@@ -50,7 +50,16 @@ function readRollout(rollout: JsonRecord, path: string, context: RolloutContext)
     return { variation, upTo: index === parts.length - 1 ? null : percentageOf(sum) }
   })
   const by = isExperiment || !rollout.bucketBy ? 'key' : attributeName(rollout.bucketBy, `${path}.bucketBy`, verdict)
-  const seed = typeof rollout.seed === 'number' ? String(rollout.seed) : `${key}.${salt}`
+  if (by !== 'key') {
+    verdict.differs(
+      `Where "${by}" is neither text nor a whole number, LaunchDarkly serves the first variation; here it is hashed.`,
+      `${path}.bucketBy`,
+    )
+  }
+  if (rollout.seed === 0) {
+    verdict.differs('The seed 0 is no seed for the Node SDK and for this import; other SDKs use it.', `${path}.seed`)
+  }
+  const seed = typeof rollout.seed === 'number' && rollout.seed !== 0 ? String(rollout.seed) : `${key}.${salt}`
   return {
     bucketing: { algorithm: 'launchdarkly', seed, ...(by !== 'key' && { by }) },
     groupType: readKind(rollout.contextKind, path, context),
@@ -82,6 +91,6 @@ export function readVariation(value: unknown, path: string, { variations, verdic
 /** The percentage whose hundredth part is this number, in spite of rounding. */
 export function percentageOf(part: number): number {
   const near = part * 100
-  const step = near * Number.EPSILON
-  return [near, near - step, near + step].find(percentage => percentage / 100 === part) ?? near
+  const step = 2 ** (Math.floor(Math.log2(near)) - 52)
+  return [0, 1, -1, 2, -2].map(steps => near + steps * step).find(percentage => percentage / 100 === part) ?? near
 }
