@@ -3,7 +3,10 @@ import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { definitionRoutes } from './events/definitions.ts'
+import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
+import { savedViewRoutes } from './flag-list/saved-views.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
@@ -31,7 +34,19 @@ import { pluginRoutes } from './plugins/plugins.ts'
 import type { Route } from './route.ts'
 import { changeRoutes } from './sdk/changes.ts'
 import { edgeRoutes } from './sdk/edge.ts'
+import { manifestRoutes } from './typed-flags/manifest.ts'
+import { payloadSchemaRoutes } from './typed-flags/payload-schemas.ts'
 
+export {
+  type Api,
+  ApiError,
+  type ApiFetch,
+  type ApiOptions,
+  createApi,
+  type ItemOf,
+  type RequestOf,
+  urlOf,
+} from './api-client.ts'
 export type {
   ApprovalPolicy,
   ApprovalPolicyWrite,
@@ -53,7 +68,16 @@ export {
   importTargetsMax,
 } from './change-control/imports.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export {
+  type EventDefinition,
+  type PropertyDefinition,
+  type PropertyKind,
+  type PropertyValue,
+  propertyKinds,
+} from './events/definitions.ts'
+export type { ConnectedSdk } from './events/sdk-usage.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
+export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -105,6 +129,7 @@ export {
 } from './organizations/projects.ts'
 export type { RoleAccess } from './organizations/role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
+export type { SignIn } from './organizations/session.ts'
 export type { User, UserBasic } from './organizations/users.ts'
 export type {
   PluginConfig,
@@ -139,6 +164,9 @@ export {
   edgeProjectsMax,
 } from './sdk/edge.ts'
 
+export type { ManifestFlag } from './typed-flags/manifest.ts'
+export { type PayloadSchema, payloadSchemaBytesMax } from './typed-flags/payload-schemas.ts'
+
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
   flags: flagRoutes,
@@ -149,6 +177,7 @@ export const routes = {
   changes: changeRoutes,
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
+  definitions: definitionRoutes,
   edge: edgeRoutes,
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
@@ -160,6 +189,8 @@ export const routes = {
   freezes: freezeRoutes,
   webhooks: webhookRoutes,
   groups: groupRoutes,
+  manifest: manifestRoutes,
+  payloadSchemas: payloadSchemaRoutes,
   imports: importRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,
@@ -173,7 +204,9 @@ export const routes = {
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
   rollback: rollbackRoutes,
+  savedViews: savedViewRoutes,
   scheduledChanges: scheduledChangeRoutes,
+  sdkUsage: sdkUsageRoutes,
   session: sessionRoutes,
   users: userRoutes,
 }

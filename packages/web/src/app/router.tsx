@@ -135,6 +135,16 @@ const playground = createRoute({
   path: '/playground',
   component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
 })
+const tags = createRoute({
+  getParentRoute: () => project,
+  path: '/tags',
+  component: lazyRouteComponent(() => import('../tags/tags-page.tsx'), 'TagsPage'),
+})
+const setup = createRoute({
+  getParentRoute: () => project,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('../setup/setup-page.tsx'), 'SetupPage'),
+})
 const importFlags = createRoute({
   getParentRoute: () => project,
   path: '/import',
@@ -227,6 +237,8 @@ const tree = root.addChildren([
       cohort,
       health,
       playground,
+      tags,
+      setup,
       importFlags,
       settings,
       webhooks,

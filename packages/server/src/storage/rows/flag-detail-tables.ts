@@ -4,6 +4,9 @@ import type { Generated } from 'kysely'
 export interface FlagDetailTables {
   flag_details: FlagDetailsRow
   flag_comments: FlagCommentRow
+  saved_views: SavedViewRow
+  favorite_flags: { project_id: number; user_id: number; flag_id: number }
+  payload_schemas: PayloadSchemaRow
 }
 
 interface FlagDetailsRow {
@@ -22,4 +25,21 @@ interface FlagCommentRow {
   created_by_id: number
   text: string
   created_at: string
+}
+
+export interface SavedViewRow {
+  id: Generated<number>
+  project_id: number
+  user_id: number
+  name: string
+  query: string
+  is_shared: number
+  created_at: string
+}
+
+interface PayloadSchemaRow {
+  flag_id: number
+  project_id: number
+  schema: string
+  updated_at: string
 }
