@@ -85,24 +85,29 @@ function writeCondition(condition: Condition, flag: ExportedFlag, otherwise: Log
 function servedBy({ value, variant, split, bucketing }: Condition, flag: ExportedFlag, { notes }: Context): Logic {
   const { filters } = flag
   const variants = filters.multivariate?.variants ?? []
-  if (variants.length === 0) return value === false ? 'off' : 'on'
-  if (value === false) return notes.refuse('flagd has no rule that turns a flag with variants off.')
+  const isBoolean = variants.length === 0
+  if (value === false && !isBoolean) return notes.refuse('flagd has no rule that turns a flag with variants off.')
   if (split) {
     const {
       algorithm,
       seed = '',
       by,
+      identifier_prefix: prefix = '',
       encoding,
     } = split.bucketing ?? bucketing ?? filters.bucketing ?? { algorithm: '' }
-    const weights = split.variants.map(part =>
-      'variant' in part && 'weight' in part ? [part.variant, part.weight] : null,
-    )
-    if (algorithm !== 'flagd' || weights.includes(null)) {
+    const nameOf = (part: (typeof split.variants)[number]): string => {
+      if ('variant' in part) return part.variant
+      if (!isBoolean) return notes.refuse('flagd has no part of a split that is only on or off beside variants.')
+      return part.value ? 'on' : 'off'
+    }
+    const weights = split.variants.map(part => ('weight' in part ? [nameOf(part), part.weight] : null))
+    if (algorithm !== 'flagd' || prefix !== '' || weights.includes(null)) {
       return notes.refuse('A split would give people other variants, since flagd hashes differently.')
     }
     if (encoding !== 'latin-1' && encoding !== 'utf-16') notes.differs('Text that is not ASCII is hashed differently.')
     return { fractional: [{ cat: [seed, { var: by ?? 'targetingKey' }] }, ...weights] }
   }
+  if (isBoolean) return value === false ? 'off' : 'on'
   const only = variants.find(({ rollout_percentage: share }) => share === 100)?.key
   return variant ?? only ?? notes.refuse('A split would give people other variants, since flagd hashes differently.')
 }
