@@ -1,6 +1,6 @@
 // Builds the server, the dashboard and the docs site. Assumes that everything is installed; `prepare.mjs` decides when to run it.
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { build } from 'esbuild'
 import { build as buildPage } from 'vite'
 import { copyBrowserLibrary } from './browser-library.mjs'
@@ -25,6 +25,12 @@ await buildDocs()
 const bundled = [
   ...Object.keys(metafile.inputs).map(path => join(root, path)),
   ...copyBrowserLibrary(),
-  ...[page].flat().flatMap(({ output }) => output.flatMap(({ moduleIds = [] }) => moduleIds)),
+  ...[page].flat().flatMap(({ output }) =>
+    output.flatMap(({ moduleIds = [], originalFileNames = [] }) => [
+      ...moduleIds,
+      // Fonts, which are no modules.
+      ...originalFileNames.map(name => resolve(packages, 'web', name)),
+    ]),
+  ),
 ]
 writeFileSync(join(dist, 'THIRD-PARTY-LICENSES.txt'), thirdPartyLicenses(bundled))

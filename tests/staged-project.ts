@@ -325,6 +325,37 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
       attempted_at: at,
     })
     .execute()
+  await db
+    .insertInto('saved_views')
+    .values({ project_id, user_id: created_by_id, name: 'Stale', query: 'state=stale', is_shared: 1, created_at: at })
+    .execute()
+  await db.insertInto('favorite_flags').values({ project_id, user_id: created_by_id, flag_id }).execute()
+  await db
+    .insertInto('sign_ins')
+    .values({
+      id: 'staged',
+      user_id: created_by_id,
+      refresh_hash: null,
+      user_agent: 'Firefox',
+      address: '192.0.2.7',
+      created_at: at,
+      expires_at: '2999-01-01T00:00:00.000000Z',
+    })
+    .execute()
+  const seen = { project_id, created_at: at, last_seen_at: at }
+  await db
+    .insertInto('definitions')
+    .values({ ...seen, kind: 'person', name: 'staged', property_type: 'String' })
+    .execute()
+  await db
+    .insertInto('definition_values')
+    .values({ project_id, name: 'method', value: '"card"', last_seen_at: at })
+    .execute()
+  const called = { library: 'posthog-node', version: '5.6.0', calls: 3, first_seen_at: at, last_seen_at: at }
+  await db
+    .insertInto('sdk_usage')
+    .values({ project_id, ...called })
+    .execute()
   await db.deleteFrom('plugin_metrics').execute()
   const hour = { config_id, hour: at, calls: 1, failures: 0, dropped_events: 0, cpu_ms: 0.25, memory_bytes: 9 }
   await db.insertInto('plugin_metrics').values(hour).execute()

@@ -59,6 +59,8 @@ beforeAll(async () => {
     person: { path: `${project}/persons/${person.uuid}`, shows: '1 flag for ada' },
     groups: { path: `${project}/groups`, shows: 'acme' },
     activity: { path: `${project}/activity`, shows: 'created' },
+    tags: { path: `${project}/tags`, shows: 'Rename' },
+    setup: { path: `${project}/setup`, shows: 'npm install posthog-node' },
     settings: { path: `${project}/settings`, shows: 'No secret keys yet' },
     webhooks: { path: `${project}/settings/webhooks`, shows: 'No webhooks yet' },
     'change requests': { path: `${project}/requests`, shows: 'Nothing is waiting for you' },

@@ -94,6 +94,8 @@ describe('plugins', { timeout: 120_000 }, () => {
   it('are written in an editor that shows compile errors', async () => {
     const page = await visit.signedIn(plugins())
     await page.getByRole('button', { name: 'New plugin' }).click()
+    await page.getByRole('textbox', { name: 'Plugin name' }).fill('Untitled plugin')
+    await page.getByRole('button', { name: 'Create plugin' }).click()
     await page.getByRole('heading', { name: 'Untitled plugin', level: 1 }).waitFor()
     await editor(page, 'index.ts').waitFor()
     await expectSound(page)

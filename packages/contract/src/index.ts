@@ -3,7 +3,10 @@ import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { definitionRoutes } from './events/definitions.ts'
+import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
+import { savedViewRoutes } from './flag-list/saved-views.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
 import { dashboardRoutes } from './flags/dashboards.ts'
 import { flagBulkRoutes } from './flags/flag-bulk.ts'
@@ -53,7 +56,16 @@ export {
   importTargetsMax,
 } from './change-control/imports.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export {
+  type EventDefinition,
+  type PropertyDefinition,
+  type PropertyKind,
+  type PropertyValue,
+  propertyKinds,
+} from './events/definitions.ts'
+export type { ConnectedSdk } from './events/sdk-usage.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
+export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'
 export {
   type Cohort,
@@ -105,6 +117,7 @@ export {
 } from './organizations/projects.ts'
 export type { RoleAccess } from './organizations/role-access.ts'
 export type { ResourceAccess, Role, RoleMembership } from './organizations/roles.ts'
+export type { SignIn } from './organizations/session.ts'
 export type { User, UserBasic } from './organizations/users.ts'
 export type {
   PluginConfig,
@@ -149,6 +162,7 @@ export const routes = {
   changes: changeRoutes,
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
+  definitions: definitionRoutes,
   edge: edgeRoutes,
   environments: environmentRoutes,
   flagBulk: flagBulkRoutes,
@@ -173,7 +187,9 @@ export const routes = {
   roleAccess: roleAccessRoutes,
   roles: roleRoutes,
   rollback: rollbackRoutes,
+  savedViews: savedViewRoutes,
   scheduledChanges: scheduledChangeRoutes,
+  sdkUsage: sdkUsageRoutes,
   session: sessionRoutes,
   users: userRoutes,
 }

@@ -21,6 +21,7 @@ import { servePolicies } from './features/approvals/policy-routes.ts'
 import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
+import { serveDefinitions } from './features/definitions/definition-routes.ts'
 import { serveEnvironments } from './features/environments/environment-routes.ts'
 import type { Ingest } from './features/events/ingest/ingest.ts'
 import { serveIngest } from './features/events/ingest-routes.ts'
@@ -49,7 +50,9 @@ import { servePlugins } from './features/plugins/plugin-routes.ts'
 import type { PluginSystem } from './features/plugins/plugin-system.ts'
 import { serveProjects } from './features/projects/project-routes.ts'
 import { serveRollback } from './features/rollback/rollback-routes.ts'
+import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
+import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
@@ -161,7 +164,8 @@ export function createApp({
   serveFlagVersions(serve, { database, writes, now })
   serveBulkFlags(serve, { database, writes, now })
   serveSchedules(serve, { database, writes, now })
-  serveFlagList(serve, { database, changes, writes, now })
+  serveFlagList(serve, { database, changes, snapshots: serving.snapshots, writes, now })
+  serveSavedViews(serve, { database, now })
   serveRollback(serve, { database, now })
   serveDashboards(serve, { database, now })
   serveEvaluation(serve, { database, ...serving, now })
@@ -177,6 +181,8 @@ export function createApp({
   serveIngest(app, ingest)
   servePersons(serve, { database, now })
   serveGroups(serve, { database, now })
+  serveDefinitions(serve, { database })
+  serveSdkUsage(serve, { database })
   servePluginConfigs(serve, { database, secretBox: plugins.secretBox, wake: plugins.wake, now })
   serveStreams(app, serving)
   serveChanges(app, serve, { authenticator, changes })

@@ -10,6 +10,9 @@ import { warmUp } from './evaluation/warm-up.ts'
 import { createGatedWrites } from './features/approvals/gated-writes.ts'
 import { changeRequestJob } from './features/approvals/requests/run-requests.ts'
 import { createCohortWork } from './features/cohorts/members/cohort-work.ts'
+import type { Email } from './features/emails/email.ts'
+import { emailJob } from './features/emails/send-emails.ts'
+import { createSmtpTransport, senderOf } from './features/emails/smtp-transport.ts'
 import { createIngest, type Ingest } from './features/events/ingest/ingest.ts'
 import { createIngestMetrics } from './features/events/ingest/ingest-metrics.ts'
 import { trimEvents } from './features/events/trim-events.ts'
@@ -27,6 +30,7 @@ import { findSecretKey } from './features/plugins/secrets/secret-key.ts'
 import { createEventLabels } from './features/rollback/event-labels.ts'
 import { rollbackJob } from './features/rollback/roll-back.ts'
 import { scheduleJob } from './features/schedules/run-schedules.ts'
+import { startWritingSdkCalls } from './features/sdk-usage/write-sdk-calls.ts'
 import { webhookJob } from './features/webhooks/deliver-webhooks.ts'
 import { callInProcess } from './http/server/call-in-process.ts'
 import { type Instant, instantOf } from './instant.ts'
@@ -126,6 +130,10 @@ export async function createHalyard(
         throw error
       })
     }
+    const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
+    const { smtpUrl, publicUrl } = config
+    const emails = smtpUrl && publicUrl ? await createSmtpTransport(smtpUrl, senderOf(config, publicUrl)) : undefined
+    const emailBox = emails && createSecretBox(secretKey)
     const memory = createStoreMemory()
     changes.subscribe(
       () => {},
@@ -133,7 +141,7 @@ export async function createHalyard(
     )
     const database: Database = createSqlDatabase(
       storage,
-      (db, end) => sqlStores(db, end, memory, config),
+      (db, end) => sqlStores(db, end, memory, config, emailBox),
       announce,
       storage.writersMax,
     )
@@ -146,7 +154,6 @@ export async function createHalyard(
       bodiesBytesMax: config.bodiesBytesMax,
     })
     const passwords = createPasswords(config.passwordCost)
-    const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
     const firstCredentials = createFirstCredentials(database, passwords, createSecretBox(secretKey))
     const operatorChoices = { email: config.ownerEmail, password: config.ownerPassword, key: config.bootstrapKey }
     const firstOwner = await bootstrap(
@@ -184,6 +191,7 @@ export async function createHalyard(
       pipeline: plugins.runtime.events,
       observer: createIngestMetrics(metrics.registry, log, () => ingest.waiting),
       eventsWaitingMax: config.eventsWaitingMax,
+      noteLibrary: serving.sdkCalls.noteLibrary,
       labelsOf: createEventLabels(token => serving.snapshots.known(token)?.flags),
       now,
     })
@@ -242,6 +250,11 @@ export async function createHalyard(
       )
     }
 
+    const onEmailFailure = ({ id, recipient, attempts }: Email, error: unknown, isFinal: boolean) =>
+      log.warn(
+        { event: isFinal ? 'email_given_up' : 'email_failed', err: error, email: id, recipient, attempts },
+        'an email could not be sent',
+      )
     const jobs = createJobRunner({
       database,
       node,
@@ -255,6 +268,7 @@ export async function createHalyard(
           log.warn({ err: error, changeRequest: request.id }, 'a change request could not be applied'),
         ),
         webhookJob({ outgoing, secretBox: plugins.secretBox }),
+        ...(emails && publicUrl ? [emailJob({ transport: emails, publicUrl, onFailure: onEmailFailure })] : []),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
       ],
       now,
@@ -263,6 +277,12 @@ export async function createHalyard(
       onRun: createJobMetrics(metrics.registry),
     })
 
+    const sdkCalls = startWritingSdkCalls({
+      calls: serving.sdkCalls,
+      database,
+      now,
+      onError: error => log.warn({ event: 'sdk_usage_failed', err: error }, 'the calls of SDKs were not counted'),
+    })
     const warming = warmUp({
       database,
       snapshots: serving.snapshots,
@@ -291,9 +311,11 @@ export async function createHalyard(
         serving.beginClosing()
         await app.close()
         await ingest.drained()
+        await sdkCalls.close()
         await scanner.close()
         await jobs.close()
         await outgoing.close()
+        emails?.close()
         await plugins.close()
         clearInterval(poll)
         serving.close()

@@ -1,6 +1,7 @@
 import { createDefinitions, type Definitions } from './api/sdk/definitions.ts'
 import { createEvaluationCounts, type EvaluationCounts } from './api/sdk/evaluation-counts.ts'
 import { createSdkAccess, type SdkAccess } from './api/sdk/sdk-access.ts'
+import { createSdkCalls, type SdkCalls } from './api/sdk/sdk-calls.ts'
 import { createSdkEvaluation, type SdkEvaluation } from './api/sdk/sdk-evaluation.ts'
 import { createStreams, type Streams } from './api/streams/streams.ts'
 import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
@@ -32,6 +33,7 @@ export interface Serving {
   readonly access: SdkAccess
   readonly streams: Streams
   readonly counts: EvaluationCounts
+  readonly sdkCalls: SdkCalls
   /** For large request bodies of all clients. */
   readonly bodyMemory: BodyMemoryBudget
   /** From now on responses ask clients to open a new connection, elsewhere. */
@@ -86,6 +88,7 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
   })
   const actors = createActorCache(source.findActor, changes, now)
   const counts = createEvaluationCounts()
+  const sdkCalls = createSdkCalls()
   const evaluator = createEvaluator(source.subjects)
   const evaluation = createSdkEvaluation({ snapshots, evaluator, counts })
   const definitions = createDefinitions()
@@ -99,6 +102,7 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
     actors,
     evaluator,
     counts,
+    sdkCalls,
     evaluation,
     definitions,
     access,

@@ -8,6 +8,8 @@ import type { CohortStore } from './features/cohorts/cohort-store.ts'
 import type { CohortJobStore } from './features/cohorts/members/cohort-job-store.ts'
 import type { CohortMemberStore } from './features/cohorts/members/cohort-member-store.ts'
 import type { DashboardStore } from './features/dashboards/dashboard-store.ts'
+import type { DefinitionStore } from './features/definitions/definition-store.ts'
+import type { EmailStore } from './features/emails/email-store.ts'
 import type { EnvironmentStore } from './features/environments/environment-store.ts'
 import type { ReceivedBatchStore } from './features/events/ingest/received-batch-store.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
@@ -17,6 +19,7 @@ import type { FlagStore } from './features/flags/flag-store.ts'
 import type { FreezeStore } from './features/freezes/freeze-store.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
 import type { SignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.ts'
+import type { SignInStore } from './features/identity/sign-in/sign-in-store.ts'
 import type { ImportStore } from './features/imports/import-store.ts'
 import type { OrganizationStore } from './features/organizations/organization-store.ts'
 import type { GroupStore } from './features/persons/group-store.ts'
@@ -27,7 +30,9 @@ import type { PluginReleaseStore } from './features/plugins/releases/plugin-rele
 import type { PluginWorkStore } from './features/plugins/runtime/plugin-work-store.ts'
 import type { ProjectStore } from './features/projects/project-store.ts'
 import type { MetricStore } from './features/rollback/metric-store.ts'
+import type { SavedViewStore } from './features/saved-views/saved-view-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
+import type { SdkUsageStore } from './features/sdk-usage/sdk-usage-store.ts'
 import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
@@ -45,6 +50,8 @@ export interface Stores {
   readonly cohortMembers: CohortMemberStore
   readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
+  readonly emails: EmailStore
+  readonly definitions: DefinitionStore
   readonly environments: EnvironmentStore
   readonly eventCounts: EventCountStore
   readonly flagDetails: FlagDetailsStore
@@ -65,7 +72,10 @@ export interface Stores {
   readonly policies: PolicyStore
   readonly projects: ProjectStore
   readonly receivedBatches: ReceivedBatchStore
+  readonly savedViews: SavedViewStore
+  readonly sdkUsage: SdkUsageStore
   readonly signInFailures: SignInFailureStore
+  readonly signIns: SignInStore
   readonly schedules: ScheduleStore
   readonly usage: UsageStore
   readonly webhooks: WebhookStore

@@ -66,6 +66,8 @@ export interface ActorKey {
   readonly projectIds: readonly number[]
   readonly organizationIds: readonly string[]
   readonly isSession: boolean
+  /** The sign-in that a session belongs to. */
+  readonly signInId?: string | null
   readonly expiresAt: Instant | null
 }
 

@@ -1,7 +1,9 @@
 import '@mantine/core/styles.css'
 import '@mantine/notifications/styles.css'
 import './app/app.css'
+import './app/fonts.css'
 import { setNonce } from 'get-nonce'
+import { resumeSession } from './api/resume-session.ts'
 import { createSession } from './api/session.ts'
 import { shareSession } from './api/share-session.ts'
 import { createAppRoot } from './app/app-root.tsx'
@@ -18,6 +20,7 @@ async function start(): Promise<void> {
   const isShared = shareSession(session, new BroadcastChannel('halyard.session'))
   const language = preferredLanguage()
   const [messages] = await Promise.all([loadMessages(language), isShared])
+  if (!session.current()) await resumeSession(session)
   const root = createAppRoot(session, { language, messages }, nonce)
   const openApp = async () => (await import('./app/start-app.tsx')).startApp(root)
   if (session.current() || window.location.pathname.startsWith('/signup/')) return openApp()

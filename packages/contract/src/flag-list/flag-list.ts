@@ -1,4 +1,5 @@
 import Type, { type Static } from 'typebox'
+import { Check } from '../flags/flag-details.ts'
 import { Page, pageQuery } from '../page.ts'
 import { inProject, route } from '../route.ts'
 import { Instant, Nullable, ProjectParams } from '../schema.ts'
@@ -67,8 +68,9 @@ const FlagUsage = Type.Object(
       description: `Evaluations per day (UTC) of the last ${flagUsageDays} days, oldest first; today is partial.`,
       examples: [[0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 5, 2]],
     }),
+    checks: Type.Array(Check, { description: 'Health checks that the flag does not pass.', examples: [['stale']] }),
   },
-  { title: 'FlagUsage', description: 'How often a flag was evaluated lately.' },
+  { title: 'FlagUsage', description: 'How often a flag was evaluated lately, and whether it needs attention.' },
 )
 
 const TagCount = Type.Object(
@@ -111,6 +113,7 @@ export const flagListRoutes = {
       ),
       deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted flags instead.' })),
       archived: Type.Optional(Type.Boolean({ description: '`true` lists the archived flags instead.' })),
+      favorite: Type.Optional(Type.Boolean({ description: '`true` lists only favorites of the caller.' })),
     }),
     answers: { 200: Page(FlagSummary) },
   }),
@@ -119,7 +122,7 @@ export const flagListRoutes = {
     path: `${flags}/recent_usage`,
     tag,
     operationId: 'listFeatureFlagUsage',
-    summary: 'Get the last evaluation and the daily evaluations of flags',
+    summary: 'Get the last evaluation, the daily evaluations and the failed health checks of flags',
     description: 'Ids that do not exist in the project are left out.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,

@@ -83,7 +83,7 @@ export type UsedBy = Static<typeof UsedBy>
 
 export const healthChecks = ['stale', 'never_evaluated', 'constant', 'fully_rolled_out', 'no_owner', 'expired'] as const
 export type HealthCheck = (typeof healthChecks)[number]
-const Check = Type.Union(
+export const Check = Type.Union(
   [
     Type.Literal('stale'),
     Type.Literal('never_evaluated'),

@@ -1,4 +1,4 @@
-import Type from 'typebox'
+import Type, { type Static } from 'typebox'
 import { asUser, open, route } from '../route.ts'
 import { Instant } from '../schema.ts'
 import { UserBasic } from './users.ts'
@@ -15,6 +15,21 @@ export const Session = Type.Object(
   },
   { title: 'Session', description: 'A sign-in.' },
 )
+
+const SignIn = Type.Object(
+  {
+    id: Type.String({ description: 'Id of the sign-in.', examples: ['5fG6hJ7kL8n0pQ1rS2tU3v'] }),
+    user_agent: Type.String({ description: 'The browser that signed in.', examples: ['Mozilla/5.0 Firefox/140.0'] }),
+    address: Type.String({ description: 'Its address when it signed in.', examples: ['192.0.2.7'] }),
+    created_at: Instant('When the user signed in.'),
+    last_used_at: Instant('When it was last used, within an hour.'),
+    expires_at: Instant('When the password is needed again.'),
+    is_remembered: Type.Boolean({ description: 'Whether the user chose to stay signed in.', examples: [true] }),
+    is_current: Type.Boolean({ description: 'Whether it is the sign-in of this request.', examples: [true] }),
+  },
+  { title: 'SignIn', description: 'A browser in which the user is signed in.' },
+)
+export type SignIn = Static<typeof SignIn>
 
 const tag = 'Sign-in'
 const InviteTokenParams = Type.Object({
@@ -47,8 +62,53 @@ export const sessionRoutes = {
         description: 'Password of the user.',
         examples: ['correct horse battery staple'],
       }),
+      remember: Type.Optional(
+        Type.Boolean({
+          description:
+            'Stay signed in for 30 days: sets an `HttpOnly` cookie that only `/api/session/resume/` accepts.',
+          examples: [false],
+        }),
+      ),
     }),
     answers: { 200: Session },
+  }),
+  resume: route({
+    method: 'POST',
+    path: '/api/session/resume',
+    tag,
+    operationId: 'resumeSession',
+    summary: 'Continue a sign-in with the cookie of a browser that stays signed in',
+    description:
+      'Returns a new personal API key that expires after 12 hours. Requests of other sites are rejected (403).',
+    access: open,
+    answers: { 200: Session },
+  }),
+  listSignIns: route({
+    method: 'GET',
+    path: '/api/users/@me/sign_ins',
+    tag,
+    operationId: 'listSignIns',
+    summary: 'List the browsers in which the caller is signed in',
+    description: 'Newest first, at most 50.',
+    access: asUser('user:read'),
+    answers: { 200: Type.Array(SignIn) },
+  }),
+  revokeSignIn: route({
+    method: 'DELETE',
+    path: '/api/users/@me/sign_ins/:sign_in_id',
+    tag,
+    operationId: 'revokeSignIn',
+    summary: 'Sign out another browser',
+    description: 'Its keys are revoked at once, and its cookie is worthless.',
+    access: asUser('user:write'),
+    params: Type.Object({
+      sign_in_id: Type.String({
+        pattern: '^[0-9A-Za-z]{22}$',
+        description: 'Id of the sign-in.',
+        examples: ['5fG6hJ7kL8n0pQ1rS2tU3v'],
+      }),
+    }),
+    answers: { 204: null },
   }),
   logout: route({
     method: 'POST',

@@ -3,6 +3,7 @@ import type { DefinitionsBody } from '../api/sdk/definitions.ts'
 import type { EvaluationCounts, FallbackReason } from '../api/sdk/evaluation-counts.ts'
 import { type EvaluationUrl, parseEvaluationUrl } from '../api/sdk/evaluation-url.ts'
 import { credentialOf } from '../api/sdk/sdk-access.ts'
+import type { SdkCalls } from '../api/sdk/sdk-calls.ts'
 import type { SdkEvaluation, SdkResult } from '../api/sdk/sdk-evaluation.ts'
 import { traceEvaluation } from '../api/sdk/trace-evaluation.ts'
 import { memoizeByKey } from '../concurrency/memoize-by-key.ts'
@@ -35,6 +36,7 @@ interface Deps {
   /** The definitions that the key can read, when everything about key and token is in memory. */
   readonly knownDefinitions: (key: string, token: string, withCohorts: boolean) => KnownDefinitions | undefined
   readonly counts: EvaluationCounts
+  readonly sdkCalls: Pick<SdkCalls, 'note'>
   readonly bodyMemory: Pick<BodyMemoryBudget, 'countInflate'>
   readonly shedder: Pick<LoadShedder, 'admitEvaluation'>
   readonly requests: RequestMetrics
@@ -152,6 +154,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     const encoding = decideEncoding(serialized.to - serialized.from, headers['accept-encoding'])
     if (encoding === 'later') return leave('large')
     const body = encoding === 'gzip' || encoding === 'br' ? compressIn(buffer, serialized, encoding) : serialized
+    deps.sdkCalls.note(result.served.project.id, headers, url.query.ver)
     counts.addSeconds((performance.now() - begun) / 1000)
     return finish(head, received, requestId, 200, evaluationHeads[encoding], body, result.served.project.id)
   }
@@ -165,6 +168,7 @@ export function createEvaluationFastPath(deps: Deps): FastPath {
     const { json } = known.body
     const encoding = status === 304 ? 'small' : decideEncoding(json.length, head.headers['accept-encoding'])
     if (encoding === 'later') return leave('large')
+    deps.sdkCalls.note(known.served.project.id, head.headers)
     if (status === 304) counts.addUnchanged()
     else counts.addDefinitions()
     const content = encoding === 'gzip' || encoding === 'br' ? compressedBody(json, encoding) : json

@@ -1,7 +1,10 @@
 import type { Generated } from 'kysely'
 import type { ApprovalTables } from './rows/approval-tables.ts'
 import type { ChangeControlTables } from './rows/change-control-tables.ts'
+import type { DefinitionTables } from './rows/definition-tables.ts'
+import type { EmailTables } from './rows/email-tables.ts'
 import type { FlagDetailTables } from './rows/flag-detail-tables.ts'
+import type { IdentityTables } from './rows/identity-tables.ts'
 import type { ImportTables } from './rows/import-tables.ts'
 import type { PluginTables } from './rows/plugin-tables.ts'
 import type { WebhookTables } from './rows/webhook-tables.ts'
@@ -14,7 +17,10 @@ export interface Tables
   extends PluginTables,
     ApprovalTables,
     ChangeControlTables,
+    DefinitionTables,
+    EmailTables,
     FlagDetailTables,
+    IdentityTables,
     ImportTables,
     WebhookTables {
   users: UserRow
@@ -142,6 +148,7 @@ export interface ApiKeyRow {
   scoped_teams: string
   scoped_organizations: string
   is_session: number
+  sign_in_id: string | null
   created_at: string
   last_used_at: string | null
   expires_at: string | null

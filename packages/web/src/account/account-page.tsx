@@ -12,6 +12,7 @@ import { fieldProblem } from '../ui/feedback/problem-text.ts'
 import { Loaded, ProblemAlert } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { NewKey } from './new-key.tsx'
+import { SignIns } from './sign-ins.tsx'
 
 export function AccountPage() {
   const t = useMessages()
@@ -22,6 +23,7 @@ export function AccountPage() {
         {user => (
           <Stack gap="xl">
             <Profile user={user} />
+            <SignIns />
             <Keys />
           </Stack>
         )}

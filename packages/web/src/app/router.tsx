@@ -140,6 +140,16 @@ const importFlags = createRoute({
   path: '/import',
   component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
 })
+const tags = createRoute({
+  getParentRoute: () => project,
+  path: '/tags',
+  component: lazyRouteComponent(() => import('../tags/tags-page.tsx'), 'TagsPage'),
+})
+const setup = createRoute({
+  getParentRoute: () => project,
+  path: '/setup',
+  component: lazyRouteComponent(() => import('../setup/setup-page.tsx'), 'SetupPage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -228,6 +238,8 @@ const tree = root.addChildren([
       health,
       playground,
       importFlags,
+      tags,
+      setup,
       settings,
       webhooks,
       requests,

@@ -2,7 +2,6 @@ import { checkCohort, type Issue } from '@halyard/engine'
 import { Alert, Collapse, JsonInput, Stack, Title } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMemo, useState } from 'react'
-import { usePersonPropertyNames } from '../flags/editor/conditions/use-person-properties.ts'
 import { regex } from '../flags/editor/draft-definitions.ts'
 import { translateIssue } from '../flags/editor/draft-problems.ts'
 import { type Editing, EditingContext } from '../flags/editor/editor-context.ts'
@@ -30,7 +29,6 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
   // Keeps its own state: on the wire a group with one filter collapses into that filter.
   const [tree, setTree] = useState(() => readTree(filters))
   const [isJsonOpen, json] = useDisclosure(tree === undefined)
-  const seen = usePersonPropertyNames(projectId)
   const editing = useMemo(
     (): Editing => ({
       isCohort: true,
@@ -41,11 +39,11 @@ export function CohortFilters({ projectId, cohortId, filters, problems, onChange
       groupTypes: project?.group_types ?? {},
       variantKeys: [],
       groupTypeIndex: null,
-      propertyNames: [...new Set([...propertyNames(cohorts), ...seen])].sort(),
+      propertyNames: propertyNames(cohorts),
       problemsAt: path =>
         problems.filter(problem => problem.path.startsWith(path)).map(problem => translateIssue(t, problem).message),
     }),
-    [t, cohorts, cohortId, project, projectId, seen, problems],
+    [t, cohorts, cohortId, project, projectId, problems],
   )
   const build = (next: FilterTree) => {
     setTree(next)

@@ -15,12 +15,12 @@ const colors: Readonly<Record<HealthCheck, string>> = {
 export const healthChecks = Object.keys(colors) as HealthCheck[]
 
 /** The checks that a flag does not pass. */
-export function HealthBadges({ checks }: { checks: readonly HealthCheck[] }) {
+export function HealthBadges({ checks, size = 'md' }: { checks: readonly HealthCheck[]; size?: 'sm' | 'md' }) {
   const t = useMessages()
   return (
     <Group gap={4} component="span">
       {checks.map(check => (
-        <Badge key={check} variant="light" color={colors[check]} radius="sm" title={t.health.hints[check]}>
+        <Badge key={check} size={size} variant="light" color={colors[check]} radius="sm" title={t.health.hints[check]}>
           {t.health.checks[check]}
         </Badge>
       ))}

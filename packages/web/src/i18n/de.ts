@@ -18,6 +18,8 @@ import { shell } from './de/shell.de.ts'
 import { health } from './de/tools/health.de.ts'
 import { imports } from './de/tools/imports.de.ts'
 import { playground } from './de/tools/playground.de.ts'
+import { setup } from './de/tools/setup.de.ts'
+import { views } from './de/tools/views.de.ts'
 import type { Messages } from './en.ts'
 
 /** All German messages, loaded on demand in one chunk. */
@@ -39,6 +41,8 @@ export const de: Messages = {
   ...cohorts,
   ...imports,
   ...playground,
+  ...setup,
+  ...views,
   ...plugins,
   ...approvals,
   ...environments,

@@ -18,6 +18,8 @@ import { shell } from './en/shell.en.ts'
 import { health } from './en/tools/health.en.ts'
 import { imports } from './en/tools/imports.en.ts'
 import { playground } from './en/tools/playground.en.ts'
+import { setup } from './en/tools/setup.en.ts'
+import { views } from './en/tools/views.en.ts'
 
 /** All English messages. A translation has the same shape: a missing message does not compile. */
 export const en = {
@@ -38,6 +40,8 @@ export const en = {
   ...cohorts,
   ...imports,
   ...playground,
+  ...setup,
+  ...views,
   ...plugins,
   ...approvals,
   ...environments,

@@ -1,8 +1,9 @@
 import { routes } from '@halyard/contract'
 import { Alert, Anchor, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { isProblem } from '../api/problem.ts'
+import { resumeSession, staysSignedIn } from '../api/resume-session.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { useServices } from '../services/services.ts'
 import { useMe } from '../services/session-queries.ts'
@@ -14,7 +15,14 @@ import { goToSignIn } from './sign-in-path.ts'
 /** When the session expires, asks for the password over the page, which keeps everything that was typed into it. */
 export function SignInAgain() {
   const email = useMe().data?.email
-  return email === undefined ? null : <PasswordDialog email={email} />
+  const { session } = useServices()
+  const queries = useQueryClient()
+  const [isResuming, setIsResuming] = useState(staysSignedIn)
+  useEffect(() => {
+    if (!isResuming) return
+    resumeSession(session).then(isResumed => (isResumed ? queries.invalidateQueries() : setIsResuming(false)))
+  }, [isResuming, session, queries])
+  return email === undefined || isResuming ? null : <PasswordDialog email={email} />
 }
 
 function PasswordDialog({ email }: { email: string }) {
@@ -23,7 +31,7 @@ function PasswordDialog({ email }: { email: string }) {
   const queries = useQueryClient()
   const [password, setPassword] = useState('')
   const signIn = useMutation({
-    mutationFn: () => call(routes.session.login, { body: { email, password } }),
+    mutationFn: () => call(routes.session.login, { body: { email, password, remember: staysSignedIn() } }),
     onSuccess: ({ api_key, expires_at }) => {
       session.begin({ key: api_key, expiresAt: expires_at })
       return queries.invalidateQueries()

@@ -1,8 +1,9 @@
 import { routes } from '@halyard/contract'
-import { Alert, Button, Code, Paper, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Checkbox, Code, Paper, Stack, Text, Title } from '@mantine/core'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import type { Call } from '../api/client.ts'
 import { isProblem } from '../api/problem.ts'
+import { markStayingSignedIn } from '../api/resume-session.ts'
 import type { Session } from '../api/session.ts'
 import { useMessages } from '../i18n/language.tsx'
 import { problemText } from '../ui/feedback/problem-text.ts'
@@ -15,6 +16,7 @@ export function SignInPage({ call, session }: { call: Call; session: Session }) 
   const t = useMessages()
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
+  const [stays, setStays] = useState(false)
   const [error, setError] = useState<unknown>(null)
   const [isBusy, setIsBusy] = useState(false)
   const field = useRef<HTMLInputElement>(null)
@@ -27,7 +29,8 @@ export function SignInPage({ call, session }: { call: Call; session: Session }) 
     setIsBusy(true)
     setError(null)
     try {
-      const { api_key, expires_at } = await call(routes.session.login, { body: { email, password } })
+      const { api_key, expires_at } = await call(routes.session.login, { body: { email, password, remember: stays } })
+      markStayingSignedIn(stays)
       session.begin({ key: api_key, expiresAt: expires_at })
     } catch (problem) {
       setError(problem)
@@ -72,6 +75,7 @@ export function SignInPage({ call, session }: { call: Call; session: Session }) 
               value={password}
               onChange={event => setPassword(event.currentTarget.value)}
             />
+            <Checkbox label={t.signIn.stay} checked={stays} onChange={event => setStays(event.currentTarget.checked)} />
             <Button type="submit" fullWidth loading={isBusy}>
               {t.signIn.submit}
             </Button>

@@ -9,6 +9,7 @@ import {
   CheckIcon,
   CircleIcon,
   ClockIcon,
+  CodeIcon,
   FlagIcon,
   GearIcon,
   LayersIcon,
@@ -19,6 +20,7 @@ import {
   ShieldIcon,
   SnowflakeIcon,
   TableIcon,
+  TagIcon,
   UsersIcon,
 } from '../ui/icons.tsx'
 import classes from './shell.module.css'
@@ -35,6 +37,7 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
   const inProject: Entry[] = [
     { to: '/project/$projectId/flags', label: t.shell.flags, Icon: FlagIcon },
     { to: '/project/$projectId/requests', label: t.requests.nav, Icon: CheckIcon },
+    { to: '/project/$projectId/tags', label: t.tagsPage.title, Icon: TagIcon },
     { to: '/project/$projectId/health', label: t.shell.health, Icon: PulseIcon },
     { to: '/project/$projectId/debugger', label: t.shell.debugger, Icon: QuestionIcon },
     { to: '/project/$projectId/playground', label: t.shell.playground, Icon: TableIcon },
@@ -42,6 +45,7 @@ export function useEntries(): { inProject: Entry[]; inOrganization: Entry[] } {
     { to: '/project/$projectId/persons', label: t.shell.persons, Icon: PersonIcon },
     { to: '/project/$projectId/groups', label: t.shell.groups, Icon: BuildingIcon },
     { to: '/project/$projectId/activity', label: t.shell.activity, Icon: ClockIcon },
+    { to: '/project/$projectId/setup', label: t.setup.title, Icon: CodeIcon },
     { to: '/project/$projectId/settings', label: t.shell.projectSettings, Icon: GearIcon },
   ]
   const inOrganization: Entry[] = [

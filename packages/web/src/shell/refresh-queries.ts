@@ -10,6 +10,7 @@ const kindsOf: Readonly<Record<string, readonly string[]>> = {
   schedule: ['schedules', 'flag-history', 'activity'],
   change_request: ['change-requests', 'approval-policies', 'freezes', 'gate', 'flag-history', 'activity'],
   plugin: ['plugins', 'plugin-configs'],
+  sdk: ['connected-sdks'],
 }
 const allKinds = new Set(Object.values(kindsOf).flat())
 

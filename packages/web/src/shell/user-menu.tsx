@@ -2,6 +2,7 @@ import { routes } from '@halyard/contract'
 import { Avatar, Menu, Text, UnstyledButton, useMantineColorScheme, VisuallyHidden } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { markStayingSignedIn } from '../api/resume-session.ts'
 import { type Language, languageNames } from '../i18n/choose-language.ts'
 import { useLanguage, useMessages } from '../i18n/language.tsx'
 import { useServices } from '../services/services.ts'
@@ -93,6 +94,7 @@ function useSignOut() {
   const { call, session } = useServices()
   return async () => {
     await call(routes.session.logout, {}).catch(() => {})
+    markStayingSignedIn(false)
     session.end('signed-out')
   }
 }

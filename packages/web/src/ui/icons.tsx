@@ -53,6 +53,9 @@ export const ClockIcon = icon(
   </>,
 )
 export const PlugIcon = icon(<path d="M9 3v5M15 3v5M6 8h12v3a6 6 0 0 1-12 0V8Zm6 9v4" />)
+export const CodeIcon = icon(<path d="m8 8-4 4 4 4M16 8l4 4-4 4M13.5 5l-3 14" />)
+export const TagIcon = icon(<path d="M4 4h8l8 8-8 8-8-8V4Zm4 4v.1" />)
+export const BookmarkIcon = icon(<path d="M7 4h10v16l-5-4-5 4V4Z" />)
 export const LayersIcon = icon(<path d="m12 3 9 5-9 5-9-5 9-5ZM3 12.5l9 5 9-5M3 17l9 5 9-5" />)
 export const SnowflakeIcon = icon(
   <path d="M12 2v20M3.5 7l17 10M20.5 7l-17 10M9.5 3.5 12 6l2.5-2.5M9.5 20.5 12 18l2.5 2.5" />,
@@ -108,3 +111,9 @@ export const KeyboardIcon = icon(
     <path d="M7 10v.1M11 10v.1M15 10v.1M8 14h8" />
   </>,
 )
+
+const starPath = 'm12 4 2.5 5.2 5.6.7-4.1 3.9 1 5.7-5-2.8-5 2.8 1-5.7L4 9.9l5.5-.7L12 4Z'
+const StarOutline = icon(<path d={starPath} />)
+const StarFilled = icon(<path d={starPath} fill="currentColor" />)
+export const StarIcon = ({ isFilled, ...props }: { isFilled?: boolean; size?: number }) =>
+  isFilled ? <StarFilled {...props} /> : <StarOutline {...props} />

@@ -11,6 +11,7 @@ import { Problem } from '../../problem.ts'
 import { isKnown } from '../sdk/etag.ts'
 import type { EvaluationCounts } from '../sdk/evaluation-counts.ts'
 import { credentialOf, type SdkAccess } from '../sdk/sdk-access.ts'
+import type { SdkCalls } from '../sdk/sdk-calls.ts'
 import { noteProject } from '../sdk/sdk-routes.ts'
 import { traceEvaluation } from '../sdk/trace-evaluation.ts'
 import { evaluationStreamPath } from '../streams/stream-routes.ts'
@@ -21,17 +22,19 @@ interface Deps {
   readonly access: SdkAccess
   readonly evaluator: Evaluator
   readonly counts: EvaluationCounts
+  readonly sdkCalls: Pick<SdkCalls, 'note'>
 }
 
 /** A browser whose stream is inactive for this long may close it and poll. */
 const inactivityDelaySeconds = 120
 
 /** OpenFeature Remote Evaluation Protocol 0.3, for every OpenFeature client. */
-export function serveOfrep(app: FastifyInstance, { access, evaluator, counts }: Deps): void {
+export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sdkCalls }: Deps): void {
   async function open(request: FastifyRequest): Promise<{ served: ServedProject; asking: Asking }> {
     const key = credentialOf(request.headers)
     const served = await access.toEvaluation(key)
     noteProject(request, served)
+    sdkCalls.note(served.project.id, request.headers)
     return { served, asking: readOfrepRequest(await jsonOf(request), runtimeOf(request, key)) }
   }
 

@@ -12,6 +12,7 @@ import { isKnown } from './etag.ts'
 import { evaluationUrl } from './evaluation-url.ts'
 import { olderConfig, remoteConfig, remoteConfigScript } from './remote-config.ts'
 import { credentialOf, type SdkAccess } from './sdk-access.ts'
+import type { SdkCalls } from './sdk-calls.ts'
 import type { SdkEvaluation } from './sdk-evaluation.ts'
 import { definitionsHeaders } from './sdk-headers.ts'
 import { traceEvaluation } from './trace-evaluation.ts'
@@ -21,10 +22,11 @@ interface Deps {
   readonly access: SdkAccess
   readonly evaluation: SdkEvaluation
   readonly definitions: Definitions
+  readonly sdkCalls: Pick<SdkCalls, 'note'>
 }
 
 /** The paths that PostHog SDKs call, except those for events. */
-export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, definitions }: Deps): void {
+export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, definitions, sdkCalls }: Deps): void {
   for (const endpoint of ['flags', 'decide'] as const) {
     const handler = async (request: FastifyRequest, reply: FastifyReply) => {
       const query = queryOf(request)
@@ -32,6 +34,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
       const url = evaluationUrl(endpoint, query)
       const result = await evaluation.evaluate(url, request.headers, await readBodyOf(request))
       noteProject(request, result.served)
+      sdkCalls.note(result.served.project.id, request.headers, query.ver)
       traceEvaluation(spanOf(request), result.served, result.evaluation)
       return sendJson(reply, evaluation.toJson(url, result, request.id))
     }
@@ -43,6 +46,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
       const query = queryOf(request)
       const served = await access.toDefinitions(credentialOf(request.headers), query.token)
       noteProject(request, served)
+      sdkCalls.note(served.project.id, request.headers)
       return sendUnlessKnown(request, reply, definitions.bodyOf(served, isSent(query.send_cohorts)))
     }
     serveSdkPath(app, ['GET'], path, handler, 'evaluation')

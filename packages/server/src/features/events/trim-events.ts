@@ -1,5 +1,7 @@
 import { plusMilliseconds } from '../../instant.ts'
 import type { Job } from '../../jobs/job-runner.ts'
+import { definitionDaysMax, valueDaysMax } from '../definitions/definition.ts'
+import { sdkUsageDaysMax } from '../sdk-usage/record-sdk-usage.ts'
 import { receivedBatchDaysMax } from './ingest/received-batch-store.ts'
 import { eventCountDaysMax, minuteOf } from './usage/event-counts.ts'
 import { dayOf } from './usage/usage-store.ts'
@@ -18,6 +20,8 @@ export const trimEvents: Job = {
     const before = (days: number) => plusMilliseconds(now, -days * dayMilliseconds)
     await transaction(tx => tx.eventCounts.removeBefore(minuteOf(before(eventCountDaysMax))))
     await transaction(tx => tx.receivedBatches.removeBefore(before(receivedBatchDaysMax)))
+    await transaction(tx => tx.definitions.removeBefore(before(definitionDaysMax), before(valueDaysMax)))
+    await transaction(tx => tx.sdkUsage.removeBefore(before(sdkUsageDaysMax)))
     await transaction(tx => tx.usage.removeUsersBefore(dayOf(before(usageUsersDaysMax)), seriesPerTransactionMax))
     await transaction(tx => tx.usage.removeBefore(dayOf(before(usageDaysMax)), seriesPerTransactionMax))
   },

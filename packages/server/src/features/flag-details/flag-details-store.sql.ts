@@ -47,6 +47,11 @@ export function sqlFlagDetailsStore(db: Kysely<Tables>): FlagDetailsStore {
       const row = await details(projectId).where('flag_details.flag_id', '=', flagId).executeTakeFirst()
       return row && toDetails(row)
     },
+    async findMany(projectId, flagIds) {
+      if (flagIds.length === 0) return []
+      const rows = await details(projectId).where('flag_details.flag_id', 'in', flagIds).execute()
+      return rows.map(toDetails)
+    },
     list(projectId, window) {
       return readPage(details(projectId).orderBy('flag_details.flag_id'), window, toDetails)
     },

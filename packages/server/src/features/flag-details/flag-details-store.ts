@@ -4,6 +4,7 @@ import type { FlagComment, FlagDetails, FlagDetailsPatch } from './flag-details.
 export interface FlagDetailsStore {
   /** Undefined when nothing is stored. */
   find(projectId: number, flagId: number): Promise<FlagDetails | undefined>
+  findMany(projectId: number, flagIds: readonly number[]): Promise<readonly FlagDetails[]>
   /** By flag id. */
   list(projectId: number, window: Window): Promise<PageOf<FlagDetails>>
   /** Writes only the fields of the patch, so that two requests never revert each other's. */

@@ -1,5 +1,6 @@
 import { bulkFlagsMax, flagUsageDays, flagUsageIdsMax, routes } from '@halyard/contract'
 import { createProjectCache } from '../../concurrency/invalidated-cache.ts'
+import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { pageBody, readWindow } from '../../http/routes/page-links.ts'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, plusMilliseconds } from '../../instant.ts'
@@ -12,6 +13,7 @@ import { grantsFor } from '../access/grants.ts'
 import type { GatedWrites } from '../approvals/gated-writes.ts'
 import { dayOf } from '../events/usage/usage-store.ts'
 import { bulkChange } from '../flag-bulk/bulk-change.ts'
+import { failedChecks } from '../flag-details/flag-health.ts'
 import type { Flag } from '../flags/flag.ts'
 import { readFlagFilter } from '../flags/flag-filter.ts'
 import type { FlagFilter } from '../flags/flag-store.ts'
@@ -21,6 +23,7 @@ import { replaceTag } from './replace-tag.ts'
 interface Deps {
   readonly database: Database
   readonly changes: ChangeFeed
+  readonly snapshots: Snapshots
   readonly writes: GatedWrites
   readonly now: () => Instant
 }
@@ -28,6 +31,8 @@ interface Deps {
 const pagesBytesMax = 8 * 1024 * 1024
 const facetsMax = 1000
 const wordsMax = 10
+/** Of a flag that was created a moment ago. */
+const unknown: ReadonlySet<never> = new Set()
 const dayMilliseconds = 24 * 60 * 60 * 1000
 
 interface ListPage {
@@ -36,7 +41,7 @@ interface ListPage {
 }
 
 /** The flags of a project as a list shows them. */
-export function serveFlagList(serve: ServeRoute, { database, changes, writes, now }: Deps): void {
+export function serveFlagList(serve: ServeRoute, { database, changes, snapshots, writes, now }: Deps): void {
   const r = routes.flagList
   const pages = createProjectCache<ListPage>({
     changes,
@@ -47,7 +52,8 @@ export function serveFlagList(serve: ServeRoute, { database, changes, writes, no
   })
 
   serve(r.list, async ({ actor, project, query, url }) => {
-    const filter = readSummaryFilter(query, now())
+    const isFavorite = query.favorite === 'true'
+    const filter = { ...readSummaryFilter(query, now()), ...(isFavorite && { favoriteOf: actor.user.id }) }
     const make = async (): Promise<ListPage> => {
       const body = await database.read(async tx => {
         const window = readWindow(query)
@@ -59,7 +65,8 @@ export function serveFlagList(serve: ServeRoute, { database, changes, writes, no
     }
     // Roles decide what members can edit, and use decides staleness and order: neither is in the change feed.
     const isAdmin = (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
-    const isLasting = isAdmin && filter.staleSince === undefined && filter.order?.field !== 'last_called_at'
+    const isLasting =
+      isAdmin && !isFavorite && filter.staleSince === undefined && filter.order?.field !== 'last_called_at'
     const page = await (isLasting ? pages.get(`${project.id} ${url.href}`, make) : make())
     return answer({ status: 200, body: page?.bytes })
   })
@@ -70,15 +77,28 @@ export function serveFlagList(serve: ServeRoute, { database, changes, writes, no
     const days = Array.from({ length: flagUsageDays }, (_, n) =>
       dayOf(plusMilliseconds(today, (n + 1 - flagUsageDays) * dayMilliseconds)),
     )
+    const snapshot = (await snapshots.forProject(project.id))?.snapshot
+    const reachable = new Map(snapshot?.flags.map(({ id }, position) => [id, snapshot.reachable[position]]))
     return database.read(async tx => {
       const flags = await tx.flags.findLive(project.id, ids)
       const keys = flags.map(({ key }) => key)
       const calls = await tx.usage.recentCalls(project.id, keys, days[0]!)
-      return flags.map(({ id, key }) => ({
-        id,
-        last_called_at: calls.get(key)?.lastAt ?? null,
-        calls: days.map(day => calls.get(key)?.byDay.get(day) ?? 0),
-      }))
+      const details = new Map((await tx.flagDetails.findMany(project.id, ids)).map(each => [each.flagId, each]))
+      return flags.map(flag => {
+        const { lastAt: lastCalledAt = null, byDay } = calls.get(flag.key) ?? {}
+        const known = {
+          flag,
+          lastCalledAt,
+          reachable: reachable.get(flag.id) ?? unknown,
+          details: details.get(flag.id),
+        }
+        return {
+          id: flag.id,
+          last_called_at: lastCalledAt,
+          calls: days.map(day => byDay?.get(day) ?? 0),
+          checks: failedChecks(known, today),
+        }
+      })
     })
   })
 
@@ -102,7 +122,7 @@ export function serveFlagList(serve: ServeRoute, { database, changes, writes, no
       const filter: FlagFilter = {
         deleted: false,
         archived: false,
-        tags: [body.tag],
+        exactTags: [body.tag],
         order: { field: 'id', descending: false },
       }
       const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax, offset: 0 })
@@ -120,10 +140,11 @@ export function serveFlagList(serve: ServeRoute, { database, changes, writes, no
 
 type Query = Parameters<typeof readFlagFilter>[0]
 
-/** As the list of flags, but the search is for words. */
+/** As the list of flags, but the search is for words, and tags are the ones that the dashboard offers. */
 function readSummaryFilter({ search, ...query }: Query, now: Instant): FlagFilter {
   const words = (search ?? '').split(/\s+/).filter(Boolean).slice(0, wordsMax)
-  return { ...readFlagFilter(query, now), ...(words.length > 0 && { words }) }
+  const { tags, ...filter } = readFlagFilter(query, now)
+  return { ...filter, ...(tags && { exactTags: tags }), ...(words.length > 0 && { words }) }
 }
 
 function readIds(text: string | undefined): readonly number[] {

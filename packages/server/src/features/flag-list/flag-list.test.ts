@@ -78,6 +78,12 @@ onEachDatabase('the list of flags without definitions', dialect => {
     expect((await usage(Array(201).fill(1).join())).body).toMatchObject({ attr: 'ids', code: 'max_length' })
   })
 
+  it('names the health checks that a flag does not pass', async () => {
+    await s.patch(`${s.project}/feature_flags/${ids.beta}/details/`, { expected_end: '2020-01-01' })
+    const { body } = await usage(`${ids.beta}`)
+    expect(body[0].checks).toEqual(['no_owner', 'expired'])
+  })
+
   it('counts tags and lists creators', async () => {
     const { body } = await s.get(`${s.project}/feature_flags/facets/`)
     expect(body.tags).toEqual([

@@ -15,8 +15,12 @@ export interface FlagFilter {
   readonly staleSince?: Instant
   readonly isMultivariant?: boolean
   readonly createdById?: number
+  /** Only favorites of this user. */
+  readonly favoriteOf?: number
   /** Any of these is enough. */
   readonly tags?: readonly unknown[]
+  /** Any of these, in this spelling; `tags` ignores case. */
+  readonly exactTags?: readonly unknown[]
   readonly order?: { readonly field: FlagOrder; readonly descending: boolean }
 }
 

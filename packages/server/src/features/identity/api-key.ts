@@ -17,6 +17,8 @@ export interface ApiKey {
   readonly organizationIds: readonly string[]
   /** Created by signing in; expires and is not listed. */
   readonly isSession: boolean
+  /** The sign-in that a session belongs to. */
+  readonly signInId?: string | null
   readonly createdAt: Instant
   readonly lastUsedAt: Instant | null
   readonly expiresAt: Instant | null

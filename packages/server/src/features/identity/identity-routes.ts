@@ -1,7 +1,7 @@
 import { routes } from '@halyard/contract'
 import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
 import { type Instant, parseInstant } from '../../instant.ts'
-import { forbidden, invalid, missing, Problem } from '../../problem.ts'
+import { invalid, missing, Problem } from '../../problem.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { type Actor, levelIn, levelInProject } from '../../tenancy.ts'
 import { organizationToWire } from '../organizations/organization-resource.ts'
@@ -16,6 +16,8 @@ import type { Account } from './identity-store.ts'
 import type { LoginThrottle } from './sign-in/login-throttle.ts'
 import { openSession } from './sign-in/open-session.ts'
 import type { Passwords } from './sign-in/password.ts'
+import { refreshCookie } from './sign-in/sign-in-cookie.ts'
+import { serveSignIns } from './sign-in/sign-in-routes.ts'
 import { userToWire } from './user-resource.ts'
 
 interface Deps {
@@ -26,22 +28,15 @@ interface Deps {
 }
 
 export function serveIdentity(serve: ServeRoute, { database, passwords, throttle, now }: Deps): void {
-  serve(routes.session.login, async ({ body, clientAddress }) => {
+  serve(routes.session.login, async ({ body, clientAddress, headers, url }) => {
     const account = await throttle.guess(body.email, clientAddress, () => findByPassword(body))
     if (!account) throw new Problem('unauthenticated', 'The email address or password is wrong.')
-    return sessionToWire(await database.transaction(tx => openSession(tx, account, now())))
+    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
+    const session = await database.transaction(tx => openSession(tx, account, origin, now(), body.remember))
+    const cookie = session.refreshToken === undefined ? undefined : refreshCookie(session.refreshToken, url)
+    return answer({ status: 200, body: sessionToWire(session), ...(cookie && { headers: { 'set-cookie': cookie } }) })
   })
-
-  serve(routes.session.logout, async ({ actor }) => {
-    if (!actor.key.isSession) {
-      throw forbidden('This key is not a sign-in. Revoke it at /api/personal_api_keys/.')
-    }
-    await database.transaction(async tx => {
-      await tx.identity.removeKey(actor.user.id, actor.key.id)
-      await announceIdentity(tx, actor.user.id, now())
-    })
-    return undefined
-  })
+  serveSignIns(serve, { database, now })
 
   serve(routes.users.getMe, ({ actor }) => database.read(tx => meToWire(tx, actor)))
 

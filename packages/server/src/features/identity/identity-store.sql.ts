@@ -63,6 +63,17 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
     },
 
     findAccount: userId => findAccountWhere('id', userId),
+    async listEmails(userIds) {
+      if (userIds.length === 0) return []
+      const rows = await db
+        .selectFrom('users')
+        .select('email')
+        .where('id', 'in', userIds)
+        .where('is_active', '=', 1)
+        .orderBy('id')
+        .execute()
+      return rows.map(({ email }) => email)
+    },
     findAccountByEmail: email => findAccountWhere('email', email.toLowerCase()),
     findAccountByUuid: uuid => findAccountWhere('uuid', uuid),
     async createAccount(account) {
@@ -153,11 +164,13 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
       return result.numDeletedRows > 0n
     },
     async removeKeys(userId, which) {
+      await db.deleteFrom('sign_ins').where('user_id', '=', userId).execute()
       let removal = db.deleteFrom('api_keys').where('user_id', '=', userId)
       if (which === 'sessions') removal = removal.where('is_session', '=', 1)
       await removal.execute()
     },
     async removeKeysExpiredBefore(at) {
+      await db.deleteFrom('sign_ins').where('expires_at', '<', at).execute()
       const result = await db.deleteFrom('api_keys').where('expires_at', '<', at).executeTakeFirst()
       return Number(result.numDeletedRows)
     },
@@ -212,6 +225,7 @@ const toApiKey = (row: Selectable<ApiKeyRow>): ApiKey => ({
   projectIds: JSON.parse(row.scoped_teams),
   organizationIds: JSON.parse(row.scoped_organizations),
   isSession: row.is_session === 1,
+  signInId: row.sign_in_id,
   createdAt: row.created_at,
   lastUsedAt: row.last_used_at,
   expiresAt: row.expires_at,
@@ -227,6 +241,7 @@ const fromApiKey = (key: ApiKey): ApiKeyRow => ({
   scoped_teams: JSON.stringify(key.projectIds),
   scoped_organizations: JSON.stringify(key.organizationIds),
   is_session: Number(key.isSession),
+  sign_in_id: key.signInId ?? null,
   created_at: key.createdAt,
   last_used_at: key.lastUsedAt,
   expires_at: key.expiresAt,

@@ -149,12 +149,13 @@ export function serveOrganizations(serve: ServeRoute, { database, passwords, now
     }),
   )
 
-  serve(routes.session.signup, async ({ params, body }) => {
+  serve(routes.session.signup, async ({ params, body, headers, clientAddress }) => {
+    const origin = { userAgent: headers['user-agent'] ?? '', address: clientAddress }
     await database.read(tx => getOpenInvite(tx, params.token, now()))
     const person = { firstName: body.first_name, passwordHash: await passwords.hash(body.password) }
     return sessionToWire(
       await database.transaction(async tx =>
-        openSession(tx, await acceptInvite(tx, params.token, person, now()), now()),
+        openSession(tx, await acceptInvite(tx, params.token, person, now()), origin, now()),
       ),
     )
   })

@@ -108,7 +108,7 @@ async function getPerson(tx: Stores, projectId: number, id: string): Promise<Per
   return person
 }
 
-function readTypeIndex(text: string | undefined): number {
+export function readTypeIndex(text: string | undefined): number {
   if (text === undefined || text === '') throw invalid('group_type_index', 'required', 'This parameter is required.')
   if (!/^[0-4]$/.test(text))
     throw invalid('group_type_index', 'invalid_input', 'group_type_index must be a number from 0 to 4.')

@@ -26,6 +26,8 @@ const tags: Readonly<Record<string, string>> = {
   'Flags of an organization': 'Find and copy flags across the projects of an organization.',
   Cohorts: 'Named sets of persons that flags can target.',
   'Persons and groups': 'Persons and groups that events have created.',
+  'Events and properties': 'Names of events and properties with sampled values, for suggestions.',
+  'Connected SDKs': 'Libraries and versions that call a project.',
   Dashboards: 'Usage of flags over time.',
   'Role access': 'Which roles can edit a flag.',
   Roles: 'Group the members of an organization.',

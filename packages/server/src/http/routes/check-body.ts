@@ -163,7 +163,7 @@ const limitsBytes = (schema: AnySchema): boolean =>
 function checkBytes(schema: AnySchema, value: unknown, path: readonly string[]): void {
   const bytesMax = schema[bytesMaxKeyword]
   if (bytesMax !== undefined && jsonBytesLeft(value, bytesMax) < 0) {
-    throw invalid(path.join('__') || null, 'max_length', `Use at most ${bytesMax} bytes of JSON.`)
+    throw invalid(path.join('__') || null, 'max_length', `Use at most ${bytesMax} bytes of JSON.${largestPart(value)}`)
   }
   for (const option of schema.anyOf ?? []) if (limitsBytes(option)) checkBytes(option, value, path)
   if (schema.items && limitsBytes(schema.items) && Array.isArray(value)) {
@@ -173,6 +173,17 @@ function checkBytes(schema: AnySchema, value: unknown, path: readonly string[]):
   for (const [name, property] of Object.entries(schema.properties)) {
     if (Object.hasOwn(value, name) && limitsBytes(property)) checkBytes(property, value[name], [...path, name])
   }
+}
+
+/** Names the part that is too large: the payload of a flag, not its filters as a whole. */
+function largestPart(value: unknown): string {
+  if (!isObject(value)) return ''
+  const left = Object.entries(value).map(([name, part]) => ({
+    name,
+    left: jsonBytesLeft(part, Number.MAX_SAFE_INTEGER),
+  }))
+  const [largest] = left.sort((a, b) => a.left - b.left)
+  return largest ? ` The largest part is \`${largest.name.slice(0, 40)}\`.` : ''
 }
 
 /** What is left of the bytes after the value as JSON, escapes aside; stops early when nothing is. */

@@ -13,6 +13,7 @@ export type ChangeTopic =
   | 'schedule'
   | 'plugin'
   | 'change_request'
+  | 'sdk'
 
 export interface Change {
   readonly sequence: number

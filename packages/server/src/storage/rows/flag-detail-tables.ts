@@ -4,6 +4,8 @@ import type { Generated } from 'kysely'
 export interface FlagDetailTables {
   flag_details: FlagDetailsRow
   flag_comments: FlagCommentRow
+  saved_views: SavedViewRow
+  favorite_flags: { project_id: number; user_id: number; flag_id: number }
 }
 
 interface FlagDetailsRow {
@@ -21,5 +23,15 @@ interface FlagCommentRow {
   project_id: number
   created_by_id: number
   text: string
+  created_at: string
+}
+
+export interface SavedViewRow {
+  id: Generated<number>
+  project_id: number
+  user_id: number
+  name: string
+  query: string
+  is_shared: number
   created_at: string
 }

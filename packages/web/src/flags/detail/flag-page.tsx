@@ -37,6 +37,7 @@ import { useToggle } from '../use-toggle.tsx'
 import { AccessTab } from './access-tab.tsx'
 import { ArchiveDialog, useArchiving } from './archive-dialog.tsx'
 import { CopyKey } from './copy-key.tsx'
+import { FavoriteButton } from './favorite-button.tsx'
 import { TargetingTab } from './targeting-tab.tsx'
 import { UsageTab } from './usage-tab.tsx'
 
@@ -142,6 +143,7 @@ function FlagWithTabs(props: TabProps) {
               {flag.active ? t.flags.stateOn : t.flags.stateOff}
             </Badge>
           )}
+          <FavoriteButton projectId={projectId} flagId={flag.id} />
           <CopyKey flagKey={flag.key} />
           {flag.can_edit && <FlagMenu flag={flag} projectId={projectId} />}
         </Group>

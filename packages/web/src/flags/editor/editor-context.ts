@@ -19,7 +19,9 @@ export interface Editing {
   readonly groupTypes: Readonly<Record<string, string>>
   readonly variantKeys: readonly string[]
   readonly groupTypeIndex: number | null
-  /** Property names used in this project, for suggestions. */
+  /** Whether the filters are about events, not about people or groups. */
+  readonly isEvent?: boolean
+  /** Names of people's properties used elsewhere in this project, for suggestions. */
   readonly propertyNames: readonly string[]
   /** The validation messages at a path such as `filters.groups[0]`, or below it. */
   problemsAt(path: string): readonly string[]

@@ -12,7 +12,6 @@ import { AdvancedSettings } from './advanced-settings.tsx'
 import { Basics } from './basics.tsx'
 import { Conditions } from './conditions/conditions.tsx'
 import { propertyNames } from './conditions/property-names.ts'
-import { usePersonPropertyNames } from './conditions/use-person-properties.ts'
 import type { Draft } from './draft.ts'
 import { definitionsFor, draftDefinition, issuesOf } from './draft-definitions.ts'
 import { problemsOf, unfilledOf } from './draft-problems.ts'
@@ -91,8 +90,7 @@ export function FlagEditor(props: Props) {
     edit.discard()
   }
 
-  const seen = usePersonPropertyNames(String(project.id))
-  const known = useMemo(() => [...new Set([...propertyNames(flags), ...seen])].sort(), [flags, seen])
+  const namesInUse = useMemo(() => propertyNames(flags), [flags])
   const editing = useMemo(
     (): Editing => ({
       isCohort: false,
@@ -103,13 +101,13 @@ export function FlagEditor(props: Props) {
       groupTypes: project.group_types,
       variantKeys: draft.filters.variants.map(({ key }) => key),
       groupTypeIndex: draft.filters.groupTypeIndex,
-      propertyNames: known,
+      propertyNames: namesInUse,
       problemsAt: path =>
         hasTried || error !== null
           ? problems.filter(problem => problem.path.startsWith(path)).map(({ message }) => message)
           : [],
     }),
-    [flagId, flags, cohorts, project, known, draft.filters, problems, hasTried, error],
+    [flagId, flags, cohorts, project, namesInUse, draft.filters, problems, hasTried, error],
   )
   const stray = hasTried ? problems.filter(({ path }) => !/\[\d+\]/.test(path)) : []
   const keyProblem = isKeyInvalid ? t.editor.keyInvalid : hasTried && isKeyMissing ? t.editor.keyMissing : undefined

@@ -13,6 +13,7 @@ export interface FlagSearch {
   readonly type?: 'boolean' | 'variants'
   readonly tag?: string
   readonly owner?: number
+  readonly favorite?: true
   readonly sort?: FlagSort
 }
 
@@ -31,8 +32,22 @@ export function readFlagSearch(search: Record<string, unknown>): FlagSearch {
     ...(type && { type }),
     ...(search.tag !== undefined && search.tag !== '' && { tag: String(search.tag) }),
     ...(typeof search.owner === 'number' && { owner: search.owner }),
+    ...(search.favorite === true && { favorite: true }),
     ...(sort && { sort }),
   }
+}
+
+/** The filters as a saved view stores them. */
+export const writeViewQuery = (search: FlagSearch): string =>
+  new URLSearchParams(Object.entries(search).map(([name, value]) => [name, String(value)])).toString()
+
+export function readViewQuery(query: string): FlagSearch {
+  const { owner, favorite, ...rest } = Object.fromEntries(new URLSearchParams(query))
+  return readFlagSearch({
+    ...rest,
+    ...(owner !== undefined && /^\d{1,15}$/.test(owner) && { owner: Number(owner) }),
+    ...(favorite === 'true' && { favorite: true }),
+  })
 }
 
 export const isFiltered = ({ sort: _sort, ...filters }: FlagSearch): boolean => Object.keys(filters).length > 0
@@ -102,6 +117,7 @@ export function serverQuery(search: FlagSearch) {
     archived: search.state === 'archived' ? 'true' : undefined,
     type: search.type && (search.type === 'variants' ? 'multivariant' : 'boolean'),
     tags: search.tag === undefined ? undefined : JSON.stringify([search.tag]),
+    favorite: search.favorite && 'true',
     created_by_id: search.owner === undefined ? undefined : String(search.owner),
     order: `${isDescending ? '-' : ''}${orders[field]}`,
   }

@@ -10,17 +10,17 @@ import { Loaded } from '../../ui/feedback/problems.tsx'
 import { PlusIcon } from '../../ui/icons.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useToggle } from '../use-toggle.tsx'
-import { FlagToolbar } from './flag-toolbar.tsx'
 import { NoFlags } from './no-flags.tsx'
 import { type ColumnName, readColumns, writeColumns } from './table/columns.ts'
 import { FlagList } from './table/flag-list.tsx'
+import { FlagToolbar } from './toolbar/flag-toolbar.tsx'
 import { useFlagFacets } from './use-flag-facets.ts'
 import { useFlagFilters } from './use-flag-filters.ts'
-import { useFlagNotices } from './use-flag-notices.ts'
 import { useFlagSelection } from './use-flag-selection.ts'
 import { useListCursor } from './use-list-cursor.ts'
 import { useListShortcuts } from './use-list-shortcuts.ts'
 import { useMatchingFlags } from './use-matching-flags.ts'
+import { useNextChanges } from './use-next-changes.ts'
 
 const BulkBar = lazy(async () => ({ default: (await import('../bulk/bulk-bar.tsx')).BulkBar }))
 const ShortcutHelp = lazy(async () => ({ default: (await import('./shortcut-help.tsx')).ShortcutHelp }))
@@ -49,7 +49,7 @@ export function FlagsPage() {
       notify.fail(error)
     }
   }
-  const notices = useFlagNotices(projectId)
+  const nextChanges = useNextChanges(projectId)
   const { toggle, undo, dialog } = useToggle(project ?? { id: projectId, group_types: noGroupTypes })
   const [isHelpOpen, help] = useDisclosure(false)
   const searchField = useRef<HTMLInputElement>(null)
@@ -92,8 +92,12 @@ export function FlagsPage() {
     >
       {!isEmptyProject && (
         <FlagToolbar
+          projectId={projectId}
           search={filters.search}
-          onChange={filters.setSearch}
+          onChange={next => {
+            if (next.q !== filters.search.q) filters.setText(next.q ?? '')
+            return filters.setSearch(next)
+          }}
           onClear={filters.clear}
           typed={filters.text}
           onType={filters.setText}
@@ -123,10 +127,10 @@ export function FlagsPage() {
               onSelectAll={isOn => (isOn ? selectAll() : selection.clear())}
               onToggle={toggle}
               cursor={cursor}
-              notices={notices}
+              nextChanges={nextChanges}
             />
           ) : (
-            <NoFlags isFiltered={filters.isFiltered} onClear={filters.clear} onCreate={create} />
+            <NoFlags projectId={projectId} isFiltered={filters.isFiltered} onClear={filters.clear} onCreate={create} />
           )
         }
       </Loaded>

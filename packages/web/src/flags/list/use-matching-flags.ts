@@ -12,7 +12,7 @@ export function useMatchingFlags(projectId: string, search: FlagSearch, text: st
   const { flags, firstPage, total, isComplete, isLong, error, refetch } = useFlags(projectId, listOf(search))
   // Typing stays responsive: filtering may lag behind.
   const query = useDeferredValue(text)
-  const isOnServer = isLong || search.sort === 'called' || search.sort === '-called'
+  const isOnServer = isLong || search.sort === 'called' || search.sort === '-called' || search.favorite === true
   const texts = useMemo(() => searchTexts(flags ?? []), [flags])
   const matching = useMemo(
     () => (isOnServer ? [] : selectFlags(flags ?? [], texts, { ...search, q: query })),

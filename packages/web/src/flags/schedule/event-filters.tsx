@@ -8,6 +8,7 @@ import { type Editing, EditingContext } from '../editor/editor-context.ts'
 import type { Property } from '../filters.ts'
 
 interface Props {
+  projectId: string
   properties: readonly Property[]
   /** Validation messages by path, such as `[0].key`. */
   problems: readonly DraftProblem[]
@@ -17,8 +18,8 @@ interface Props {
 /** Event filters need no flag context. */
 const nothingAround = {
   isCohort: false,
+  isEvent: true,
   flagId: 0,
-  projectId: '',
   flags: [],
   cohorts: [],
   groupTypes: {},
@@ -28,14 +29,15 @@ const nothingAround = {
 }
 
 /** Restricts which events count by their properties. */
-export function EventFilters({ properties, problems, onChange }: Props) {
+export function EventFilters({ projectId, properties, problems, onChange }: Props) {
   const t = useMessages()
   const editing = useMemo(
     (): Editing => ({
       ...nothingAround,
+      projectId,
       problemsAt: path => problems.filter(each => each.path.startsWith(path)).map(({ message }) => message),
     }),
-    [problems],
+    [projectId, problems],
   )
   const [addedAt, setAddedAt] = useState<number>()
   const add = (property: Property) => {

@@ -11,12 +11,14 @@ import { useNotify } from '../../ui/feedback/notify.ts'
 import { Loading } from '../../ui/feedback/problems.tsx'
 import { TrashIcon } from '../../ui/icons.tsx'
 import { useIsOpening } from '../../ui/layout/visibility-context.ts'
+import { useEventNames } from '../editor/conditions/property-suggestions.ts'
 import type { TabProps } from '../flag-tabs.ts'
 import { usePatchFlag } from '../use-flags.ts'
 import { useWording } from '../use-wording.ts'
 import { AutomationSection } from './automation-section.tsx'
 import { readRollbackCondition, rollbackSentence, writeRollbackCondition } from './rollback-condition.ts'
 import { NewRollbackCondition } from './rollback-form.tsx'
+import { UnknownEvent } from './unknown-event.tsx'
 
 /** The automatic rollback conditions with their current measurements. */
 export function RollbackConditions(props: TabProps) {
@@ -48,6 +50,13 @@ export function RollbackConditions(props: TabProps) {
     const condition = readRollbackCondition(given)
     return condition ? rollbackSentence(condition, wording) : JSON.stringify(given)
   }
+  const eventNames = useEventNames(params.project_id)
+  const isUnknown = (given: unknown) => {
+    const condition = readRollbackCondition(given)
+    if (!eventNames || condition?.source !== 'events') return false
+    const events = condition.eventMath === 'per' ? [condition.name, condition.per] : [condition.name]
+    return events.some(name => !eventNames.includes(name))
+  }
   if (isOpening) return <Loading />
   return (
     <AutomationSection
@@ -57,6 +66,7 @@ export function RollbackConditions(props: TabProps) {
       form={
         flag.can_edit && (
           <NewRollbackCondition
+            projectId={params.project_id}
             isSaving={patch.isPending}
             onCreate={condition => save([...known, writeRollbackCondition(condition)], t.rollback.added)}
           />
@@ -73,6 +83,7 @@ export function RollbackConditions(props: TabProps) {
               <Group gap="xs">
                 <span>{sentenceOf(given)}</span>
                 <Standing flag={flag} report={report.data?.conditions[index]} />
+                {isUnknown(given) && <UnknownEvent />}
                 {flag.can_edit && (
                   <ActionIcon
                     variant="subtle"

@@ -2,8 +2,10 @@ import { Button, Group, NativeSelect, SegmentedControl, Stack, Switch } from '@m
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
 import { NumberField } from '../../ui/form/number-field.tsx'
+import { SuggestField } from '../../ui/form/suggest-field.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { focusInvalidField } from '../../ui/layout/focus-invalid-field.ts'
+import { useEventNames } from '../editor/conditions/property-suggestions.ts'
 import { type DraftProblem, unfilledAt } from '../editor/draft-problems.ts'
 import { EventFilters } from './event-filters.tsx'
 import {
@@ -14,20 +16,43 @@ import {
   windowMinutesMax,
 } from './rollback-condition.ts'
 import classes from './schedule.module.css'
+import { UnknownEvent } from './unknown-event.tsx'
 
 interface Props {
+  projectId: string
   isSaving: boolean
   onCreate: (condition: RollbackCondition) => Promise<unknown>
 }
 
 const none: readonly DraftProblem[] = []
+const suggestionsMax = 20
 
-export function NewRollbackCondition({ isSaving, onCreate }: Props) {
+export function NewRollbackCondition({ projectId, isSaving, onCreate }: Props) {
   const t = useMessages()
   const w = t.rollback
   const [condition, setCondition] = useState(defaultCondition)
   const set = (change: Partial<RollbackCondition>) => setCondition(old => ({ ...old, ...change }))
   const isEvents = condition.source === 'events'
+  const eventNames = useEventNames(projectId)
+  const eventField = (label: string, placeholder: string, name: 'name' | 'per') => {
+    const isUnknown = eventNames && condition[name] !== '' && !eventNames.includes(condition[name])
+    return (
+      <SuggestField
+        label={label}
+        placeholder={placeholder}
+        required
+        maxLength={200}
+        data={eventNames ? [...eventNames] : []}
+        limit={suggestionsMax}
+        value={condition[name]}
+        onChange={given => set({ [name]: given })}
+        {...(isUnknown && {
+          description: <UnknownEvent />,
+          inputWrapperOrder: ['label', 'input', 'description', 'error'],
+        })}
+      />
+    )
+  }
   const problems = isEvents ? unfilledAt(t, condition.properties, '') : none
   const [attempts, setAttempts] = useState(0)
   const hasTried = attempts > 0
@@ -72,14 +97,18 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
           ]}
         />
         <div className={classes.fields}>
-          <TextField
-            label={isEvents ? w.event : w.metric}
-            placeholder={isEvents ? '$exception' : 'checkout_latency_ms'}
-            required
-            maxLength={200}
-            value={condition.name}
-            onChange={given => set({ name: given.currentTarget.value })}
-          />
+          {isEvents ? (
+            eventField(w.event, '$exception', 'name')
+          ) : (
+            <TextField
+              label={w.metric}
+              placeholder="checkout_latency_ms"
+              required
+              maxLength={200}
+              value={condition.name}
+              onChange={given => set({ name: given.currentTarget.value })}
+            />
+          )}
           <NativeSelect
             label={w.measure}
             value={isEvents ? condition.eventMath : condition.sampleMath}
@@ -92,15 +121,7 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
                 : sampleMaths.map(value => ({ value, label: w.sampleMaths[value] }))
             }
           />
-          {isEvents && condition.eventMath === 'per' && (
-            <TextField
-              label={w.per}
-              placeholder="$pageview"
-              required
-              value={condition.per}
-              onChange={given => set({ per: given.currentTarget.value })}
-            />
-          )}
+          {isEvents && condition.eventMath === 'per' && eventField(w.per, '$pageview', 'per')}
           <NativeSelect
             label={t.editor.operator}
             value={condition.operator}
@@ -114,6 +135,7 @@ export function NewRollbackCondition({ isSaving, onCreate }: Props) {
         {isEvents && (
           <>
             <EventFilters
+              projectId={projectId}
               properties={condition.properties}
               problems={hasTried ? problems : none}
               onChange={properties => set({ properties })}

@@ -113,8 +113,6 @@ export const flags: FlagsMessages = {
     variants: count => `${count} Varianten`,
     scheduled: 'Geplant',
     nextChange: time => `Nächste geplante Änderung: ${time}`,
-    stale: 'Veraltet',
-    staleHint: 'Seit Längerem derselbe Wert für alle oder keine Auswertungen. Kann wahrscheinlich entfernt werden.',
     people: 'Personen',
     groups: type => `Gruppen vom Typ ${type}`,
   },

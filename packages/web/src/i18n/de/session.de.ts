@@ -6,6 +6,7 @@ export const session: SessionMessages = {
     title: 'Bei Halyard anmelden',
     email: 'E-Mail',
     password: 'Passwort',
+    stay: '30 Tage angemeldet bleiben',
     submit: 'Anmelden',
     expired: 'Sitzung abgelaufen. Melde dich an, um fortzufahren.',
     firstOwner:

@@ -111,8 +111,6 @@ export const flags = {
     variants: (count: number) => `${count} variants`,
     scheduled: 'Scheduled',
     nextChange: (time: string) => `Next scheduled change: ${time}`,
-    stale: 'Stale',
-    staleHint: 'Same value for everyone, or no evaluations, for a while. Probably safe to remove.',
     people: 'people',
     groups: (type: string) => `groups of type ${type}`,
   },

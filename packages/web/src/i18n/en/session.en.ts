@@ -5,6 +5,7 @@ export const session = {
     title: 'Sign in to Halyard',
     email: 'Email',
     password: 'Password',
+    stay: 'Stay signed in for 30 days',
     submit: 'Sign in',
     expired: 'Session expired. Sign in to continue.',
     firstOwner:

@@ -3,6 +3,7 @@ import { Problem } from '../../../problem.ts'
 import { inParts } from '../../../storage/in-batches.ts'
 import type { Database, Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
+import { createDefinitionRecorder } from '../../definitions/definition-recorder.ts'
 import type { Flag } from '../../flags/flag.ts'
 import type { IncomingEvent } from '../event.ts'
 import type { EventPipeline } from '../event-pipeline.ts'
@@ -36,6 +37,8 @@ export interface IngestOptions {
   readonly now: () => Instant
   /** Further names under which an event is counted, for metrics that depend on more than the event name. */
   readonly labelsOf?: (project: Project, event: IncomingEvent) => readonly string[]
+  /** Observes the libraries that send events. */
+  readonly noteLibrary?: (projectId: number, library: unknown, version: unknown) => void
   readonly eventsWaitingMax?: number
 }
 
@@ -84,6 +87,7 @@ export function createIngest(options: IngestOptions): Ingest {
   const waitingOf = new Map<number, number>()
   const namesOf = createNameCache()
   const flagsOf = createFlagCache()
+  const definitions = createDefinitionRecorder()
   const queue = createIngestQueue<Batch>({
     write,
     waitingMax: eventsWaitingMax,
@@ -96,17 +100,26 @@ export function createIngest(options: IngestOptions): Ingest {
     const whole = workOf(batches, time)
     const recorded = await database.transaction(async tx => {
       const fresh = await claimNewBatches(tx, batches, time)
-      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded; readonly deliver: () => void }[] = []
+      const outcomes: { readonly one: ProjectEvents; readonly outcome: Recorded; readonly done: () => void }[] = []
       for (const one of fresh === batches ? whole : workOf(fresh, time)) {
         const outcome = await recordEvents(tx, one, time)
-        outcomes.push({ one, outcome, deliver: await pipeline.keep(tx, one.project, one.events, time) })
+        const learned = await definitions.record(tx, one.project, one.events, time)
+        const deliver = await pipeline.keep(tx, one.project, one.events, time)
+        outcomes.push({
+          one,
+          outcome,
+          done() {
+            learned()
+            deliver()
+          },
+        })
       }
       return outcomes
     })
     const seconds = (performance.now() - startedAt) / 1000
-    for (const { one, outcome, deliver } of recorded) {
+    for (const { one, outcome, done } of recorded) {
       observer.committed(one.events.length, seconds, outcome, one.tally.uncounted)
-      deliver()
+      done()
     }
   }
 
@@ -155,6 +168,8 @@ export function createIngest(options: IngestOptions): Ingest {
       const { token, events, malformed } = readEvents(body, { path, ip, now: now() })
       const found = await findProject(token)
       if (!found) throw new Problem('unauthenticated', 'No project has this token.')
+      const { $lib, $lib_version } = events[0]?.properties ?? {}
+      options.noteLibrary?.(found.project.id, $lib, $lib_version)
       observer.received(events.length + malformed)
       if (malformed > 0) observer.dropped('malformed', malformed)
       const kept = shedCountedEvents(await transformed(found.project, events))

@@ -4,6 +4,7 @@ import type { User } from '../../../tenancy.ts'
 import { sessionHours } from '../api-key.ts'
 import { forgetFirstCredentials } from '../first-start/first-credentials.ts'
 import { hashSecret, maskSecret, newId, newSecret } from '../secret.ts'
+import { keysPerSignInMax, rememberedDays, userAgentCharactersMax } from './sign-in-store.ts'
 
 export interface Session {
   readonly user: User
@@ -11,12 +12,51 @@ export interface Session {
   readonly expiresAt: Instant
 }
 
-/** A sign-in is a key with every scope that expires. */
-export async function openSession(tx: Stores, user: User, now: Instant): Promise<Session> {
-  const key = newSecret('phx_')
-  const expiresAt = plusMilliseconds(now, sessionHours * 60 * 60 * 1000)
+/** The browser that signs in. */
+export interface SignInOrigin {
+  readonly userAgent: string
+  readonly address: string
+}
+
+const hourMilliseconds = 60 * 60 * 1000
+
+/** A sign-in is a key with every scope that expires. With `isRemembered`, a refresh token creates further ones. */
+export async function openSession(
+  tx: Stores,
+  user: User,
+  origin: SignInOrigin,
+  now: Instant,
+  isRemembered = false,
+): Promise<Session & { readonly refreshToken: string | undefined }> {
   await tx.identity.removeKeysExpiredBefore(now)
   await forgetFirstCredentials(tx)
+  const refreshToken = isRemembered ? newSecret('') : undefined
+  const signInId = newId()
+  await tx.signIns.create({
+    id: signInId,
+    userId: user.id,
+    refreshHash: refreshToken === undefined ? null : hashSecret(refreshToken),
+    userAgent: origin.userAgent.slice(0, userAgentCharactersMax),
+    address: origin.address.slice(0, 100),
+    createdAt: now,
+    expiresAt: plusMilliseconds(now, (isRemembered ? rememberedDays * 24 : sessionHours) * hourMilliseconds),
+  })
+  return { ...(await createSessionKey(tx, user, signInId, now)), refreshToken }
+}
+
+/** A new key for the sign-in of a refresh token; undefined when there is none or it has expired. */
+export async function resumeSession(tx: Stores, refreshToken: string, now: Instant): Promise<Session | undefined> {
+  const signIn = await tx.signIns.findByRefreshHash(hashSecret(refreshToken))
+  if (!signIn || signIn.expiresAt <= now) return undefined
+  const account = await tx.identity.findAccount(signIn.userId)
+  if (!account?.isActive) return undefined
+  await tx.signIns.trimKeys(signIn.id, keysPerSignInMax - 1)
+  return createSessionKey(tx, account, signIn.id, now)
+}
+
+async function createSessionKey(tx: Stores, user: User, signInId: string, now: Instant): Promise<Session> {
+  const key = newSecret('phx_')
+  const expiresAt = plusMilliseconds(now, sessionHours * hourMilliseconds)
   await tx.identity.createKey({
     id: newId(),
     userId: user.id,
@@ -27,6 +67,7 @@ export async function openSession(tx: Stores, user: User, now: Instant): Promise
     projectIds: [],
     organizationIds: [],
     isSession: true,
+    signInId,
     createdAt: now,
     lastUsedAt: now,
     expiresAt,

@@ -23,6 +23,8 @@ export interface ActivePlugin {
   /** The text without the plugin's secrets. */
   redact(text: string): string
   noteDropped(): void
+  /** The plugin rejected a save: its users find the reason in its log. */
+  noteRejected(reason: string): void
   /** Opens the realm now instead of at the first call. */
   prepare(): Promise<void>
   close(): Promise<void>
@@ -195,6 +197,7 @@ export function createActivePlugin(enabled: EnabledConfig, parts: ActivePluginPa
     runJob: (name, payload, limits) => run(`job ${name}`, opened => opened.runJob(name, payload, limits)),
     redact,
     noteDropped: () => meter.dropped(measured),
+    noteRejected: reason => log.write(config.id, 'PLUGIN', 'WARN', `Rejected a flag: ${reason}`),
     async prepare() {
       if (!pool.hasCapacity(pooled)) return
       await openInSlot().catch(error => {

@@ -408,7 +408,9 @@ onEachDatabase('running plugins', dialect => {
         name: 'third',
         version: 3,
       })
-      await expect.poll(plugin.messages).toEqual(['asked second first', 'asked second third'])
+      await expect
+        .poll(plugin.messages)
+        .toEqual(['asked second first', 'Rejected a flag: Never again.', 'asked second third'])
       await plugin.off()
     })
   })

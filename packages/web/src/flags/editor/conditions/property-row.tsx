@@ -1,6 +1,6 @@
 import { operators, strictOperators } from '@halyard/engine'
 import { ActionIcon, Autocomplete, Checkbox, Group, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import type { Messages } from '../../../i18n/en.ts'
 import { useMessages } from '../../../i18n/language.tsx'
 import { CrossIcon } from '../../../ui/icons.tsx'
@@ -9,6 +9,7 @@ import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
 import { inverted, negated } from './negation.ts'
 import { parseJson, valueFor, valueKind } from './operator-kind.ts'
+import { type PropertySource, usePropertyNames, usePropertyValues } from './property-suggestions.ts'
 import { CohortFields, type Faults, type FieldsProps, FlagFields } from './reference-fields.tsx'
 
 interface Props {
@@ -91,7 +92,15 @@ function nameOf({ type, key }: Property, t: Messages): string {
 
 function ValueFields({ property, faults, onChange }: FieldsProps) {
   const t = useMessages()
-  const { propertyNames } = useEditing()
+  const { projectId, isEvent, propertyNames } = useEditing()
+  const source: PropertySource =
+    property.type === 'group' ? (property.group_type_index ?? 0) : isEvent ? 'event' : 'person'
+  const observed = usePropertyNames(projectId, source)
+  const names = useMemo(
+    () => (source === 'person' ? [...new Set([...observed, ...propertyNames])].sort() : [...observed]),
+    [source, observed, propertyNames],
+  )
+  const values = usePropertyValues(projectId, source, property.key)
   const words: Record<string, string> = t.operators
   const choose = (operator: string) => onChange({ ...property, operator, value: valueFor(operator, property.value) })
   return (
@@ -99,7 +108,8 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
       <Autocomplete
         aria-label={t.editor.property}
         placeholder={t.editor.property}
-        data={[...propertyNames]}
+        data={names}
+        limit={suggestionsMax}
         value={property.key}
         error={faults.key}
         onChange={key => onChange({ ...property, key })}
@@ -116,18 +126,26 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
         }))}
         className={classes.operator as string}
       />
-      <ValueField property={property} fault={faults.value} onChange={value => onChange({ ...property, value })} />
+      <ValueField
+        property={property}
+        suggestions={values}
+        fault={faults.value}
+        onChange={value => onChange({ ...property, value })}
+      />
     </>
   )
 }
 
+const suggestionsMax = 20
+
 interface ValueProps {
   property: Property
+  suggestions: readonly string[]
   fault: string | undefined
   onChange: (value: unknown) => void
 }
 
-function ValueField({ property, fault, onChange }: ValueProps) {
+function ValueField({ property, suggestions, fault, onChange }: ValueProps) {
   const t = useMessages()
   const { value } = property
   const label = t.editor.value
@@ -143,6 +161,8 @@ function ValueField({ property, fault, onChange }: ValueProps) {
           value={(Array.isArray(value) ? value : value === undefined || value === '' ? [] : [value]).map(String)}
           error={fault}
           aria-description={Array.isArray(value) ? value.join(', ') : ''}
+          data={[...suggestions]}
+          limit={suggestionsMax}
           onChange={onChange}
           acceptValueOnBlur
           className={className}
@@ -188,14 +208,16 @@ function ValueField({ property, fault, onChange }: ValueProps) {
       const kind = valueKind(property.operator)
       const hints = { date: t.editor.dateHint, version: '1.4.0', pattern: '^beta-', number: '18', text: label }
       return (
-        <TextInput
+        <Autocomplete
           aria-label={label}
+          data={kind === 'text' ? [...suggestions] : []}
+          limit={suggestionsMax}
           placeholder={hints[kind as keyof typeof hints]}
           ff={kind === 'pattern' ? 'monospace' : 'text'}
           inputMode={kind === 'number' ? 'decimal' : 'text'}
           value={value === undefined || value === null ? '' : String(value)}
           error={fault}
-          onChange={event => onChange(event.currentTarget.value)}
+          onChange={onChange}
           className={className}
         />
       )

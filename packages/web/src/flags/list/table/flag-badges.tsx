@@ -1,24 +1,30 @@
+import type { HealthCheck } from '@halyard/contract'
 import { Badge } from '@mantine/core'
+import { HealthBadges } from '../../../health/health-badges.tsx'
 import { useFormats, useMessages } from '../../../i18n/language.tsx'
-import type { FlagNotices } from '../use-flag-notices.ts'
 
-/** Badges for a scheduled change and for a stale flag. */
-export function FlagBadges({ flagId, notices }: { flagId: number; notices: FlagNotices }) {
+interface Props {
+  /** When its next scheduled change is due. */
+  nextChange: string | undefined
+  checks: readonly HealthCheck[]
+}
+
+/** In a list only what calls for action, the most urgent first. */
+const shown: readonly HealthCheck[] = ['expired', 'stale', 'never_evaluated', 'fully_rolled_out']
+
+/** Badges for a scheduled change and for the health of a flag. */
+export function FlagBadges({ nextChange, checks }: Props) {
   const t = useMessages()
   const { moment } = useFormats()
-  const next = notices.nextChange.get(flagId)
+  const [worst] = shown.filter(check => checks.includes(check))
   return (
     <>
-      {next !== undefined && (
-        <Badge size="sm" radius="sm" variant="light" color="indigo" title={t.flagState.nextChange(moment(next))}>
+      {nextChange !== undefined && (
+        <Badge size="sm" radius="sm" variant="light" color="indigo" title={t.flagState.nextChange(moment(nextChange))}>
           {t.flagState.scheduled}
         </Badge>
       )}
-      {notices.stale.has(flagId) && (
-        <Badge size="sm" radius="sm" variant="light" color="yellow" title={t.flagState.staleHint}>
-          {t.flagState.stale}
-        </Badge>
-      )}
+      {worst && <HealthBadges size="sm" checks={[worst]} />}
     </>
   )
 }

@@ -6,9 +6,10 @@ import { type CSSProperties, type ReactNode, useEffect, useRef } from 'react'
 import type { Messages } from '../../../i18n/en.ts'
 import { useMessages } from '../../../i18n/language.tsx'
 import { ChevronIcon } from '../../../ui/icons.tsx'
+import { useFavorites } from '../../favorites.ts'
 import type { FlagRows } from '../flag-rows.ts'
 import { type FlagSort, nextSort, readSort, type SortField } from '../flag-search.ts'
-import type { FlagNotices } from '../use-flag-notices.ts'
+import type { NextChanges } from '../use-next-changes.ts'
 import { type ColumnName, columns, gridTracks } from './columns.ts'
 import classes from './flag-list.module.css'
 import { FlagRow, LoadingRow } from './flag-row.tsx'
@@ -25,7 +26,7 @@ interface Props {
   onSelect: (flag: FlagSummary) => void
   onSelectAll: (isOn: boolean) => void
   onToggle: (flag: FlagSummary) => void
-  notices: FlagNotices
+  nextChanges: NextChanges
   /** The row with the keyboard cursor, or -1. */
   cursor: number
 }
@@ -46,7 +47,17 @@ export const columnLabel = (t: Messages, name: ColumnName): string =>
   })[name]
 
 /** Virtualized: only visible rows are rendered, and in a long list only they are loaded. */
-export function FlagList({ rows, cursor, selected, onSelectAll, shownColumns, sort, onSort, ...rest }: Props) {
+export function FlagList({
+  rows,
+  cursor,
+  selected,
+  onSelectAll,
+  shownColumns,
+  sort,
+  onSort,
+  nextChanges,
+  ...rest
+}: Props) {
   const t = useMessages()
   const scroller = useRef<HTMLDivElement>(null)
   const isNarrow = useMediaQuery(narrow, undefined, { getInitialValueInEffect: false })
@@ -74,8 +85,8 @@ export function FlagList({ rows, cursor, selected, onSelectAll, shownColumns, so
   useEffect(() => load(first, last), [load, first, last])
   // biome-ignore lint/correctness/useExhaustiveDependencies: only when other rows are shown.
   useEffect(() => list.scrollToOffset(0), [search])
-  const isUsageWanted = shownColumns.includes('called') || shownColumns.includes('usage')
-  const usageOf = useFlagUsage(rest.projectId, rows, { first, last }, isUsageWanted)
+  const favorites = useFavorites(rest.projectId)
+  const usageOf = useFlagUsage(rest.projectId, rows, { first, last })
 
   const isAll =
     rows.count > 0 && selected.size >= rows.count && items.every(({ index }) => isIn(selected, rows.at(index)))
@@ -138,6 +149,8 @@ export function FlagList({ rows, cursor, selected, onSelectAll, shownColumns, so
                 top={start}
                 flag={flag}
                 usage={usageOf(flag.id)}
+                isFavorite={favorites.has(flag.id)}
+                nextChange={nextChanges.get(flag.id)}
                 isSelected={selected.has(flag.id)}
               />
             )

@@ -4,9 +4,9 @@ import { Link } from '@tanstack/react-router'
 import { memo, type ReactNode } from 'react'
 import { useFormats, useMessages } from '../../../i18n/language.tsx'
 import { RelativeTime } from '../../../ui/data/relative-time.tsx'
+import { StarIcon } from '../../../ui/icons.tsx'
 import { describeState } from '../../flag-summary.ts'
 import { tagsOf } from '../flag-search.ts'
-import type { FlagNotices } from '../use-flag-notices.ts'
 import { type ColumnName, columns } from './columns.ts'
 import { FlagBadges } from './flag-badges.tsx'
 import classes from './flag-list.module.css'
@@ -24,10 +24,12 @@ interface Props {
   isSelected: boolean
   onSelect: (flag: FlagSummary) => void
   onToggle: (flag: FlagSummary) => void
-  notices: FlagNotices
+  isFavorite: boolean
+  nextChange: string | undefined
 }
 
 const tagsShownMax = 3
+const noChecks: readonly never[] = []
 
 export const FlagRow = memo(function FlagRow({
   projectId,
@@ -40,7 +42,8 @@ export const FlagRow = memo(function FlagRow({
   isSelected,
   onSelect,
   onToggle,
-  notices,
+  isFavorite,
+  nextChange,
 }: Props) {
   const t = useMessages()
   const { percent } = useFormats()
@@ -72,7 +75,12 @@ export const FlagRow = memo(function FlagRow({
           >
             {flag.key}
           </Link>
-          <FlagBadges flagId={flag.id} notices={notices} />
+          {isFavorite && (
+            <span role="img" aria-label={t.views.favorite} className={classes.star}>
+              <StarIcon size={14} isFilled />
+            </span>
+          )}
+          <FlagBadges nextChange={nextChange} checks={usage?.checks ?? noChecks} />
           {flag.name !== '' && <span className={classes.name}>{flag.name}</span>}
         </span>
         <span className={classes.state}>

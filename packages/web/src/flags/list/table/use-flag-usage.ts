@@ -9,20 +9,17 @@ export type FlagUsage = AnswerOf<typeof routes.flagList.usage>[number]
 /** Rows per request; a request is reused while its rows stay on screen. */
 const chunkRows = 50
 
-/** Last evaluation and daily evaluations of the rows on screen. Evaluations are not streamed. */
+/** Last evaluation, daily evaluations and health of the rows on screen. Evaluations are not streamed. */
 export function useFlagUsage(
   projectId: string,
   rows: FlagRows,
   range: { readonly first: number; readonly last: number },
-  isWanted: boolean,
 ): (flagId: number) => FlagUsage | undefined {
   const call = useCall()
   const chunks = []
-  if (isWanted) {
-    for (let start = range.first - (range.first % chunkRows); start <= range.last; start += chunkRows) {
-      const ids = Array.from({ length: chunkRows }, (_, n) => rows.at(start + n)?.id).filter(id => id !== undefined)
-      if (ids.length > 0) chunks.push(ids.sort((a, b) => a - b).join())
-    }
+  for (let start = range.first - (range.first % chunkRows); start <= range.last; start += chunkRows) {
+    const ids = Array.from({ length: chunkRows }, (_, n) => rows.at(start + n)?.id).filter(id => id !== undefined)
+    if (ids.length > 0) chunks.push(ids.sort((a, b) => a - b).join())
   }
   const found = useQueries({
     queries: chunks.map(ids => ({

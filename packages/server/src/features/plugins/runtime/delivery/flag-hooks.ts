@@ -13,8 +13,10 @@ export async function askBeforeSave(plugins: readonly ActivePlugin[], flag: unkn
   for (const plugin of plugins) {
     if (!plugin.offers('beforeFlagSave')) continue
     const reason = await verdict(plugin, flag)
-    if (reason !== undefined)
-      throw invalid(null, 'rejected_by_plugin', `${plugin.enabled.plugin.name}: ${plugin.redact(reason)}`)
+    if (reason === undefined) continue
+    const shown = plugin.redact(reason)
+    plugin.noteRejected(shown)
+    throw invalid(null, 'rejected_by_plugin', `${plugin.enabled.plugin.name}: ${shown}`)
   }
 }
 

@@ -1,15 +1,17 @@
 import { ActionIcon, Button, Group, Menu, NativeSelect, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { RefObject } from 'react'
-import { useMessages } from '../../i18n/language.tsx'
-import { ChevronIcon, ColumnsIcon, CrossIcon, KeyboardIcon, SearchIcon } from '../../ui/icons.tsx'
-import { type FlagSearch, isFiltered } from './flag-search.ts'
-import { type ColumnName, columnNames } from './table/columns.ts'
-import classes from './table/flag-list.module.css'
-import { columnLabel } from './table/flag-list.tsx'
-import type { FlagFacets } from './use-flag-facets.ts'
+import { useMessages } from '../../../i18n/language.tsx'
+import { ChevronIcon, ColumnsIcon, CrossIcon, KeyboardIcon, SearchIcon, StarIcon } from '../../../ui/icons.tsx'
+import { type FlagSearch, isFiltered } from '../flag-search.ts'
+import { type ColumnName, columnNames } from '../table/columns.ts'
+import classes from '../table/flag-list.module.css'
+import { columnLabel } from '../table/flag-list.tsx'
+import type { FlagFacets } from '../use-flag-facets.ts'
+import { SavedViews } from './saved-views.tsx'
 
 interface Props {
+  projectId: string
   search: FlagSearch
   onChange: (search: FlagSearch) => void
   onClear: () => void
@@ -25,6 +27,7 @@ interface Props {
 }
 
 export function FlagToolbar({
+  projectId,
   search,
   onChange,
   onClear,
@@ -57,7 +60,7 @@ export function FlagToolbar({
           : option,
       )}
       // A fixed basis: sizing by the longest tag would shift the layout when tags load.
-      flex="1 1 8.5rem"
+      flex="1 1 7rem"
       miw={0}
       maw={180}
       rightSectionWidth={26}
@@ -121,6 +124,21 @@ export function FlagToolbar({
           { value: '-state', label: t.flags.sortOn },
           { value: 'state', label: t.flags.sortOff },
         ])}
+        <ActionIcon
+          variant={search.favorite ? 'light' : 'subtle'}
+          color={search.favorite ? 'yellow' : 'gray'}
+          size="lg"
+          aria-label={t.views.favorites}
+          aria-pressed={search.favorite === true}
+          title={t.views.favorites}
+          onClick={() => {
+            const { favorite, ...others } = search
+            onChange(favorite ? others : { ...others, favorite: true })
+          }}
+        >
+          <StarIcon isFilled={search.favorite === true} />
+        </ActionIcon>
+        <SavedViews projectId={projectId} search={search} onOpen={onChange} />
       </div>
       {(isFiltered(search) || typed !== '') && (
         <ActionIcon

@@ -1,0 +1,116 @@
+import { type Kysely, sql } from 'kysely'
+import { inParts } from '../../storage/in-batches.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { Definition, DefinitionKind, PropertyType } from './definition.ts'
+import type { DefinitionStore } from './definition-store.ts'
+
+const sampledMax = 1000
+/** Bounds the sample to 10 MB. */
+const sampledCharactersMax = 10_000
+const rowsPerInsertMax = 1000
+
+export function sqlDefinitionStore(db: Kysely<Tables>): DefinitionStore {
+  return {
+    async list(projectId, kind) {
+      let query = db.selectFrom('definitions').selectAll().where('project_id', '=', projectId)
+      if (kind) query = query.where('kind', '=', kind)
+      const rows = await query.orderBy('kind').orderBy('name').execute()
+      return rows.map(
+        (row): Definition => ({
+          kind: row.kind as DefinitionKind,
+          name: row.name,
+          type: row.property_type as PropertyType | null,
+          createdAt: row.created_at,
+          lastSeenAt: row.last_seen_at,
+        }),
+      )
+    },
+    async listValues(projectId, name) {
+      let query = db.selectFrom('definition_values').selectAll().where('project_id', '=', projectId)
+      if (name !== undefined) query = query.where('name', '=', name)
+      const rows = await query.orderBy('name').orderBy('value').execute()
+      return rows.map(row => ({ name: row.name, value: JSON.parse(row.value), lastSeenAt: row.last_seen_at }))
+    },
+    async save(projectId, observed, values, at) {
+      const definitions = observed.map(({ kind, name, type }) => ({
+        project_id: projectId,
+        kind,
+        name,
+        property_type: type,
+        created_at: at,
+        last_seen_at: at,
+      }))
+      for (const part of inParts(
+        inOrder(definitions, row => `${row.kind}\u0001${row.name}`),
+        rowsPerInsertMax,
+      )) {
+        await db
+          .insertInto('definitions')
+          .values(part)
+          .onConflict(conflict =>
+            conflict.columns(['project_id', 'kind', 'name']).doUpdateSet(({ ref }) => ({
+              property_type: ref('excluded.property_type'),
+              last_seen_at: ref('excluded.last_seen_at'),
+            })),
+          )
+          .execute()
+      }
+      const rows = values.map(({ name, value }) => ({
+        project_id: projectId,
+        name,
+        value: JSON.stringify(value),
+        last_seen_at: at,
+      }))
+      for (const part of inParts(
+        inOrder(rows, row => `${row.name}\u0001${row.value}`),
+        rowsPerInsertMax,
+      )) {
+        await db
+          .insertInto('definition_values')
+          .values(part)
+          .onConflict(conflict =>
+            conflict
+              .columns(['project_id', 'name', 'value'])
+              .doUpdateSet(({ ref }) => ({ last_seen_at: ref('excluded.last_seen_at') })),
+          )
+          .execute()
+      }
+    },
+    async samplePersons(projectId) {
+      const newest = db
+        .selectFrom('persons')
+        .select('properties')
+        .where('project_id', '=', projectId)
+        .orderBy('id', 'desc')
+        .limit(sampledMax)
+        .as('newest')
+      const rows = await db.selectFrom(newest).select('properties').where(isSmall).execute()
+      return rows.map(row => JSON.parse(row.properties))
+    },
+    async sampleGroups(projectId, typeIndex) {
+      const newest = db
+        .selectFrom('groups')
+        .select('properties')
+        .where('project_id', '=', projectId)
+        .where('type_index', '=', typeIndex)
+        .orderBy('id', 'desc')
+        .limit(sampledMax)
+        .as('newest')
+      const rows = await db.selectFrom(newest).select('properties').where(isSmall).execute()
+      return rows.map(row => JSON.parse(row.properties))
+    },
+    async removeBefore(definitions, values) {
+      await db.deleteFrom('definitions').where('last_seen_at', '<', definitions).execute()
+      await db.deleteFrom('definition_values').where('last_seen_at', '<', values).execute()
+    },
+  }
+}
+
+const isSmall = sql<boolean>`length(properties) <= ${sampledCharactersMax}`
+
+/** A fixed lock order, so that two nodes cannot deadlock. */
+const inOrder = <T>(rows: readonly T[], keyOf: (row: T) => string): readonly T[] =>
+  rows
+    .map(row => ({ row, key: keyOf(row) }))
+    .sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0))
+    .map(({ row }) => row)

@@ -1,0 +1,82 @@
+import type { Kysely, Selectable } from 'kysely'
+import type { SignInRow } from '../../../storage/rows/identity-tables.ts'
+import type { Tables } from '../../../storage/tables.ts'
+import { type SignIn, type SignInStore, signInsPerUserMax } from './sign-in-store.ts'
+
+export function sqlSignInStore(db: Kysely<Tables>): SignInStore {
+  return {
+    async create(signIn) {
+      await db
+        .insertInto('sign_ins')
+        .values({
+          id: signIn.id,
+          user_id: signIn.userId,
+          refresh_hash: signIn.refreshHash,
+          user_agent: signIn.userAgent,
+          address: signIn.address,
+          created_at: signIn.createdAt,
+          expires_at: signIn.expiresAt,
+        })
+        .execute()
+      const excess = db
+        .selectFrom('sign_ins')
+        .select('id')
+        .where('user_id', '=', signIn.userId)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1000)
+        .offset(signInsPerUserMax)
+      await db.deleteFrom('sign_ins').where('id', 'in', excess).execute()
+    },
+    async findByRefreshHash(hash) {
+      const row = await db.selectFrom('sign_ins').selectAll().where('refresh_hash', '=', hash).executeTakeFirst()
+      return row && toSignIn(row)
+    },
+    async list(userId, now) {
+      const rows = await db
+        .selectFrom('sign_ins')
+        .selectAll()
+        .select(({ selectFrom }) =>
+          selectFrom('api_keys')
+            .select(({ fn }) => fn.max('api_keys.last_used_at').as('at'))
+            .whereRef('api_keys.sign_in_id', '=', 'sign_ins.id')
+            .as('last_used_at'),
+        )
+        .where('user_id', '=', userId)
+        .where('expires_at', '>', now)
+        .orderBy('created_at', 'desc')
+        .orderBy('id')
+        .execute()
+      return rows.map(row => ({ ...toSignIn(row), lastUsedAt: row.last_used_at ?? row.created_at }))
+    },
+    async remove(userId, id) {
+      const result = await db
+        .deleteFrom('sign_ins')
+        .where('user_id', '=', userId)
+        .where('id', '=', id)
+        .executeTakeFirst()
+      return result.numDeletedRows > 0n
+    },
+    async trimKeys(id, keptMax) {
+      const excess = db
+        .selectFrom('api_keys')
+        .select('id')
+        .where('sign_in_id', '=', id)
+        .orderBy('created_at', 'desc')
+        .orderBy('id', 'desc')
+        .limit(1000)
+        .offset(keptMax)
+      await db.deleteFrom('api_keys').where('id', 'in', excess).execute()
+    },
+  }
+}
+
+const toSignIn = (row: Selectable<SignInRow>): SignIn => ({
+  id: row.id,
+  userId: row.user_id,
+  refreshHash: row.refresh_hash,
+  userAgent: row.user_agent,
+  address: row.address,
+  createdAt: row.created_at,
+  expiresAt: row.expires_at,
+})

@@ -1,0 +1,34 @@
+import type { Instant } from '../../../instant.ts'
+
+/** One sign-in in one browser. Its keys expire after hours; with a refresh token it gets new ones without a password. */
+export interface SignIn {
+  readonly id: string
+  readonly userId: number
+  /** Hash of the refresh token; null when the user did not choose to stay signed in. */
+  readonly refreshHash: string | null
+  readonly userAgent: string
+  readonly address: string
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+}
+
+export interface ListedSignIn extends SignIn {
+  readonly lastUsedAt: Instant
+}
+
+export const signInsPerUserMax = 50
+export const keysPerSignInMax = 20
+export const rememberedDays = 30
+export const userAgentCharactersMax = 300
+
+export interface SignInStore {
+  /** The oldest sign-ins beyond the limit are ended. */
+  create(signIn: SignIn): Promise<void>
+  findByRefreshHash(hash: string): Promise<SignIn | undefined>
+  /** Those that are not expired, newest first. */
+  list(userId: number, now: Instant): Promise<readonly ListedSignIn[]>
+  /** Revokes its keys as well. False when there was none. */
+  remove(userId: number, id: string): Promise<boolean>
+  /** Revokes all keys of the sign-in but the newest. */
+  trimKeys(id: string, keptMax: number): Promise<void>
+}

@@ -1,0 +1,23 @@
+const browsers: readonly [RegExp, string][] = [
+  [/Edg\/(\d+)/, 'Edge'],
+  [/OPR\/(\d+)/, 'Opera'],
+  [/Firefox\/(\d+)/, 'Firefox'],
+  [/(?:Chrome|CriOS)\/(\d+)/, 'Chrome'],
+  [/Version\/(\d+).* Safari/, 'Safari'],
+]
+const systems: readonly [RegExp, string][] = [
+  [/iPhone|iPad/, 'iOS'],
+  [/Android/, 'Android'],
+  [/Windows/, 'Windows'],
+  [/Mac OS X/, 'macOS'],
+  [/Linux/, 'Linux'],
+]
+
+/** "Firefox 140, Linux" of a user agent; its beginning when it is not a known browser. */
+export function browserName(userAgent: string): string {
+  const known = browsers.find(([pattern]) => pattern.test(userAgent))
+  const system = systems.find(([pattern]) => pattern.test(userAgent))?.[1]
+  if (!known) return userAgent.slice(0, 40)
+  const name = `${known[1]} ${known[0].exec(userAgent)?.[1]}`
+  return system ? `${name}, ${system}` : name
+}
