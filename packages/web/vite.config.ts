@@ -111,9 +111,12 @@ function contractTable(): Plugin {
           Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
         ]),
       )
-      return Object.entries({ routes: plain, ...Object.fromEntries(plainValues) })
-        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
-        .join('\n')
+      const constants = Object.entries({ routes: plain, ...Object.fromEntries(plainValues) }).map(
+        ([name, value]) => `export const ${name} = ${JSON.stringify(value)}`,
+      )
+      // It imports types only.
+      const client = at('../contract/src/api-client.ts')
+      return [`export { urlOf } from ${JSON.stringify(client)}`, ...constants].join('\n')
     },
   }
 }

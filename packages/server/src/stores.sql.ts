@@ -39,6 +39,7 @@ import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
+import { sqlPayloadSchemaStore } from './features/typed-flags/payload-schema-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -102,6 +103,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),
+  payloadSchemas: ({ db }) => sqlPayloadSchemaStore(db),
   persons: ({ db }) => sqlPersonStore(db),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),

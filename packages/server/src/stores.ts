@@ -33,6 +33,7 @@ import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { SavedViewStore } from './features/saved-views/saved-view-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
 import type { SdkUsageStore } from './features/sdk-usage/sdk-usage-store.ts'
+import type { PayloadSchemaStore } from './features/typed-flags/payload-schema-store.ts'
 import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
@@ -64,6 +65,7 @@ export interface Stores {
   readonly leases: LeaseStore
   readonly metrics: MetricStore
   readonly organizations: OrganizationStore
+  readonly payloadSchemas: PayloadSchemaStore
   readonly persons: PersonStore
   readonly pluginConfigs: PluginConfigStore
   readonly pluginReleases: PluginReleaseStore

@@ -63,7 +63,10 @@ function parseSwitch(value: JsonRecord, key: string, path: string, report: Repor
   return given === true
 }
 
-const describedTypes: ReadonlySet<unknown> = new Set(['person', 'group'])
+const describedTypes: ReadonlySet<unknown> = new Set(['person', 'group', 'person_metadata'])
+
+/** The person property that holds when the person was created, for filters of the type `person_metadata`. */
+export const personCreatedAt = '$person_metadata.created_at'
 
 function parseValueProperty(
   value: JsonRecord,
@@ -78,7 +81,7 @@ function parseValueProperty(
   }
   if (!describedTypes.has(type)) {
     const behavioral = type === 'behavioral'
-    const known = '`type` must be person, group, cohort or flag.'
+    const known = '`type` must be person, person_metadata, group, cohort or flag.'
     report(
       behavioral ? 'behavioral_cohort' : 'wrong_type',
       `${path}.type`,
@@ -88,10 +91,13 @@ function parseValueProperty(
   const operator = parseOperator(own(value, 'operator'))
   if (operator === undefined) reportOperator(own(value, 'operator'), path, report)
   const group = type === 'group' ? parseGroup(own(value, 'group_type_index'), path, report) : null
+  if (type === 'person_metadata' && key !== 'created_at') {
+    report('invalid_value', `${path}.key`, '`key` must be created_at for the type person_metadata.')
+  }
   return {
     kind: 'value',
     path,
-    key: String(key),
+    key: type === 'person_metadata' && key === 'created_at' ? personCreatedAt : String(key),
     operator,
     value: own(value, 'value'),
     group,

@@ -2,8 +2,8 @@ import { isRecord, own } from './json.ts'
 import { isStrict } from './operator.ts'
 
 /**
- * Whether PostHog SDKs cannot evaluate such filters: early access, other bucketing, splits, or filters that only Halyard
- * has. The server marks these flags with experience continuity, for which every SDK asks the server.
+ * Whether PostHog SDKs cannot evaluate such filters: early access, other bucketing, splits, metadata of persons, or filters that only
+ * Halyard has. The server marks these flags with experience continuity, for which every SDK asks the server.
  */
 export function isServerOnly(filters: unknown): boolean {
   if (!isRecord(filters)) return false
@@ -26,7 +26,11 @@ const isOwnCondition = (group: Readonly<Record<string, unknown>>): boolean =>
 function isOwnFilter(property: unknown): boolean {
   if (!isRecord(property)) return false
   const operator = own(property, 'operator')
-  return own(property, 'inverted') === true || (typeof operator === 'string' && isStrict(operator))
+  return (
+    own(property, 'inverted') === true ||
+    own(property, 'type') === 'person_metadata' ||
+    (typeof operator === 'string' && isStrict(operator))
+  )
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

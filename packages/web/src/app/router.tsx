@@ -135,11 +135,6 @@ const playground = createRoute({
   path: '/playground',
   component: lazyRouteComponent(() => import('../playground/playground-page.tsx'), 'PlaygroundPage'),
 })
-const importFlags = createRoute({
-  getParentRoute: () => project,
-  path: '/import',
-  component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
-})
 const tags = createRoute({
   getParentRoute: () => project,
   path: '/tags',
@@ -149,6 +144,11 @@ const setup = createRoute({
   getParentRoute: () => project,
   path: '/setup',
   component: lazyRouteComponent(() => import('../setup/setup-page.tsx'), 'SetupPage'),
+})
+const importFlags = createRoute({
+  getParentRoute: () => project,
+  path: '/import',
+  component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
 })
 const settings = createRoute({
   getParentRoute: () => project,
@@ -237,9 +237,9 @@ const tree = root.addChildren([
       cohort,
       health,
       playground,
-      importFlags,
       tags,
       setup,
+      importFlags,
       settings,
       webhooks,
       requests,

@@ -105,13 +105,13 @@ const others: Readonly<Record<string, string>> = {
   [`DELETE ${project}/approval_policies/:policy_id`]: 'an admin changes what needs approval; recorded',
   [`POST ${flags}/:parent_lookup_feature_flag_id/role_access`]: 'who can edit',
   [`DELETE ${flags}/:parent_lookup_feature_flag_id/role_access/:id`]: 'who can edit',
-  [`POST ${organization}/imports`]: 'plans an import',
-  [`POST ${organization}/imports/:import_id/apply`]: 'refused as a whole where approval is needed: imports.test.ts',
-  [`DELETE ${organization}/imports/:import_id`]: 'deletes a plan',
   [`PUT ${flags}/:id/access_controls`]: 'who can edit',
   [`PATCH ${flags}/:id/details`]: 'owner and links, which no evaluation reads',
   [`POST ${flags}/:id/comments`]: 'adds a comment',
   [`DELETE ${flags}/:id/comments/:comment_id`]: 'removes a comment',
+  [`POST ${organization}/imports`]: 'plans an import',
+  [`POST ${organization}/imports/:import_id/apply`]: 'refused as a whole where approval is needed: imports.test.ts',
+  [`DELETE ${organization}/imports/:import_id`]: 'deletes a plan',
   [`POST ${flags}/:id/metrics`]: 'numbers that rollback conditions are compared with',
 }
 

@@ -22,6 +22,7 @@ import { definitions } from './events/0037-definitions.ts'
 import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
 import { savedViews } from './flags/0040-saved-views.ts'
+import { payloadSchemas } from './flags/0042-payload-schemas.ts'
 import { signIns } from './identity/0039-sign-ins.ts'
 import { importPlans } from './imports/0044-import-plans.ts'
 import { importLinks } from './imports/0045-import-links.ts'
@@ -54,6 +55,7 @@ export const migrations: readonly Migration[] = [
   sdkUsage,
   signIns,
   savedViews,
+  payloadSchemas,
   importPlans,
   importLinks,
 ]
