@@ -116,7 +116,7 @@ describe('the shell', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: /Switch project/ }).click()
     await page.getByRole('menuitem', { name: 'New project' }).click()
     await page.getByLabel('Project name').fill('Mobile app')
-    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('button', { name: 'Create', exact: true }).click()
     await page.getByRole('button', { name: /Switch project: ?Mobile app/ }).waitFor()
     await page.getByText('No flags yet').waitFor()
     await expectSound(page)
