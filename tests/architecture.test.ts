@@ -165,15 +165,12 @@ describe('the gate', () => {
   it('has one place that makes each kind of permit', () => {
     const makers = (kind: string) =>
       production.filter(file => new RegExp(`kind: '${kind}',`).test(textOf(file))).map(({ name }) => name)
-    expect(makers('direct')).toEqual([
-      'server/features/approvals/gated-writes.ts',
-      'server/features/schedules/run-schedules.ts',
-    ])
-    // A scheduled change was approved when it was planned.
-    expect(makers('approved')).toEqual([
-      'server/features/approvals/gated-writes.ts',
-      'server/features/schedules/run-schedules.ts',
-    ])
+    // Requests, and scheduled changes: these were approved when they were planned.
+    const places = ['server/features/approvals/gated-writes.ts', 'server/features/approvals/permit.ts']
+    expect(makers('direct')).toEqual(places)
+    expect(makers('approved')).toEqual(places)
+    const users = production.filter(file => /\bscheduledPermit\(/.test(textOf(file))).map(({ name }) => name)
+    expect(users).toEqual(['server/features/schedules/run-schedules.ts'])
   })
 })
 

@@ -169,6 +169,27 @@ describe('commands beside a running server', () => {
     expect((await halyard('keys', 'list', '--email', 'owner@halyard.local')).stdout).not.toContain('temporary')
   })
 
+  it('generates types of flags, checks them, and keeps them up to date', async () => {
+    const out = join(newFolder(), 'flags.ts')
+    expect((await halyard('types')).stdout).toContain("  'by-cli': boolean\n")
+    expect((await halyard('types', '--check')).stderr).toContain('need --out')
+    expect((await halyard('types', '--out', out)).code).toBe(0)
+    expect((await halyard('types', '--out', out, '--check')).code).toBe(0)
+    const watching = spawn(process.execPath, [program, 'types', '--out', out, '--watch'], {
+      env: clean({ ...environment, HALYARD_URL: server.url, HALYARD_KEY: shown('HALYARD_KEY') }),
+    })
+    try {
+      await halyard('flags', 'create', 'typed', '--filters', '{"groups": [], "return_type": "number"}')
+      await expect.poll(() => readFileSync(out, 'utf8'), { timeout: 60_000 }).toContain('  typed: number\n')
+    } finally {
+      watching.kill()
+      await new Promise(done => watching.once('close', done))
+    }
+    await halyard('flags', 'create', 'untyped')
+    const outdated = await halyard('types', '--out', out, '--check')
+    expect([outdated.code, outdated.stderr]).toEqual([1, expect.stringContaining('is out of date')])
+  })
+
   it('lists and creates projects, with a key', async () => {
     const key = ['--key', shown('HALYARD_KEY')]
     const created = JSON.parse((await halyard('projects', 'create', 'Second', '--json', ...key)).stdout)

@@ -23,7 +23,14 @@ const npm = (args: string[], cwd: string) =>
   run('npm', [...args, '--loglevel=error'], { cwd, shell: process.platform === 'win32' })
 
 /** What the packages expect the application to have; packed from what is installed here, so that no registry is needed. */
-const peers = ['@openfeature/core', '@openfeature/server-sdk', '@openfeature/web-sdk', 'typebox']
+const peers = [
+  '@openfeature/core',
+  '@openfeature/react-sdk',
+  '@openfeature/server-sdk',
+  '@openfeature/web-sdk',
+  'react',
+  'typebox',
+]
 
 const definitions = {
   flags: [
@@ -69,7 +76,7 @@ await OpenFeature.close()
 const typed = `
 import { type ClientStatus, createClient, type Evaluation, type HalyardClient } from '@halyard/client'
 import { fileCache } from '@halyard/client/file-cache'
-import { type Flag, routes } from '@halyard/contract'
+import { createApi, type Flag, routes } from '@halyard/contract'
 import { compile, type Snapshot } from '@halyard/engine'
 
 const client: HalyardClient = createClient({ url: 'http://127.0.0.1:9', key: 'phs_none', cache: fileCache('x'), updates: 'none' })
@@ -79,6 +86,7 @@ export const evaluation: Promise<Evaluation> = client.evaluate('a', { distinctId
 createClient({ url: 'x' })
 export const key = (flag: Flag): string => flag.key
 export const path: string = routes.flags.list.path
+export const created: Promise<Flag> = createApi({ url: 'x', key: 'y' }).call(routes.flags.create, { params: { project_id: '1' }, body: { key: 'a' } })
 export const snapshot: Snapshot = compile({ flags: [], cohorts: [], groupTypes: {}, propertyMatchingVersion: 2 }, { regex: () => ({ size: 1, test: () => true }) })
 `
 const typedOpenFeature = `
@@ -95,6 +103,35 @@ const provider: Provider = new HalyardWebProvider({ url: 'http://127.0.0.1:9', t
 OpenFeature.setProvider(provider)
 export const snapshot: Promise<FlagSnapshot | undefined> = evaluateFlags({ url: 'x', token: 'y', context: {} })
 `
+
+const typedReact = `
+import { HalyardFlags, type HalyardFlagsProps, useFlag } from '@halyard/react'
+declare module '@halyard/react' { interface Register { flags: { on: boolean; color: 'red' | 'blue'; theme: { dark: boolean } } } }
+export function Component(): string {
+  const color: 'red' | 'blue' = useFlag('color', 'red')
+  const dark: boolean = useFlag('theme', { dark: true }).dark
+  // @ts-expect-error: there is no such flag.
+  useFlag('unknown', false)
+  // @ts-expect-error: there is no such variant.
+  useFlag('color', 'green')
+  return color + dark
+}
+export const props: HalyardFlagsProps = { url: 'x', token: 'y', context: { targetingKey: 'u' } }
+export const Flags = HalyardFlags
+`
+const typedTesting = `
+import { combinationsOf, createTestFlags, serverTestProvider, webTestProvider, withFlags } from '@halyard/test-kit'
+import { OpenFeature, type Provider } from '@openfeature/server-sdk'
+import type { Provider as WebProvider } from '@openfeature/web-sdk'
+const flags = createTestFlags({ values: { on: true } })
+const provider: Provider = serverTestProvider(flags)
+export const web: WebProvider = webTestProvider(flags)
+OpenFeature.setProvider(provider)
+export const result: Promise<number> = withFlags(flags, { on: false }, () => combinationsOf({ flags: [] }).length)
+`
+
+/** The compiler checks the libraries as well, on machines that may be busy. */
+const compileMilliseconds = 300_000
 
 let project: string
 beforeAll(async () => {
@@ -131,20 +168,33 @@ describe('packed packages', () => {
     expect(existsSync(join(folder, 'dist/index.cjs'))).toBe(isCommonJs)
   })
 
-  it('type-check under strict without the types of the DOM or Node, also inside the libraries', async () => {
-    write('typed.ts', typed)
-    write('typed.cts', typed.replace(/import .*contract'\n|export const (key|path).*\n/g, ''))
-    expect(await compileFiles(['typed.ts', 'typed.cts'], ['--types', ''])).toBe('')
-  })
+  it(
+    'type-check under strict without the types of the DOM or Node, also inside the libraries',
+    async () => {
+      write('typed.ts', typed)
+      write('typed.cts', typed.replace(/import .*contract'\n|export const (key|path|created).*\n/g, ''))
+      expect(await compileFiles(['typed.ts', 'typed.cts'], ['--types', ''])).toBe('')
+    },
+    compileMilliseconds,
+  )
 
-  it('type-check with OpenFeature', async () => {
-    mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
-    symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
-    write('openfeature.ts', typedOpenFeature)
-    expect(await compileFiles(['openfeature.ts'], ['--types', 'node'])).toBe('')
-    write('openfeature-web.ts', typedWeb)
-    expect(await compileFiles(['openfeature-web.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
-  })
+  it(
+    'type-check with OpenFeature',
+    async () => {
+      mkdirSync(join(project, 'node_modules/@types'), { recursive: true })
+      symlinkSync(join(root, 'node_modules/@types/node'), join(project, 'node_modules/@types/node'), 'junction')
+      write('openfeature.ts', typedOpenFeature)
+      expect(await compileFiles(['openfeature.ts'], ['--types', 'node'])).toBe('')
+      write('test-kit.ts', typedTesting)
+      expect(await compileFiles(['test-kit.ts'], ['--types', 'node'])).toBe('')
+      symlinkSync(join(root, 'node_modules/@types/react'), join(project, 'node_modules/@types/react'), 'junction')
+      write('react.ts', typedReact)
+      expect(await compileFiles(['react.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
+      write('openfeature-web.ts', typedWeb)
+      expect(await compileFiles(['openfeature-web.ts'], ['--types', '', '--lib', 'es2023,dom'])).toBe('')
+    },
+    compileMilliseconds,
+  )
 
   it('run as modules and as CommonJS', async () => {
     const module = write('program.mjs', `${esm}\nconsole.log(text)`)

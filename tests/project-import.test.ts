@@ -198,6 +198,8 @@ const ofTheInstallation = new Set([
   'received_batches',
   'resource_access',
 ])
+// Emails belong to the organization that queued them.
+ofTheInstallation.add('emails')
 ofTheInstallation.add('known_sign_ins').add('sign_in_failures')
 // What organizations have accepted of each other's plugins.
 ofTheInstallation.add('plugin_acceptances').add('plugin_releases')

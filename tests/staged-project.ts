@@ -153,6 +153,7 @@ export async function stageProject(
   await s.patch(`${project}/dashboards/${dashboard}/`, { tiles: [{ feature_flag: flagIds[0], metric: 'calls' }] })
   await s.patch(`${flags}${flagIds[15]}/`, { deleted: true })
 
+  await s.put(`${flags}${flagIds[0]}/payload_schema/`, { schema: { description: 'Any payload.' } })
   await s.patch(`${flags}${flagIds[0]}/details/`, { owner: colleague.uuid, expected_end: '2999-01-01' })
   await colleague.post(`${flags}${flagIds[0]}/comments/`, { text: 'Remove it one day.' })
 

@@ -8,6 +8,8 @@ const source = resolve(import.meta.dirname, '../packages/web/src')
 const filesMax = 15
 const importPattern = /(?:from\s+|import\s+)['"](\.[^'"]+)['"]|import\(\s*['"](\.[^'"]+)['"]\s*\)/g
 
+const queryPattern = /queryKey: \[([^\]]*)\],\s*queryFn/g
+
 const modules = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter(
   name => /\.tsx?$/.test(name) && !/\.test\.tsx?$/.test(name),
 )
@@ -35,6 +37,20 @@ describe('the web app’s layout', () => {
     const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
       [...(edges.get(from) ?? [])].some(next => next === to || (!seen.has(next) && reaches(next, to, seen.add(next))))
     expect([...edges.keys()].filter(folder => reaches(folder, folder))).toEqual([])
+  })
+
+  it('defines each query once, so that a cache key has one shape of data', () => {
+    const places = new Map<string, string[]>()
+    for (const name of modules) {
+      for (const [, parts] of readFileSync(join(source, name), 'utf8').matchAll(queryPattern)) {
+        const elements = (parts as string).split(',').flatMap(part => part.trim() || [])
+        if (!elements[0]?.startsWith("'")) continue
+        const key = elements.map(element => (element.startsWith("'") ? element : '*')).join(' ')
+        places.set(key, [...(places.get(key) ?? []), name])
+      }
+    }
+    expect(places.size).toBeGreaterThan(30)
+    expect([...places].filter(([, names]) => names.length > 1)).toEqual([])
   })
 
   it('keeps components and messages free of features', () => {

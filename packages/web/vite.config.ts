@@ -12,10 +12,14 @@ const isOfApp = (id: string): boolean => !/swagger-ui|api-docs/.test(id)
 
 /**
  * Left alone, each small module that two pages share becomes a file, and a page loads dozens of them. What signing in
- * needs is one file; what pages share is a few, each with the modules of about the same pages.
+ * needs is one file, and so is what every page needs; what some pages share is a few, each with the modules of about the same pages.
  */
 const chunkGroups = [
-  { name: 'start', tags: ['$initial' as const], test: isOfApp, priority: 2 },
+  { name: 'start', tags: ['$initial' as const], test: isOfApp, priority: 6 },
+  { name: 'app', test: await isNeededBy('src/app/start-app.tsx'), priority: 5 },
+  { name: 'notices', test: await isNeededBy('src/app/notices.tsx'), priority: 4 },
+  { name: 'list', test: await isNeededBy('src/flags/list/flags-page.tsx'), priority: 3 },
+  { name: 'review', test: await isNeededBy('src/flags/review/toggle-dialog.tsx'), priority: 2 },
   {
     name: 'shared',
     minShareCount: 2,
@@ -46,7 +50,7 @@ export default defineConfig({
       checks: { pluginTimings: false },
       input: { main: at('index.html'), apiDocs: at('api-docs.html') },
       output: {
-        codeSplitting: { groups: chunkGroups },
+        codeSplitting: { groups: chunkGroups, includeDependenciesRecursively: false },
         // Grouped files import each other in circles: each module runs when it is first needed.
         strictExecutionOrder: true,
         // A shared file is named after all of its pages; the hash is enough.
@@ -56,6 +60,34 @@ export default defineConfig({
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8000', '/flags': 'http://127.0.0.1:8000' } },
 })
+
+/** Which modules a module still needs after unused code is removed. What it imports at run time does not count. */
+async function isNeededBy(module: string): Promise<(id: string) => boolean> {
+  const { metafile } = await build({
+    absWorkingDir: at('.'),
+    entryPoints: [module],
+    bundle: true,
+    format: 'esm',
+    conditions: ['halyard-source', 'module', 'browser', 'production'],
+    define: { 'process.env.NODE_ENV': '"production"' },
+    outdir: 'out',
+    write: false,
+    metafile: true,
+    external: ['@halyard/contract'],
+    plugins: [
+      {
+        name: 'without-later-imports',
+        setup: ({ onResolve }) =>
+          onResolve({ filter: /.*/ }, ({ path, kind }) =>
+            kind === 'dynamic-import' ? { path, external: true } : null,
+          ),
+      },
+    ],
+  })
+  const inputs = Object.values(metafile.outputs).flatMap(output => Object.entries(output.inputs))
+  const modules = new Set(inputs.flatMap(([path, { bytesInOutput }]) => (bytesInOutput > 0 ? [at(path)] : [])))
+  return id => modules.has(id)
+}
 
 const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(item => typeof item === 'string')
 
@@ -79,9 +111,12 @@ function contractTable(): Plugin {
           Object.fromEntries(Object.entries(members).map(([name, { method, path }]) => [name, { method, path }])),
         ]),
       )
-      return Object.entries({ routes: plain, ...Object.fromEntries(plainValues) })
-        .map(([name, value]) => `export const ${name} = ${JSON.stringify(value)}`)
-        .join('\n')
+      const constants = Object.entries({ routes: plain, ...Object.fromEntries(plainValues) }).map(
+        ([name, value]) => `export const ${name} = ${JSON.stringify(value)}`,
+      )
+      // It imports types only.
+      const client = at('../contract/src/api-client.ts')
+      return [`export { urlOf } from ${JSON.stringify(client)}`, ...constants].join('\n')
     },
   }
 }

@@ -27,6 +27,7 @@ const sections = [
     pages: [
       'guide/how-to',
       'guide/sdks',
+      'guide/typed-flags',
       'guide/cohorts',
       'guide/events',
       'guide/schedules',

@@ -5,5 +5,7 @@ export const publishedPackages = [
   'client',
   'openfeature-server',
   'openfeature-web',
+  'react',
+  'test-kit',
   'ofrep-conformance',
 ]

@@ -30,6 +30,7 @@ beforeAll(async () => {
     { key: 'color', filters: { groups: [{}], multivariate: { variants }, payloads: { red: '{"hex": "#f00"}' } } },
     { key: 'number', filters: { groups: [{}], payloads: { true: '0.5' } } },
     { key: 'text', filters: { groups: [{}], payloads: { true: '"hello"' } } },
+    { key: 'limit', filters: { groups: [{}], return_type: 'number', payloads: { true: '25' } } },
     { key: 'list', filters: { groups: [{}], payloads: { true: '[1, 2]' } } },
   ]) {
     ids[flag.key] = (await s.post(flags, flag)).body.id
@@ -74,6 +75,8 @@ describe('the provider for servers', () => {
     expect(await client.getNumberValue('number', 1, context)).toBe(0.5)
     expect(await client.getStringValue('text', 'x', context)).toBe('hello')
     expect(await client.getObjectValue('list', [], context)).toEqual([1, 2])
+    expect(await client.getNumberValue('limit', 1, context)).toBe(25)
+    expect((await client.getBooleanDetails('limit', false, context)).errorCode).toBe('TYPE_MISMATCH')
     expect(await client.getBooleanValue('list', false, context)).toBe(true)
   })
 

@@ -12,6 +12,10 @@ beforeAll(async () => {
   await s.post(flags, { key: 'pro', filters: { groups: [{ properties: pro }] } })
   await s.post(flags, { key: 'color', filters: { groups: [{}], multivariate: { variants } } })
   await s.post(flags, { key: 'off', active: false })
+  const typed = (return_type: string, payload: unknown) => ({ groups: [{}], return_type, payloads: { true: payload } })
+  await s.post(flags, { key: 'limit', filters: typed('number', 25) })
+  await s.post(flags, { key: 'theme', filters: typed('object', { dark: true }) })
+  await s.post(flags, { key: 'title', filters: typed('string', '"Hello"') })
 })
 afterAll(async () => {
   await OpenFeature.close()
@@ -32,6 +36,9 @@ it('the OpenFeature server SDK evaluates with the unmodified OFREP provider', as
       reason: 'SPLIT',
       flagMetadata: { reasonCode: 'condition_match' },
     })
+    expect(await client.getNumberValue('limit', 1, { targetingKey: 'u' })).toBe(25)
+    expect(await client.getObjectValue('theme', {}, { targetingKey: 'u' })).toEqual({ dark: true })
+    expect(await client.getStringValue('title', '', { targetingKey: 'u' })).toBe('Hello')
     // A disabled flag has no value, so the default in the code applies.
     expect(await client.getBooleanValue('off', true, { targetingKey: 'u' })).toBe(true)
     expect(await client.getBooleanValue('off', false, { targetingKey: 'u' })).toBe(false)

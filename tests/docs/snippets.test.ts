@@ -46,7 +46,7 @@ describe('snippets', () => {
   })
 
   it('exist for every target, handle each variant and read the payload', () => {
-    expect(snippetsFor(boolean).map(({ name }) => name)).toHaveLength(16)
+    expect(snippetsFor(boolean).map(({ name }) => name)).toHaveLength(18)
     for (const { name, code } of snippetsFor(multivariate)) {
       if (name === 'curl') continue
       for (const variant of multivariate.variants) expect(code, name).toMatch(new RegExp(`["']${variant}["']`))
@@ -58,7 +58,7 @@ describe('snippets', () => {
   it('are valid JavaScript, whatever the keys hold', async () => {
     for (const flag of [boolean, multivariate, hostile]) {
       for (const { name, code } of snippetsFor(flag)) {
-        if (!['Node.js', 'Browser', 'React', 'Next.js', 'OpenFeature'].includes(name)) continue
+        if (!/^(Node\.js|Browser|React|Next\.js|OpenFeature|Halyard for .+)$/.test(name)) continue
         await expect(transform(code, { loader: 'jsx', format: 'esm' }), code).resolves.toBeTruthy()
       }
     }

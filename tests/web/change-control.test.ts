@@ -28,6 +28,10 @@ async function projectWith(name: string, key: string) {
   return { id: project.id as number, api, path: `/project/${project.id}`, flagId: flag.id as number, read }
 }
 
+async function roleNamed(name: string): Promise<string> {
+  return (await visit.scenario.post(`${visit.scenario.organization}/roles/`, { name })).body.id
+}
+
 /** Moves the focus with the keyboard alone. */
 async function tabTo(element: Locator): Promise<void> {
   await element.waitFor()
@@ -129,17 +133,67 @@ describe('a change that needs approval', { timeout: 300_000 }, () => {
   })
 })
 
+describe('a request that waits', { timeout: 300_000 }, () => {
+  it('is taken over from someone who left, gets another time, and waits for the end of a freeze', async () => {
+    const p = await projectWith('Waiting', 'invoices')
+    const { scenario } = visit
+    const leaver = await scenario.join('leaver')
+    await scenario.post(`${p.api}/approval_policies/`, { action_key: '*', approver_config: { users: [ann.id] } })
+    const body = { flag_id: p.flagId, patch: { filters: rollout(50) }, title: 'Left behind' }
+    const { body: request } = await leaver.post(`${p.api}/change_requests/`, body)
+    await scenario.delete(`${scenario.organization}/members/${leaver.uuid}/`)
+    const page = await visit.signedIn(`${p.path}/requests/${request.id}`)
+    await page.getByText('leaver left the organization.').waitFor()
+    await page.getByRole('button', { name: 'Take over request' }).click()
+    const claim = page.getByRole('dialog', { name: 'Take over this request?' })
+    await claim.getByRole('textbox', { name: 'Comment (optional)' }).fill('Still wanted.')
+    await expectSound(page)
+    await claim.getByRole('button', { name: 'Take over request' }).click()
+    await page.getByText('You opened this request. Someone else has to approve it.').waitFor()
+
+    const approve = () => ann.post(`${p.api}/change_requests/${request.id}/approve/`)
+    await page.getByRole('button', { name: 'Change time' }).click()
+    const reschedule = page.getByRole('dialog', { name: 'When should it be applied?' })
+    await reschedule.getByLabel('Apply at (optional)').fill('2099-01-31T09:00')
+    await expectSound(page)
+    await reschedule.getByRole('button', { name: 'Change time' }).click()
+    await page.getByText('Apply at: Jan 31, 2099, 9:00 AM').waitFor()
+    expect((await approve()).body.status).toBe('approved')
+    await page.getByText('Approved', { exact: true }).first().waitFor()
+    await page.getByRole('button', { name: 'Change time' }).click()
+    await reschedule.getByLabel('Apply at (optional)').fill('')
+    await reschedule.getByRole('button', { name: 'Change time' }).click()
+    await page.getByText('Needs approval again').waitFor()
+    await expectSound(page)
+
+    const freeze = { project: p.id, ends_at: '2099-11-27T10:00:00Z', reason: 'Sale' }
+    expect((await scenario.post(`${scenario.organization}/freezes/`, freeze)).status).toBe(201)
+    expect((await approve()).body.status).toBe('approved')
+    await page.getByText('Waits for the end of a freeze: Nov 27, 2099, 10:00 AM').waitFor()
+    await expectSound(page)
+  })
+})
+
 describe('policies, environments, freezes and the archive', { timeout: 300_000 }, () => {
   it('adds a policy with a condition in words', async () => {
     const p = await projectWith('Policies', 'any')
+    const onCall = await roleNamed('On call')
     const page = await visit.signedIn(`${p.path}/settings`)
     await page.getByRole('button', { name: 'Add policy' }).click()
     const dialog = page.getByRole('dialog', { name: 'New approval policy' })
     await dialog.getByRole('combobox', { name: 'When' }).selectOption('before_after')
     await dialog.getByRole('textbox', { name: 'Value' }).fill('50')
+    await dialog.getByRole('textbox', { name: 'By more than (people)' }).fill('')
+    await dialog.getByRole('combobox', { name: 'Roles that can break glass' }).click()
+    await page.getByRole('option', { name: 'On call' }).click()
+    await page.keyboard.press('Tab')
     await expectSound(page)
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.getByText('when Rollout percentage becomes > 50').waitFor()
+    const { body: policies } = await visit.scenario.get(`${p.api}/approval_policies/`)
+    expect(policies.results).toMatchObject([
+      { reapprove_percent: 10, reapprove_people: null, emergency_roles: [onCall] },
+    ])
     await page.getByText('1 approval by Any admin').waitFor()
     await expectSound(page)
   })
@@ -177,19 +231,36 @@ describe('policies, environments, freezes and the archive', { timeout: 300_000 }
     await strip.getByText('On for 30% of people').waitFor()
     await strip.getByText('Differs').waitFor()
     await expectSound(page)
+
+    await page.getByRole('button', { name: /Switch project/ }).click()
+    await page.getByRole('menuitem', { name: 'New project' }).click()
+    await page.getByLabel('Project name').fill('Kiosk')
+    await page.getByRole('checkbox', { name: 'Create development and production environments' }).check()
+    await page.getByRole('button', { name: 'Create' }).click()
+    await page.getByRole('button', { name: /Switch project: ?Kiosk development/ }).waitFor()
+    const { body: all } = await scenario.get(`${scenario.organization}/environment_sets/`)
+    expect(all.results.map(({ name }: { name: string }) => name)).toEqual(['Kiosk', 'Shop'])
   })
 
   it('freezes a project: the banner and the button say until when, and switching off works', async () => {
     const p = await projectWith('Frozen', 'sale')
+    await roleNamed('Release managers')
     const page = await visit.signedIn(organizationPath('/freezes'))
     await page.getByRole('button', { name: 'New freeze' }).click()
     const dialog = page.getByRole('dialog', { name: 'New freeze' })
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('Black Friday')
     await dialog.getByLabel('Ends').fill('2099-11-27T10:00')
     await dialog.getByRole('combobox', { name: 'What is frozen' }).selectOption(`project ${p.id}`)
+    await dialog.getByRole('combobox', { name: 'Roles that are not held up (optional)' }).click()
+    await page.getByRole('option', { name: 'Release managers' }).click()
+    await page.keyboard.press('Tab')
     await expectSound(page)
     await dialog.getByRole('button', { name: 'Create' }).click()
-    await page.getByText('In force until').waitFor()
+    await page.getByText('Except Release managers').waitFor()
+    await page
+      .getByText(/^In force until/)
+      .first()
+      .waitFor()
     await expectSound(page)
     await page.goto(`${p.path}/flags/${p.flagId}`)
     await page.getByText('Changes are frozen until Nov 27, 2099, 10:00 AM: Black Friday').waitFor()

@@ -247,9 +247,22 @@ describe('hostile names, texts and addresses', { timeout: 300_000 }, () => {
     })
     paths.push(`/project/${parameters.projectId}/debugger?id=${encodeURIComponent(hostile)}`)
     for (const path of paths) {
-      // The catalog comes with the server.
-      await expectHarmless(seen, path, path.endsWith('?tab=catalog') ? 'Flag guardrails' : '<img data-hostile')
+      // The catalog comes with the server, and the playground is empty at first.
+      const shows = path.endsWith('?tab=catalog') ? 'Flag guardrails' : '<img data-hostile'
+      await expectHarmless(seen, path, path.endsWith('/playground') ? undefined : shows)
     }
+  })
+
+  it('are shown as text when the playground evaluates them', async () => {
+    const { page, incidents, isIdle } = await watched(
+      await visit.signedIn(`/project/${parameters.projectId}/playground`),
+    )
+    await page.getByLabel('People').fill(hostile)
+    await page.getByRole('button', { name: 'Evaluate' }).click()
+    await page.getByRole('table').getByText('<img data-hostile').first().waitFor()
+    await isIdle()
+    expect(await page.evaluate(findInjected)).toEqual([])
+    expect(incidents).toEqual([])
   })
 
   it('are shown as text when they come with the address', async () => {

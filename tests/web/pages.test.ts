@@ -181,6 +181,32 @@ describe('history and usage', { timeout: 120_000 }, () => {
     await expect.poll(statuses).toEqual(['watching', 'watching', 'watching'])
   })
 
+  it('repeats a switch on working days with the time at which it is reverted', async () => {
+    const { body: flag } = await visit.scenario.post(`${visit.scenario.project}/feature_flags/`, {
+      key: 'office-hours',
+      active: false,
+    })
+    const page = await visit.signedIn(inProject(`/flags/${flag.id}?tab=schedule`))
+    await page.getByText('No scheduled changes').waitFor()
+    await page.getByRole('combobox', { name: 'Repeat' }).selectOption('workdays')
+    await page.getByLabel('Time', { exact: true }).fill('09:00')
+    await page.getByLabel('Off again (optional)').fill('17:30')
+    await expectSound(page)
+    await page.getByRole('button', { name: 'Schedule', exact: true }).click()
+    const review = page.getByRole('dialog', { name: 'Review scheduled change' })
+    await review.getByText('Every working day at 09:00 (UTC)').waitFor()
+    await review.getByRole('button', { name: 'Schedule' }).click()
+    await page.getByText('Every working day at 17:30 (UTC)').waitFor()
+    await expectSound(page)
+    await page.getByRole('button', { name: /^Pause ?: Turn on/ }).click()
+    await page.getByRole('button', { name: /^Resume ?: Turn on/ }).click()
+    await page.getByRole('button', { name: /^Pause ?: Turn on/ }).waitFor()
+    await page.getByRole('button', { name: /^Cancel change ?: Turn on/ }).click()
+    await page.getByText('Cancel this change and the one that reverts it?').waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: 'Cancel change' }).click()
+    await page.getByText('No scheduled changes').waitFor()
+  })
+
   it('cancels a scheduled change', async () => {
     const page = await visit.signedIn(inProject(`/flags/${flagId}?tab=schedule`))
     await page.getByRole('button', { name: 'Cancel change' }).click()

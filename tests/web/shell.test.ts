@@ -198,12 +198,13 @@ describe('the shell', { timeout: 120_000 }, () => {
     expect(policy).not.toContain('unsafe')
     expect(index.headers.get('cache-control')).toBe('no-cache')
     const html = await index.text()
-    const scripts = [...html.matchAll(/src="([^"]+\.js)"/g)].map(([, path]) => path)
-    expect(scripts.length).toBeGreaterThan(0)
+    const scripts = [...html.matchAll(/(?:src|href)="([^"]+\.js)"/g)].map(([, path]) => path)
+    expect(scripts.length).toBeGreaterThan(1)
     for (const path of scripts) {
       const file = await fetch(visit.scenario.url + path, { headers: { 'accept-encoding': 'gzip' } })
       expect(file.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
-      expect(file.headers.get('content-encoding')).toBe('gzip')
+      // Compression makes a file of a few bytes longer.
+      if ((await file.text()).length > 1000) expect(file.headers.get('content-encoding'), path).toBe('gzip')
     }
   })
 

@@ -1,14 +1,7 @@
-import type { CompiledFlag, Outcome, Subject } from '@halyard/engine'
+import { type CompiledFlag, type Outcome, parsePayload, type Subject } from '@halyard/engine'
 import { createServerEvaluations } from './ask-server.ts'
 import { readDocument } from './definitions.ts'
-import {
-  type Evaluation,
-  type EvaluationContext,
-  evaluationOf,
-  parsePayload,
-  subjectOf,
-  withoutValue,
-} from './evaluation.ts'
+import { type Evaluation, type EvaluationContext, evaluationOf, subjectOf, withoutValue } from './evaluation.ts'
 import { createEventQueue } from './event-queue.ts'
 import { changedKeys, changedState, documentOf, type FlagState, needsStoredPerson, stateOf } from './flag-state.ts'
 import { follow } from './follow.ts'

@@ -3,6 +3,7 @@ import {
   type OpenFeatureReason,
   type Outcome,
   openFeatureResult,
+  parsePayload,
   type ReasonCode,
   type Subject,
 } from '@halyard/engine'
@@ -49,7 +50,7 @@ export interface Evaluation {
   readonly version: number | undefined
   /** The same in the terms of OpenFeature. Without `value`, the default in the caller's code applies. */
   readonly openFeature: {
-    readonly value?: boolean | string
+    readonly value?: unknown
     readonly variant?: string
     readonly reason: OpenFeatureReason | 'ERROR'
   }
@@ -90,15 +91,6 @@ export function withoutValue(key: string, code: keyof typeof descriptions, flag?
     flagId: flag?.id,
     version: flag?.version,
     openFeature: { reason: 'ERROR' },
-  }
-}
-
-/** A payload that is not JSON is text. */
-export function parsePayload(payload: string): unknown {
-  try {
-    return JSON.parse(payload)
-  } catch {
-    return payload
   }
 }
 

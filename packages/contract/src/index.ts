@@ -33,7 +33,19 @@ import { pluginRoutes } from './plugins/plugins.ts'
 import type { Route } from './route.ts'
 import { changeRoutes } from './sdk/changes.ts'
 import { edgeRoutes } from './sdk/edge.ts'
+import { manifestRoutes } from './typed-flags/manifest.ts'
+import { payloadSchemaRoutes } from './typed-flags/payload-schemas.ts'
 
+export {
+  type Api,
+  ApiError,
+  type ApiFetch,
+  type ApiOptions,
+  createApi,
+  type ItemOf,
+  type RequestOf,
+  urlOf,
+} from './api-client.ts'
 export type {
   ApprovalPolicy,
   ApprovalPolicyWrite,
@@ -144,6 +156,9 @@ export {
   edgeProjectsMax,
 } from './sdk/edge.ts'
 
+export type { ManifestFlag } from './typed-flags/manifest.ts'
+export { type PayloadSchema, payloadSchemaBytesMax } from './typed-flags/payload-schemas.ts'
+
 /** The route table: all JSON endpoints except the SDK paths. */
 export const routes = {
   flags: flagRoutes,
@@ -166,6 +181,8 @@ export const routes = {
   freezes: freezeRoutes,
   webhooks: webhookRoutes,
   groups: groupRoutes,
+  manifest: manifestRoutes,
+  payloadSchemas: payloadSchemaRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,

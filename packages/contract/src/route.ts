@@ -69,12 +69,16 @@ export interface Route {
   readonly mayConflict?: true
   /** Whether the response has an `ETag`. */
   readonly hasEtag?: true
+  /** Headers that the successful response has, beside those of every response. */
+  readonly headers?: readonly 'X-Halyard-Project-Token'[]
   /** Whether the successful response can also have no body. */
   readonly mayBeEmpty?: true
   /** Status → schema of the body, or null for an empty body. */
   readonly answers: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */
   readonly mediaType?: 'text/event-stream' | 'application/javascript' | 'text/javascript'
+  /** How errors are serialized, if not as a `Problem`. */
+  readonly errorShape?: 'manifest'
   /** Schema of error bodies, if it is not `Problem`. Errors before routing are always a `Problem`. */
   readonly refusal?: TSchema
 }

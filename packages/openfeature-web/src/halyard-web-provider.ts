@@ -58,6 +58,8 @@ export class HalyardWebProvider implements Provider {
     this.#options = options
     const storage = options.storage === undefined ? browserStorage() : (options.storage ?? undefined)
     this.#store = createSnapshotStore(storage, options.url, options.token)
+    // Usable before `initialize`, for a first render that cannot wait.
+    if (options.initial !== undefined) this.#use(options.initial, false)
   }
 
   async initialize(context: EvaluationContext = {}): Promise<void> {

@@ -52,6 +52,8 @@ import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
 import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
+import { serveManifest } from './features/typed-flags/manifest-routes.ts'
+import { servePayloadSchemas } from './features/typed-flags/payload-schema-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
 import { serveDocs } from './http/api-docs/api-docs-routes.ts'
 import { serveDocsSite } from './http/docs-site/docs-site-routes.ts'
@@ -153,6 +155,8 @@ export function createApp({
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
   serveFlagDetails(serve, { database, snapshots: serving.snapshots, now })
+  servePayloadSchemas(serve, { database, now })
+  serveManifest(serve, { ...serving, writes, now })
   serveFlagIntents(serve, { writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
   serveFreezes(serve, { database, now })

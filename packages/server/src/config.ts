@@ -10,6 +10,7 @@ import {
   ownerPassword,
   personalKey,
   secretKey,
+  smtpUrl,
   text,
   trustProxy,
   wholeNumber,
@@ -123,6 +124,20 @@ export const settings = {
     fallback: undefined,
     describes: 'URL that users open, for the welcome message and invitations.',
     read: httpUrl,
+  }),
+  smtpUrl: setting({
+    variable: 'HALYARD_SMTP_URL',
+    fallback: undefined,
+    describes:
+      'Mail server that sends invitations and notices about change requests: `smtp://user:password@host:587` (TLS when offered; `?requireTLS=true` insists) or `smtps://…`. Needs `HALYARD_PUBLIC_URL`. Unset: no email is sent.',
+    isSecret: true,
+    read: smtpUrl,
+  }),
+  emailFrom: setting({
+    variable: 'HALYARD_EMAIL_FROM',
+    fallback: undefined,
+    describes: 'Sender of emails; unset means `halyard@` and the host of `HALYARD_PUBLIC_URL`.',
+    read: emailAddress,
   }),
   trustProxy: setting({
     variable: 'TRUST_PROXY',
@@ -420,6 +435,9 @@ export function readConfig(given: Environment): Config {
       return [name, undefined]
     }
   })
+  if (environment[settings.smtpUrl.variable] && !environment[settings.publicUrl.variable]) {
+    problems.push('HALYARD_SMTP_URL needs HALYARD_PUBLIC_URL: emails contain links to it.')
+  }
   if (problems.length > 0) throw new ConfigError(problems.join('\n'))
   return Object.freeze(Object.fromEntries(values)) as Config
 }

@@ -10,6 +10,9 @@ import { warmUp } from './evaluation/warm-up.ts'
 import { createGatedWrites } from './features/approvals/gated-writes.ts'
 import { changeRequestJob } from './features/approvals/requests/run-requests.ts'
 import { createCohortWork } from './features/cohorts/members/cohort-work.ts'
+import type { Email } from './features/emails/email.ts'
+import { emailJob } from './features/emails/send-emails.ts'
+import { createSmtpTransport, senderOf } from './features/emails/smtp-transport.ts'
 import { createIngest, type Ingest } from './features/events/ingest/ingest.ts'
 import { createIngestMetrics } from './features/events/ingest/ingest-metrics.ts'
 import { trimEvents } from './features/events/trim-events.ts'
@@ -127,6 +130,10 @@ export async function createHalyard(
         throw error
       })
     }
+    const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
+    const { smtpUrl, publicUrl } = config
+    const emails = smtpUrl && publicUrl ? await createSmtpTransport(smtpUrl, senderOf(config, publicUrl)) : undefined
+    const emailBox = emails && createSecretBox(secretKey)
     const memory = createStoreMemory()
     changes.subscribe(
       () => {},
@@ -134,7 +141,7 @@ export async function createHalyard(
     )
     const database: Database = createSqlDatabase(
       storage,
-      (db, end) => sqlStores(db, end, memory, config),
+      (db, end) => sqlStores(db, end, memory, config, emailBox),
       announce,
       storage.writersMax,
     )
@@ -147,7 +154,6 @@ export async function createHalyard(
       bodiesBytesMax: config.bodiesBytesMax,
     })
     const passwords = createPasswords(config.passwordCost)
-    const secretKey = await findSecretKey(config.secretKey, storage.sqlite?.path, sqlInstanceStore(storage.kysely))
     const firstCredentials = createFirstCredentials(database, passwords, createSecretBox(secretKey))
     const operatorChoices = { email: config.ownerEmail, password: config.ownerPassword, key: config.bootstrapKey }
     const firstOwner = await bootstrap(
@@ -244,6 +250,11 @@ export async function createHalyard(
       )
     }
 
+    const onEmailFailure = ({ id, recipient, attempts }: Email, error: unknown, isFinal: boolean) =>
+      log.warn(
+        { event: isFinal ? 'email_given_up' : 'email_failed', err: error, email: id, recipient, attempts },
+        'an email could not be sent',
+      )
     const jobs = createJobRunner({
       database,
       node,
@@ -257,6 +268,7 @@ export async function createHalyard(
           log.warn({ err: error, changeRequest: request.id }, 'a change request could not be applied'),
         ),
         webhookJob({ outgoing, secretBox: plugins.secretBox }),
+        ...(emails && publicUrl ? [emailJob({ transport: emails, publicUrl, onFailure: onEmailFailure })] : []),
         scheduleJob((change, error) => log.warn({ err: error, change: change.id }, 'a scheduled change failed')),
       ],
       now,
@@ -303,6 +315,7 @@ export async function createHalyard(
         await scanner.close()
         await jobs.close()
         await outgoing.close()
+        emails?.close()
         await plugins.close()
         clearInterval(poll)
         serving.close()

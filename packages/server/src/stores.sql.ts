@@ -11,6 +11,7 @@ import { sqlCohortJobStore } from './features/cohorts/members/cohort-job-store.s
 import { sqlCohortMemberStore } from './features/cohorts/members/cohort-member-store.sql.ts'
 import { sqlDashboardStore } from './features/dashboards/dashboard-store.sql.ts'
 import { sqlDefinitionStore } from './features/definitions/definition-store.sql.ts'
+import { sqlEmailStore } from './features/emails/email-store.sql.ts'
 import { sqlEnvironmentStore } from './features/environments/environment-store.sql.ts'
 import { sqlReceivedBatchStore } from './features/events/ingest/received-batch-store.sql.ts'
 import { sqlEventCounts } from './features/events/usage/event-counts.sql.ts'
@@ -31,11 +32,13 @@ import { sqlPluginConfigStore } from './features/plugins/configs/plugin-config-s
 import { sqlPluginStore } from './features/plugins/plugin-store.sql.ts'
 import { sqlPluginReleaseStore } from './features/plugins/releases/plugin-release-store.sql.ts'
 import { sqlPluginWorkStore } from './features/plugins/runtime/plugin-work-store.sql.ts'
+import type { SecretBox } from './features/plugins/secrets/secret-box.ts'
 import { sqlProjectStore } from './features/projects/project-store.sql.ts'
 import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
+import { sqlPayloadSchemaStore } from './features/typed-flags/payload-schema-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
 import { sqlChangeLog } from './storage/changes/change-log.sql.ts'
@@ -70,6 +73,8 @@ interface StoreContext {
   readonly end: TransactionEnd
   readonly memory: StoreMemory
   readonly limits: FlagLimits | undefined
+  /** Seals queued emails; undefined when none are sent. */
+  readonly emailBox: SecretBox | undefined
 }
 
 const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => Stores[Name] } = {
@@ -83,6 +88,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   cohortMembers: ({ db }) => sqlCohortMemberStore(db),
   cohorts: ({ db }) => sqlCohortStore(db),
   dashboards: ({ db }) => sqlDashboardStore(db),
+  emails: ({ db, emailBox }) => sqlEmailStore(db, emailBox),
   definitions: ({ db }) => sqlDefinitionStore(db),
   environments: ({ db }) => sqlEnvironmentStore(db),
   eventCounts: ({ db }) => sqlEventCounts(db),
@@ -95,6 +101,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),
   organizations: ({ db }) => sqlOrganizationStore(db),
+  payloadSchemas: ({ db }) => sqlPayloadSchemaStore(db),
   persons: ({ db }) => sqlPersonStore(db),
   pluginConfigs: ({ db }) => sqlPluginConfigStore(db),
   pluginReleases: ({ db }) => sqlPluginReleaseStore(db),
@@ -136,4 +143,5 @@ export const sqlStores = (
   end: TransactionEnd,
   memory: StoreMemory = createStoreMemory(),
   limits?: FlagLimits,
-): Stores => new LazyStores({ db, end, memory, limits }) as unknown as Stores
+  emailBox?: SecretBox,
+): Stores => new LazyStores({ db, end, memory, limits, emailBox }) as unknown as Stores

@@ -9,6 +9,7 @@ import type { CohortJobStore } from './features/cohorts/members/cohort-job-store
 import type { CohortMemberStore } from './features/cohorts/members/cohort-member-store.ts'
 import type { DashboardStore } from './features/dashboards/dashboard-store.ts'
 import type { DefinitionStore } from './features/definitions/definition-store.ts'
+import type { EmailStore } from './features/emails/email-store.ts'
 import type { EnvironmentStore } from './features/environments/environment-store.ts'
 import type { ReceivedBatchStore } from './features/events/ingest/received-batch-store.ts'
 import type { EventCountStore } from './features/events/usage/event-counts.ts'
@@ -31,6 +32,7 @@ import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { SavedViewStore } from './features/saved-views/saved-view-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
 import type { SdkUsageStore } from './features/sdk-usage/sdk-usage-store.ts'
+import type { PayloadSchemaStore } from './features/typed-flags/payload-schema-store.ts'
 import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
 import type { LeaseStore } from './jobs/lease-store.ts'
@@ -48,6 +50,7 @@ export interface Stores {
   readonly cohortMembers: CohortMemberStore
   readonly cohorts: CohortStore
   readonly dashboards: DashboardStore
+  readonly emails: EmailStore
   readonly definitions: DefinitionStore
   readonly environments: EnvironmentStore
   readonly eventCounts: EventCountStore
@@ -60,6 +63,7 @@ export interface Stores {
   readonly leases: LeaseStore
   readonly metrics: MetricStore
   readonly organizations: OrganizationStore
+  readonly payloadSchemas: PayloadSchemaStore
   readonly persons: PersonStore
   readonly pluginConfigs: PluginConfigStore
   readonly pluginReleases: PluginReleaseStore

@@ -288,6 +288,8 @@ export const ChangeRequestDetail = Type.Object(
     ...requestFields,
     can_approve: Type.Boolean({ description: 'Whether the caller can decide about it now.' }),
     can_cancel: Type.Boolean({ description: 'Whether the caller can cancel it now.' }),
+    can_claim: Type.Boolean({ description: 'Whether the requester left, so that another member can take it over.' }),
+    frozen_until: Nullable(Instant('The end of the freeze that holds it up; null when none does.', null)),
     policies: Type.Array(
       Type.Object({
         id: Type.Integer({ description: 'Id of the policy.', examples: [3] }),
@@ -476,6 +478,21 @@ export const changeRequestRoutes = {
           description: 'Which side wins where both changed the same; without it a conflict is a 409.',
         }),
       ),
+    },
+  ),
+  reschedule: action(
+    'reschedule',
+    {
+      operationId: 'rescheduleChangeRequest',
+      summary: 'Change when the request is applied; its decisions are void',
+      description:
+        'Another time is another content, which needs approval again. `null` applies it once it is approved.',
+    },
+    {
+      apply_at: Type.Optional(
+        Nullable(InstantInput('When it is applied, once it is approved; null for at once. Required.')),
+      ),
+      reason: Reason,
     },
   ),
   review: action(

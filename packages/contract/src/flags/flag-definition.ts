@@ -66,8 +66,8 @@ export const PropertyFilter = Type.Object(
     key: Type.String({ description: 'Name of the property; the id of the flag for `type: flag`.', examples: ['plan'] }),
     type: Type.Optional(
       Type.String({
-        enum: ['person', 'group', 'cohort', 'flag'],
-        description: 'Where the value comes from; `person` by default.',
+        enum: ['person', 'person_metadata', 'group', 'cohort', 'flag'],
+        description: 'Where the value comes from; `person` by default. `person_metadata` has the key `created_at`.',
         examples: ['person'],
       }),
     ),
@@ -260,6 +260,21 @@ export const Filters = Type.Object(
       ),
     ),
     bucketing: Type.Optional(Nullable(Bucketing)),
+    return_type: Type.Optional(
+      Nullable(
+        Type.String({
+          enum: ['boolean', 'string', 'number', 'object'],
+          description:
+            'Type of the value for OpenFeature. By default boolean, or string with variants; any other type is that of the payloads.',
+        }),
+      ),
+    ),
+    default_value: Type.Optional(
+      Type.Unknown({
+        description:
+          'Default for the code of applications, of the return type; part of the manifest and of generated types.',
+      }),
+    ),
   },
   {
     title: 'Filters',

@@ -258,6 +258,7 @@ const definitions = (path: `/${string}`, operationId: string, description: strin
     credentials: secret,
     query: definitionsQuery,
     hasEtag: true,
+    headers: ['X-Halyard-Project-Token'],
     answers: { 200: Definitions, 304: null },
   })
 
@@ -342,6 +343,7 @@ export const sdkRoutes = [
     access: open,
     credentials: secret,
     params: Type.Object({ project_id: ProjectIdParam }),
+    headers: ['X-Halyard-Project-Token'],
     answers: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),

@@ -2,6 +2,7 @@ import type { Report } from './issue.ts'
 import { isDeeperThan, isRecord, type JsonRecord, own } from './json.ts'
 import { type ParsedBucketing, type ParsedSplit, parseBucketing, parseSplit } from './parse-bucketing.ts'
 import { type ParsedProperty, parseProperty } from './parse-property.ts'
+import { checkReturnType } from './return-type.ts'
 
 /** The parsed filters of a flag. Everything in it has been checked for type. */
 export interface ParsedFilters {
@@ -69,6 +70,7 @@ function parseRecord(filters: JsonRecord, report: Report): ParsedFilters | undef
     return undefined
   }
   if (bucketing === undefined) return undefined
+  checkReturnType(filters, payloads.payloads, report)
   if ((conditions.length + 1) * (variants.length + 4) > outcomesMax) {
     report('too_large', 'filters', 'There are too many conditions and variants; their product must stay below 16,384.')
     return undefined

@@ -51,7 +51,10 @@ function isNegated(value: JsonRecord): boolean {
   return Boolean(own(value, 'negation'))
 }
 
-const describedTypes: ReadonlySet<unknown> = new Set(['person', 'group'])
+const describedTypes: ReadonlySet<unknown> = new Set(['person', 'group', 'person_metadata'])
+
+/** The person property that holds when the person was created, for filters of the type `person_metadata`. */
+export const personCreatedAt = '$person_metadata.created_at'
 
 function parseValueProperty(
   value: JsonRecord,
@@ -66,7 +69,7 @@ function parseValueProperty(
   }
   if (!describedTypes.has(type)) {
     const behavioral = type === 'behavioral'
-    const known = '`type` must be person, group, cohort or flag.'
+    const known = '`type` must be person, person_metadata, group, cohort or flag.'
     report(
       behavioral ? 'behavioral_cohort' : 'wrong_type',
       `${path}.type`,
@@ -77,7 +80,11 @@ function parseValueProperty(
   if (operator === undefined) reportOperator(own(value, 'operator'), path, report)
   const group = type === 'group' ? parseGroup(own(value, 'group_type_index'), path, report) : null
   const negated = isNegated(value)
-  return { kind: 'value', path, key: String(key), operator, value: own(value, 'value'), group, negated }
+  if (type === 'person_metadata' && key !== 'created_at') {
+    report('invalid_value', `${path}.key`, '`key` must be created_at for the type person_metadata.')
+  }
+  const name = type === 'person_metadata' && key === 'created_at' ? personCreatedAt : String(key)
+  return { kind: 'value', path, key: name, operator, value: own(value, 'value'), group, negated }
 }
 
 function reportOperator(operator: unknown, path: string, report: Report): void {

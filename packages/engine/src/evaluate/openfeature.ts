@@ -1,5 +1,6 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
 import { isRecord, own } from '../definition/json.ts'
+import { hasPayloadValue, parsePayload, returnTypeOf, typeOfValue } from '../definition/return-type.ts'
 import type { Outcome } from './outcome.ts'
 
 /** The reasons of OpenFeature that an evaluation can have. */
@@ -7,19 +8,29 @@ export type OpenFeatureReason = 'STATIC' | 'TARGETING_MATCH' | 'SPLIT' | 'DISABL
 
 /** An outcome in the terms of OpenFeature. Without `value`, the default in the caller's code applies. */
 export interface OpenFeatureResult {
-  readonly value?: boolean | string
+  /** JSON of the flag's return type. */
+  readonly value?: unknown
   readonly variant?: string
   readonly reason: OpenFeatureReason
 }
 
 /** The same for OFREP and for providers that evaluate in process. */
 export function openFeatureResult({ definition }: CompiledFlag, outcome: Outcome): OpenFeatureResult {
-  const { enabled, value } = outcome
-  const reason = reasonOf(definition.filters, outcome)
+  const { filters } = definition
+  const reason = reasonOf(filters, outcome)
   if (reason === 'DISABLED') return { reason }
-  const variant = outcome.variant ?? (enabled ? 'on' : 'off')
-  // A flag with variants that is off has no value of its own type.
-  return enabled || !hasVariants(definition.filters) ? { value, variant, reason } : { variant, reason }
+  const variant = outcome.variant ?? (outcome.enabled ? 'on' : 'off')
+  const value = hasPayloadValue(filters) ? payloadValue(filters, outcome) : ownValue(filters, outcome)
+  return value === undefined ? { variant, reason } : { value, variant, reason }
+}
+
+/** A flag with variants that is off has no value of its own type. */
+const ownValue = (filters: unknown, { enabled, value }: Outcome): unknown =>
+  enabled || returnTypeOf(filters) === 'boolean' ? value : undefined
+
+function payloadValue(filters: unknown, { payload }: Outcome): unknown {
+  const value = payload === null ? undefined : parsePayload(payload)
+  return typeOfValue(value) === returnTypeOf(filters) ? value : undefined
 }
 
 function reasonOf(filters: unknown, { enabled, reason, variant }: Outcome): OpenFeatureReason {
@@ -37,10 +48,4 @@ function conditionAt(filters: unknown, index: number | null): Record<string, unk
   const groups = isRecord(filters) ? own(filters, 'groups') : undefined
   const condition: unknown = Array.isArray(groups) && index !== null ? groups[index] : undefined
   return isRecord(condition) ? condition : {}
-}
-
-function hasVariants(filters: unknown): boolean {
-  const multivariate = isRecord(filters) ? own(filters, 'multivariate') : undefined
-  const variants = isRecord(multivariate) ? own(multivariate, 'variants') : undefined
-  return Array.isArray(variants) && variants.length > 0
 }

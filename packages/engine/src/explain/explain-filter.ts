@@ -2,7 +2,13 @@ import { cohortNestingMax } from '../compile/predicate-pool.ts'
 import type { Project } from '../compile/project.ts'
 import { toText } from '../definition/json.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
-import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import {
+  type CohortProperty,
+  type FlagProperty,
+  type ParsedProperty,
+  personCreatedAt,
+  type ValueProperty,
+} from '../definition/parse-property.ts'
 import { inputLengthMax } from '../definition/regex-limits.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
 import { FAILED, hasFailed, isTrue, negate, type Ternary, uncertaintyOf } from '../evaluate/ternary.ts'
@@ -43,12 +49,13 @@ export class FilterExplainer {
     const fallback = reads.kind === 'property' ? reads.fallback : entity
     const from = this.#run.hasProperty(entity, property.key) ? entity : fallback
     const result = this.#run.decide(id)
+    const isMetadata = property.key === personCreatedAt
     return {
       kind: 'property',
-      key: property.key,
+      key: isMetadata ? 'created_at' : property.key,
       operator: property.operator ?? 'unknown',
       value: property.value ?? null,
-      source: from === PERSON ? 'person' : (groupTypes[from] ?? 'group'),
+      source: isMetadata ? 'person_metadata' : from === PERSON ? 'person' : (groupTypes[from] ?? 'group'),
       present: this.#run.hasProperty(from, property.key),
       seen: this.#run.property(from, property.key) ?? null,
       limit: this.#limit(id, this.#run.property(from, property.key), result),

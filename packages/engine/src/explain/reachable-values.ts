@@ -49,6 +49,8 @@ function addConditions(
       for (const value of matchValues(plan, condition)) values.add(value)
     const isCertain = filters === 'always' && condition.entity === plan.entity
     if (isCertain && includesEveryone(condition)) return
+    // With early exit, a subject outside of the rollout is off, whatever the later conditions are.
+    if (plan.earlyExit && !includesEveryone(condition)) values.add(false)
     if (isCertain && plan.earlyExit) break
   }
   values.add(false)

@@ -78,7 +78,7 @@ export interface PropertyTrace extends Verdict {
   readonly key: string
   readonly operator: string
   readonly value: unknown
-  /** Where it was read: `person`, or the name of a group type. */
+  /** Where it was read: `person`, `person_metadata`, or the name of a group type. */
   readonly source: string
   readonly present: boolean
   readonly seen: unknown

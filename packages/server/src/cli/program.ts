@@ -16,6 +16,8 @@ import { createFlag, evaluateFlag, flagHistory, getFlag, listFlags, setFlagActiv
 import { health } from './remote/health.ts'
 import { createProject, listProjects } from './remote/projects.ts'
 import { serve } from './serve.ts'
+import { targets } from './types/generate-types.ts'
+import { types } from './types/types.ts'
 
 const epilog = `
 Exit codes: 0 success, 1 failure, 2 wrong usage, 78 wrong settings.
@@ -184,6 +186,15 @@ function addFlagCommands(program: Command): void {
     .description('show who changed a flag, and when')
     .option('--limit <number>', 'at most this many entries', wholeNumber(1, 1000), 20)
     .action(flagHistory)
+
+  withServer(program.command('types'))
+    .description('generate TypeScript types of all flags: keys, variants and payloads')
+    .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
+    .option('--out <file>', 'file to write; default: standard output')
+    .option('--check', 'exit with 1 when the file is out of date; writes nothing')
+    .option('--watch', 'keep the file up to date until the command is stopped')
+    .addOption(new Option('--for <packages...>', 'packages whose functions get the types').choices(targets).default([]))
+    .action(types)
 
   const projects = group(program, 'projects', 'manage projects on a running server')
   withServer(projects.command('list')).description('list projects').addOption(jsonOption()).action(listProjects)

@@ -78,6 +78,12 @@ export function httpUrl(value: string): string {
   throw new Error('must be an http:// or https:// URL')
 }
 
+export function smtpUrl(value: string): string {
+  const url = URL.canParse(value) ? new URL(value) : undefined
+  if ((url?.protocol === 'smtp:' || url?.protocol === 'smtps:') && url.hostname !== '') return value
+  throw new Error('must be an smtp:// or smtps:// URL')
+}
+
 export function secretKey(value: string): string {
   if (value.length >= 16) return value
   throw new Error('must have at least 16 characters, better 32 random bytes in base64')

@@ -2,6 +2,7 @@ import type { Generated } from 'kysely'
 import type { ApprovalTables } from './rows/approval-tables.ts'
 import type { ChangeControlTables } from './rows/change-control-tables.ts'
 import type { DefinitionTables } from './rows/definition-tables.ts'
+import type { EmailTables } from './rows/email-tables.ts'
 import type { FlagDetailTables } from './rows/flag-detail-tables.ts'
 import type { IdentityTables } from './rows/identity-tables.ts'
 import type { PluginTables } from './rows/plugin-tables.ts'
@@ -16,6 +17,7 @@ export interface Tables
     ApprovalTables,
     ChangeControlTables,
     DefinitionTables,
+    EmailTables,
     FlagDetailTables,
     IdentityTables,
     WebhookTables {

@@ -1,9 +1,13 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import type { Kysely } from 'kysely'
 import pg from 'pg'
 import { describe, inject } from 'vitest'
 import type { DialectName } from '../storage/migrations/migration.ts'
+import type { Storage } from '../storage/open-storage.ts'
+import type { Tables } from '../storage/tables.ts'
 
 export interface TestDatabase {
   readonly url: string
@@ -52,3 +56,24 @@ export const dialects =
 export function onEachDatabase(title: string, suite: (dialect: DialectName) => void): void {
   describe.each(dialects)(`${title} on %s`, suite)
 }
+
+/**
+ * Writes past the stores. Another node may hold SQLite's write lock at the moment: transactions of the stores wait for it, and so does this.
+ */
+export async function writeDirectly<T>(
+  storage: Pick<Storage, 'kysely'>,
+  write: (db: Kysely<Tables>) => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await write(storage.kysely)
+    } catch (error) {
+      if (!(error instanceof Error) || error.message !== 'database is locked') throw error
+      await setImmediate()
+    }
+  }
+}
+
+/** The next run of the jobs gets every lease, whichever node held it. */
+export const freeLeases = (storage: Pick<Storage, 'kysely'>) =>
+  writeDirectly(storage, db => db.deleteFrom('leases').execute())

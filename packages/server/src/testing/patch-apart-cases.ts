@@ -32,6 +32,25 @@ async function beside(
 
 /** By route, then by field: those for which `patch-cases.ts` has no two values in advance. */
 export const apartCases: Readonly<Record<string, Readonly<Record<string, ApartCase>>>> = {
+  '/api/projects/:project_id/scheduled_changes/:id': {
+    async cron_expression(s, on) {
+      const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: `cron-${Math.random()}` })
+      const plan = {
+        record_id: flag.id,
+        payload: { operation: 'update_status', value: false },
+        is_recurring: true,
+        cron_expression: '0 9 * * 1-5',
+      }
+      const { body: change } = await s.post(`${s.project}/scheduled_changes/`, plan)
+      const path = `${s.project}/scheduled_changes/${change.id}/`
+      for (let round = 0; round < rounds; round++) {
+        const cron_expression = `${round} 9 * * *`
+        const timezone = round % 2 === 0 ? 'Europe/Berlin' : 'Asia/Tokyo'
+        await both(Promise.all([on(0).patch(path, { cron_expression }), on(1).patch(path, { timezone })]))
+        expect((await on(0).get(path)).body).toMatchObject({ cron_expression, timezone })
+      }
+    },
+  },
   '/api/users/@me': {
     async password(s, on) {
       const person = await s.join(`password-${Math.random().toString(36).slice(2)}`)

@@ -29,6 +29,8 @@ export async function startRegistryServer(): Promise<RegistryServer> {
     if (handler) handler(request, response)
     else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not found"}')
   })
+  // A busy machine may send the next request just when an idle connection is closed.
+  server.keepAliveTimeout = 0
   await new Promise<void>(done => server.listen(0, '127.0.0.1', done))
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 

@@ -1,23 +1,8 @@
-import type { AnswerOf, BodyOf, ParamsOf, QueryOf, Route } from '@halyard/contract'
+import { type AnswerOf, type RequestOf, type Route, urlOf } from '@halyard/contract'
 import { ApiProblem } from './problem.ts'
 import type { Session } from './session.ts'
 
-type Given<Name extends string, T> = keyof T extends never
-  ? { readonly [N in Name]?: never }
-  : { readonly [N in Name]: T }
-type GivenBody<R extends Route> =
-  BodyOf<R> extends undefined
-    ? { readonly body?: never }
-    : R extends { bodyOptional: true }
-      ? { readonly body?: BodyOf<R> }
-      : { readonly body: BodyOf<R> }
-
-export type CallInput<R extends Route> = Given<'params', ParamsOf<R>> &
-  GivenBody<R> & {
-    readonly query?: { readonly [Q in keyof QueryOf<R>]?: string | undefined }
-    readonly signal?: AbortSignal
-    readonly headers?: Readonly<Record<string, string>>
-  }
+export type CallInput<R extends Route> = RequestOf<R> & { readonly signal?: AbortSignal }
 
 /** Calls a route of the contract with the session's API key. Throws ApiProblem. */
 export type Call = <R extends Route>(route: R, input: CallInput<R>) => Promise<AnswerOf<R>>
@@ -50,17 +35,6 @@ export function createCall(session: Session): Call {
     if (!response.ok) throw new ApiProblem(response.status, (result ?? {}) as Record<string, never>)
     return result as never
   }
-}
-
-export function urlOf(
-  path: string,
-  params: Readonly<Record<string, unknown>> = {},
-  query: Readonly<Record<string, string | undefined>> = {},
-): string {
-  const filled = path.replace(/:(\w+)/g, (_all, name: string) => encodeURIComponent(String(params[name] ?? '')))
-  const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query)) if (value !== undefined && value !== '') search.set(name, value)
-  return `${filled}/${search.size > 0 ? `?${search}` : ''}`
 }
 
 export const unreachable = (): ApiProblem =>

@@ -1,5 +1,5 @@
-import type { AnswerOf, Route } from '@halyard/contract'
-import { request, unreachable, urlOf } from './client.ts'
+import { type AnswerOf, type Route, urlOf } from '@halyard/contract'
+import { request, unreachable } from './client.ts'
 import { ApiProblem } from './problem.ts'
 import type { Session } from './session.ts'
 

@@ -1,5 +1,5 @@
+import { urlOf } from '@halyard/contract'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { urlOf } from './client.ts'
 import { createSession } from './session.ts'
 
 function memoryStorage(): Storage {

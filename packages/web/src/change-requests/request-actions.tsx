@@ -13,6 +13,7 @@ import { useNotify } from '../ui/feedback/notify.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { RebaseDialog } from './rebase-dialog.tsx'
 import { requestKey } from './request-queries.ts'
+import { RescheduleDialog } from './reschedule-dialog.tsx'
 
 interface Props {
   projectId: string
@@ -20,7 +21,7 @@ interface Props {
   wording: Wording
 }
 
-type Action = 'approve' | 'reject' | 'cancel' | 'apply' | 'rebase' | 'review'
+type Action = 'approve' | 'reject' | 'cancel' | 'apply' | 'rebase' | 'review' | 'claim' | 'reschedule'
 
 const reasonCharactersMax = 2000
 
@@ -30,7 +31,7 @@ export function RequestActions({ projectId, request, wording }: Props) {
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
-  const [dialog, setDialog] = useState<'reject' | 'cancel' | 'rebase'>()
+  const [dialog, setDialog] = useState<'reject' | 'cancel' | 'rebase' | 'claim' | 'reschedule'>()
   const [comment, setComment] = useState('')
   const params = { project_id: projectId, request_id: String(request.id) }
   const act = useMutation({
@@ -53,6 +54,8 @@ export function RequestActions({ projectId, request, wording }: Props) {
   const { state, can_approve, can_cancel, user_decision, conflicts } = request
   const canApprove = can_approve && user_decision === null
   const isConflicted = state === 'conflicted' || (state === 'pending' && conflicts.length > 0)
+  const canReschedule = (state === 'pending' || state === 'approved') && request.resource_type !== 'scheduled_change'
+  const requester = request.created_by.first_name || request.created_by.email
   const canReview =
     request.emergency_reason !== null && request.review === null && isAdmin(level) && !request.is_requester
   const comments = (label: string) => (
@@ -97,6 +100,7 @@ export function RequestActions({ projectId, request, wording }: Props) {
               : t.requests.cannotApprove}
         </Text>
       )}
+      {request.can_claim && <Text size="sm">{t.requests.claimHint(requester)}</Text>}
       {canApprove && !isConflicted && comments(t.requests.comment)}
       {!dialog && <ProblemAlert error={act.error} />}
       <Group gap="xs">
@@ -116,9 +120,19 @@ export function RequestActions({ projectId, request, wording }: Props) {
           </Button>
         )}
         {isConflicted && <Button onClick={() => setDialog('rebase')}>{t.requests.rebase}</Button>}
-        {state === 'approved' && (
+        {state === 'approved' && request.frozen_until === null && !isTimed(request) && (
           <Button loading={act.isPending} onClick={() => act.mutate({ action: 'apply' })}>
             {t.requests.apply}
+          </Button>
+        )}
+        {request.can_claim && (
+          <Button variant="default" onClick={() => setDialog('claim')}>
+            {t.requests.claim}
+          </Button>
+        )}
+        {canReschedule && (
+          <Button variant="default" onClick={() => setDialog('reschedule')}>
+            {t.requests.reschedule}
           </Button>
         )}
         {can_cancel && (
@@ -144,6 +158,26 @@ export function RequestActions({ projectId, request, wording }: Props) {
         onConfirm={() => act.mutateAsync({ action: 'cancel' })}
         onClose={() => setDialog(undefined)}
       />
+      <ConfirmDialog
+        isOpen={dialog === 'claim'}
+        title={t.requests.claimTitle}
+        question={
+          <>
+            <Text size="sm">{t.requests.claimQuestion}</Text>
+            {comments(t.requests.comment)}
+          </>
+        }
+        label={t.requests.claim}
+        onConfirm={() => act.mutateAsync({ action: 'claim', body: { reason: comment } })}
+        onClose={() => setDialog(undefined)}
+      />
+      {dialog === 'reschedule' && (
+        <RescheduleDialog
+          applyAt={request.apply_at}
+          onReschedule={apply_at => act.mutateAsync({ action: 'reschedule', body: { apply_at } })}
+          onClose={() => setDialog(undefined)}
+        />
+      )}
       {dialog === 'rebase' && (
         <RebaseDialog
           request={request}
@@ -155,3 +189,6 @@ export function RequestActions({ projectId, request, wording }: Props) {
     </Stack>
   )
 }
+
+/** The server applies it at its time, not before. */
+const isTimed = ({ apply_at }: ChangeRequestDetail): boolean => apply_at !== null && Date.parse(apply_at) > Date.now()

@@ -1,12 +1,15 @@
 import { type ChangeRequestDetail, type Project, routes } from '@halyard/contract'
-import { Alert, Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
+import { Anchor, Badge, Group, Paper, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { flagKey } from '../flags/flag-cache.ts'
 import { ChangeList } from '../flags/history/change-list.tsx'
+import { recurrenceSentence } from '../flags/schedule/recurrence.ts'
 import { useRelatedFlags } from '../flags/use-related-flags.ts'
 import { useWording } from '../flags/use-wording.ts'
+import type { Messages } from '../i18n/en.ts'
+import type { Formats } from '../i18n/formats.ts'
 import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCohorts } from '../services/cohort-queries.ts'
 import { useCall } from '../services/services.ts'
@@ -16,6 +19,7 @@ import { Loaded } from '../ui/feedback/problems.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { RequestActions } from './request-actions.tsx'
 import { requestChanges } from './request-changes.ts'
+import { RequestNotices } from './request-notices.tsx'
 import { useChangeRequest } from './request-queries.ts'
 import { RequestState } from './request-state.tsx'
 
@@ -55,7 +59,7 @@ function Request({ project, request }: { project: Project; request: ChangeReques
       actions={<RequestState state={request.state} isEmergency={request.emergency_reason !== null} />}
     >
       <Stack gap="lg">
-        {request.apply_error && <Alert color="yellow">{request.apply_error}</Alert>}
+        <RequestNotices request={request} />
         {request.reason !== '' && <Text style={{ overflowWrap: 'anywhere' }}>{request.reason}</Text>}
         <Target projectId={projectId} request={request} />
         <Section title={isOpen ? t.requests.changes : t.requests.requestedChanges}>
@@ -92,8 +96,24 @@ interface Props {
   request: ChangeRequestDetail
 }
 
+/** When a requested schedule runs. */
+function scheduledTexts({ intent }: ChangeRequestDetail, t: Messages, { moment, day }: Formats): readonly string[] {
+  const repeated = recurrenceSentence(intent, t, day)
+  const { scheduled_at } = intent
+  const start = typeof scheduled_at === 'string' ? [moment(scheduled_at)] : []
+  const { pair, timezone } = intent as {
+    pair?: { scheduledAt?: string; cronExpression?: string } | null
+    timezone?: unknown
+  }
+  const reverted = pair?.cronExpression
+    ? recurrenceSentence({ cron_expression: pair.cronExpression, timezone }, t, day)
+    : pair?.scheduledAt && moment(pair.scheduledAt)
+  return [...start, ...(repeated ? [repeated] : []), ...(reverted ? [t.requests.reverted(reverted)] : [])]
+}
+
 function Target({ projectId, request }: Props & { projectId: string }) {
   const t = useMessages()
+  const formats = useFormats()
   const { resource_type, resource_id } = request
   const isCohort = resource_type === 'cohort'
   const call = useCall()
@@ -113,7 +133,8 @@ function Target({ projectId, request }: Props & { projectId: string }) {
   }
   return (
     <Text size="sm">
-      {resource_type === 'scheduled_change' && `${t.requests.scheduled} · `}
+      {resource_type === 'scheduled_change' &&
+        [t.requests.scheduled, ...scheduledTexts(request, t, formats), ''].join(' · ')}
       <Anchor
         component={Link}
         to={`/project/${projectId}/${isCohort ? 'cohorts' : 'flags'}/${resource_id}`}

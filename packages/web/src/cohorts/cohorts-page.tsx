@@ -1,9 +1,7 @@
-import { routes } from '@halyard/contract'
 import { Badge, Button, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useFormats, useMessages } from '../i18n/language.tsx'
-import { useCall } from '../services/services.ts'
+import { useCohortList } from '../services/cohort-queries.ts'
 import { DataTable } from '../ui/data/data-table.tsx'
 import { EmptyState } from '../ui/feedback/empty-state.tsx'
 import { Loaded } from '../ui/feedback/problems.tsx'
@@ -15,13 +13,7 @@ export function CohortsPage() {
   const { count, day } = useFormats()
   const { projectId } = useParams({ from: '/shell/project/$projectId/cohorts' })
   const navigate = useNavigate()
-  const call = useCall()
-  const cohorts = useQuery({
-    queryKey: ['cohorts', projectId],
-    queryFn: async ({ signal }) =>
-      (await call(routes.cohorts.list, { params: { project_id: projectId }, query: { limit: '1000' }, signal }))
-        .results,
-  })
+  const cohorts = useCohortList(projectId)
   return (
     <Page
       title={t.shell.cohorts}

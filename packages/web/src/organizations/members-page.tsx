@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../i18n/language.tsx'
+import { useMembers, useRoles } from '../services/member-queries.ts'
 import { assignableLevels, canChangeLevel, canRemoveMember, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useMe, useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
@@ -18,8 +19,6 @@ import { FormRow } from '../ui/layout/form-row.tsx'
 import { Page } from '../ui/layout/page.tsx'
 import { type EffectiveAccess, effectiveAccess } from './effective-access.ts'
 
-const membersMax = '1000'
-
 export function MembersPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/members' })
@@ -31,10 +30,7 @@ export function MembersPage() {
   const organizations = useOrganizations().data
   const viewer = { level: useMembershipLevel(organizationId), uuid: me?.uuid }
   const params = { parent_lookup_organization_id: organizationId }
-  const members = useQuery({
-    queryKey: ['members', organizationId],
-    queryFn: ({ signal }) => call(routes.organizations.listMembers, { params, query: { limit: membersMax }, signal }),
-  })
+  const members = useMembers(organizationId)
   const accessOf = useAccessOf(organizationId)
   const refresh = () => queries.invalidateQueries({ queryKey: ['members', organizationId] })
   const levels = [
@@ -58,14 +54,14 @@ export function MembersPage() {
     <Page title={t.shell.members} intro={t.members.intro}>
       <ProblemAlert error={setLevel.error} />
       <Loaded query={{ ...members, data: organizations && accessOf && members.data }}>
-        {({ results }) => {
+        {all => {
           if (!accessOf) return null
           return (
             <>
               <DataTable
                 label={t.shell.members}
                 head={[t.members.name, t.signIn.email, t.members.level, t.shell.flags, t.members.since, '']}
-                rows={results.map(member => {
+                rows={all.map(member => {
                   const { id, user, level, joined_at } = member
                   return {
                     key: id,
@@ -90,7 +86,7 @@ export function MembersPage() {
                       ),
                       <FlagAccess key="access" access={accessOf(member)} />,
                       day(joined_at),
-                      canRemoveMember(viewer, member, results) ? (
+                      canRemoveMember(viewer, member, all) ? (
                         <ConfirmButton
                           key="remove"
                           of={user.first_name || user.email}
@@ -121,10 +117,7 @@ export function MembersPage() {
 function useAccessOf(organizationId: string) {
   const call = useCall()
   const params = { parent_lookup_organization_id: organizationId }
-  const roles = useQuery({
-    queryKey: ['roles', organizationId],
-    queryFn: ({ signal }) => call(routes.roles.list, { params, query: { limit: membersMax }, signal }),
-  }).data
+  const roles = useRoles(organizationId).data
   const resources = useQuery({
     queryKey: ['roles', organizationId, 'resource-access'],
     queryFn: ({ signal }) => call(routes.roles.listResourceAccess, { params, signal }),
@@ -132,7 +125,7 @@ function useAccessOf(organizationId: string) {
   const organization = useOrganizations().data?.find(({ id }) => id === organizationId)
   if (!roles || !resources || !organization) return undefined
   const settings = {
-    roles: roles.results,
+    roles,
     organizationAccess: resources.results.find(({ resource }) => resource === 'feature flags')?.access_level,
     defaultAccess: organization.default_access_level,
   }

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../i18n/language.tsx'
+import { useMembers, useRoles } from '../services/member-queries.ts'
 import { canEditAllFlags, editFlagsLevel, isAdmin } from '../services/permissions.ts'
 import { useCall } from '../services/services.ts'
 import { useMembershipLevel, useOrganizations } from '../services/session-queries.ts'
@@ -20,25 +21,20 @@ import { Page } from '../ui/layout/page.tsx'
 export function RolesPage() {
   const t = useMessages()
   const { organizationId } = useParams({ from: '/shell/organization/$organizationId/roles' })
-  const call = useCall()
   const organizations = useOrganizations().data
   const canManage = isAdmin(useMembershipLevel(organizationId))
-  const params = { parent_lookup_organization_id: organizationId }
-  const roles = useQuery({
-    queryKey: ['roles', organizationId],
-    queryFn: ({ signal }) => call(routes.roles.list, { params, signal }),
-  })
+  const roles = useRoles(organizationId)
   return (
     <Page title={t.shell.roles} intro={t.roles.intro}>
       <Loaded query={{ ...roles, data: organizations && roles.data }}>
-        {({ results }) => (
+        {all => (
           <>
             {canManage && <NewRole organizationId={organizationId} />}
-            {results.length === 0 ? (
+            {all.length === 0 ? (
               <EmptyState title={t.roles.none} text={t.roles.noneText} />
             ) : (
               <Accordion variant="separated" mt="md" order={2}>
-                {results.map(role => (
+                {all.map(role => (
                   <Accordion.Item key={role.id} value={role.id}>
                     <Accordion.Control>
                       <Group gap="sm">
@@ -135,11 +131,7 @@ function RoleDetails({ role, organizationId, canManage }: { role: Role; organiza
     queryKey,
     queryFn: ({ signal }) => call(routes.roles.listMemberships, { params, signal }),
   })
-  const members = useQuery({
-    queryKey: ['members', organizationId],
-    queryFn: ({ signal }) =>
-      call(routes.organizations.listMembers, { params: { parent_lookup_organization_id: organizationId }, signal }),
-  })
+  const members = useMembers(organizationId)
   const refresh = () =>
     Promise.all([
       queries.invalidateQueries({ queryKey }),
@@ -174,7 +166,7 @@ function RoleDetails({ role, organizationId, canManage }: { role: Role; organiza
     <Loaded query={combineQueries({ memberships, members })}>
       {known => {
         const inside = known.memberships.results
-        const outside = known.members.results.filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
+        const outside = known.members.filter(({ user }) => inside.every(each => each.user.uuid !== user.uuid))
         return (
           <Stack>
             <ProblemAlert error={add.error ?? setLevel.error} />

@@ -7,15 +7,16 @@ export type Cohort = AnswerOf<typeof routes.cohorts.get>
 const cohortsMax = '1000'
 const none: readonly Cohort[] = []
 
-/** The cohorts of a project, for pickers, sentences and previews. */
-export function useCohorts(projectId: string): readonly Cohort[] {
+export function useCohortList(projectId: string) {
   const call = useCall()
-  const { data } = useQuery({
+  return useQuery({
     queryKey: ['cohorts', projectId],
     queryFn: async ({ signal }) =>
       (await call(routes.cohorts.list, { params: { project_id: projectId }, query: { limit: cohortsMax }, signal }))
         .results,
     staleTime: 30_000,
   })
-  return data ?? none
 }
+
+/** The cohorts of a project, for pickers, sentences and previews. */
+export const useCohorts = (projectId: string): readonly Cohort[] => useCohortList(projectId).data ?? none

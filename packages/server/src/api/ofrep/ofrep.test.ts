@@ -65,6 +65,39 @@ onEachDatabase('OFREP', dialect => {
     expect((await one('server%20side')).body.value).toBe(true)
   })
 
+  it('returns the payload as the value of a flag whose return type says so', async () => {
+    const typed = async (filters: object) => {
+      const reply = await s.post(flags, { key: 'typed', filters: { groups: [{}], ...filters } })
+      if (reply.status !== 201) return [reply.status, reply.body.attr, reply.body.detail]
+      const { value, variant, metadata } = (await one('typed')).body
+      await s.patch(`${flags}${reply.body.id}/`, { deleted: true })
+      return { value, variant, payload: metadata.payload }
+    }
+    expect(await typed({ return_type: 'number', payloads: { true: '0.5' } })).toEqual({
+      value: 0.5,
+      variant: 'on',
+      payload: '0.5',
+    })
+    expect(await typed({ return_type: 'object', payloads: { true: { a: [1] } } })).toMatchObject({ value: { a: [1] } })
+    expect(await typed({ return_type: 'string', payloads: { true: '"hi"' } })).toMatchObject({ value: 'hi' })
+    const sizes = {
+      multivariate: { variants: [{ key: 'large', rollout_percentage: 100 }] },
+      payloads: { large: '7' },
+    }
+    expect(await typed({ ...sizes, return_type: 'number' })).toMatchObject({ value: 7, variant: 'large' })
+    expect(await typed({ ...sizes, return_type: 'string' })).toMatchObject({ value: 'large' })
+    // Without a payload, or for people who do not get the flag, the default in the code applies.
+    expect(await typed({ return_type: 'number' })).toEqual({ variant: 'on' })
+    expect(await typed({ return_type: 'number', groups: [], payloads: { true: '1' } })).toEqual({ variant: 'off' })
+    expect(await typed({ return_type: 'number', payloads: { true: '"text"' } })).toEqual([
+      400,
+      'filters',
+      expect.stringContaining('filters.payloads.true'),
+    ])
+    expect(await typed({ return_type: 'date' })).toEqual([400, 'filters', expect.stringContaining('return_type')])
+    expect(await typed({ default_value: 'x' })).toEqual([400, 'filters', expect.stringContaining('default_value')])
+  })
+
   it('agrees with /flags/', async () => {
     for (const id of ['u1', 'u2', 'ü', '3']) {
       const context = { targetingKey: id, plan: 'pro' }

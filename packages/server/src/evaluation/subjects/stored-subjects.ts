@@ -1,4 +1,4 @@
-import type { Person } from '../../features/persons/person.ts'
+import { evaluatedPropertiesOf, type Person } from '../../features/persons/person.ts'
 import type { Database, Stores } from '../../stores.ts'
 import { lookupMillisecondsMax, type StoredSubject, type StoredSubjects, type WantedSubject } from './gather-subject.ts'
 
@@ -38,7 +38,7 @@ async function lookUp(tx: Stores, projectId: number, wanted: WantedSubject) {
   const anonymous = anonDistinctId === undefined ? undefined : persons.get(anonDistinctId)
   const known = [anonymous, own].filter(person => person !== undefined)
   const subject: StoredSubject = {
-    ...(own && { personProperties: own.properties }),
+    ...(own && { personProperties: evaluatedPropertiesOf(own) }),
     ...(groups.length > 0 && { groupProperties: await groupPropertiesOf(tx, projectId, wanted) }),
     staticCohorts: own ? await tx.cohortMembers.holding(own.id, staticCohorts) : new Set<number>(),
   }

@@ -339,6 +339,101 @@ onEachDatabase('approvals', dialect => {
     expect(claimed.detail.trigger).toMatchObject({ reason: 'We still want it.', claimed_from: leaver.email })
   })
 
+  it('takes another time for other content, which has to be approved again', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'moved-time' })
+    await p.gate()
+    const inHours = (hours: number) => instantOf(new Date(Date.now() + hours * 3_600_000))
+    const body = { flag_id: flag.id, patch: { name: 'later' }, apply_at: inHours(1) }
+    const { body: request } = await s.post(`${p.path}/change_requests/`, body)
+    expect((await p.act(ann, request.id, 'approve')).body.status).toBe('approved')
+    const later = inHours(3)
+    const moved = await p.act(s, request.id, 'reschedule', { apply_at: later, reason: 'After lunch.' })
+    expect(moved.body).toMatchObject({
+      status: 'pending',
+      change_request: { apply_at: later, approvals: [{ is_current: false }] },
+    })
+    await s.halyard.jobs.runDue(inHours(2))
+    expect((await p.read(flag.id)).name).toBe('')
+    expect((await p.act(s, request.id, 'reschedule', {})).body).toMatchObject({ attr: 'apply_at', code: 'required' })
+    expect((await p.act(s, request.id, 'reschedule', { apply_at: inHours(-1) })).body).toMatchObject({
+      attr: 'apply_at',
+    })
+    expect((await p.act(s, request.id, 'reschedule', { apply_at: null })).body.status).toBe('pending')
+    expect((await p.act(ann, request.id, 'approve')).body.status).toBe('applied')
+    expect((await p.read(flag.id)).name).toBe('later')
+    expect((await p.act(s, request.id, 'reschedule', { apply_at: null })).status).toBe(409)
+  })
+
+  it('records each step with the person, the key and the reason', async () => {
+    const p = await gated()
+    const flag = await p.flag({ key: 'audited' })
+    const policy = await p.gate()
+    const later = (hours: number) => instantOf(new Date(Date.now() + hours * 3_600_000))
+    const leaver = await s.join(`audited-leaver-${p.id}`)
+    const propose = async (name: string, client: Client = s, more: object = {}) => {
+      const body = { flag_id: flag.id, patch: { name }, reason: `for ${name}`, ...more }
+      return (await client.post(`${p.path}/change_requests/`, body)).body.id as number
+    }
+    const rejected = await propose('rejected')
+    await p.act(ann, rejected, 'reject', { reason: 'no' })
+    const cancelled = await propose('cancelled')
+    await p.act(s, cancelled, 'cancel', { reason: 'done' })
+    const claimed = await propose('claimed', leaver)
+    await s.delete(`${s.organization}/members/${leaver.uuid}/`)
+    expect(await p.request(claimed)).toMatchObject({ can_claim: true })
+    await p.act(ben, claimed, 'claim', { reason: 'mine now' })
+    await p.act(ben, claimed, 'rebase')
+    await p.act(ben, claimed, 'reschedule', { apply_at: later(1), reason: 'not yet' })
+    await p.act(ann, claimed, 'approve', { reason: 'yes' })
+    const missed = await propose('missed', s, { apply_at: later(1) })
+    await s.halyard.jobs.runDue(later(2))
+    await s.halyard.jobs.runDue(later(400))
+    const released = await propose('released')
+    await s.patch(`${p.path}/feature_flags/${flag.id}/`, { name: 'fire' }, { 'x-halyard-emergency': 'down' })
+    const admin = await s.join(`audited-admin-${p.id}`, 8)
+    const [{ id: emergency }] = (await s.get(`${p.path}/change_requests/?review=open`)).body.results
+    await p.act(admin, emergency, 'review', { note: 'justified' })
+    await s.delete(policy)
+    await s.halyard.jobs.runDue(instantOf(new Date()))
+    const { body: activity } = await s.get(`${p.path}/feature_flags/${flag.id}/activity/?limit=100`)
+    const owner = 'owner@halyard.local'
+    type Entry = {
+      activity: string
+      user: { email: string | null }
+      through: string | null
+      detail: { trigger: { change_request?: number; reason?: string } | null }
+    }
+    const steps = (activity.results as Entry[])
+      .filter(({ activity: step }) => step !== 'created' && step !== 'updated')
+      .map(({ activity: step, user, through, detail }) => {
+        // A person acts through a key, the system through none.
+        expect(through !== null, step).toBe(user.email !== null)
+        return [step, detail.trigger?.change_request, user.email, detail.trigger?.reason]
+      })
+      .reverse()
+    expect(steps).toEqual([
+      ['change_requested', rejected, owner, 'for rejected'],
+      ['change_rejected', rejected, ann.email, 'no'],
+      ['change_requested', cancelled, owner, 'for cancelled'],
+      ['change_cancelled', cancelled, owner, 'done'],
+      ['change_requested', claimed, leaver.email, 'for claimed'],
+      ['change_claimed', claimed, ben.email, 'mine now'],
+      ['change_rebased', claimed, ben.email, 'for claimed'],
+      ['change_rescheduled', claimed, ben.email, 'not yet'],
+      ['change_approved', claimed, ann.email, 'yes'],
+      ['change_requested', missed, owner, 'for missed'],
+      ['change_applied', claimed, null, 'for claimed'],
+      ['change_missed_time', missed, null, expect.stringContaining('not approved before the time')],
+      ['change_expired', missed, null, expect.stringContaining('expired')],
+      ['change_requested', released, owner, 'for released'],
+      ['emergency_applied', emergency, owner, 'down'],
+      ['emergency_reviewed', emergency, admin.email, 'justified'],
+      ['change_released', released, owner, expect.stringContaining('No policy')],
+      ['change_conflicted', released, null, expect.stringContaining('name')],
+    ])
+  })
+
   it('does not count the approval of someone who lost the role before it is applied, nor apply to a deleted flag', async () => {
     const p = await gated()
     const { body: role } = await s.post(`${s.organization}/roles/`, { name: `reviewers-${p.id}` })

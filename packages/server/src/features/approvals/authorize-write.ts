@@ -7,6 +7,7 @@ import { type Cohort, contentOf as cohortContentOf } from '../cohorts/cohort.ts'
 import { contentOf, type Flag, type FlagContent } from '../flags/flag.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
 import { type Freeze, type Frozen, freezeInForce } from '../freezes/freeze.ts'
+import { isApprovedPayload } from '../schedules/approved-payload.ts'
 import type { ApprovedPermit, DirectPermit, Emergency, Permit, Requester } from './permit.ts'
 import {
   type Action,
@@ -70,7 +71,12 @@ export async function authorizeFlagWrite(
   const { stored, flag } = save
   const frozen = isSwitchedOff(save)
     ? undefined
-    : await frozenBy(tx, permit, project, [...(stored?.tags ?? []), ...flag.tags], now)
+    : await frozenBy(
+        tx,
+        { project, tags: [...(stored?.tags ?? []), ...flag.tags] },
+        () => requesterIdOf(tx, permit, project),
+        now,
+      )
   if (frozen && !isEmergency(permit)) throw frozen
   const policies = await tx.policies.listEnabled(project.id)
   const isMeasured = policies.some(({ conditions }) => needsImpact(conditions))
@@ -82,6 +88,8 @@ export async function authorizeFlagWrite(
     if (request.kind === 'flag') {
       const statuses = await requireSatisfied(tx, project, request, policies, change)
       await requireSimilarImpact(tx, request, statuses, () => permit.impactOf(save), now)
+    } else if (!permit.scheduledPayload || !isApprovedPayload(permit.scheduledPayload, request.patch)) {
+      throw new Problem('conflict', 'The scheduled change is not what was approved.')
     }
     return { trigger: { change_request: request.id } }
   }
@@ -152,7 +160,7 @@ export async function authorizeCohortWrite(
   now: Instant,
 ): Promise<Authorization> {
   if (permit.kind === 'system') return { trigger: null }
-  const frozen = await frozenBy(tx, permit, project, [], now)
+  const frozen = await frozenBy(tx, { project, tags: [] }, () => requesterIdOf(tx, permit, project), now)
   if (frozen && !isEmergency(permit)) throw frozen
   const policies = await tx.policies.listEnabled(project.id)
   const change = (isByKey: boolean): ProposedChange => ({
@@ -190,12 +198,11 @@ export async function authorizeCohortWrite(
   })
 }
 
-/** The freeze that is in force. Most organizations have none, and then this is one short read. */
-async function frozenBy(
+/** The freeze that holds up the requester. Most organizations have none, and then this is one short read. */
+export async function frozenBy(
   tx: Stores,
-  permit: DirectPermit | ApprovedPermit,
-  project: Project,
-  tags: readonly unknown[],
+  { project, tags }: { readonly project: Project; readonly tags: readonly unknown[] },
+  requesterId: () => Promise<number | undefined>,
   now: Instant,
 ): Promise<Frozen | undefined> {
   const freezes = await tx.freezes.list(project.organizationId)
@@ -205,7 +212,7 @@ async function frozenBy(
   const frozen = freezeInForce(freezes, target, now)
   const exceptRoles = [...new Set(freezes.flatMap(freeze => freeze.exceptRoles))]
   if (!frozen || exceptRoles.length === 0) return frozen
-  const userId = await requesterIdOf(tx, permit, project)
+  const userId = await requesterId()
   const held: Freeze[] = []
   for (const freeze of freezes) {
     if (!(await hasRole(tx, project, userId, freeze.exceptRoles))) held.push(freeze)
@@ -232,7 +239,7 @@ const noteOf = ({ note }: DirectPermit): FreeObject | null => (note === undefine
 
 const isEmergency = (permit: Permit): boolean => permit.kind === 'direct' && permit.emergency !== null
 
-const isSwitchedOff = ({ stored, flag }: FlagSave): boolean =>
+export const isSwitchedOff = ({ stored, flag }: Pick<RequestedFlagChange, 'stored' | 'flag'>): boolean =>
   stored !== undefined && isOnlyDisabling(proposedFlagChange({ stored, flag, isByKey: false, impact: undefined }))
 
 /** Raises `ApprovalRequired`, and `forbidden` for an emergency of someone who cannot declare it. */

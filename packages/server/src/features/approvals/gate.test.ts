@@ -56,6 +56,7 @@ const bodies: Readonly<Record<string, (ids: Ids) => unknown>> = {
   [`POST ${flags}/:id/restore`]: () => ({ version: 1 }),
   [`POST ${flags}/bulk_delete`]: ids => ({ ids: [ids.flag] }),
   [`POST ${flags}/bulk_update`]: ids => ({ ids: [ids.flag], tags: ['changed'] }),
+  [`POST ${flags}/replace_tag`]: () => ({ tag: 'gated', replacement: 'changed' }),
   [`POST ${flags}/:id/dashboard`]: () => ({}),
   [`POST ${flags}/:id/enrich_usage_dashboard`]: () => ({}),
   [`POST ${flags}/:id/create_static_cohort_for_flag`]: () => ({}),
@@ -80,6 +81,7 @@ const bodies: Readonly<Record<string, (ids: Ids) => unknown>> = {
   [`POST ${requests}/:request_id/reject`]: () => ({}),
   [`POST ${requests}/:request_id/apply`]: () => ({}),
   [`POST ${requests}/:request_id/rebase`]: () => ({}),
+  [`POST ${requests}/:request_id/reschedule`]: () => ({ apply_at: inAnHour() }),
   [`POST ${requests}/:request_id/review`]: () => ({ note: 'x' }),
   [`PATCH ${cohorts}/:id`]: () => ({ name: 'changed' }),
   [`POST ${cohorts}/:id/persons`]: () => ({ distinct_ids: ['someone'] }),
@@ -103,6 +105,10 @@ const others: Readonly<Record<string, string>> = {
   [`DELETE ${project}/approval_policies/:policy_id`]: 'an admin changes what needs approval; recorded',
   [`POST ${flags}/:parent_lookup_feature_flag_id/role_access`]: 'who can edit',
   [`DELETE ${flags}/:parent_lookup_feature_flag_id/role_access/:id`]: 'who can edit',
+  [`PUT ${flags}/:id/access_controls`]: 'who can edit',
+  [`PATCH ${flags}/:id/details`]: 'owner and links, which no evaluation reads',
+  [`POST ${flags}/:id/comments`]: 'adds a comment',
+  [`DELETE ${flags}/:id/comments/:comment_id`]: 'removes a comment',
   [`POST ${flags}/:id/metrics`]: 'numbers that rollback conditions are compared with',
 }
 
@@ -122,7 +128,7 @@ onEachDatabase('a project that needs approval', dialect => {
     const approver = await s.join('approver')
     const { body: source } = await s.post('/api/projects/', { name: 'source' })
     await s.post(`/api/projects/${source.id}/feature_flags/`, { key: 'gated', name: 'changed', tags: ['promoted'] })
-    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'gated' })
+    const { body: flag } = await s.post(`${s.project}/feature_flags/`, { key: 'gated', tags: ['gated'] })
     await s.patch(`${s.project}/feature_flags/${flag.id}/`, { name: 'second version' })
     await s.post('/capture/', { api_key: s.projectToken, event: '$identify', distinct_id: 'member' })
     await s.post('/capture/', { api_key: s.projectToken, event: '$identify', distinct_id: 'someone' })

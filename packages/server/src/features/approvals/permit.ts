@@ -1,4 +1,5 @@
 import type { User } from '../../tenancy.ts'
+import type { FreeObject } from '../flags/flag.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
 import type { Impact } from './policy.ts'
 
@@ -29,6 +30,8 @@ export interface ApprovedPermit extends SaveChecks {
   readonly kind: 'approved'
   readonly changeRequest: number
   readonly contentHash: string
+  /** What a scheduled change is about to do: it must be what was approved. */
+  readonly scheduledPayload?: FreeObject
 }
 
 /** Halyard itself makes a flag safe. */
@@ -54,5 +57,22 @@ export interface SaveChecks {
   readonly impactOf: (save: FlagSave) => Impact | undefined
 }
 
-/** For work that nothing else can hold up, such as a scheduled change. */
-export const withoutChecks: SaveChecks = { checkSave: () => {}, impactOf: () => undefined }
+/** For work that nothing else can hold up. */
+const withoutChecks: SaveChecks = { checkSave: () => {}, impactOf: () => undefined }
+
+/** A scheduled change runs by its approval, or as its creator would: policies that came after it was planned hold for it too. */
+export const scheduledPermit = ({ createdBy, approval, payload }: Scheduled): Permit =>
+  approval
+    ? { kind: 'approved', ...approval, scheduledPayload: payload, ...withoutChecks }
+    : {
+        kind: 'direct',
+        requester: { user: createdBy, keyLabel: null, isByKey: false },
+        emergency: null,
+        ...withoutChecks,
+      }
+
+interface Scheduled {
+  readonly createdBy: User
+  readonly approval: Pick<ApprovedPermit, 'changeRequest' | 'contentHash'> | null
+  readonly payload: FreeObject
+}

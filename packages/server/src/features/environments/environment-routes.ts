@@ -6,10 +6,11 @@ import { invalid, Problem } from '../../problem.ts'
 import type { Database } from '../../stores.ts'
 import { adminLevel, levelInProject, requireLevel } from '../../tenancy.ts'
 import { diffFields } from '../activity/activity.ts'
+import { fieldsToWire } from '../approvals/approval-resource.ts'
 import type { GatedWrites } from '../approvals/gated-writes.ts'
 import type { Impact } from '../approvals/policy.ts'
 import { openRequest } from '../approvals/requests/open-request.ts'
-import { contentOf } from '../flags/flag.ts'
+import { contentOf, newFlagContent } from '../flags/flag.ts'
 import type { FlagSave } from '../flags/flag-guard.ts'
 import { contentToWire } from '../flags/flag-resource.ts'
 import { userToWire } from '../identity/user-resource.ts'
@@ -188,29 +189,32 @@ const planIsStale = (): Problem =>
 function itemToWire(item: Promoted, peopleAffected: number | null): PromotionPlan['items'][number] {
   const { key, before, after, needed, newCohorts, dependencies } = item
   const isChanged = needed !== undefined || after?.version !== before?.version
-  const changes = needed
-    ? Object.entries(needed.patch).map(([field, value]) => ({
-        field,
-        before: needed.base[field] ?? null,
-        after: value,
-      }))
-    : before && after
-      ? diffFields(contentToWire(contentOf(before)), contentToWire(contentOf(after)))
-      : []
   return {
     key,
     action: !isChanged ? 'none' : before ? 'update' : 'create',
-    changes: changes.map(({ field, before: old, after: next }) => ({
-      type: 'FeatureFlag',
-      action: 'changed',
-      field,
-      before: old,
-      after: next,
-    })),
+    changes: isChanged ? changesOf(item) : [],
     needs: { cohorts: [...newCohorts], flags: [...dependencies] },
     requires: needed?.policies.map(({ id }) => id) ?? [],
     people_affected: peopleAffected,
   }
+}
+
+/** Field by field, in the names of the API. Of a new flag: its conditions, its state, and what differs from an empty one. */
+function changesOf({ key, before, after, needed }: Promoted): PromotionPlan['items'][number]['changes'] {
+  const old = before ? contentToWire(contentOf(before)) : emptyFlag(key)
+  const next = needed ? { ...old, ...fieldsToWire(needed.patch) } : after ? contentToWire(contentOf(after)) : old
+  return diffFields(old, next)
+    .filter(({ field }) => before !== undefined || field !== 'created_at')
+    .map(change => ({
+      type: 'FeatureFlag',
+      ...change,
+      ...(change.before === undefined ? { action: 'created' as const, before: null } : {}),
+    }))
+}
+
+function emptyFlag(key: string): Record<string, unknown> {
+  const { filters: _filters, active: _active, ...rest } = contentToWire(newFlagContent(key, ''))
+  return rest
 }
 
 const setToWire = (set: EnvironmentSet): SetWire => ({

@@ -71,7 +71,14 @@ onEachDatabase('environments', dialect => {
     const flag = await e.make(e.development, { key: 'new', filters: { groups: [group(50, properties)] }, tags: ['x'] })
     const plan = await e.plan(['new', 'base'])
     expect(plan.items).toMatchObject([
-      { key: 'base', action: 'create' },
+      {
+        key: 'base',
+        action: 'create',
+        changes: [
+          { field: 'filters', action: 'created' },
+          { field: 'active', after: false },
+        ],
+      },
       { key: 'new', action: 'create', needs: { cohorts: ['Beta'], flags: ['base'] }, requires: [] },
     ])
     expect((await s.get(e.flagsOf(e.production))).body.count).toBe(0)
@@ -111,6 +118,45 @@ onEachDatabase('environments', dialect => {
       filters: { groups: [group(80)], payloads },
       tags: ['new'],
       active: true,
+    })
+  })
+
+  it('receive many flags or none, and show how many people each concerns', async () => {
+    const e = await shop('Many')
+    const { api_token: token } = (await s.get(`/api/projects/${e.production}/`)).body
+    for (const id of ['first', 'second']) {
+      await s.post('/capture/', { api_key: token, event: '$identify', distinct_id: id, properties: { $set: { id } } })
+    }
+    const base = await e.make(e.development, { key: 'base' })
+    const properties = [{ type: 'flag', key: String(base.id), value: true, operator: 'flag_evaluates_to' }]
+    await e.make(e.development, { key: 'dependent', filters: { groups: [group(100, properties)] } })
+    await e.make(e.development, { key: 'simple', filters: { groups: [group(100)] } })
+    const { id } = await e.make(e.production, { key: 'simple', filters: { groups: [group(0)] } })
+    const body = { feature_flag_keys: ['simple', 'dependent'], from: e.development, to: e.production }
+    const refused = await s.post(`${e.path}promote/plan/`, body)
+    expect(refused).toMatchObject({ status: 400, body: { detail: expect.stringContaining('"base"') } })
+    expect((await s.post(`${e.path}promote/`, { ...body, hash: 'x' })).status).toBe(400)
+    expect((await s.get(e.flagsOf(e.production))).body).toMatchObject({ count: 1, results: [{ version: 1 }] })
+
+    const keys = ['simple', 'dependent', 'base']
+    const plan = await e.plan(keys)
+    expect(plan.items).toMatchObject([
+      { key: 'simple', action: 'update', people_affected: 2 },
+      { key: 'base', action: 'create' },
+      { key: 'dependent', action: 'create', needs: { flags: ['base'] } },
+    ])
+    // The target moved: nothing is applied, not even the flags that stayed.
+    await s.patch(`${e.flagsOf(e.production)}${id}/`, { name: 'moved' })
+    expect((await e.promote(keys, plan.hash)).status).toBe(409)
+    expect((await s.get(e.flagsOf(e.production))).body.count).toBe(1)
+    const again = await e.plan(keys)
+    expect((await e.promote(keys, again.hash)).status).toBe(200)
+    expect(await e.find(e.production, 'simple')).toMatchObject({ filters: { groups: [group(100)] }, name: 'moved' })
+    expect((await s.get(e.flagsOf(e.production))).body.count).toBe(3)
+    const { body: activity } = await s.get(`${e.flagsOf(e.production)}${id}/activity/`)
+    expect(activity.results[0]).toMatchObject({
+      user: { email: 'owner@halyard.local' },
+      detail: { trigger: { copied_from_project: e.development } },
     })
   })
 

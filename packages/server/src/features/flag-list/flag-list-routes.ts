@@ -122,7 +122,7 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
       const filter: FlagFilter = {
         deleted: false,
         archived: false,
-        tags: [body.tag],
+        exactTags: [body.tag],
         order: { field: 'id', descending: false },
       }
       const page = await tx.flags.list(project.id, filter, { limit: bulkFlagsMax, offset: 0 })
@@ -140,10 +140,11 @@ export function serveFlagList(serve: ServeRoute, { database, changes, snapshots,
 
 type Query = Parameters<typeof readFlagFilter>[0]
 
-/** As the list of flags, but the search is for words. */
+/** As the list of flags, but the search is for words, and tags are the ones that the dashboard offers. */
 function readSummaryFilter({ search, ...query }: Query, now: Instant): FlagFilter {
   const words = (search ?? '').split(/\s+/).filter(Boolean).slice(0, wordsMax)
-  return { ...readFlagFilter(query, now), ...(words.length > 0 && { words }) }
+  const { tags, ...filter } = readFlagFilter(query, now)
+  return { ...filter, ...(tags && { exactTags: tags }), ...(words.length > 0 && { words }) }
 }
 
 function readIds(text: string | undefined): readonly number[] {

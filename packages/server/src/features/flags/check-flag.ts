@@ -6,7 +6,8 @@ import { gatherReferences } from '../../evaluation/subjects/gather-references.ts
 import { invalid } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
-import type { Flag, FlagContent } from './flag.ts'
+import { payloadMismatch } from '../typed-flags/payload-schema.ts'
+import { type Flag, type FlagContent, hasPayloads } from './flag.ts'
 
 const filtersBytesMax = 4 * 1024 * 1024
 
@@ -35,6 +36,13 @@ export async function checkFlagContent(
     { regex: linearRegex },
   )
   if (issue) throw invalid('filters', issue.code, `${issue.path}: ${issue.message}`)
+  if (stored && hasPayloads(flag.filters)) await checkPayloads(tx, project, flag)
+}
+
+async function checkPayloads(tx: Stores, project: Project, { id, filters }: Pick<Flag, 'id' | 'filters'>) {
+  const declared = await tx.payloadSchemas.find(project.id, id)
+  const mismatch = declared && payloadMismatch(declared.schema, filters)
+  if (mismatch) throw invalid('filters', 'payload_mismatch', `${mismatch} The flag has a payload schema.`)
 }
 
 /** What is served stays as it is, or is disabled. It was checked when it was written; disabling a flag must always be possible. */

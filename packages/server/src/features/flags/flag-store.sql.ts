@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely'
+import { type Kysely, type RawBuilder, sql } from 'kysely'
 import { invalid } from '../../problem.ts'
 import { sqlChangeLog } from '../../storage/changes/change-log.sql.ts'
 import { alreadyTaken } from '../../storage/driver-error.ts'
@@ -285,13 +285,18 @@ const matching = (projectId: number, filter: FlagFilter) => () => {
     const places = ['flags.key', 'flags.name', 'flags.tags'].map(column => contains(column, word))
     conditions.push(sql`(${sql.join(places, sql` or `)})`)
   }
-  if (filter.tags) {
-    // A tag stands in the stored JSON as its own JSON text, whatever its type. `replace` compares case on both databases.
-    const any = filter.tags.map(tag => sql<boolean>`replace(flags.tags, ${JSON.stringify(tag)}, '') <> flags.tags`)
-    conditions.push(any.length > 0 ? sql`(${sql.join(any, sql` or `)})` : sql`1 = 0`)
+  // A tag stands in the stored JSON as its own JSON text, whatever its type.
+  if (filter.tags) conditions.push(anyOf(filter.tags.map(tag => contains('flags.tags', JSON.stringify(tag)))))
+  if (filter.exactTags) {
+    // `replace` compares case on both databases.
+    const isTagged = (tag: unknown) => sql<boolean>`replace(flags.tags, ${JSON.stringify(tag)}, '') <> flags.tags`
+    conditions.push(anyOf(filter.exactTags.map(isTagged)))
   }
   return sql<boolean>`${sql.join(conditions, sql` and `)}`
 }
+
+const anyOf = (conditions: readonly RawBuilder<boolean>[]) =>
+  conditions.length > 0 ? sql<boolean>`(${sql.join(conditions, sql` or `)})` : sql<boolean>`1 = 0`
 
 const tooManyFlags = (max: number) =>
   invalid(

@@ -19,6 +19,8 @@ export interface FlagFilter {
   readonly favoriteOf?: number
   /** Any of these is enough. */
   readonly tags?: readonly unknown[]
+  /** Any of these, in this spelling; `tags` ignores case. */
+  readonly exactTags?: readonly unknown[]
   readonly order?: { readonly field: FlagOrder; readonly descending: boolean }
 }
 

@@ -36,6 +36,10 @@ export interface FlagContent {
   readonly archived: boolean
 }
 
+/** Whether there is something that a payload schema could apply to. */
+export const hasPayloads = ({ payloads }: FreeObject): boolean =>
+  typeof payloads === 'object' && payloads !== null && Object.keys(payloads).length > 0
+
 export type FlagPatch = { readonly [Field in keyof FlagContent]?: FlagContent[Field] | undefined }
 
 /** Enabled for everyone: the default. */

@@ -10,7 +10,7 @@ import { authorizeFlagWrite } from '../approvals/authorize-write.ts'
 import type { Permit } from '../approvals/permit.ts'
 import { openReview } from '../approvals/requests/open-request.ts'
 import { checkFlagContent } from './check-flag.ts'
-import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch } from './flag.ts'
+import { applyPatch, contentOf, type Flag, type FlagContent, type FlagPatch, hasPayloads } from './flag.ts'
 import { contentToWire } from './flag-resource.ts'
 import { recordFlag } from './record-flag.ts'
 
@@ -73,9 +73,11 @@ export async function updateFlag(
   return flag
 }
 
-/** The change adds or removes something that other flags refer to, or refers to others itself. */
+/** The change adds or removes something that other flags refer to, or refers to others itself or to a payload schema. */
 export const touchesReferences = (stored: FlagContent, patch: FlagPatch): boolean =>
-  (patch.deleted ?? stored.deleted) !== stored.deleted || refersToOthers(patch.filters ?? stored.filters)
+  (patch.deleted ?? stored.deleted) !== stored.deleted ||
+  refersToOthers(patch.filters ?? stored.filters) ||
+  hasPayloads(patch.filters ?? stored.filters)
 
 /**
  * The patch, rebased onto what was saved since: fields that the client did not change are left out, so that they cannot revert the change

@@ -109,6 +109,7 @@ onEachDatabase('freezes', dialect => {
     expect((await s.get(`${s.project}/change_requests/${request.id}/`)).body).toMatchObject({
       state: 'approved',
       next_attempt_at: current_end,
+      frozen_until: current_end,
       apply_error: expect.stringContaining('frozen until'),
     })
     await s.halyard.jobs.runDue(at(1.1))

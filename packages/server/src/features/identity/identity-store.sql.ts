@@ -63,6 +63,17 @@ export function sqlIdentityStore(db: Kysely<Tables>): IdentityStore {
     },
 
     findAccount: userId => findAccountWhere('id', userId),
+    async listEmails(userIds) {
+      if (userIds.length === 0) return []
+      const rows = await db
+        .selectFrom('users')
+        .select('email')
+        .where('id', 'in', userIds)
+        .where('is_active', '=', 1)
+        .orderBy('id')
+        .execute()
+      return rows.map(({ email }) => email)
+    },
     findAccountByEmail: email => findAccountWhere('email', email.toLowerCase()),
     findAccountByUuid: uuid => findAccountWhere('uuid', uuid),
     async createAccount(account) {

@@ -26,6 +26,8 @@ export interface IdentityStore {
   touchKey(keyId: string, at: Instant): Promise<void>
 
   findAccount(userId: number): Promise<Account | undefined>
+  /** Email addresses of active accounts, by id. */
+  listEmails(userIds: readonly number[]): Promise<readonly string[]>
   findAccountByEmail(email: string): Promise<Account | undefined>
   findAccountByUuid(uuid: string): Promise<Account | undefined>
   /** Raises `invalid` (`unique`, `email`) when the email address is taken. */

@@ -59,8 +59,34 @@ export async function createInvite(
   }
   await tx.organizations.createInvite(invite)
   await announceAccess(tx, invite, invite.id, now)
+  await emailInvite(tx, organization, invite, token, now)
   return { invite, token }
 }
+
+export const signupPath = (token: string): string => `/signup/${token}`
+
+const emailInvite = (
+  tx: Stores,
+  organization: Organization,
+  { targetEmail, createdBy }: Invite,
+  token: string,
+  now: Instant,
+): Promise<void> =>
+  tx.emails.enqueue(
+    [
+      {
+        organizationId: organization.id,
+        recipient: targetEmail,
+        subject: `${createdBy.email} invites you to ${organization.name} on Halyard`,
+        text: [
+          `${createdBy.email} invites you to join the organization "${organization.name}" on Halyard.`,
+          'Open this link within 7 days to accept:',
+        ],
+        path: signupPath(token),
+      },
+    ],
+    now,
+  )
 
 /** Raises `missing` when no open invitation has this token. */
 export async function getOpenInvite(tx: Stores, token: string, now: Instant): Promise<Invite> {

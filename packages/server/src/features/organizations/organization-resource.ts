@@ -8,6 +8,7 @@ import type { Instant } from '../../instant.ts'
 import type { Actor, Organization, Project } from '../../tenancy.ts'
 import { userToWire } from '../identity/user-resource.ts'
 import { projectBasicToWire } from '../projects/project-resource.ts'
+import { signupPath } from './invite.ts'
 import type { Invite, Member } from './organization-store.ts'
 
 export const organizationToWire = (
@@ -49,5 +50,5 @@ export const inviteToWire = (invite: Invite, now: Instant): InviteWire => ({
 export const newInviteToWire = (invite: Invite, token: string, now: Instant): NewInviteWire => ({
   ...inviteToWire(invite, now),
   token,
-  signup_path: `/signup/${token}`,
+  signup_path: signupPath(token),
 })

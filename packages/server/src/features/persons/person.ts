@@ -1,3 +1,4 @@
+import { personCreatedAt } from '@halyard/engine'
 import type { Instant } from '../../instant.ts'
 import type { Properties } from './properties.ts'
 
@@ -13,6 +14,12 @@ export interface Person {
   readonly version: number
   readonly createdAt: Instant
 }
+
+/** The properties that flags are evaluated with: the stored ones, and when the person was created. */
+export const evaluatedPropertiesOf = ({ properties, createdAt }: Person): Properties => ({
+  ...properties,
+  [personCreatedAt]: createdAt,
+})
 
 export const distinctIdsPerPersonMax = 1000
 

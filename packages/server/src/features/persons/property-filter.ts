@@ -3,9 +3,10 @@ import { linearRegex } from '../../evaluation/linear-regex.ts'
 import type { Instant } from '../../instant.ts'
 import { invalid } from '../../problem.ts'
 import type { Project } from '../../tenancy.ts'
-import type { Person } from './person.ts'
+import { evaluatedPropertiesOf, type Person } from './person.ts'
 
 const key = 'filter'
+const personTypes: ReadonlySet<unknown> = new Set(['person', 'person_metadata'])
 
 /**
  * Compiles property filters, in PostHog's query format, to a predicate with the semantics of a flag condition: it uses the same engine.
@@ -22,7 +23,8 @@ export function readPropertyFilter(text: string, project: Project, now: Instant)
   const snapshot = compile(definitions, { regex: linearRegex })
   const time = Date.parse(now)
   return person =>
-    snapshot.evaluate({ distinctId: '', personProperties: person.properties }, { now: time }).get(key)?.value === true
+    snapshot.evaluate({ distinctId: '', personProperties: evaluatedPropertiesOf(person) }, { now: time }).get(key)
+      ?.value === true
 }
 
 function parse(text: string): readonly unknown[] {
@@ -33,8 +35,8 @@ function parse(text: string): readonly unknown[] {
     throw wrong('properties must be valid JSON.')
   }
   if (!Array.isArray(properties)) throw wrong('properties must be a JSON array of property filters.')
-  if (properties.some(property => (property?.type ?? 'person') !== 'person')) {
-    throw wrong('properties supports only person properties (`"type": "person"`).')
+  if (properties.some(property => !personTypes.has(property?.type ?? 'person'))) {
+    throw wrong('properties supports only person properties (`"type": "person"` or `"person_metadata"`).')
   }
   return properties
 }

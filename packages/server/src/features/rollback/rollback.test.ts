@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { rollBack } from './roll-back.ts'
@@ -235,7 +235,7 @@ onEachDatabase('rollback', dialect => {
       Array.from({ length: 5 }, (_, n) => make(`two-nodes-${n}`, condition('errors', 'gt', 1))),
     )
     for (const flag of made) await push(flag.id, [2])
-    await s.halyard.storage.kysely.deleteFrom('leases').execute()
+    await freeLeases(s.halyard.storage)
     const at = inMinutes(1)
     await Promise.all([s.halyard.jobs.runDue(at), other.halyard.jobs.runDue(at)])
     await other.halyard.jobs.runDue(plusMilliseconds(at, 10 * minute))
@@ -259,7 +259,7 @@ onEachDatabase('rollback', dialect => {
   it('writes nothing while the database is unavailable, and catches up afterwards', async () => {
     const flag = await make('outage', condition('errors', 'gt', 1))
     await push(flag.id, [2])
-    await s.halyard.storage.kysely.deleteFrom('leases').execute()
+    await freeLeases(s.halyard.storage)
     for (let n = 1; ; n++) {
       injector.failAt(n)
       await look(inMinutes(1))

@@ -57,8 +57,13 @@ export async function planChange(
   if ((await tx.schedules.countPending(project.id)) >= pendingPerProjectMax) {
     throw invalid(null, 'max_length', `A project can have at most ${pendingPerProjectMax} pending changes.`)
   }
-  const checked = await checkPlan(tx, project, flag, plan, now)
-  const partner = plan.pair && (await checkPlan(tx, project, flag, revertingPlan(plan, plan.pair), now))
+  // What is approved after its time runs right away.
+  const isLate = permit.kind === 'approved'
+  const checked = await checkPlan(tx, project, flag, plan, now, isLate)
+  const partner = plan.pair && (await checkPlan(tx, project, flag, revertingPlan(plan, plan.pair), now, isLate))
+  if (partner && checked.scheduledAt <= now && partner.scheduledAt <= now) {
+    throw invalid('scheduled_at', 'invalid_input', 'Both times of the pair have passed. Schedule it again.')
+  }
   const approval = await authorize(tx, permit, project, flag, { ...plan, payload: checked.payload }, checked)
   const pairId = partner && randomUUID()
   const create = ({ payload, scheduledAt, recurrence }: CheckedPlan) =>
@@ -116,7 +121,8 @@ export async function replanChange(
   if (stored.status === 'done') throw invalid(null, 'invalid_input', 'The change has already been applied.')
   const plan = { ...planOf(stored), ...withoutUndefined(edit), pair: null }
   const isTimeKept = edit.scheduledAt === undefined && edit.cronExpression === undefined
-  const checked = await checkPlan(tx, project, flag, isTimeKept ? plan : { ...plan, ...newTime(edit) }, now)
+  const timed = isTimeKept ? plan : { ...plan, ...newTime(edit) }
+  const checked = await checkPlan(tx, project, flag, timed, now, permit.kind === 'approved')
   // Stopping what was approved needs no approval.
   const isStopped = isPaused(checked.recurrence)
   const content = { ...plan, payload: checked.payload, scheduledChange: stored.id }
@@ -191,6 +197,7 @@ async function checkPlan(
   flag: Flag,
   plan: SchedulePlan,
   now: Instant,
+  isLate: boolean,
 ): Promise<CheckedPlan> {
   const operation = readOperation(plan.payload)
   const rule: ScheduleRecurrence = {
@@ -205,7 +212,7 @@ async function checkPlan(
   if (plan.isRecurring && operation.kind !== 'update') {
     throw invalid('payload', 'invalid_input', 'Only `update` and `update_status` can recur.')
   }
-  const scheduledAt = firstTime(operation, plan, rule, now)
+  const scheduledAt = firstTime(operation, plan, rule, now, isLate)
   if (rule.endDate !== null && rule.endDate <= scheduledAt) {
     throw invalid('end_date', 'invalid_input', 'end_date must be after scheduled_at.')
   }
@@ -217,13 +224,21 @@ async function checkPlan(
   return { scheduledAt, payload: plan.payload, recurrence }
 }
 
-function firstTime(operation: Operation, plan: SchedulePlan, rule: ScheduleRecurrence, now: Instant): Instant {
+function firstTime(
+  operation: Operation,
+  plan: SchedulePlan,
+  rule: ScheduleRecurrence,
+  now: Instant,
+  isLate: boolean,
+): Instant {
   const given = operation.kind === 'ramp' ? (operation.steps[0]?.at ?? now) : plan.scheduledAt
   const at = given ?? (plan.isRecurring ? nextRun(rule, now) : undefined)
   if (at === undefined) throw invalid('scheduled_at', 'required', 'scheduled_at is required.')
   if (lastTimeOf(operation, at) >= plusMilliseconds(now, -lateMillisecondsMax) || isPaused(rule)) return at
   const next = plan.isRecurring ? nextRun(rule, now) : undefined
   if (next !== undefined) return next
+  if (plan.isRecurring) throw invalid('end_date', 'invalid_input', 'end_date has passed: there is no further run.')
+  if (isLate) return at
   throw invalid('scheduled_at', 'invalid_input', 'scheduled_at must not be in the past.')
 }
 

@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import {
+  createTestDatabase,
+  freeLeases,
+  onEachDatabase,
+  type TestDatabase,
+  writeDirectly,
+} from '../../testing/databases.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
 const hour = 3_600_000
@@ -50,7 +56,7 @@ onEachDatabase('recurring changes', dialect => {
   /** Both nodes, as if each believed that it had the lease in turn. */
   async function runOn(...times: Instant[]) {
     for (const time of times) {
-      await s.halyard.storage.kysely.deleteFrom('leases').execute()
+      await freeLeases(s.halyard.storage)
       await Promise.all([s.halyard.jobs.runDue(time), other.halyard.jobs.runDue(time)])
     }
   }
@@ -161,6 +167,60 @@ onEachDatabase('recurring changes', dialect => {
     const edited = (await s.get(`${p.path}/scheduled_changes/${change.id}/`)).body
     expect(edited).toMatchObject({ cron_expression: '0 6 * * *', change_request: edit.body.change_request.id })
     expect((await s.patch(`${p.path}/scheduled_changes/${change.id}/`, { is_recurring: false })).status).toBe(200)
+  })
+
+  it('that are approved after their time run right away, or say why they cannot', async () => {
+    const p = await inProject()
+    await s.post(`${p.path}/approval_policies/`, { action_key: '*', approver_config: { users: [ann.id] } })
+    const db = s.halyard.storage.kysely
+    const requestOnce = async (more: object = {}) => {
+      const reply = await p.plan({ is_recurring: false, scheduled_at: at(0, 9), ...more })
+      expect(reply.status, reply.text).toBe(409)
+      return reply.body.change_request as { id: number; url: string }
+    }
+    /** As if so much time had passed since it was requested. */
+    const passTime = async ({ id }: { id: number }) => {
+      const { patch } = await db
+        .selectFrom('change_requests')
+        .select('patch')
+        .where('id', '=', id)
+        .executeTakeFirstOrThrow()
+      const plan = JSON.parse(patch)
+      const hourAgo = (n: number) => instantOf(new Date(Date.now() - n * hour))
+      const pair = plan.pair && { ...plan.pair, scheduledAt: hourAgo(1) }
+      const late = JSON.stringify({ ...plan, scheduledAt: hourAgo(2), pair })
+      await writeDirectly(s.halyard.storage, write =>
+        write.updateTable('change_requests').set({ patch: late }).where('id', '=', id).execute(),
+      )
+    }
+    const both = await requestOnce({ pair: { scheduled_at: at(0, 17) } })
+    await passTime(both)
+    expect((await ann.post(`${both.url}approve/`)).body).toMatchObject({
+      status: 'failed',
+      change_request: { apply_error: 'Both times of the pair have passed. Schedule it again.' },
+    })
+    const once = await requestOnce()
+    await passTime(once)
+    expect((await ann.post(`${once.url}approve/`)).body.status).toBe('applied')
+    expect(await p.isOn()).toBe(false)
+    await runOn(instantOf(new Date()))
+    expect(await p.isOn()).toBe(true)
+    expect(await p.list()).toMatchObject([{ status: 'done', failure_reason: null, change_request: once.id }])
+  })
+
+  it('run only as they were approved', async () => {
+    const p = await inProject()
+    await s.post(`${p.path}/approval_policies/`, { action_key: '*', approver_config: { users: [ann.id] } })
+    const { body } = await p.plan({ is_recurring: false, scheduled_at: at(0, 9) })
+    expect((await ann.post(`${body.change_request.url}approve/`)).body.status).toBe('applied')
+    const [change] = await p.list()
+    const payload = JSON.stringify({ operation: 'update', value: { active: true, name: 'more' } })
+    await writeDirectly(s.halyard.storage, db =>
+      db.updateTable('scheduled_changes').set({ payload }).where('id', '=', change.id).execute(),
+    )
+    await runOn(at(0, 10))
+    expect(await p.isOn()).toBe(false)
+    expect(await p.list()).toMatchObject([{ failure_reason: 'The scheduled change is not what was approved.' }])
   })
 
   it('are refused with the name of the field that is wrong', async () => {

@@ -4,7 +4,7 @@ import { Problem } from '../../problem.ts'
 import type { Stores } from '../../stores.ts'
 import type { Project } from '../../tenancy.ts'
 import { ApprovalRequired } from '../approvals/authorize-write.ts'
-import { type Permit, withoutChecks } from '../approvals/permit.ts'
+import { scheduledPermit } from '../approvals/permit.ts'
 import { openRequest } from '../approvals/requests/open-request.ts'
 import { updateFlag } from '../flags/update-flag.ts'
 import { Frozen } from '../freezes/freeze.ts'
@@ -87,21 +87,10 @@ export async function applyChange(tx: Stores, { projectId, id }: ScheduledChange
     payload: { ...change.payload, scheduled_at: change.scheduledAt, scheduled_by: change.createdBy.email },
   }
   const patch = patchFor(operation, flag, now)
-  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, permitFor(change))
+  await updateFlag(tx, null, project, { stored: flag, patch, trigger }, now, scheduledPermit(change))
 }
 
 const overtaken = 'The last run was skipped: the other change of the pair came first.'
-
-/** By its approval, or as its creator would: policies that came after it was scheduled hold for it too. */
-const permitFor = ({ createdBy, approval }: ScheduledChange): Permit =>
-  approval
-    ? { kind: 'approved', ...approval, ...withoutChecks }
-    : {
-        kind: 'direct',
-        requester: { user: createdBy, keyLabel: null, isByKey: false },
-        emergency: null,
-        ...withoutChecks,
-      }
 
 const reasonOf = (error: unknown): string =>
   error instanceof Problem ? error.message : 'An internal error occurred; see the server log.'

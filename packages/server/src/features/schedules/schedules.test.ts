@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Instant, instantOf, plusMilliseconds } from '../../instant.ts'
 import { expectAtomic, savedFlags } from '../../testing/atomicity.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 import { applyChange } from './run-schedules.ts'
@@ -260,7 +260,7 @@ onEachDatabase('scheduled changes', dialect => {
       await plan(flag.id, { operation: 'add_release_condition', value }, inMinutes(1))
     }
     const at = inMinutes(2)
-    await s.halyard.storage.kysely.deleteFrom('leases').execute()
+    await freeLeases(s.halyard.storage)
     await Promise.all([s.halyard.jobs.runDue(at), other.halyard.jobs.runDue(at), s.halyard.jobs.runDue(at)])
     // A node whose lease has expired must not apply it again either.
     await other.halyard.jobs.runDue(plusMilliseconds(at, 5 * minute))

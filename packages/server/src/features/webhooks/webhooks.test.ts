@@ -4,7 +4,13 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { instantOf } from '../../instant.ts'
-import { createTestDatabase, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import {
+  createTestDatabase,
+  freeLeases,
+  onEachDatabase,
+  type TestDatabase,
+  writeDirectly,
+} from '../../testing/databases.ts'
 import { createFaultInjector } from '../../testing/failing-statement.ts'
 import { type Scenario, startScenario } from '../../testing/scenario.ts'
 
@@ -57,7 +63,7 @@ onEachDatabase('webhooks', dialect => {
   /** A project of its own with one webhook. */
   async function hooked(more: object = {}) {
     // What earlier tests left behind is not sent again.
-    await s.halyard.storage.kysely.updateTable('webhooks').set({ enabled: 0 }).execute()
+    await writeDirectly(s.halyard.storage, db => db.updateTable('webhooks').set({ enabled: 0 }).execute())
     const { body: project } = await s.post('/api/projects/', { name: 'hooked' })
     const path = `/api/projects/${project.id}`
     const made = await s.post(`${path}/webhooks/`, { name: 'Releases', url: `${origin}/hook`, ...more })
@@ -67,10 +73,8 @@ onEachDatabase('webhooks', dialect => {
     const flag = async (body: object) => (await s.post(`${path}/feature_flags/`, body)).body
     return { id: project.id as number, path, hook, secret: made.body.secret as string, deliveries, flag }
   }
-  /** Another node may hold the lease of the time before. */
-  const freeLeases = () => s.halyard.storage.kysely.deleteFrom('leases').execute()
   const run = async (seconds: number) => {
-    await freeLeases()
+    await freeLeases(s.halyard.storage)
     await s.halyard.jobs.runDue(at(seconds))
   }
   const types = () => received.map(({ body }) => body.type)
@@ -159,7 +163,9 @@ onEachDatabase('webhooks', dialect => {
 
     respond = () => 410
     const id = Number(p.hook.split('/').at(-2))
-    await s.halyard.storage.kysely.updateTable('webhooks').set({ failures: 49 }).where('id', '=', id).execute()
+    await writeDirectly(s.halyard.storage, db =>
+      db.updateTable('webhooks').set({ failures: 49 }).where('id', '=', id).execute(),
+    )
     await p.flag({ key: 'last-straw' })
     await run(50)
     const disabled = await s.get(p.hook)
@@ -178,12 +184,12 @@ onEachDatabase('webhooks', dialect => {
     const p = await hooked()
     await p.flag({ key: 'interrupted' })
     for (let n = 1; ; n++) {
-      await freeLeases()
+      await freeLeases(s.halyard.storage)
       injector.failAt(n)
       await s.halyard.jobs.runDue(at(n * 200))
       if (!injector.disarm()) break
     }
-    await freeLeases()
+    await freeLeases(s.halyard.storage)
     await other.halyard.jobs.runDue(at(100_000))
     const [first, ...repeated] = received.map(({ headers }) => headers['x-halyard-delivery'])
     expect(first).toBeDefined()

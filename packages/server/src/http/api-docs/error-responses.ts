@@ -89,6 +89,10 @@ export const responseHeaders = {
     description: 'Version of the response; send it as `If-None-Match`.',
     schema: { type: 'string', examples: ['W/"5d0f6a7b8c9d"'] },
   },
+  'X-Halyard-Project-Token': {
+    description: 'The public token of the project, with which a client of a secret key sends events.',
+    schema: { type: 'string', examples: ['phc_4Zr0mW9sT1uVxY2bC3dE5fG6hJ7kL8n'] },
+  },
 } as const
 
 export const headerRefs = (...names: (keyof typeof responseHeaders)[]): Json =>

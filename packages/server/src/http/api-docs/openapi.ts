@@ -14,6 +14,7 @@ const tags: Readonly<Record<string, string>> = {
   'Flag versions': 'Every change of a flag is a version that can be restored.',
   'Bulk changes': 'Change or delete many flags in one transaction.',
   'Flag intents': 'Switch, archive and edit a flag in one small step.',
+  'Typed flags': 'Payload schemas, and the manifest of the OpenFeature CLI.',
   'Flag health': 'Flags that need attention, their owners, links and comments, and what uses a flag or a cohort.',
   'Approval policies': 'Which changes need approval, and by which users.',
   'Change requests': 'Changes that wait for approval: review, decide, rebase and apply them.',
@@ -136,7 +137,7 @@ function operation(route: Route, schemas: ComponentSchemas): Json {
 }
 
 function successes(route: Route, { convert }: ComponentSchemas): Json {
-  const headers = headerRefs(...(route.hasEtag ? ['ETag' as const] : []))
+  const headers = headerRefs(...(route.hasEtag ? ['ETag' as const] : []), ...(route.headers ?? []))
   return Object.fromEntries(
     Object.entries(route.answers).map(([status, schema]) => {
       const content = schema && {

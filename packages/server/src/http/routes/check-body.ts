@@ -9,6 +9,7 @@ type AnySchema = TSchema & {
   type?: string
   properties?: Record<string, AnySchema>
   required?: readonly string[]
+  additionalProperties?: unknown
   anyOf?: readonly AnySchema[]
   items?: AnySchema
   const?: unknown
@@ -62,7 +63,9 @@ function firstFault(schema: AnySchema, value: unknown, path: readonly string[]):
     const found = firstFault(property, value[name], here)
     if (found) return found
   }
-  return undefined
+  const known = schema.properties
+  const other = schema.additionalProperties === false && Object.keys(value).find(name => !Object.hasOwn(known, name))
+  return other ? invalid([...path, other].join('__'), 'invalid_input', 'This field is not known.') : undefined
 }
 
 function fault(schema: AnySchema, value: unknown, path: readonly string[]): Problem | undefined {

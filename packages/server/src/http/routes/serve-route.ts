@@ -5,6 +5,7 @@ import type { RateLimiter } from '../../overload/rate-limit.ts'
 import { forbidden } from '../../problem.ts'
 import { type Actor, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
 import type { Authenticator } from '../server/authenticator.ts'
+import { sendManifestProblem } from '../server/manifest-problem.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
 import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
@@ -76,6 +77,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
       method: route.method,
       url: route.path,
       config: { isRefusal: status === 405, paramPatterns: paramPatterns(route) },
+      ...(route.errorShape === 'manifest' && { errorHandler: sendManifestProblem }),
       async onRequest(request) {
         const access = await admit(route, request, authenticator, limiter)
         request.setDecorator('access', access)
@@ -139,7 +141,7 @@ async function admit(
   const { params } = request
   if (access.within === 'project') {
     const token = route.method === 'GET' ? queryOf(request).token : undefined
-    return { actor, project: await authenticator.projectFor(actor, params.project_id ?? '', token) }
+    return { actor, project: await authenticator.projectFor(actor, params.project_id ?? '@current', token) }
   }
   if (access.within === 'organization') {
     return {

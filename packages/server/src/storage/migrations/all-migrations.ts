@@ -17,10 +17,12 @@ import { freezes } from './change-control/0023-freezes.ts'
 import { recurringSchedules } from './change-control/0031-recurring-schedules.ts'
 import { approvalLimits } from './change-control/0032-approval-limits.ts'
 import { webhooks } from './change-control/0033-webhooks.ts'
+import { emails } from './change-control/0034-emails.ts'
 import { definitions } from './events/0037-definitions.ts'
 import { sdkUsage } from './events/0038-sdk-usage.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
 import { savedViews } from './flags/0040-saved-views.ts'
+import { payloadSchemas } from './flags/0042-payload-schemas.ts'
 import { signIns } from './identity/0039-sign-ins.ts'
 import type { Migration } from './migration.ts'
 
@@ -45,9 +47,11 @@ export const migrations: readonly Migration[] = [
   recurringSchedules,
   approvalLimits,
   webhooks,
+  emails,
   flagDetails,
   definitions,
   sdkUsage,
   signIns,
   savedViews,
+  payloadSchemas,
 ]

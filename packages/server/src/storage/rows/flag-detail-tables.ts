@@ -6,6 +6,7 @@ export interface FlagDetailTables {
   flag_comments: FlagCommentRow
   saved_views: SavedViewRow
   favorite_flags: { project_id: number; user_id: number; flag_id: number }
+  payload_schemas: PayloadSchemaRow
 }
 
 interface FlagDetailsRow {
@@ -34,4 +35,11 @@ export interface SavedViewRow {
   query: string
   is_shared: number
   created_at: string
+}
+
+interface PayloadSchemaRow {
+  flag_id: number
+  project_id: number
+  schema: string
+  updated_at: string
 }

@@ -1,5 +1,15 @@
 import { routes } from '@halyard/contract'
-import { Button, Chip, Group, NativeSelect, SegmentedControl, Stack, Text } from '@mantine/core'
+import {
+  Button,
+  Chip,
+  Group,
+  MultiSelect,
+  NativeSelect,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Text,
+} from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useLanguage, useMessages } from '../../i18n/language.tsx'
@@ -11,6 +21,7 @@ import { ProblemAlert } from '../../ui/feedback/problems.tsx'
 import { NumberField } from '../../ui/form/number-field.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
 import { useEnvironmentSets } from '../environment-queries.ts'
+import { useApprovers } from '../policies/use-approvers.ts'
 import { type Weekday, weekdayName, weekdays, writeWeeklyRule } from './freeze-rule.ts'
 
 interface Props {
@@ -39,6 +50,8 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
   const [zone, setZone] = useState(() => Intl.DateTimeFormat().resolvedOptions().timeZone)
   const [scope, setScope] = useState('')
   const [tag, setTag] = useState('')
+  const [exceptRoles, setExceptRoles] = useState<string[]>([])
+  const { roles } = useApprovers(organizationId)
   const create = useMutation({
     mutationFn: () => {
       const [what, id] = scope.split(' ')
@@ -49,6 +62,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
           ...(what === 'set' && { environment_set: Number(id) }),
           ...(what === 'project' && { project: Number(id) }),
           ...(tag.trim() !== '' && { tag: tag.trim() }),
+          ...(exceptRoles.length > 0 && { except_roles: exceptRoles }),
           ...(kind === 'once'
             ? {
                 ...(starts !== '' && { starts_at: new Date(starts).toISOString() }),
@@ -91,7 +105,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
             ]}
           />
           {kind === 'once' ? (
-            <Group grow align="flex-start">
+            <SimpleGrid cols={{ base: 1, xs: 2 }}>
               <TextField
                 type="datetime-local"
                 label={t.freezes.starts}
@@ -107,7 +121,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
                 value={ends}
                 onChange={event => setEnds(event.currentTarget.value)}
               />
-            </Group>
+            </SimpleGrid>
           ) : (
             <>
               <Chip.Group multiple value={days} onChange={value => setDays(value as Weekday[])}>
@@ -124,7 +138,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
                   {t.freezes.daysNeeded}
                 </Text>
               )}
-              <Group grow align="flex-start">
+              <SimpleGrid cols={{ base: 1, xs: 2 }}>
                 <TextField
                   type="time"
                   label={t.freezes.startsAt}
@@ -140,7 +154,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
                   value={hours}
                   onChange={value => setHours(Number(value))}
                 />
-              </Group>
+              </SimpleGrid>
               <NativeSelect
                 label={t.freezes.timeZone}
                 value={zone}
@@ -165,6 +179,7 @@ export function FreezeDialog({ organizationId, onClose }: Props) {
             value={tag}
             onChange={event => setTag(event.currentTarget.value)}
           />
+          <MultiSelect label={t.freezes.except} searchable data={roles} value={exceptRoles} onChange={setExceptRoles} />
           <ProblemAlert error={create.error} />
           <Group justify="flex-end">
             <Button variant="default" onClick={onClose}>

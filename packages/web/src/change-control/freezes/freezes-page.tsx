@@ -1,5 +1,5 @@
 import { type Freeze, routes } from '@halyard/contract'
-import { Badge, Button } from '@mantine/core'
+import { Button, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
@@ -13,6 +13,7 @@ import { EmptyState } from '../../ui/feedback/empty-state.tsx'
 import { combineQueries, Loaded } from '../../ui/feedback/problems.tsx'
 import { Page } from '../../ui/layout/page.tsx'
 import { useEnvironmentSets } from '../environment-queries.ts'
+import { useApprovers } from '../policies/use-approvers.ts'
 import { readWeeklyRule, weekdayName } from './freeze-rule.ts'
 
 const FreezeDialog = lazy(async () => ({ default: (await import('./freeze-dialog.tsx')).FreezeDialog }))
@@ -33,6 +34,8 @@ export function FreezesPage() {
   })
   const sets = useEnvironmentSets(organizationId)
   const projects = useProjects()
+  const { roles, isPending } = useApprovers(organizationId)
+  const loaded = combineQueries({ freezes, sets, projects })
   const whenOf = useFreezeTimes()
   const [isCreating, setIsCreating] = useState(false)
   const end = async (id: number) => {
@@ -45,7 +48,8 @@ export function FreezesPage() {
       intro={t.freezes.intro}
       actions={canManage && <Button onClick={() => setIsCreating(true)}>{t.freezes.create}</Button>}
     >
-      <Loaded query={combineQueries({ freezes, sets, projects })}>
+      {/* Names of roles are part of the table. */}
+      <Loaded query={{ ...loaded, data: isPending ? undefined : loaded.data }}>
         {known => {
           const scopeOf = ({ environment_set, project, tag }: Freeze): string => {
             const set = known.sets.find(({ id }) => id === environment_set)?.name ?? `#${environment_set}`
@@ -57,6 +61,8 @@ export function FreezesPage() {
             ]
             return parts.length === 0 ? t.freezes.whole : parts.join(', ')
           }
+          const rolesOf = ({ except_roles }: Freeze): string =>
+            except_roles.map(id => roles.find(({ value }) => value === id)?.label ?? id).join(', ')
           return known.freezes.results.length === 0 ? (
             <EmptyState title={t.freezes.none} text={t.freezes.noneText} />
           ) : (
@@ -68,14 +74,21 @@ export function FreezesPage() {
                 cells: [
                   freeze.reason,
                   whenOf(freeze),
-                  scopeOf(freeze),
-                  <Badge key="state" variant="light" color={freeze.is_active ? 'blue' : 'gray'}>
+                  <span key="scope">
+                    {scopeOf(freeze)}
+                    {freeze.except_roles.length > 0 && (
+                      <Text size="xs" c="dimmed">
+                        {t.freezes.exceptRoles(rolesOf(freeze))}
+                      </Text>
+                    )}
+                  </span>,
+                  <Text key="state" size="sm" fw={freeze.is_active ? 600 : 400}>
                     {freeze.current_end
                       ? t.freezes.active(moment(freeze.current_end))
                       : freeze.next_start
                         ? t.freezes.next(moment(freeze.next_start))
                         : t.freezes.over}
-                  </Badge>,
+                  </Text>,
                   canManage ? (
                     <ConfirmButton
                       key="end"

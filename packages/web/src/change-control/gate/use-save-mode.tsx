@@ -1,11 +1,9 @@
 import { Alert, Button, Group, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
-import { useCurrentScope } from '../../services/current-scope.ts'
-import { ownerLevel } from '../../services/permissions.ts'
-import { useMembershipLevel } from '../../services/session-queries.ts'
 import type { Gate } from './gate.ts'
 import type { SaveMode } from './save-mode.ts'
+import { useCanBreakGlass } from './use-can-break-glass.ts'
 
 export interface SaveChoice {
   readonly mode: SaveMode
@@ -24,7 +22,7 @@ const reasonCharactersMax = 2000
 export function useSaveMode(gate: Gate): SaveChoice {
   const t = useMessages()
   const { moment } = useFormats()
-  const isOwner = useMembershipLevel(useCurrentScope().organizationId) >= ownerLevel
+  const canBreakGlass = useCanBreakGlass(gate)
   const [note, setNote] = useState('')
   const [title, setTitle] = useState('')
   const [applyAt, setApplyAt] = useState('')
@@ -60,7 +58,7 @@ export function useSaveMode(gate: Gate): SaveChoice {
     return { mode, fields, label: t.gate.saveNow, isBlocked: emergency.trim() === '', isEmergency }
   }
 
-  const breakGlass = isGated && isOwner && (
+  const breakGlass = isGated && canBreakGlass && (
     <Group>
       <Button size="compact-sm" variant="subtle" color="red" onClick={() => setIsBreaking(true)}>
         {t.gate.breakGlass}

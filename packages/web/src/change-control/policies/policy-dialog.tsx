@@ -1,5 +1,5 @@
 import { type ApprovalPolicy, type ApprovalPolicyWrite, routes } from '@halyard/contract'
-import { Button, Group, MultiSelect, NativeSelect, Stack, Switch, Text } from '@mantine/core'
+import { Button, Group, MultiSelect, NativeSelect, SimpleGrid, Stack, Switch, Text } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useMessages } from '../../i18n/language.tsx'
@@ -51,6 +51,11 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
   const [quorum, setQuorum] = useState(policy?.approver_config.quorum ?? 1)
   const [hours, setHours] = useState(policy?.expires_after_hours ?? expiresAfterHoursDefault)
   const [canSelf, setCanSelf] = useState(policy?.allow_self_approve ?? false)
+  const [emergencyRoles, setEmergencyRoles] = useState<string[]>([...(policy?.emergency_roles ?? [])])
+  const [growth, setGrowth] = useState<Growth>({
+    percent: policy ? policy.reapprove_percent : reapproveDefaults.percent,
+    people: policy ? policy.reapprove_people : reapproveDefaults.people,
+  })
   const [isEnabled, setIsEnabled] = useState(policy?.enabled ?? true)
   const save = useMutation({
     mutationFn: () => {
@@ -60,6 +65,9 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
         approver_config: { quorum, users: users.map(Number), roles: roleIds },
         allow_self_approve: canSelf,
         expires_after_hours: hours,
+        reapprove_percent: growth.percent,
+        reapprove_people: growth.people,
+        emergency_roles: emergencyRoles,
         enabled: isEnabled,
       }
       const params = { project_id: projectId }
@@ -104,7 +112,7 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
             onChange={setUsers}
           />
           <MultiSelect label={t.policies.roles} searchable data={roles} value={roleIds} onChange={setRoleIds} />
-          <Group grow align="flex-start">
+          <SimpleGrid cols={{ base: 1, xs: 2 }}>
             <NumberField
               label={t.policies.quorum}
               min={1}
@@ -121,7 +129,16 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
               value={hours}
               onChange={value => setHours(Number(value))}
             />
-          </Group>
+          </SimpleGrid>
+          <GrowthFields growth={growth} onChange={setGrowth} />
+          <MultiSelect
+            label={t.policies.emergencyRoles}
+            description={t.policies.emergencyHint}
+            searchable
+            data={roles}
+            value={emergencyRoles}
+            onChange={setEmergencyRoles}
+          />
           <Switch
             label={t.policies.selfApprove}
             checked={canSelf}
@@ -144,6 +161,48 @@ export function PolicyDialog({ projectId, organizationId, policy, onClose }: Pro
         </Stack>
       </form>
     </Dialog>
+  )
+}
+
+/** Null for no limit. */
+interface Growth {
+  readonly percent: number | null
+  readonly people: number | null
+}
+
+const reapproveDefaults: Growth = { percent: 10, people: 1000 }
+
+interface GrowthProps {
+  growth: Growth
+  onChange: (growth: Growth) => void
+}
+
+/** From which growth of the impact an approval no longer counts. */
+function GrowthFields({ growth, onChange }: GrowthProps) {
+  const t = useMessages()
+  const field = (name: keyof Growth, label: string, max: number) => (
+    <NumberField
+      label={label}
+      min={0}
+      max={max}
+      allowDecimal={false}
+      value={growth[name] ?? ''}
+      onChange={value => onChange({ ...growth, [name]: typeof value === 'number' ? value : null })}
+    />
+  )
+  return (
+    <Stack gap={4} role="group" aria-label={t.policies.reapprove}>
+      <Text size="sm" fw={600}>
+        {t.policies.reapprove}
+      </Text>
+      <SimpleGrid cols={{ base: 1, xs: 2 }}>
+        {field('percent', t.policies.reapprovePercent, 1_000_000)}
+        {field('people', t.policies.reapprovePeople, 1_000_000_000)}
+      </SimpleGrid>
+      <Text size="xs" c="dimmed">
+        {t.policies.reapproveHint}
+      </Text>
+    </Stack>
   )
 }
 

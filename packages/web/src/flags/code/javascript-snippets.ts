@@ -2,13 +2,13 @@ import { javascriptQuoted as q } from './quote.ts'
 import { lines, type Snippet, type SnippetContext, type SnippetFlag } from './snippet.ts'
 
 /** A statement over the value of the flag. */
-function branch({ variants }: SnippetFlag, isOn: string, variant: string): string {
+export function branch({ variants }: SnippetFlag, isOn: string, variant: string): string {
   if (variants.length === 0) return `if (${isOn}) {\n  // on\n} else {\n  // off\n}`
   const cases = variants.map(key => `  case ${q(key)}:\n    break`)
   return `switch (${variant}) {\n${cases.join('\n')}\n  default: // off\n}`
 }
 
-const groupsOf = ({ groupType }: SnippetFlag): string | undefined =>
+export const groupsOf = ({ groupType }: SnippetFlag): string | undefined =>
   groupType === undefined ? undefined : `groups: { ${property(groupType)}: 'acme' }`
 const property = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : q(name))
 

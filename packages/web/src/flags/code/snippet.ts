@@ -17,6 +17,8 @@ export const targetNames = [
   'Android',
   'Flutter',
   'OpenFeature',
+  'Halyard for Node.js',
+  'Halyard for React',
   'curl',
 ] as const
 export type TargetName = (typeof targetNames)[number]

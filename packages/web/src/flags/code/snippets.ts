@@ -1,3 +1,4 @@
+import { halyardSnippets } from './halyard-snippets.ts'
 import { javascriptSnippets } from './javascript-snippets.ts'
 import { mobileSnippets } from './mobile-snippets.ts'
 import { serverSnippets } from './server-snippets.ts'
@@ -5,7 +6,13 @@ import { type Snippet, type SnippetContext, targetNames } from './snippet.ts'
 
 /** A program for each target that evaluates the flag: all its variants, and its payload. */
 export function snippets(given: SnippetContext): Snippet[] {
-  const all = [...javascriptSnippets(given), ...serverSnippets(given), ...mobileSnippets(given), curl(given)]
+  const all = [
+    ...javascriptSnippets(given),
+    ...halyardSnippets(given),
+    ...serverSnippets(given),
+    ...mobileSnippets(given),
+    curl(given),
+  ]
   return all.sort((a, b) => targetNames.indexOf(a.name) - targetNames.indexOf(b.name))
 }
 

@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
+import { useRoles } from '../../services/member-queries.ts'
 import { useCall } from '../../services/services.ts'
 import { DataTable } from '../../ui/data/data-table.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
@@ -24,11 +25,7 @@ export function AccessTab({ flag, project }: TabProps) {
   const params = { project_id: String(project.id), parent_lookup_feature_flag_id: String(flag.id) }
   const queryKey = ['role-access', params.project_id, params.parent_lookup_feature_flag_id]
   const grants = useQuery({ queryKey, queryFn: ({ signal }) => call(routes.roleAccess.list, { params, signal }) })
-  const roles = useQuery({
-    queryKey: ['roles', project.organization],
-    queryFn: ({ signal }) =>
-      call(routes.roles.list, { params: { parent_lookup_organization_id: project.organization }, signal }),
-  })
+  const roles = useRoles(project.organization)
   const [roleId, setRoleId] = useState('')
   const refresh = () => queries.invalidateQueries({ queryKey })
   const grant = useMutation({
@@ -53,7 +50,7 @@ export function AccessTab({ flag, project }: TabProps) {
   return (
     <Loaded query={grants}>
       {({ results }) => {
-        const free = (roles.data?.results ?? []).filter(role => results.every(({ role_id }) => role_id !== role.id))
+        const free = (roles.data ?? []).filter(role => results.every(({ role_id }) => role_id !== role.id))
         return (
           <Stack>
             <Text size="sm" c="dimmed">
@@ -87,7 +84,7 @@ export function AccessTab({ flag, project }: TabProps) {
                 }))}
               />
             )}
-            {roles.data?.results.length === 0 && (
+            {roles.data?.length === 0 && (
               <Text size="sm">
                 {t.access.noRoles}{' '}
                 <Anchor
@@ -100,7 +97,7 @@ export function AccessTab({ flag, project }: TabProps) {
                 </Anchor>
               </Text>
             )}
-            {flag.can_edit && roles.data?.results.length !== 0 && (
+            {flag.can_edit && roles.data?.length !== 0 && (
               <Group align="flex-end" component="form" onSubmit={submit}>
                 <SelectField
                   label={t.access.grantLabel}

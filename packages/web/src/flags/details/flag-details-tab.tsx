@@ -4,6 +4,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { HealthBadges } from '../../health/health-badges.tsx'
 import { useMessages } from '../../i18n/language.tsx'
+import { useMembers } from '../../services/member-queries.ts'
 import { useCall } from '../../services/services.ts'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { fieldProblem } from '../../ui/feedback/problem-text.ts'
@@ -11,8 +12,6 @@ import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems
 import { CrossIcon, PlusIcon } from '../../ui/icons.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { FlagComments } from './flag-comments.tsx'
-
-const membersMax = '1000'
 
 /** Who looks after the flag, until when, and what is written about it. */
 export function FlagDetailsTab({ flag, project }: TabProps) {
@@ -23,17 +22,7 @@ export function FlagDetailsTab({ flag, project }: TabProps) {
     queryKey: ['flag-details', params.project_id, params.id],
     queryFn: ({ signal }) => call(routes.flagDetails.getDetails, { params, signal }),
   })
-  const members = useQuery({
-    queryKey: ['members', project.organization],
-    queryFn: async ({ signal }) =>
-      (
-        await call(routes.organizations.listMembers, {
-          params: { parent_lookup_organization_id: project.organization },
-          query: { limit: membersMax },
-          signal,
-        })
-      ).results,
-  })
+  const members = useMembers(project.organization)
   const checks = useQuery({
     queryKey: ['flag-health', params.project_id, 'flag', params.id, flag.version],
     queryFn: async ({ signal }) =>

@@ -12,8 +12,12 @@ describe('a promotion', () => {
     expect(nextEnvironment(set, 3)?.project).toBe(2)
   })
 
-  it('names fields as the API does', () => {
-    const changes = [{ type: 'FeatureFlag', action: 'changed', field: 'rollbackConditions', before: 1, after: 2 }]
+  it('shows changes of fields alone', () => {
+    const change = { type: 'FeatureFlag', action: 'changed', before: 1, after: 2 }
+    const changes = [
+      { ...change, field: 'rollback_conditions' },
+      { ...change, field: null },
+    ]
     expect(itemChanges(item({ changes }))).toEqual([{ field: 'rollback_conditions', before: 1, after: 2 }])
   })
 

@@ -16,9 +16,7 @@ type Item = PromotionPlan['items'][number]
 
 /** The changed fields of an item, under the names of the API. */
 export const itemChanges = ({ changes }: Pick<Item, 'changes'>): readonly FieldChange[] =>
-  changes.flatMap(({ field, before, after }) =>
-    field === null ? [] : [{ field: field.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`), before, after }],
-  )
+  changes.flatMap(({ field, before, after }) => (field === null ? [] : [{ field, before, after }]))
 
 export const needsApproval = ({ items }: Pick<PromotionPlan, 'items'>): boolean =>
   items.some(({ requires }) => requires.length > 0)

@@ -29,7 +29,7 @@ export function SideBySide({ changes, before, after, wording }: Props) {
     </div>
   )
   return (
-    <Stack gap="xs">
+    <Stack gap="xs" mt="xs">
       {changes.map(({ field, before: old, after: next }) => (
         <div key={field}>
           <Text size="sm" fw={600} mb={4}>

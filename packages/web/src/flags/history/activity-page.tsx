@@ -1,9 +1,10 @@
 import { type ActivityEntry, routes } from '@halyard/contract'
 import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
-import { useInfiniteQuery, useMutation, useQuery } from '@tanstack/react-query'
+import { useInfiniteQuery, useMutation } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCohorts } from '../../services/cohort-queries.ts'
+import { useMembers } from '../../services/member-queries.ts'
 import { useCall } from '../../services/services.ts'
 import { useProject } from '../../services/session-queries.ts'
 import { downloadText, toCsv } from '../../ui/data/csv.ts'
@@ -19,7 +20,6 @@ import { Entry } from './history-tab.tsx'
 const pageSize = 30
 const exportPageSize = 1000
 const exportedMax = 10_000
-const membersMax = '1000'
 
 /** The activity of all flags in the project. */
 export function ActivityPage() {
@@ -68,20 +68,8 @@ interface FiltersProps {
 
 function Filters({ projectId, organizationId, search }: FiltersProps) {
   const t = useMessages()
-  const call = useCall()
   const navigate = useNavigate()
-  const members = useQuery({
-    queryKey: ['members', organizationId],
-    queryFn: async ({ signal }) =>
-      (
-        await call(routes.organizations.listMembers, {
-          params: { parent_lookup_organization_id: String(organizationId) },
-          query: { limit: membersMax },
-          signal,
-        })
-      ).results,
-    enabled: organizationId !== undefined,
-  })
+  const members = useMembers(organizationId)
   const open = (next: ActivitySearch) =>
     navigate({ to: '/project/$projectId/activity', params: { projectId }, search: next, replace: true })
   const set = (name: keyof ActivitySearch, value: string) => {

@@ -1,5 +1,5 @@
 import { type FlagVersion, type FlagWrite, routes } from '@halyard/contract'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { plainSave, type SaveMode, saveHeaders } from '../../change-control/gate/save-mode.ts'
 import { useGate } from '../../change-control/gate/use-gate.ts'
@@ -15,6 +15,7 @@ import { ReviewDialog } from '../review/review-dialog.tsx'
 import { type SaveOutcome, savedOrRequested, saveFlag } from '../save-flag.ts'
 import { useWording } from '../use-wording.ts'
 import type { FieldChange } from './change-list.tsx'
+import { useVersionDifference } from './use-version-difference.ts'
 
 interface Props extends TabProps {
   readonly version: FlagVersion
@@ -30,15 +31,7 @@ export function RestoreVersion({ version: { version, content }, onClose, ...know
   const notify = useNotify()
   const wording = useWording(known)
   const params = { project_id: String(project.id), id: String(flag.id) }
-  const difference = useQuery({
-    queryKey: ['flag-history', params.project_id, params.id, 'compare', flag.version, version],
-    queryFn: ({ signal }) =>
-      call(routes.flagVersions.get, {
-        params: { ...params, version: String(version) },
-        query: { compare_to: String(flag.version) },
-        signal,
-      }),
-  })
+  const difference = useVersionDifference({ params, from: flag.version, to: version })
   const changes = difference.data?.changes?.filter(
     (change): change is typeof change & FieldChange => change.field !== null,
   )

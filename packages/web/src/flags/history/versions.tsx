@@ -1,6 +1,6 @@
 import { type FlagVersion, routes } from '@halyard/contract'
 import { Badge, Button, Group, NativeSelect, Paper, Stack, Text } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { useCall } from '../../services/services.ts'
@@ -10,6 +10,7 @@ import type { TabProps } from '../flag-tabs.ts'
 import { useWording } from '../use-wording.ts'
 import { ChangeList, type FieldChange } from './change-list.tsx'
 import { RestoreVersion } from './restore-version.tsx'
+import { useVersionDifference } from './use-version-difference.ts'
 
 const versionsMax = '200'
 
@@ -29,22 +30,11 @@ function Compare({ versions, ...props }: TabProps & { versions: readonly FlagVer
   const { flag, project } = props
   const t = useMessages()
   const { moment } = useFormats()
-  const call = useCall()
   const wording = useWording(props)
   const params = { project_id: String(project.id), id: String(flag.id) }
   const [to, setTo] = useState(versions[0]?.version ?? flag.version)
   const [from, setFrom] = useState(versions[1]?.version ?? to)
-  const compared = useQuery({
-    queryKey: ['flag-history', params.project_id, params.id, 'compare', from, to],
-    queryFn: ({ signal }) =>
-      call(routes.flagVersions.get, {
-        params: { ...params, version: String(to) },
-        query: { compare_to: String(from) },
-        signal,
-      }),
-    // The content below keeps its position while another pair loads.
-    placeholderData: keepPreviousData,
-  })
+  const compared = useVersionDifference({ params, from, to })
   const [restoring, setRestoring] = useState<FlagVersion>()
   const options = versions.map(({ version, created_at, created_by }) => ({
     value: String(version),

@@ -3,6 +3,8 @@ import { type FormEvent, useState } from 'react'
 import { useFormats, useMessages } from '../../i18n/language.tsx'
 import { NumberField } from '../../ui/form/number-field.tsx'
 import { TextField } from '../../ui/form/text-field.tsx'
+import { timeOfDay } from './recurrence.ts'
+import { RepeatFields } from './repeat-fields.tsx'
 import { type PlannedChange, plannedIn, readSteps, stepsOf, suggestSteps } from './scheduled-change.ts'
 
 interface Props {
@@ -23,6 +25,8 @@ export function ScheduleForm({ isOn, rollouts, timeProblem, onReview }: Props) {
   const [planned, setPlanned] = useState(() => plannedIn(hourMilliseconds, isOn ? 'off' : 'on', rollouts))
   const set = (change: Partial<PlannedChange>) => setPlanned(old => ({ ...old, ...change }))
   const isRamp = planned.kind === 'ramp'
+  const isSwitch = planned.kind === 'on' || planned.kind === 'off'
+  const isTimeOnly = isSwitch && planned.repeat === 'workdays'
   const from = rollouts[planned.condition] ?? 100
   const percentages = readSteps(planned.steps, from)
   const canRamp = rollouts.some(rollout => rollout < 100)
@@ -69,12 +73,16 @@ export function ScheduleForm({ isOn, rollouts, timeProblem, onReview }: Props) {
           label={isRamp ? t.schedule.from : t.schedule.when}
           description={t.schedule.timeZone(timeZone)}
           inputWrapperOrder={['label', 'input', 'description', 'error']}
-          type="datetime-local"
+          type={isTimeOnly ? 'time' : 'datetime-local'}
           required
-          value={planned.at}
+          value={isTimeOnly ? timeOfDay(planned.at) : planned.at}
           error={timeProblem}
-          onChange={event => set({ at: event.currentTarget.value })}
+          onChange={event => {
+            const { value } = event.currentTarget
+            set({ at: isTimeOnly ? `${planned.at.slice(0, 10)}T${value}` : value })
+          }}
         />
+        {isSwitch && <RepeatFields planned={planned} isTurningOn={planned.kind === 'on'} onChange={set} />}
         {isRamp && canRamp && (
           <>
             <NativeSelect

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { en } from '../../i18n/en.ts'
 import { emptyDraft } from '../editor/draft.ts'
 import { readFilters } from '../filters.ts'
+import { onlyOnce } from './recurrence.ts'
 import {
   afterPlanned,
   changeSentence,
@@ -20,6 +21,7 @@ const planned: PlannedChange = {
   to: 100,
   steps: '50, 100',
   hours: 24,
+  ...onlyOnce,
 }
 const percent = (value: number) => `${value}%`
 const sentence = (payload: object) => changeSentence({ payload: payload as never }, en, percent)

@@ -1,11 +1,12 @@
 import type { ScheduledChange } from '@halyard/contract'
 import type { Messages } from '../../i18n/en.ts'
 import type { Draft } from '../editor/draft.ts'
+import { onlyOnce, type PlannedRepeat, repeatToWire } from './recurrence.ts'
 
 const hourMilliseconds = 60 * 60 * 1000
 
 /** The state of the schedule form. */
-export interface PlannedChange {
+export interface PlannedChange extends PlannedRepeat {
   readonly kind: 'on' | 'off' | 'ramp' | 'condition'
   /** Local time, in the format of a datetime-local input. */
   readonly at: string
@@ -38,6 +39,7 @@ export function plannedIn(
     to: 100,
     steps: suggestSteps(rollouts[condition] ?? 0),
     hours: 24,
+    ...onlyOnce,
   }
 }
 
@@ -72,7 +74,10 @@ export function plannedToWire(planned: PlannedChange, percentages: readonly numb
         payload: { operation: 'add_release_condition' as const, value: { groups: [newCondition(planned)] } },
       }
     default:
-      return { scheduled_at, payload: { operation: 'update_status' as const, value: planned.kind === 'on' } }
+      return {
+        ...repeatToWire(planned.at, planned, Intl.DateTimeFormat().resolvedOptions().timeZone),
+        payload: { operation: 'update_status' as const, value: planned.kind === 'on' },
+      }
   }
 }
 

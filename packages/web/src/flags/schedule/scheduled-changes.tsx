@@ -1,5 +1,5 @@
 import { routes, type ScheduledChange } from '@halyard/contract'
-import { Badge, Text } from '@mantine/core'
+import { Badge, Button, Group, Text, VisuallyHidden } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { isProblem } from '../../api/problem.ts'
@@ -20,12 +20,23 @@ import { draftChanges } from '../review/draft-changes.ts'
 import { ReviewDialog } from '../review/review-dialog.tsx'
 import { useWording } from '../use-wording.ts'
 import { AutomationSection } from './automation-section.tsx'
+import { isPaused, recurrenceSentence } from './recurrence.ts'
 import { ScheduleForm } from './schedule-form.tsx'
 import { afterPlanned, changeSentence, type PlannedChange, plannedToWire } from './scheduled-change.ts'
 
 const colors: Record<string, string> = { pending: 'indigo', done: 'green', failed: 'red' }
 
 const isRequested = (error: unknown): boolean => isProblem(error) && error.changeRequest !== undefined
+
+const stateOf = (change: ScheduledChange): string => (isPaused(change) ? 'paused' : change.status)
+
+/** A line below the main text of a cell. */
+const Detail = ({ text }: { text: string | null | undefined }) =>
+  text ? (
+    <Text size="xs" mt={4}>
+      {text}
+    </Text>
+  ) : null
 
 /** The due time, or the time of execution. */
 const timeOf = ({ next_attempt_at, executed_at, scheduled_at }: ScheduledChange) =>
@@ -47,7 +58,7 @@ export function useScheduledChanges({ flag, project }: TabProps) {
 export function ScheduledChanges({ changes, ...known }: TabProps & { changes: readonly ScheduledChange[] }) {
   const { flag, project } = known
   const t = useMessages()
-  const { moment, percent } = useFormats()
+  const { day, moment, percent } = useFormats()
   const call = useCall()
   const queries = useQueryClient()
   const notify = useNotify()
@@ -80,8 +91,27 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
       return refresh()
     },
   })
+  /** Resuming may need approval, as planning it did. */
+  const pause = useMutation({
+    mutationFn: ({ id, is_recurring }: ScheduledChange) =>
+      call(routes.scheduledChanges.update, {
+        params: { ...params, id: String(id) },
+        body: { is_recurring: !is_recurring },
+      }),
+    onError: error => {
+      if (isProblem(error) && error.changeRequest) announceRequest(error.changeRequest)
+      else notify.fail(error, flag.key)
+    },
+    onSettled: refresh,
+  })
   const atTime = fieldProblem(t, create.error, 'scheduled_at')
   const states: Record<string, string> = t.schedule.states
+  const whenOf = (planned: PlannedChange): string => {
+    const wire: Readonly<Record<string, unknown>> = plannedToWire(planned, [])
+    const repeated = recurrenceSentence(wire, t, day)
+    const start = moment(new Date(planned.at).toISOString())
+    return repeated === undefined ? start : planned.repeat === 'workdays' ? repeated : `${start} · ${repeated}`
+  }
   return (
     <AutomationSection
       title={t.schedule.title}
@@ -108,32 +138,43 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
             key: change.id,
             cells: [
               sentenceOf(change),
-              moment(timeOf(change)),
+              <span key="time">
+                {isPaused(change) ? '–' : moment(timeOf(change))}
+                <Detail text={recurrenceSentence(change, t, day)} />
+              </span>,
               <span key="state">
-                <Badge variant="light" color={change.broken_reason ? 'red' : (colors[change.status] ?? 'gray')}>
-                  {change.broken_reason ? t.schedule.broken : (states[change.status] ?? change.status)}
+                <Badge variant="light" color={change.broken_reason ? 'red' : (colors[stateOf(change)] ?? 'gray')}>
+                  {change.broken_reason ? t.schedule.broken : (states[stateOf(change)] ?? change.status)}
                 </Badge>
-                {change.broken_reason && (
-                  <Text size="xs" mt={4}>
-                    {t.schedule.brokenHint}
-                  </Text>
-                )}
-                {change.failure_reason && (
-                  <Text size="xs" mt={4}>
-                    {change.failure_reason}
-                  </Text>
+                <Detail text={change.broken_reason ? t.schedule.brokenHint : null} />
+                {change.frozen_until ? (
+                  <Detail text={t.schedule.frozen(moment(change.frozen_until))} />
+                ) : (
+                  <Detail text={change.failure_reason} />
                 )}
               </span>,
               flag.can_edit && change.status === 'pending' ? (
-                <ConfirmButton
-                  key="cancel"
-                  label={t.schedule.cancel}
-                  cancelLabel={t.schedule.keep}
-                  of={`${sentenceOf(change)}, ${moment(timeOf(change))}`}
-                  question={t.schedule.cancelQuestion}
-                  done={t.schedule.canceled(sentenceOf(change))}
-                  onConfirm={() => cancel(change.id)}
-                />
+                <Group key="actions" gap={4}>
+                  {(change.is_recurring || isPaused(change)) && (
+                    <Button
+                      variant="subtle"
+                      size="compact-sm"
+                      loading={pause.isPending && pause.variables.id === change.id}
+                      onClick={() => pause.mutate(change)}
+                    >
+                      {change.is_recurring ? t.schedule.pause : t.schedule.resume}
+                      <VisuallyHidden>: {sentenceOf(change)}</VisuallyHidden>
+                    </Button>
+                  )}
+                  <ConfirmButton
+                    label={t.schedule.cancel}
+                    cancelLabel={t.schedule.keep}
+                    of={`${sentenceOf(change)}, ${moment(timeOf(change))}`}
+                    question={change.pair_id === null ? t.schedule.cancelQuestion : t.schedule.cancelPairQuestion}
+                    done={t.schedule.canceled(sentenceOf(change))}
+                    onConfirm={() => cancel(change.id)}
+                  />
+                </Group>
               ) : (
                 ''
               ),
@@ -158,7 +199,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
           onClose={() => setReviewed(undefined)}
         >
           <ApprovalHint projectId={params.project_id} />
-          <Text size="sm">{moment(new Date(reviewed.planned.at).toISOString())}</Text>
+          <Text size="sm">{whenOf(reviewed.planned)}</Text>
           <Impact projectId={params.project_id} flagId={flag.id} draft={after} isSound />
         </ReviewDialog>
       )}

@@ -9,6 +9,7 @@ import { useMessages } from '../../i18n/language.tsx'
 import { usePlugins } from '../../plugins/plugin-queries.ts'
 import { useCohorts } from '../../services/cohort-queries.ts'
 import { useCurrentScope } from '../../services/current-scope.ts'
+import { useMembers } from '../../services/member-queries.ts'
 import { useOfferedActions } from '../../services/palette-actions.ts'
 import { readRecent } from '../../services/recent-items.ts'
 import { useCall } from '../../services/services.ts'
@@ -27,7 +28,6 @@ export interface PaletteItem {
 export const debuggerId = 'debugger'
 const perKindMax = 6
 const foundMax = '50'
-const membersMax = '1000'
 const searchCharactersMin = 2
 const waitMilliseconds = 120
 
@@ -39,7 +39,7 @@ export function usePaletteItems(text: string): { items: readonly PaletteItem[]; 
   const query = text.trim()
   const open = (path: string) => navigate({ to: path as never })
   const found = useFoundInProject(projectId, query)
-  const members = useMembers(organizationId)
+  const members = useMembers(organizationId).data ?? []
   const plugins = usePlugins(organizationId ?? '').data ?? []
   const cohorts = useCohorts(projectId ?? '')
   const projects = useProjects().data ?? []
@@ -158,21 +158,6 @@ function usePages(projectId: string | undefined, organizationId: string | undefi
     { id: 'guide', label: t.shell.documentation, kind: t.palette.docs, go: () => window.location.assign('/docs/') },
     { id: 'docs', label: t.shell.apiDocs, kind: t.palette.docs, go: () => window.location.assign('/api/docs/') },
   ]
-}
-
-function useMembers(organizationId: string | undefined) {
-  const call = useCall()
-  const members = useQuery({
-    queryKey: ['members', organizationId],
-    queryFn: ({ signal }) =>
-      call(routes.organizations.listMembers, {
-        params: { parent_lookup_organization_id: organizationId ?? '' },
-        query: { limit: membersMax },
-        signal,
-      }),
-    enabled: organizationId !== undefined,
-  })
-  return members.data?.results ?? []
 }
 
 /** The server searches all flags and people; flags that are loaded already are matched by their letters as well. */

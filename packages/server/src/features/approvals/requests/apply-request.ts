@@ -12,10 +12,9 @@ import { planApproved } from '../../schedules/plan-change.ts'
 import { ApprovalWithdrawn } from '../authorize-write.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import type { Permit } from '../permit.ts'
-import { type ChangeRequest, contentHashOf, hashWithImpact, moved } from './change-request.ts'
+import { type ChangeRequest, hashWithImpact, moved } from './change-request.ts'
 import { getRequest, notInState } from './decide-request.ts'
 import { ImpactGrown } from './impact-growth.ts'
-import { mergeChange } from './merge-change.ts'
 import { type Preview, previewRequest } from './preview-request.ts'
 import { recordRequest } from './record-request.ts'
 
@@ -166,32 +165,3 @@ async function writeContent(
 }
 
 const authorFor = (user: User, keyLabel: string | null) => ({ user, key: { label: keyLabel ?? '' } })
-
-/** Rebases the request onto the current flag. That is new content, so all decisions are void. */
-export async function rebaseRequest(
-  tx: Stores,
-  actor: Actor,
-  project: Project,
-  { requestId, resolve }: { readonly requestId: number; readonly resolve: 'mine' | 'theirs' | undefined },
-  now: Instant,
-): Promise<ChangeRequest> {
-  const request = await getRequest(tx, project, requestId)
-  if (!['pending', 'approved', 'conflicted'].includes(request.state)) throw notInState(request, 'rebased')
-  const preview = await previewRequest(tx, project, request)
-  const target = preview.flag ?? preview.cohort
-  if (!target || request.kind === 'schedule') throw invalid(null, 'invalid_input', 'There is nothing to rebase onto.')
-  if (preview.conflicts.length > 0 && resolve === undefined) {
-    throw new Problem('conflict', `Both sides changed ${preview.conflicts.join(', ')}. Send resolve: mine or theirs.`)
-  }
-  const patch =
-    resolve === 'theirs' ? mergeChange(request.base, request.patch, preview.current, 'theirs').fields : preview.fields
-  const content = { ...request, base: preview.current, patch, baseVersion: target.version }
-  const next = moved(
-    { ...content, contentHash: contentHashOf(content) },
-    { state: 'pending', failure: null, impact: null },
-    now,
-  )
-  await tx.changeRequests.save(next)
-  await recordRequest(tx, actor, project, next, 'change_rebased', { resolve: resolve ?? null }, now)
-  return next
-}

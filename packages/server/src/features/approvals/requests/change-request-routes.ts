@@ -14,12 +14,22 @@ import { contentOf, type FlagContent } from '../../flags/flag.ts'
 import type { FlagSave } from '../../flags/flag-guard.ts'
 import { contentToWire } from '../../flags/flag-resource.ts'
 import { fieldsToWire, requestToWire } from '../approval-resource.ts'
+import { frozenBy, isSwitchedOff } from '../authorize-write.ts'
 import type { GatedWrites } from '../gated-writes.ts'
 import type { Impact } from '../policy.ts'
-import { applyRequest, rebaseRequest } from './apply-request.ts'
+import { applyRequest } from './apply-request.ts'
 import { type ChangeRequest, canDecide, isOpen, requestStates } from './change-request.ts'
 import type { RequestFilter } from './change-request-store.ts'
-import { canCancel, cancelRequest, claimRequest, decideRequest, getRequest, reviewRequest } from './decide-request.ts'
+import {
+  canCancel,
+  cancelRequest,
+  claimRequest,
+  decideRequest,
+  getRequest,
+  hasLeft,
+  reviewRequest,
+} from './decide-request.ts'
+import { rebaseRequest, rescheduleRequest } from './edit-request.ts'
 import { type Preview, previewRequest, requiredPolicies } from './preview-request.ts'
 import { proposeRequest } from './propose-request.ts'
 
@@ -130,6 +140,20 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
     return outcomeOf(actor, project, rebased)
   })
 
+  serve(r.reschedule, async request => {
+    const { actor, project, params, body } = request
+    if (body.apply_at === undefined) {
+      throw invalid('apply_at', 'required', 'apply_at is required: a date-time, or null for at once.')
+    }
+    const applyAt = body.apply_at === null ? null : readApplyAt(body.apply_at, now())
+    const change = { requestId: Number(params.request_id), applyAt, reason: body.reason ?? '' }
+    const rescheduled = await database.transaction(async tx => {
+      await requireCanEditTarget(tx, actor, project, await getRequest(tx, project, change.requestId))
+      return rescheduleRequest(tx, actor, project, change, now())
+    })
+    return outcomeOf(actor, project, rescheduled)
+  })
+
   serve(r.review, async request => {
     const { actor, project, params } = request
     const review = { requestId: Number(params.request_id), note: request.body.note?.trim() ?? '' }
@@ -162,6 +186,8 @@ export function serveChangeRequests(serve: ServeRoute, { database, writes, measu
         ...requestToWire(request, decisions, actor.user),
         can_approve: request.state === 'pending' && statuses.some(status => canDecide(request, status, actor.user.id)),
         can_cancel: isOpen(request) && canCancel(actor, project, request),
+        can_claim: isOpen(request) && (await hasLeft(tx, project, request)),
+        frozen_until: (isOpen(request) && (await frozenRequest(tx, project, request, preview, now()))) || null,
         policies: statuses.map(({ policy, approvedBy, isSatisfied }) => ({
           id: policy.id,
           action_key: policy.actionKey,
@@ -199,6 +225,21 @@ const messages: Readonly<Record<ChangeRequest['state'], string>> = {
   expired: 'The request has expired.',
   failed: 'The change could not be applied.',
   conflicted: 'Another change touched the same fields. Rebase the request.',
+}
+
+/** Until when a freeze holds up what would be applied now. */
+async function frozenRequest(
+  tx: Stores,
+  project: Project,
+  { kind, requester }: ChangeRequest,
+  { flag: stored, next }: Preview,
+  now: Instant,
+): Promise<Instant | undefined> {
+  // A freeze holds up the runs of a schedule, not its plan.
+  if (kind === 'schedule') return undefined
+  if (stored && next && isSwitchedOff({ stored, flag: next })) return undefined
+  const target = { project, tags: [...(stored?.tags ?? []), ...(next?.tags ?? [])] }
+  return (await frozenBy(tx, target, async () => requester.id, now))?.until
 }
 
 /** Field by field, in the names of the API. */

@@ -66,7 +66,8 @@ export async function decideRequest(
   return next
 }
 
-async function stateAfterApproval(
+/** `approved` when no policy needs more approvals of the present content. */
+export async function stateAfterApproval(
   tx: Stores,
   project: Project,
   request: ChangeRequest,
@@ -97,6 +98,10 @@ export async function cancelRequest(
 export const canCancel = (actor: Actor, project: Project, request: ChangeRequest): boolean =>
   request.requester.id === actor.user.id || (actor.levels.get(project.organizationId) ?? 0) >= adminLevel
 
+/** Whether the requester is no longer an active member of the organization. */
+export const hasLeft = async (tx: Stores, project: Project, { requester }: ChangeRequest): Promise<boolean> =>
+  !(await tx.policies.eligible(project.organizationId, { users: [requester.id], roles: [] })).has(requester.id)
+
 /** Takes over the request of someone who left the organization. Raises `conflict` while the requester is a member. */
 export async function claimRequest(
   tx: Stores,
@@ -108,8 +113,7 @@ export async function claimRequest(
   const request = await getRequest(tx, project, requestId)
   if (!isOpen(request)) throw notInState(request, 'claimed')
   const { requester } = request
-  const members = await tx.policies.eligible(project.organizationId, { users: [requester.id], roles: [] })
-  if (members.has(requester.id)) {
+  if (!(await hasLeft(tx, project, request))) {
     throw new Problem('conflict', `${requester.email} is still a member of the organization.`)
   }
   const next = moved(request, { requester: actor.user, keyLabel: null, isByKey: false }, now)
@@ -140,6 +144,8 @@ export async function reviewRequest(
   return next
 }
 
+const released = 'No policy needs more approvals for it.'
+
 /** Approves requests that no policy blocks any longer, after policies have changed. Bounded by the number of open requests. */
 export async function releaseRequests(tx: Stores, actor: Actor, project: Project, now: Instant): Promise<void> {
   const page = await tx.changeRequests.list(project.id, { states: ['pending'] }, { limit: 1000, offset: 0 })
@@ -147,7 +153,7 @@ export async function releaseRequests(tx: Stores, actor: Actor, project: Project
     if ((await stateAfterApproval(tx, project, request)) === 'pending') continue
     const next = moved(request, { state: 'approved' }, now)
     await tx.changeRequests.save(next)
-    await recordRequest(tx, actor, project, next, 'change_released', {}, now)
+    await recordRequest(tx, actor, project, next, 'change_released', { reason: released }, now)
   }
 }
 

@@ -2,9 +2,10 @@ import type { Instant } from '../../../instant.ts'
 import type { Stores } from '../../../stores.ts'
 import type { Project } from '../../../tenancy.ts'
 import { type Author, authorOf } from '../../activity/activity.ts'
+import { emailRequestStep } from '../../emails/email-request-step.ts'
 import type { ChangeRequest, FreeObject } from './change-request.ts'
 
-/** Each step of a change request is an activity entry of its flag or cohort, and is published to the dashboard. */
+/** Each step of a change request is an activity entry of its flag or cohort, is published to the dashboard and emailed. */
 export async function recordRequest(
   tx: Stores,
   author: Author,
@@ -14,13 +15,15 @@ export async function recordRequest(
   detail: FreeObject,
   now: Instant,
 ): Promise<void> {
+  // A step without a reason of its own is taken for the reason of the request.
+  const reason = typeof detail.reason === 'string' ? detail.reason : request.reason
   await tx.activity.append({
     organizationId: project.organizationId,
     projectId: project.id,
     ...subjectOf(request),
     activity,
     ...authorOf(author),
-    detail: { name: request.title, changes: [], trigger: { change_request: request.id, ...detail } },
+    detail: { name: request.title, changes: [], trigger: { change_request: request.id, ...detail, reason } },
     createdAt: now,
   })
   await tx.changes.append({
@@ -30,6 +33,7 @@ export async function recordRequest(
     entityId: String(request.id),
     at: now,
   })
+  await emailRequestStep(tx, author, project, request, { activity, reason }, now)
 }
 
 function subjectOf({ id, flagId, cohortId }: ChangeRequest) {

@@ -47,7 +47,8 @@ async function runOne(
       const untimed = { applyAt: null, contentHash, failure: missedTime }
       const next = moved(stored, isExpired ? { state: 'expired' } : untimed, now)
       await tx.changeRequests.save(next)
-      await recordRequest(tx, null, project, next, isExpired ? 'change_expired' : 'change_missed_time', {}, now)
+      const activity = isExpired ? 'change_expired' : 'change_missed_time'
+      await recordRequest(tx, null, project, next, activity, { reason: isExpired ? expired : missedTime }, now)
     })
   } catch (error) {
     if (error instanceof LeaseLost || (error instanceof Problem && error.kind === 'unavailable')) throw error
@@ -55,4 +56,5 @@ async function runOne(
   }
 }
 
+const expired = 'It was not approved before it expired.'
 const missedTime = 'It was not approved before the time at which it should have been applied.'

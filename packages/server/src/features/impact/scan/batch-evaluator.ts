@@ -1,4 +1,11 @@
-import { compile, type EvaluateOptions, type Outcome, type Snapshot, type Subject } from '@halyard/engine'
+import {
+  compile,
+  type EvaluateOptions,
+  type Outcome,
+  personCreatedAt,
+  type Snapshot,
+  type Subject,
+} from '@halyard/engine'
 import { linearRegex } from '../../../evaluation/linear-regex.ts'
 import { needsIdentity } from '../needs-identity.ts'
 import type { Batch, Needs } from './batch.ts'
@@ -66,6 +73,7 @@ export class BatchEvaluator {
     this.needs = {
       ids: wantsIds || staticCohorts.length > 0 || continuityFlags.length > 0,
       identities: isPersonal || !isPersons,
+      createdAt: isPersons && names.includes(personCreatedAt),
       staticCohorts: [...new Set(staticCohorts)],
       continuityFlags: [...new Set(continuityFlags)],
     }

@@ -1,12 +1,22 @@
+import { personCreatedAt } from '@halyard/engine'
+
 /** The columns to read for each person or group. */
 export interface Needs {
   readonly ids: boolean
   /** Distinct ids, or the keys of groups. */
   readonly identities: boolean
+  /** Whether the properties of persons include when they were created. */
+  readonly createdAt: boolean
   readonly staticCohorts: readonly number[]
   /** Keys of the flags whose stored hash keys are needed. */
   readonly continuityFlags: readonly string[]
 }
+
+/** SQL for the properties as JSON, on both databases. Stored properties never contain a line break outside of text. */
+export const propertiesColumn = ({ createdAt }: Needs): string =>
+  createdAt
+    ? `'{"${personCreatedAt}":"' || t.created_at || '"' || case when t.properties = '{}' then '}' else ',' || substr(t.properties, 2) end`
+    : 't.properties'
 
 /** Persons or groups ordered by id, in columns. */
 export interface Batch {

@@ -6,6 +6,7 @@ import {
   cohortsByPerson,
   hashKeysByPerson,
   type Needs,
+  propertiesColumn,
   type Read,
   readWithinBounds,
   type Source,
@@ -41,7 +42,7 @@ export function postgresSource(
       ${needs.identities ? `, array_agg(identity order by id ${direction}) as identities` : ''}
     from (
       select t.id, octet_length(t.properties) as bytes,
-        case when octet_length(t.properties) <= $5::bigint then t.properties end as properties
+        case when octet_length(t.properties) <= $5::bigint then ${propertiesColumn(needs)} end as properties
         ${needs.identities ? `, ${identity} as identity` : ''}
       ${wanted}
     ) as batch`

@@ -7,6 +7,7 @@ import {
   cohortsByPerson,
   hashKeysByPerson,
   type Needs,
+  propertiesColumn,
   type Read,
   readWithinBounds,
   type Source,
@@ -46,7 +47,7 @@ export function sqliteSource(
       ${needs.identities ? ', json_group_array(identity) as identities' : ''}
     from (
       select t.id, octet_length(t.properties) as bytes,
-        case when octet_length(t.properties) <= ? then t.properties end as properties
+        case when octet_length(t.properties) <= ? then ${propertiesColumn(needs)} end as properties
         ${needs.identities ? `, ${identity} as identity` : ''}
       ${wanted}
     )`)

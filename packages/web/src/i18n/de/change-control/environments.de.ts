@@ -115,6 +115,8 @@ export const environments: EnvironmentsMessages = {
     frozen: (until, reason) => `Gesperrt bis ${until}: ${reason}. Deine Änderung bleibt in diesem Tab erhalten.`,
     canSwitchOff: 'Ausschalten kannst du das Flag weiterhin.',
     daysNeeded: 'Wähle mindestens einen Tag',
+    except: 'Rollen, für die sie nicht gilt (optional)',
+    exceptRoles: names => `Außer ${names}`,
   },
   archive: {
     archived: 'Archiviert',

@@ -117,6 +117,8 @@ export const environments = {
     frozen: (until: string, reason: string) => `Frozen until ${until}: ${reason}. Your edit is kept in this tab.`,
     canSwitchOff: 'You can still turn the flag off.',
     daysNeeded: 'Choose at least one day',
+    except: 'Roles that are not held up (optional)',
+    exceptRoles: (names: string) => `Except ${names}`,
   },
   archive: {
     archived: 'Archived',

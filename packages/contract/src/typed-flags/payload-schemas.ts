@@ -1,0 +1,76 @@
+import Type, { type Static } from 'typebox'
+import { FlagParams } from '../flags/flags.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inProject, route } from '../route.ts'
+import { FreeObject, FreeObjectInput, Instant, kibibyte, Nullable, ProjectParams } from '../schema.ts'
+
+export const payloadSchemaBytesMax = 64 * kibibyte
+
+const example = { type: 'object', properties: { size: { type: 'integer' } }, required: ['size'] }
+
+export const PayloadSchema = Type.Object(
+  {
+    flag_id: Type.Integer({ description: 'Id of the flag.', examples: [12] }),
+    flag_key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+    schema: Nullable(FreeObject('The JSON Schema of all payloads of the flag; null when there is none.', example)),
+    updated_at: Nullable(Instant('When the schema was last changed; null when there is none.')),
+  },
+  { title: 'PayloadSchema', description: 'What the payloads of a flag must look like.' },
+)
+export type PayloadSchema = Static<typeof PayloadSchema>
+
+const tag = 'Typed flags'
+const project = '/api/projects/:project_id' as const
+const path = `${project}/feature_flags/:id/payload_schema` as const
+
+export const payloadSchemaRoutes = {
+  list: route({
+    method: 'GET',
+    path: `${project}/payload_schemas`,
+    tag,
+    operationId: 'listPayloadSchemas',
+    summary: 'List the payload schemas of all flags',
+    description: 'Flags without a schema are not listed. Ordered by flag id.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object(pageQuery),
+    answers: { 200: Page(PayloadSchema) },
+  }),
+  get: route({
+    method: 'GET',
+    path,
+    tag,
+    operationId: 'getPayloadSchema',
+    summary: 'Get the payload schema of a flag',
+    description: 'The schema is null when there is none.',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    answers: { 200: PayloadSchema },
+  }),
+  put: route({
+    method: 'PUT',
+    path,
+    tag,
+    operationId: 'setPayloadSchema',
+    summary: 'Set the payload schema of a flag',
+    description:
+      'From then on, a flag whose payloads do not match cannot be saved. Refused while a payload of the flag does not match. Supports a subset of JSON Schema; an unknown keyword is refused.',
+    access: inProject('feature_flag:write'),
+    params: FlagParams,
+    body: Type.Object({
+      schema: FreeObjectInput(payloadSchemaBytesMax, 'A JSON Schema, at most 64 KiB.', example),
+    }),
+    answers: { 200: PayloadSchema },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path,
+    tag,
+    operationId: 'deletePayloadSchema',
+    summary: 'Remove the payload schema of a flag',
+    description: 'Payloads can be any JSON again.',
+    access: inProject('feature_flag:write'),
+    params: FlagParams,
+    answers: { 204: null },
+  }),
+}

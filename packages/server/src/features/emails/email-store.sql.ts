@@ -1,0 +1,64 @@
+import { randomUUID } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { Tables } from '../../storage/tables.ts'
+import type { SecretBox } from '../plugins/secrets/secret-box.ts'
+import type { EmailContent } from './email.ts'
+import type { EmailStore } from './email-store.ts'
+
+/** Sealed texts can be opened for this alone. */
+const purpose = 'email'
+
+/** Without a box, no SMTP server is configured. */
+export function sqlEmailStore(db: Kysely<Tables>, box: SecretBox | undefined): EmailStore {
+  return {
+    isEnabled: box !== undefined,
+    async enqueue(emails, now) {
+      if (!box || emails.length === 0) return
+      const rows = emails.map(({ organizationId, recipient, ...content }) => ({
+        organization_id: organizationId,
+        message_id: randomUUID(),
+        recipient,
+        content: box.seal(JSON.stringify(content), purpose),
+        due_at: now,
+        attempts: 0,
+        created_at: now,
+      }))
+      await db.insertInto('emails').values(rows).execute()
+    },
+    async listDue(now, limit) {
+      const rows = await db
+        .selectFrom('emails')
+        .selectAll()
+        .where('due_at', '<=', now)
+        .orderBy('due_at')
+        .orderBy('id')
+        .limit(limit)
+        .execute()
+      return rows.map(row => ({
+        id: row.id,
+        messageId: row.message_id,
+        recipient: row.recipient,
+        content: box && openContent(box, row.content),
+        attempts: row.attempts,
+      }))
+    },
+    async retryAt(emailId, dueAt) {
+      await db
+        .updateTable('emails')
+        .set(({ eb }) => ({ attempts: eb('attempts', '+', 1), due_at: dueAt }))
+        .where('id', '=', emailId)
+        .execute()
+    },
+    async remove(emailId) {
+      await db.deleteFrom('emails').where('id', '=', emailId).execute()
+    },
+  }
+}
+
+function openContent(box: SecretBox, sealed: string): EmailContent | undefined {
+  try {
+    return JSON.parse(box.open(sealed, purpose))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { readConfig } from '../../config.ts'
+import { instantOf } from '../../instant.ts'
+import { createTestDatabase, freeLeases, onEachDatabase, type TestDatabase } from '../../testing/databases.ts'
+import { createFaultInjector } from '../../testing/failing-statement.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
+import { type SmtpServer, startSmtpServer } from '../../testing/smtp-server.ts'
+import { attemptsMax, nextAttemptAt } from './email.ts'
+
+const publicUrl = 'https://flags.example.com'
+
+onEachDatabase('emails', dialect => {
+  const injector = createFaultInjector()
+  let smtp: SmtpServer
+  let database: TestDatabase
+  let s: Scenario
+  let other: Scenario
+  let ann: Awaited<ReturnType<Scenario['join']>>
+  beforeAll(async () => {
+    smtp = await startSmtpServer()
+    database = await createTestDatabase(dialect)
+    const environment = {
+      HALYARD_SMTP_URL: smtp.url,
+      HALYARD_PUBLIC_URL: publicUrl,
+      HALYARD_SECRET_KEY: 'the same on all nodes',
+    }
+    s = await startScenario(dialect, { databaseUrl: database.url, storage: injector, environment })
+    other = await startScenario(dialect, { databaseUrl: database.url, environment })
+    ann = await s.join('ann')
+    await s.halyard.jobs.runDue(at(0))
+  })
+  afterAll(async () => {
+    await other?.close()
+    await s?.close()
+    await database?.drop()
+    smtp?.close()
+  })
+  beforeEach(() => {
+    smtp.received.length = 0
+    smtp.replyTo = () => '250 OK'
+  })
+
+  const at = (seconds: number) => instantOf(new Date(Date.now() + seconds * 1000))
+  const run = async (seconds: number) => {
+    await freeLeases(s.halyard.storage)
+    await s.halyard.jobs.runDue(at(seconds))
+  }
+  const invite = (name: string) =>
+    s.post(`${s.organization}/invites/`, { target_email: `${name}@example.com` }).then(({ body }) => body)
+  const subjects = () => smtp.received.map(({ to, headers }) => [to.join(), headers.subject])
+
+  it('bring invitations once, and their tokens are not readable in the database', async () => {
+    const { token } = await invite('new')
+    const rows = await s.halyard.storage.kysely.selectFrom('emails').selectAll().execute()
+    expect(rows).toHaveLength(1)
+    expect(JSON.stringify(rows)).not.toContain(token)
+    expect(smtp.received).toEqual([])
+    await freeLeases(s.halyard.storage)
+    await Promise.all([s.halyard.jobs.runDue(at(1)), other.halyard.jobs.runDue(at(1))])
+    await run(2)
+    expect(smtp.received).toHaveLength(1)
+    const { to, headers, text } = smtp.received[0]!
+    expect(to).toEqual(['new@example.com'])
+    expect(headers).toMatchObject({
+      from: 'halyard@flags.example.com',
+      subject: expect.stringContaining('invites you to'),
+      'auto-submitted': 'auto-generated',
+    })
+    expect(text).toContain(`${publicUrl}/signup/${token}`)
+    expect(await s.halyard.storage.kysely.selectFrom('emails').selectAll().execute()).toEqual([])
+  })
+
+  it('lead approvers to requests, requesters to outcomes and admins to emergencies', async () => {
+    const admin = await s.join('admin', 8)
+    const { body: project } = await s.post('/api/projects/', { name: 'Shop' })
+    const path = `/api/projects/${project.id}`
+    const flag = (await s.post(`${path}/feature_flags/`, { key: 'mailed' })).body
+    const policy = { action_key: '*', approver_config: { users: [ann.id] } }
+    await s.post(`${path}/approval_policies/`, policy)
+    await run(3)
+    smtp.received.length = 0
+    const change = (name: string, headers: Record<string, string>) =>
+      s.patch(`${path}/feature_flags/${flag.id}/`, { name }, headers)
+    const { body: first } = await change('one', { 'x-halyard-note': encodeURIComponent('Für die Messe') })
+    await run(4)
+    expect(subjects()).toEqual([['ann@example.com', '[Shop] Approval requested: Update mailed']])
+    expect(smtp.received[0]?.text).toContain('Reason: Für die Messe')
+    expect(smtp.received[0]?.text).toContain(`${publicUrl}/project/${project.id}/requests/${first.change_request_id}`)
+
+    smtp.received.length = 0
+    await ann.post(`${path}/change_requests/${first.change_request_id}/approve/`)
+    const { body: second } = await change('two', {})
+    await ann.post(`${path}/change_requests/${second.change_request_id}/reject/`, { reason: 'Not now.' })
+    await run(5)
+    expect(subjects().filter(([to]) => to === 'owner@halyard.local')).toEqual([
+      ['owner@halyard.local', '[Shop] Change applied: Update mailed'],
+      ['owner@halyard.local', '[Shop] Change rejected: Update mailed'],
+    ])
+    expect(smtp.received.at(-1)?.text).toContain('Reason: Not now.')
+
+    smtp.received.length = 0
+    await change('three', { 'x-halyard-emergency': 'Checkout is down' })
+    await run(6)
+    expect(subjects()).toEqual([[admin.email, '[Shop] Emergency change to review: Update mailed']])
+  })
+
+  it('are sent again when the server refuses them or the node ends in between, with the same id', async () => {
+    smtp.replyTo = () => '451 later'
+    await invite('retried')
+    await run(10)
+    await run(11)
+    expect(smtp.received).toEqual([])
+    smtp.replyTo = () => '250 OK'
+    for (let n = 1; ; n++) {
+      await freeLeases(s.halyard.storage)
+      injector.failAt(n)
+      await s.halyard.jobs.runDue(at(n * 200))
+      if (!injector.disarm()) break
+    }
+    await freeLeases(s.halyard.storage)
+    await other.halyard.jobs.runDue(at(100_000))
+    const ids = smtp.received.map(({ headers }) => headers['message-id'])
+    expect(ids[0]).toMatch(/^<[0-9a-f-]{36}@flags\.example\.com>$/)
+    expect(new Set(ids).size).toBe(1)
+    expect(await s.halyard.storage.kysely.selectFrom('emails').selectAll().execute()).toEqual([])
+  })
+
+  it('are not sent for what was rolled back', async () => {
+    expect((await s.post(`${s.organization}/invites/`, { target_email: ann.email })).status).toBe(400)
+    await run(200_000)
+    expect(smtp.received).toEqual([])
+  })
+})
+
+it('emails are given up after the last attempt', () => {
+  const now = instantOf(new Date(0))
+  expect(nextAttemptAt({ attempts: 0 }, now)).toBe('1970-01-01T00:00:30.000000Z')
+  expect(nextAttemptAt({ attempts: attemptsMax - 2 }, now)).toBe('1970-01-01T06:00:00.000000Z')
+  expect(nextAttemptAt({ attempts: attemptsMax - 1 }, now)).toBeUndefined()
+})
+
+it('emails need an address for their links and a mail server that is one', () => {
+  expect(() => readConfig({ HALYARD_SMTP_URL: 'smtp://mail.example.com' })).toThrow('needs HALYARD_PUBLIC_URL')
+  expect(() => readConfig({ HALYARD_SMTP_URL: 'mail.example.com', HALYARD_PUBLIC_URL: publicUrl })).toThrow(
+    'HALYARD_SMTP_URL must be an smtp:// or smtps:// URL.',
+  )
+})

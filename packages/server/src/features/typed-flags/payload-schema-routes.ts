@@ -1,0 +1,83 @@
+import { type PayloadSchema as PayloadSchemaWire, routes } from '@halyard/contract'
+import { pageBody, readWindow } from '../../http/routes/page-links.ts'
+import { answer, type ServeRoute } from '../../http/routes/serve-route.ts'
+import type { Instant } from '../../instant.ts'
+import { invalid } from '../../problem.ts'
+import type { Database, Stores } from '../../stores.ts'
+import type { Actor, Project } from '../../tenancy.ts'
+import { requireCanEdit } from '../access/grants.ts'
+import { diffFields } from '../activity/activity.ts'
+import type { Flag } from '../flags/flag.ts'
+import { getFlag } from '../flags/flag-routes.ts'
+import { appendFlagActivity } from '../flags/record-flag.ts'
+import { checkSchema, type JsonSchema, payloadMismatch } from './payload-schema.ts'
+import type { StoredPayloadSchema } from './payload-schema-store.ts'
+
+interface Deps {
+  readonly database: Database
+  readonly now: () => Instant
+}
+
+export function servePayloadSchemas(serve: ServeRoute, { database, now }: Deps): void {
+  const r = routes.payloadSchemas
+
+  serve(r.list, ({ project, query, url }) =>
+    database.read(async tx => {
+      const window = readWindow(query)
+      return pageBody(await tx.payloadSchemas.list(project.id, window), window, url, schemaToWire)
+    }),
+  )
+
+  serve(r.get, ({ project, params }) =>
+    database.read(async tx => {
+      const flag = await getFlag(tx, project, params.id)
+      return wireOf(flag, await tx.payloadSchemas.find(project.id, flag.id))
+    }),
+  )
+
+  serve(r.put, ({ actor, project, params, ...request }) =>
+    database.transaction(async tx => {
+      const flag = await editableFlag(tx, actor, project, params.id)
+      const { schema } = request.body
+      checkSchema(schema)
+      const mismatch = payloadMismatch(schema, flag.filters)
+      if (mismatch) throw invalid('schema', 'payload_mismatch', `A payload of the flag does not match: ${mismatch}`)
+      await record(tx, actor, project, flag, schema)
+      await tx.payloadSchemas.save(project.id, flag.id, schema, now())
+      return wireOf(flag, await tx.payloadSchemas.find(project.id, flag.id))
+    }),
+  )
+
+  serve(r.remove, async ({ actor, project, params }) => {
+    await database.transaction(async tx => {
+      const flag = await editableFlag(tx, actor, project, params.id)
+      await record(tx, actor, project, flag, null)
+      await tx.payloadSchemas.remove(project.id, flag.id)
+    })
+    return answer({ status: 204 })
+  })
+
+  /** Payloads must not change between the check and the commit; every save of a flag with payloads holds the same lock. */
+  async function editableFlag(tx: Stores, actor: Actor, project: Project, id: string): Promise<Flag> {
+    await tx.projects.holdReferences(project.id)
+    const flag = await getFlag(tx, project, id)
+    await requireCanEdit(tx, actor, project, flag)
+    return flag
+  }
+
+  async function record(tx: Stores, actor: Actor, project: Project, flag: Flag, schema: JsonSchema | null) {
+    const before = (await tx.payloadSchemas.find(project.id, flag.id))?.schema ?? null
+    const changes = diffFields({ payload_schema: before }, { payload_schema: schema })
+    if (changes.length > 0) await appendFlagActivity(tx, actor, project, flag, { activity: 'updated', changes }, now())
+  }
+}
+
+const schemaToWire = ({ flagId, flagKey, schema, updatedAt }: StoredPayloadSchema): PayloadSchemaWire => ({
+  flag_id: flagId,
+  flag_key: flagKey,
+  schema,
+  updated_at: updatedAt,
+})
+
+const wireOf = (flag: Flag, stored: StoredPayloadSchema | undefined): PayloadSchemaWire =>
+  stored ? schemaToWire(stored) : { flag_id: flag.id, flag_key: flag.key, schema: null, updated_at: null }
