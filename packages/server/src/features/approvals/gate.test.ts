@@ -109,6 +109,9 @@ const others: Readonly<Record<string, string>> = {
   [`PATCH ${flags}/:id/details`]: 'owner and links, which no evaluation reads',
   [`POST ${flags}/:id/comments`]: 'adds a comment',
   [`DELETE ${flags}/:id/comments/:comment_id`]: 'removes a comment',
+  [`POST ${organization}/imports`]: 'plans an import',
+  [`POST ${organization}/imports/:import_id/apply`]: 'refused as a whole where approval is needed: imports.test.ts',
+  [`DELETE ${organization}/imports/:import_id`]: 'deletes a plan',
   [`POST ${flags}/:id/metrics`]: 'numbers that rollback conditions are compared with',
 }
 
