@@ -207,18 +207,24 @@ function ValueField({ property, suggestions, fault, onChange }: ValueProps) {
     default: {
       const kind = valueKind(property.operator)
       const hints = { date: t.editor.dateHint, version: '1.4.0', pattern: '^beta-', number: '18', text: label }
+      const shared = {
+        'aria-label': label,
+        placeholder: hints[kind as keyof typeof hints],
+        value: value === undefined || value === null ? '' : String(value),
+        error: fault,
+        className,
+      }
+      if (kind === 'text') {
+        // The typed value itself is no suggestion: its list would cover what is below the field.
+        const others = suggestions.filter(each => each !== shared.value)
+        return <Autocomplete {...shared} data={others} limit={suggestionsMax} onChange={onChange} />
+      }
       return (
-        <Autocomplete
-          aria-label={label}
-          data={kind === 'text' ? [...suggestions] : []}
-          limit={suggestionsMax}
-          placeholder={hints[kind as keyof typeof hints]}
+        <TextInput
+          {...shared}
           ff={kind === 'pattern' ? 'monospace' : 'text'}
           inputMode={kind === 'number' ? 'decimal' : 'text'}
-          value={value === undefined || value === null ? '' : String(value)}
-          error={fault}
-          onChange={onChange}
-          className={className}
+          onChange={event => onChange(event.currentTarget.value)}
         />
       )
     }
