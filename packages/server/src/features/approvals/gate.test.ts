@@ -16,6 +16,7 @@ const organization = '/api/organizations/:parent_lookup_organization_id'
 const flags = `${project}/feature_flags`
 const cohorts = `${project}/cohorts`
 const requests = `${project}/change_requests`
+const manifest = '/openfeature/v0/manifest/flags'
 const condition = { groups: [{ properties: [], rollout_percentage: 99 }] }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
@@ -57,6 +58,12 @@ const bodies: Readonly<Record<string, (ids: Ids) => unknown>> = {
   [`POST ${flags}/bulk_delete`]: ids => ({ ids: [ids.flag] }),
   [`POST ${flags}/bulk_update`]: ids => ({ ids: [ids.flag], tags: ['changed'] }),
   [`POST ${flags}/replace_tag`]: () => ({ tag: 'gated', replacement: 'changed' }),
+  [`POST ${manifest}`]: () => ({ key: 'sneaked-in', type: 'boolean', defaultValue: false }),
+  [`POST ${project}${manifest}`]: () => ({ key: 'sneaked-in', type: 'boolean', defaultValue: false }),
+  [`PUT ${manifest}/:key`]: () => ({ key: 'gated', type: 'boolean', description: 'changed' }),
+  [`PUT ${project}${manifest}/:key`]: () => ({ key: 'gated', type: 'boolean', description: 'changed' }),
+  [`DELETE ${manifest}/:key`]: () => undefined,
+  [`DELETE ${project}${manifest}/:key`]: () => undefined,
   [`POST ${flags}/:id/dashboard`]: () => ({}),
   [`POST ${flags}/:id/enrich_usage_dashboard`]: () => ({}),
   [`POST ${flags}/:id/create_static_cohort_for_flag`]: () => ({}),
@@ -109,6 +116,12 @@ const others: Readonly<Record<string, string>> = {
   [`PATCH ${flags}/:id/details`]: 'owner and links, which no evaluation reads',
   [`POST ${flags}/:id/comments`]: 'adds a comment',
   [`DELETE ${flags}/:id/comments/:comment_id`]: 'removes a comment',
+  [`PUT ${flags}/:id/payload_schema`]: 'what later payloads are checked against',
+  [`DELETE ${flags}/:id/payload_schema`]: 'what later payloads are checked against',
+  [`PUT ${flags}/:id/favorite`]: 'a mark of one user',
+  [`DELETE ${flags}/:id/favorite`]: 'a mark of one user',
+  [`POST ${project}/saved_views`]: 'a list of one user',
+  [`DELETE ${project}/saved_views/:id`]: 'a list of one user',
   [`POST ${flags}/:id/metrics`]: 'numbers that rollback conditions are compared with',
 }
 
@@ -173,6 +186,7 @@ onEachDatabase('a project that needs approval', dialect => {
       .replace(/scheduled_changes\/:id/, `scheduled_changes/${ids.schedule}`)
       .replace(':set_id', String(ids.set))
       .replace(':request_id', String(ids.request))
+      .replace(':key', 'gated')
       .replace(':id', String(ids.flag))}/`
 
   /** Without the usage dashboard, which is no part of what a flag does. */
