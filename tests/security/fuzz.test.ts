@@ -350,7 +350,7 @@ onEachDatabase('every route of the OpenAPI document', dialect => {
 
 /** What is answered is what the OpenAPI document says: the status, what it is written in, and its shape. */
 function expectDocumented(route: Route, status: number, mediaType: string, text: string, what: string): void {
-  const said = route.answers[status]
+  const said = route.responses[status]
   const isSuccess = status < 400
   if (said === null || text === '') {
     expect(text, what).toBe('')

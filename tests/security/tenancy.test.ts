@@ -103,7 +103,7 @@ onEachDatabase('every route of the contract', dialect => {
       // Without a project in the path, a route is about a project of the caller.
       if (route.access.within === 'project' && !route.path.includes(':project_id')) continue
       const reply = await send(stranger, route, pathOf(route, victim))
-      const expected = Object.keys(route.answers)[0] === '405' ? [404, 405] : [404]
+      const expected = Object.keys(route.responses)[0] === '405' ? [404, 405] : [404]
       expect(expected, `${route.method} ${route.path} returned ${reply.status} ${reply.text}`).toContain(reply.status)
       expect(reply.text, `${route.method} ${route.path}`).not.toContain(mark)
     }

@@ -74,7 +74,7 @@ export interface Route {
   /** Whether the successful response can also have no body. */
   readonly mayBeEmpty?: true
   /** Status → schema of the body, or null for an empty body. */
-  readonly answers: Readonly<Record<number, TSchema | null>>
+  readonly responses: Readonly<Record<number, TSchema | null>>
   /** Content type of the successful response, if it is not JSON. */
   readonly mediaType?: 'text/event-stream' | 'application/javascript' | 'text/javascript'
   /** How errors are serialized, if not as a `Problem`. */
@@ -94,5 +94,5 @@ type QueryNames<R extends Route> = R['query'] extends TObject ? keyof R['query']
 export type BodyOf<R extends Route> = StaticOr<R['body'], undefined>
 /** The body of the successful response. */
 export type AnswerOf<R extends Route> = {
-  [S in keyof R['answers']]: S extends 200 | 201 | 202 ? StaticOr<R['answers'][S], undefined> : undefined
-}[keyof R['answers']]
+  [S in keyof R['responses']]: S extends 200 | 201 | 202 ? StaticOr<R['responses'][S], undefined> : undefined
+}[keyof R['responses']]

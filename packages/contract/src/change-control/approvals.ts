@@ -153,7 +153,7 @@ export const approvalPolicyRoutes = {
       action_key: Type.Optional(Type.String({ description: 'Only policies for this action.' })),
       enabled: Type.Optional(Type.String({ description: '`true` or `false`.' })),
     }),
-    answers: { 200: Page(ApprovalPolicy) },
+    responses: { 200: Page(ApprovalPolicy) },
   }),
   create: route({
     method: 'POST',
@@ -166,7 +166,7 @@ export const approvalPolicyRoutes = {
     access: inProject('feature_flag:write'),
     params: ProjectParams,
     body: Type.Object({ ...policyFields, action_key: ActionKey }),
-    answers: { 201: ApprovalPolicy },
+    responses: { 201: ApprovalPolicy },
   }),
   get: route({
     method: 'GET',
@@ -177,7 +177,7 @@ export const approvalPolicyRoutes = {
     description: 'Returns one policy with its conditions and approvers.',
     access: inProject('feature_flag:read'),
     params: PolicyParams,
-    answers: { 200: ApprovalPolicy },
+    responses: { 200: ApprovalPolicy },
   }),
   update: route({
     method: 'PATCH',
@@ -190,7 +190,7 @@ export const approvalPolicyRoutes = {
     access: inProject('feature_flag:write'),
     params: PolicyParams,
     body: PolicyWrite,
-    answers: { 200: ApprovalPolicy },
+    responses: { 200: ApprovalPolicy },
   }),
   remove: route({
     method: 'DELETE',
@@ -201,7 +201,7 @@ export const approvalPolicyRoutes = {
     description: 'The deletion is recorded in the activity of the project.',
     access: inProject('feature_flag:write'),
     params: PolicyParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }
 
@@ -352,7 +352,7 @@ const action = <const P extends string, B extends Record<string, ReturnType<type
     body: Type.Object(body),
     bodyOptional: true,
     mayConflict: true,
-    answers: { 200: Outcome },
+    responses: { 200: Outcome },
   })
 
 export const changeRequestRoutes = {
@@ -379,7 +379,7 @@ export const changeRequestRoutes = {
       ),
       review: Type.Optional(Type.String({ description: '`open`: emergency changes whose review is not closed.' })),
     }),
-    answers: { 200: Page(ChangeRequest) },
+    responses: { 200: Page(ChangeRequest) },
   }),
   get: route({
     method: 'GET',
@@ -390,7 +390,7 @@ export const changeRequestRoutes = {
     description: 'Counts the people concerned, so it takes longer than the list.',
     access: inProject('feature_flag:read'),
     params: RequestParams,
-    answers: { 200: ChangeRequestDetail },
+    responses: { 200: ChangeRequestDetail },
   }),
   create: route({
     method: 'POST',
@@ -411,7 +411,7 @@ export const changeRequestRoutes = {
       dry_run: Type.Optional(Type.Boolean({ description: 'Returns the request that would be opened (id 0).' })),
     }),
     mayConflict: true,
-    answers: { 201: ChangeRequest, 200: ChangeRequest },
+    responses: { 201: ChangeRequest, 200: ChangeRequest },
   }),
   approve: action(
     'approve',

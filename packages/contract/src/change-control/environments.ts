@@ -124,7 +124,7 @@ export const environmentRoutes = {
     access: inOrganization('project:read'),
     params: OrganizationParams,
     query: Type.Object(pageQuery),
-    answers: { 200: Page(EnvironmentSet) },
+    responses: { 200: Page(EnvironmentSet) },
   }),
   create: route({
     method: 'POST',
@@ -137,7 +137,7 @@ export const environmentRoutes = {
     access: inOrganization('project:write'),
     params: OrganizationParams,
     body: Type.Object({ name: Name, environments: Type.Optional(Environments) }),
-    answers: { 201: EnvironmentSet },
+    responses: { 201: EnvironmentSet },
   }),
   get: route({
     method: 'GET',
@@ -148,7 +148,7 @@ export const environmentRoutes = {
     description: 'Returns the environments in their order.',
     access: inOrganization('project:read'),
     params: SetParams,
-    answers: { 200: EnvironmentSet },
+    responses: { 200: EnvironmentSet },
   }),
   update: route({
     method: 'PATCH',
@@ -160,7 +160,7 @@ export const environmentRoutes = {
     access: inOrganization('project:write'),
     params: SetParams,
     body: Type.Object({ name: Type.Optional(Name), environments: Type.Optional(Environments) }),
-    answers: { 200: EnvironmentSet },
+    responses: { 200: EnvironmentSet },
   }),
   remove: route({
     method: 'DELETE',
@@ -171,7 +171,7 @@ export const environmentRoutes = {
     description: 'Its projects and their flags stay as they are.',
     access: inOrganization('project:write'),
     params: SetParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   flags: route({
     method: 'GET',
@@ -187,7 +187,7 @@ export const environmentRoutes = {
       differs: Type.Optional(Type.Integer({ description: '`1`: only flags in which environments differ.' })),
       search: Type.Optional(Type.String({ description: 'Part of the key.' })),
     }),
-    answers: { 200: Page(FlagRow) },
+    responses: { 200: Page(FlagRow) },
   }),
   plan: route({
     method: 'POST',
@@ -200,7 +200,7 @@ export const environmentRoutes = {
     params: SetParams,
     body: Type.Object(promotion),
     mayConflict: true,
-    answers: { 200: Plan },
+    responses: { 200: Plan },
   }),
   promote: route({
     method: 'POST',
@@ -217,6 +217,6 @@ export const environmentRoutes = {
       hash: Type.String({ maxLength: 64, description: 'The hash of the plan.', examples: ['5d41402abc4b2a76'] }),
     }),
     mayConflict: true,
-    answers: { 200: Plan },
+    responses: { 200: Plan },
   }),
 }

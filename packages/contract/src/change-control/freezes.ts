@@ -59,7 +59,7 @@ export const freezeRoutes = {
       ...pageQuery,
       project: Type.Optional(Type.Integer({ description: 'Only freezes that concern this project.' })),
     }),
-    answers: { 200: Page(Freeze) },
+    responses: { 200: Page(Freeze) },
   }),
   create: route({
     method: 'POST',
@@ -98,7 +98,7 @@ export const freezeRoutes = {
         Type.Array(IdInput(), { maxItems: 100, description: 'Ids of roles whose members are not held up.' }),
       ),
     }),
-    answers: { 201: Freeze },
+    responses: { 201: Freeze },
   }),
   remove: route({
     method: 'DELETE',
@@ -109,6 +109,6 @@ export const freezeRoutes = {
     description: 'Changes are possible again at once.',
     access: inOrganization('feature_flag:write'),
     params: FreezeParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

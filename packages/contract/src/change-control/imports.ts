@@ -187,7 +187,7 @@ export const importRoutes = {
     access: inOrganization('feature_flag:read'),
     params: OrganizationParams,
     query: Type.Object(pageQuery),
-    answers: { 200: Page(ImportPlan) },
+    responses: { 200: Page(ImportPlan) },
   }),
   create: route({
     method: 'POST',
@@ -200,7 +200,7 @@ export const importRoutes = {
     access: inOrganization('feature_flag:write'),
     params: OrganizationParams,
     body: NewImport,
-    answers: { 201: ImportPlan },
+    responses: { 201: ImportPlan },
   }),
   get: route({
     method: 'GET',
@@ -211,7 +211,7 @@ export const importRoutes = {
     description: 'Returns the numbers for each project.',
     access: inOrganization('feature_flag:read'),
     params: ImportParams,
-    answers: { 200: ImportPlan },
+    responses: { 200: ImportPlan },
   }),
   items: route({
     method: 'GET',
@@ -228,7 +228,7 @@ export const importRoutes = {
       project: Type.Optional(Type.Integer({ description: 'Only items of this project.' })),
       search: Type.Optional(Type.String({ description: 'Part of the key in the file.' })),
     }),
-    answers: { 200: Page(ImportItem) },
+    responses: { 200: Page(ImportItem) },
   }),
   apply: route({
     method: 'POST',
@@ -250,7 +250,7 @@ export const importRoutes = {
     }),
     bodyOptional: true,
     mayConflict: true,
-    answers: { 200: ImportPlan },
+    responses: { 200: ImportPlan },
   }),
   remove: route({
     method: 'DELETE',
@@ -261,7 +261,7 @@ export const importRoutes = {
     description: 'What was imported stays.',
     access: inOrganization('feature_flag:write'),
     params: ImportParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   export: route({
     method: 'GET',
@@ -278,6 +278,6 @@ export const importRoutes = {
         Type.String({ description: '`flagd` (default), `openfeature-manifest` or `posthog`.', examples: ['flagd'] }),
       ),
     }),
-    answers: { 200: FlagExport },
+    responses: { 200: FlagExport },
   }),
 }

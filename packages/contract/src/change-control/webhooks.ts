@@ -118,7 +118,7 @@ export const webhookRoutes = {
     access: reading,
     params: ProjectParams,
     query: PageQuery,
-    answers: { 200: Page(Webhook) },
+    responses: { 200: Page(Webhook) },
   }),
   create: route({
     method: 'POST',
@@ -130,7 +130,7 @@ export const webhookRoutes = {
     access: writing,
     params: ProjectParams,
     body: Type.Object(fields),
-    answers: { 201: WebhookWithSecret },
+    responses: { 201: WebhookWithSecret },
   }),
   get: route({
     method: 'GET',
@@ -141,7 +141,7 @@ export const webhookRoutes = {
     description: 'Returns the webhook without its secret.',
     access: reading,
     params: WebhookParams,
-    answers: { 200: Webhook },
+    responses: { 200: Webhook },
   }),
   update: route({
     method: 'PATCH',
@@ -153,7 +153,7 @@ export const webhookRoutes = {
     access: writing,
     params: WebhookParams,
     body: Type.Object({ ...fields, name: Type.Optional(fields.name), url: Type.Optional(fields.url) }),
-    answers: { 200: Webhook },
+    responses: { 200: Webhook },
   }),
   remove: route({
     method: 'DELETE',
@@ -164,7 +164,7 @@ export const webhookRoutes = {
     description: 'Events that were not delivered yet are dropped.',
     access: writing,
     params: WebhookParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   rotateSecret: route({
     method: 'POST',
@@ -175,7 +175,7 @@ export const webhookRoutes = {
     description: 'For a day, events carry a signature of the previous secret as well.',
     access: writing,
     params: WebhookParams,
-    answers: { 200: WebhookWithSecret },
+    responses: { 200: WebhookWithSecret },
   }),
   test: route({
     method: 'POST',
@@ -186,7 +186,7 @@ export const webhookRoutes = {
     description: 'Returns the delivery with the status of the response. A disabled webhook can be tested too.',
     access: writing,
     params: WebhookParams,
-    answers: { 200: WebhookDelivery },
+    responses: { 200: WebhookDelivery },
   }),
   listDeliveries: route({
     method: 'GET',
@@ -198,7 +198,7 @@ export const webhookRoutes = {
     access: reading,
     params: WebhookParams,
     query: PageQuery,
-    answers: { 200: Page(WebhookDelivery) },
+    responses: { 200: Page(WebhookDelivery) },
   }),
   resend: route({
     method: 'POST',
@@ -209,6 +209,6 @@ export const webhookRoutes = {
     description: 'The event keeps its id. Its attempts start over.',
     access: writing,
     params: DeliveryParams,
-    answers: { 200: WebhookDelivery },
+    responses: { 200: WebhookDelivery },
   }),
 }

@@ -81,7 +81,7 @@ export const definitionRoutes = {
       group_type_index: groupTypeIndex,
       search,
     }),
-    answers: { 200: Page(PropertyDefinition) },
+    responses: { 200: Page(PropertyDefinition) },
   }),
   listEvents: route({
     method: 'GET',
@@ -93,7 +93,7 @@ export const definitionRoutes = {
     access: inProject('feature_flag:read', 'person:read'),
     params: ProjectParams,
     query: Type.Object({ ...pageQuery, search }),
-    answers: { 200: Page(EventDefinition) },
+    responses: { 200: Page(EventDefinition) },
   }),
   personValues: route({
     method: 'GET',
@@ -105,7 +105,7 @@ export const definitionRoutes = {
     access: inProject('person:read'),
     params: ProjectParams,
     query: Type.Object(valueQuery),
-    answers: { 200: Type.Array(PropertyValue) },
+    responses: { 200: Type.Array(PropertyValue) },
   }),
   groupValues: route({
     method: 'GET',
@@ -117,7 +117,7 @@ export const definitionRoutes = {
     access: inProject('group:read'),
     params: ProjectParams,
     query: Type.Object({ ...valueQuery, group_type_index: groupTypeIndex }),
-    answers: { 200: Type.Array(PropertyValue) },
+    responses: { 200: Type.Array(PropertyValue) },
   }),
   eventValues: route({
     method: 'GET',
@@ -130,6 +130,6 @@ export const definitionRoutes = {
     access: inProject('person:read'),
     params: ProjectParams,
     query: Type.Object(valueQuery),
-    answers: { 200: Type.Array(PropertyValue) },
+    responses: { 200: Type.Array(PropertyValue) },
   }),
 }

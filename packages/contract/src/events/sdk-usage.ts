@@ -25,6 +25,6 @@ export const sdkUsageRoutes = {
       'Requests for flags, definitions and events of the last 90 days, at most 100 versions, last seen first. Evaluations on edges are not included.',
     access: inProject('project:read', 'feature_flag:read'),
     params: ProjectParams,
-    answers: { 200: Type.Array(ConnectedSdk) },
+    responses: { 200: Type.Array(ConnectedSdk) },
   }),
 }

@@ -115,7 +115,7 @@ export const flagListRoutes = {
       archived: Type.Optional(Type.Boolean({ description: '`true` lists the archived flags instead.' })),
       favorite: Type.Optional(Type.Boolean({ description: '`true` lists only favorites of the caller.' })),
     }),
-    answers: { 200: Page(FlagSummary) },
+    responses: { 200: Page(FlagSummary) },
   }),
   usage: route({
     method: 'GET',
@@ -132,7 +132,7 @@ export const flagListRoutes = {
         examples: ['12,13'],
       }),
     }),
-    answers: { 200: Type.Array(FlagUsage) },
+    responses: { 200: Type.Array(FlagUsage) },
   }),
   facets: route({
     method: 'GET',
@@ -143,7 +143,7 @@ export const flagListRoutes = {
     description: 'What the list can be filtered by. Deleted and archived flags do not count.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
-    answers: {
+    responses: {
       200: Type.Object(
         {
           tags: Type.Array(TagCount, { description: 'Tags by name, at most 1000.' }),
@@ -183,7 +183,7 @@ export const flagListRoutes = {
       { title: 'TagReplacement', description: 'A tag and what replaces it.' },
     ),
     mayConflict: true,
-    answers: {
+    responses: {
       200: Type.Object(
         {
           updated: Type.Integer({ description: 'Number of flags that were changed.', examples: [3] }),

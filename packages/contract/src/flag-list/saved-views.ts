@@ -32,7 +32,7 @@ export const savedViewRoutes = {
     description: 'Sorted by name, at most 100 of each user.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
-    answers: { 200: Type.Array(SavedView) },
+    responses: { 200: Type.Array(SavedView) },
   }),
   create: route({
     method: 'POST',
@@ -62,7 +62,7 @@ export const savedViewRoutes = {
       },
       { title: 'SavedViewWrite', description: 'A view to save.' },
     ),
-    answers: { 201: SavedView },
+    responses: { 201: SavedView },
   }),
   remove: route({
     method: 'DELETE',
@@ -73,7 +73,7 @@ export const savedViewRoutes = {
     description: 'One of the caller; a shared one can also be deleted by an admin.',
     access: inProject('feature_flag:write'),
     params: Type.Object({ ...ProjectParams.properties, id: IdParam('Id of the view.') }),
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listFavorites: route({
     method: 'GET',
@@ -84,7 +84,7 @@ export const savedViewRoutes = {
     description: 'At most 1000. Filter the list of flags by `favorite=true` for the flags themselves.',
     access: inProject('feature_flag:read'),
     params: ProjectParams,
-    answers: { 200: Type.Array(Type.Integer({ description: 'Id of a flag.', examples: [12] })) },
+    responses: { 200: Type.Array(Type.Integer({ description: 'Id of a flag.', examples: [12] })) },
   }),
   addFavorite: route({
     method: 'PUT',
@@ -95,7 +95,7 @@ export const savedViewRoutes = {
     description: 'Idempotent.',
     access: inProject('feature_flag:write'),
     params: FlagParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   removeFavorite: route({
     method: 'DELETE',
@@ -106,6 +106,6 @@ export const savedViewRoutes = {
     description: 'Idempotent.',
     access: inProject('feature_flag:write'),
     params: FlagParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

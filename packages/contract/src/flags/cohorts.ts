@@ -213,7 +213,7 @@ export const cohortRoutes = {
       type: Type.Optional(Type.String({ enum: ['static', 'dynamic'], description: 'Only cohorts of this type.' })),
       deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted cohorts instead.' })),
     }),
-    answers: { 200: Page(Cohort) },
+    responses: { 200: Page(Cohort) },
   }),
   create: route({
     method: 'POST',
@@ -227,7 +227,7 @@ export const cohortRoutes = {
     params: ProjectParams,
     query: Type.Object({ name: Type.Optional(Type.String({ description: 'The name, when the body is `text/csv`.' })) }),
     body: CohortWrite,
-    answers: { 201: CohortChanged },
+    responses: { 201: CohortChanged },
   }),
   get: route({
     method: 'GET',
@@ -238,7 +238,7 @@ export const cohortRoutes = {
     description: 'Returns the cohort with its filters, its count and the state of the count.',
     access: inProject('cohort:read'),
     params: CohortParams,
-    answers: { 200: Cohort },
+    responses: { 200: Cohort },
   }),
   update: route({
     method: 'PATCH',
@@ -251,7 +251,7 @@ export const cohortRoutes = {
     params: CohortParams,
     body: CohortWrite,
     mayConflict: true,
-    answers: { 200: CohortChanged },
+    responses: { 200: CohortChanged },
   }),
   remove: route({
     method: 'DELETE',
@@ -265,7 +265,7 @@ export const cohortRoutes = {
       ...ProjectParams.properties,
       id: Type.String({ description: 'Cohort id.', examples: ['7'] }),
     }),
-    answers: { 405: null },
+    responses: { 405: null },
   }),
   persons: route({
     method: 'GET',
@@ -280,7 +280,7 @@ export const cohortRoutes = {
       ...pageQuery,
       search: Type.Optional(Type.String({ description: 'Part of a distinct id or of a property.' })),
     }),
-    answers: { 200: CohortPersons },
+    responses: { 200: CohortPersons },
   }),
   addPersons: route({
     method: 'POST',
@@ -294,7 +294,7 @@ export const cohortRoutes = {
     params: CohortParams,
     body: CohortMembers,
     mayConflict: true,
-    answers: { 200: CohortChanged },
+    responses: { 200: CohortChanged },
   }),
   addToStatic: route({
     method: 'PATCH',
@@ -307,7 +307,7 @@ export const cohortRoutes = {
     params: CohortParams,
     body: CohortMembers,
     mayConflict: true,
-    answers: { 200: CohortChanged },
+    responses: { 200: CohortChanged },
   }),
   removeFromStatic: route({
     method: 'PATCH',
@@ -320,7 +320,7 @@ export const cohortRoutes = {
     params: CohortParams,
     body: CohortMember,
     mayConflict: true,
-    answers: { 200: CohortChanged },
+    responses: { 200: CohortChanged },
   }),
   duplicate: route({
     method: 'POST',
@@ -331,7 +331,7 @@ export const cohortRoutes = {
     description: 'Returns the new cohort at once; `is_calculating` is true until all members have been added.',
     access: inProject('cohort:write'),
     params: CohortParams,
-    answers: { 200: Cohort },
+    responses: { 200: Cohort },
   }),
   duplicateByGet: route({
     method: 'GET',
@@ -342,7 +342,7 @@ export const cohortRoutes = {
     description: 'The same as with POST, for clients that use GET as PostHog does. Creates a new cohort on each call.',
     access: inProject('cohort:write'),
     params: CohortParams,
-    answers: { 200: Cohort },
+    responses: { 200: Cohort },
   }),
   calculate: route({
     method: 'POST',
@@ -353,7 +353,7 @@ export const cohortRoutes = {
     description: 'Returns the cohort at once; `is_calculating` is true until the count is done.',
     access: inProject('cohort:write'),
     params: CohortParams,
-    answers: { 200: Cohort },
+    responses: { 200: Cohort },
   }),
   activity: route({
     method: 'GET',
@@ -365,7 +365,7 @@ export const cohortRoutes = {
     access: inProject('activity_log:read', 'cohort:read'),
     params: CohortParams,
     query: Type.Object(activityQuery),
-    answers: { 200: CohortActivity },
+    responses: { 200: CohortActivity },
   }),
   projectActivity: route({
     method: 'GET',
@@ -377,6 +377,6 @@ export const cohortRoutes = {
     access: inProject('activity_log:read', 'cohort:read'),
     params: ProjectParams,
     query: Type.Object(activityQuery),
-    answers: { 200: CohortActivity },
+    responses: { 200: CohortActivity },
   }),
 }

@@ -165,7 +165,7 @@ export const dashboardRoutes = {
       ...pageQuery,
       search: Type.Optional(Type.String({ description: 'Part of the name.' })),
     }),
-    answers: { 200: Page(DashboardBasic) },
+    responses: { 200: Page(DashboardBasic) },
   }),
   create: route({
     method: 'POST',
@@ -177,7 +177,7 @@ export const dashboardRoutes = {
     access: inProject('dashboard:write'),
     params: ProjectParams,
     body: DashboardWrite,
-    answers: { 201: Dashboard },
+    responses: { 201: Dashboard },
   }),
   get: route({
     method: 'GET',
@@ -189,7 +189,7 @@ export const dashboardRoutes = {
     access: inProject('dashboard:read'),
     params: DashboardParams,
     query: Type.Object(rangeQuery),
-    answers: { 200: Dashboard },
+    responses: { 200: Dashboard },
   }),
   update: route({
     method: 'PATCH',
@@ -201,7 +201,7 @@ export const dashboardRoutes = {
     access: inProject('dashboard:write'),
     params: DashboardParams,
     body: DashboardWrite,
-    answers: { 200: Dashboard },
+    responses: { 200: Dashboard },
   }),
   remove: route({
     method: 'DELETE',
@@ -215,7 +215,7 @@ export const dashboardRoutes = {
       ...ProjectParams.properties,
       id: Type.String({ description: 'Dashboard id.', examples: ['3'] }),
     }),
-    answers: { 405: null },
+    responses: { 405: null },
   }),
   ofFlag: route({
     method: 'POST',
@@ -229,7 +229,7 @@ export const dashboardRoutes = {
     params: FlagParams,
     body: FlagWrite,
     bodyOptional: true,
-    answers: { 200: FlagWithDashboard },
+    responses: { 200: FlagWithDashboard },
   }),
   enrich: route({
     method: 'POST',
@@ -243,6 +243,6 @@ export const dashboardRoutes = {
     params: FlagParams,
     body: FlagWrite,
     bodyOptional: true,
-    answers: { 200: FlagWithDashboard },
+    responses: { 200: FlagWithDashboard },
   }),
 }

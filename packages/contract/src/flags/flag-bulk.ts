@@ -46,7 +46,7 @@ export const flagBulkRoutes = {
       'A flag depends on another one through a property filter with `type: "flag"`. Such a flag cannot be deleted.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: { 200: Type.Array(FlagName) },
+    responses: { 200: Type.Array(FlagName) },
   }),
   keys: route({
     method: 'POST',
@@ -59,7 +59,7 @@ export const flagBulkRoutes = {
     params: ProjectParams,
     body: Type.Object({ ids: Type.Optional(FreeListInput(10_000, mebibyte, 'Flag ids.', [12, 13])) }),
     bodyOptional: true,
-    answers: {
+    responses: {
       200: Type.Object({
         keys: Type.Record(Type.String(), Type.String(), {
           description: 'Flag id → key.',
@@ -86,7 +86,7 @@ export const flagBulkRoutes = {
       ),
     }),
     mayConflict: true,
-    answers: {
+    responses: {
       200: Type.Object({
         deleted: Type.Array(
           Type.Object({
@@ -129,7 +129,7 @@ export const flagBulkRoutes = {
       ),
     }),
     mayConflict: true,
-    answers: {
+    responses: {
       200: Type.Object({
         updated: Type.Array(
           Type.Object({

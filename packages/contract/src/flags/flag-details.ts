@@ -141,7 +141,7 @@ export const flagDetailRoutes = {
       search: Type.Optional(Type.String({ description: 'Part of the key or description, case-insensitive.' })),
       flag_id: Type.Optional(Type.Integer({ description: 'Only this flag, even when it passes all checks.' })),
     }),
-    answers: {
+    responses: {
       200: Type.Object({
         ...Page(FlagHealth).properties,
         summary: Type.Record(Type.String(), Type.Integer(), {
@@ -161,7 +161,7 @@ export const flagDetailRoutes = {
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object(pageQuery),
-    answers: { 200: Page(FlagDetails) },
+    responses: { 200: Page(FlagDetails) },
   }),
   getDetails: route({
     method: 'GET',
@@ -172,7 +172,7 @@ export const flagDetailRoutes = {
     description: 'All of them are empty until they are set.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: { 200: FlagDetails },
+    responses: { 200: FlagDetails },
   }),
   updateDetails: route({
     method: 'PATCH',
@@ -190,7 +190,7 @@ export const flagDetailRoutes = {
         Type.Array(FlagLink, { maxItems: flagLinksMax, description: 'All links; replaces the stored ones.' }),
       ),
     }),
-    answers: { 200: FlagDetails },
+    responses: { 200: FlagDetails },
   }),
   listComments: route({
     method: 'GET',
@@ -202,7 +202,7 @@ export const flagDetailRoutes = {
     access: inProject('feature_flag:read'),
     params: FlagParams,
     query: Type.Object(pageQuery),
-    answers: { 200: Page(FlagComment) },
+    responses: { 200: Page(FlagComment) },
   }),
   createComment: route({
     method: 'POST',
@@ -221,7 +221,7 @@ export const flagDetailRoutes = {
         examples: ['Remove after the migration.'],
       }),
     }),
-    answers: { 201: FlagComment },
+    responses: { 201: FlagComment },
   }),
   deleteComment: route({
     method: 'DELETE',
@@ -232,7 +232,7 @@ export const flagDetailRoutes = {
     description: 'The comment cannot be restored.',
     access: inProject('feature_flag:write'),
     params: CommentParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   flagUsedBy: route({
     method: 'GET',
@@ -243,7 +243,7 @@ export const flagDetailRoutes = {
     description: 'Read it before you delete or archive the flag.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: { 200: UsedBy },
+    responses: { 200: UsedBy },
   }),
   cohortUsedBy: route({
     method: 'GET',
@@ -254,6 +254,6 @@ export const flagDetailRoutes = {
     description: 'Read it before you delete the cohort.',
     access: inProject('cohort:read'),
     params: CohortParams,
-    answers: { 200: UsedBy },
+    responses: { 200: UsedBy },
   }),
 }

@@ -49,7 +49,7 @@ export const flagEvaluationRoutes = {
       flag_keys: Type.Optional(Type.String({ description: 'JSON array of flag keys; all flags by default.' })),
       explain: Type.Optional(Type.Boolean({ description: '`true` adds the full trace of each flag.' })),
     }),
-    answers: {
+    responses: {
       200: Type.Object({
         ...Flag.properties,
         reasons: Type.Record(Type.String(), EvaluationReason, { description: 'Flag key → value and reason.' }),
@@ -68,7 +68,7 @@ export const flagEvaluationRoutes = {
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object({ groups }),
-    answers: {
+    responses: {
       200: Type.Object({
         ...Flag.properties,
         results: Type.Array(Type.Object({ feature_flag: Flag, value: FlagValue }), {

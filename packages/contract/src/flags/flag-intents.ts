@@ -38,7 +38,7 @@ export const flagIntentRoutes = {
     operationId: 'enableFeatureFlag',
     summary: 'Switch the flag on; idempotent, the body is ignored',
     description: 'Repeating it changes nothing. An archived flag cannot be enabled.',
-    answers: { 200: Flag },
+    responses: { 200: Flag },
   }),
   disable: route({
     ...common,
@@ -46,7 +46,7 @@ export const flagIntentRoutes = {
     operationId: 'disableFeatureFlag',
     summary: 'Switch the flag off; idempotent, the body is ignored',
     description: 'Repeating it changes nothing. Always possible, unless an approval policy names it.',
-    answers: { 200: Flag },
+    responses: { 200: Flag },
   }),
   archive: route({
     ...common,
@@ -59,7 +59,7 @@ export const flagIntentRoutes = {
       reason: Type.Optional(Type.String({ maxLength: 2000, description: 'Required with `force`.' })),
     }),
     bodyOptional: true,
-    answers: { 200: Flag },
+    responses: { 200: Flag },
   }),
   unarchive: route({
     ...common,
@@ -67,7 +67,7 @@ export const flagIntentRoutes = {
     operationId: 'unarchiveFeatureFlag',
     summary: 'Bring an archived flag back, switched off; idempotent, the body is ignored',
     description: 'Repeating it changes nothing.',
-    answers: { 200: Flag },
+    responses: { 200: Flag },
   }),
   setRollout: route({
     ...common,
@@ -80,7 +80,7 @@ export const flagIntentRoutes = {
       condition_index: Type.Optional(ConditionIndex),
       ...preconditions,
     }),
-    answers: { 200: Result },
+    responses: { 200: Result },
   }),
   addCondition: route({
     ...common,
@@ -96,7 +96,7 @@ export const flagIntentRoutes = {
       before: Type.Optional(ConditionIndex),
       ...preconditions,
     }),
-    answers: { 200: Result },
+    responses: { 200: Result },
   }),
   removeCondition: route({
     ...common,
@@ -105,7 +105,7 @@ export const flagIntentRoutes = {
     summary: 'Remove one condition',
     description: 'The other conditions stay as they are.',
     body: Type.Object({ condition_index: ConditionIndex, ...preconditions }),
-    answers: { 200: Result },
+    responses: { 200: Result },
   }),
   setVariantSplit: route({
     ...common,
@@ -120,7 +120,7 @@ export const flagIntentRoutes = {
       }),
       ...preconditions,
     }),
-    answers: { 200: Result },
+    responses: { 200: Result },
   }),
   setPayload: route({
     ...common,
@@ -133,6 +133,6 @@ export const flagIntentRoutes = {
       payload: FreeValueInput(mebibyte, 'Any JSON; `null` removes the payload.', { color: 'blue' }),
       ...preconditions,
     }),
-    answers: { 200: Result },
+    responses: { 200: Result },
   }),
 }

@@ -114,7 +114,7 @@ export const flagReachRoutes = {
     }),
     body: BlastRadiusBody,
     bodyOptional: true,
-    answers: { 200: BlastRadius },
+    responses: { 200: BlastRadius },
   }),
   createStaticCohort: route({
     method: 'POST',
@@ -128,6 +128,6 @@ export const flagReachRoutes = {
     params: FlagParams,
     body: FlagWrite,
     bodyOptional: true,
-    answers: { 200: Type.Object({ ...Flag.properties, cohort: Cohort }) },
+    responses: { 200: Type.Object({ ...Flag.properties, cohort: Cohort }) },
   }),
 }

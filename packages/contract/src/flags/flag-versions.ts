@@ -48,7 +48,7 @@ export const flagVersionRoutes = {
     access: inProject('feature_flag:read'),
     params: FlagParams,
     query: PageQuery,
-    answers: { 200: Page(FlagVersion) },
+    responses: { 200: Page(FlagVersion) },
   }),
   get: route({
     method: 'GET',
@@ -64,7 +64,7 @@ export const flagVersionRoutes = {
         Type.Integer({ description: 'Another version of the flag to compare with.', examples: [1] }),
       ),
     }),
-    answers: { 200: FlagVersion },
+    responses: { 200: FlagVersion },
   }),
   restore: route({
     method: 'POST',
@@ -79,6 +79,6 @@ export const flagVersionRoutes = {
       version: Type.Integer({ minimum: 1, description: 'Number of the version to restore.', examples: [1] }),
     }),
     mayConflict: true,
-    answers: { 200: Flag },
+    responses: { 200: Flag },
   }),
 }

@@ -262,7 +262,7 @@ export const flagRoutes = {
       deleted: Type.Optional(Type.Boolean({ description: '`true` lists the deleted flags instead.' })),
       archived: Type.Optional(Type.Boolean({ description: '`true` lists the archived flags instead.' })),
     }),
-    answers: { 200: Page(Flag) },
+    responses: { 200: Page(Flag) },
   }),
   create: route({
     method: 'POST',
@@ -276,7 +276,7 @@ export const flagRoutes = {
     params: ProjectParams,
     body: FlagCreate,
     mayConflict: true,
-    answers: { 201: Flag },
+    responses: { 201: Flag },
   }),
   get: route({
     method: 'GET',
@@ -287,7 +287,7 @@ export const flagRoutes = {
     description: 'Returns the definition of one flag. A soft-deleted flag is returned with `deleted: true`.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: { 200: Flag },
+    responses: { 200: Flag },
   }),
   update: route({
     method: 'PATCH',
@@ -301,7 +301,7 @@ export const flagRoutes = {
     params: FlagParams,
     body: FlagWrite,
     mayConflict: true,
-    answers: { 200: Flag },
+    responses: { 200: Flag },
   }),
   remove: route({
     method: 'DELETE',
@@ -316,7 +316,7 @@ export const flagRoutes = {
       ...ProjectParams.properties,
       id: Type.String({ description: 'Flag id.', examples: ['12'] }),
     }),
-    answers: { 405: null },
+    responses: { 405: null },
   }),
   status: route({
     method: 'GET',
@@ -328,7 +328,7 @@ export const flagRoutes = {
       'A flag older than 30 days is stale when it was not evaluated in the last 30 days, or when it has one value for everyone.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: {
+    responses: {
       200: Type.Object(
         {
           status: Type.String({ enum: ['active', 'inactive', 'stale', 'deleted'], description: 'Status of the flag.' }),
@@ -353,7 +353,7 @@ export const flagRoutes = {
     access: inProject('activity_log:read', 'feature_flag:read'),
     params: FlagParams,
     query: Type.Object(activityQuery),
-    answers: { 200: FlagActivity },
+    responses: { 200: FlagActivity },
   }),
   projectActivity: route({
     method: 'GET',
@@ -366,7 +366,7 @@ export const flagRoutes = {
     access: inProject('activity_log:read', 'feature_flag:read'),
     params: ProjectParams,
     query: Type.Object(activityQuery),
-    answers: { 200: FlagActivity },
+    responses: { 200: FlagActivity },
   }),
   localEvaluation: route({
     method: 'GET',
@@ -383,6 +383,6 @@ export const flagRoutes = {
       token: Type.Optional(Type.String({ description: 'With `@current`: the token of the project.' })),
     }),
     hasEtag: true,
-    answers: { 200: LocalEvaluation, 304: null },
+    responses: { 200: LocalEvaluation, 304: null },
   }),
 }

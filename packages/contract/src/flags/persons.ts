@@ -97,7 +97,7 @@ export const personRoutes = {
         }),
       ),
     }),
-    answers: { 200: Page(ListedPerson) },
+    responses: { 200: Page(ListedPerson) },
   }),
   get: route({
     method: 'GET',
@@ -108,7 +108,7 @@ export const personRoutes = {
     description: 'Accepts the integer id or the UUID.',
     access: inProject('person:read'),
     params: PersonParams,
-    answers: { 200: Person },
+    responses: { 200: Person },
   }),
   remove: route({
     method: 'DELETE',
@@ -119,7 +119,7 @@ export const personRoutes = {
     description: 'The memberships of the person in static cohorts are deleted as well.',
     access: inProject('person:write'),
     params: PersonParams,
-    answers: { 202: null },
+    responses: { 202: null },
   }),
 }
 
@@ -138,7 +138,7 @@ export const groupRoutes = {
       group_type_index: groupQuery.group_type_index,
       search: Type.Optional(Type.String({ description: 'Part of the key or of the properties, case-insensitive.' })),
     }),
-    answers: { 200: Page(Group) },
+    responses: { 200: Page(Group) },
   }),
   find: route({
     method: 'GET',
@@ -150,7 +150,7 @@ export const groupRoutes = {
     access: inProject('group:read'),
     params: ProjectParams,
     query: Type.Object(groupQuery),
-    answers: { 200: Group },
+    responses: { 200: Group },
   }),
   remove: route({
     method: 'DELETE',
@@ -162,7 +162,7 @@ export const groupRoutes = {
     access: inProject('group:write'),
     params: ProjectParams,
     query: Type.Object(groupQuery),
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listTypes: route({
     method: 'GET',
@@ -173,6 +173,6 @@ export const groupRoutes = {
     description: 'The index of a type is used in flag definitions as `aggregation_group_type_index`.',
     access: inProject('group:read'),
     params: ProjectParams,
-    answers: { 200: Type.Array(GroupType) },
+    responses: { 200: Type.Array(GroupType) },
   }),
 }

@@ -71,7 +71,7 @@ export const playgroundRoutes = {
         ),
       ),
     }),
-    answers: {
+    responses: {
       200: Type.Object({
         flags: Type.Array(Type.String(), { description: 'Keys of the flags, in order.', examples: [['new-checkout']] }),
         results: Type.Array(PlaygroundRow, { description: 'One entry per person, in order.' }),

@@ -68,7 +68,7 @@ export const rollbackRoutes = {
         examples: [[{ name: 'error_rate', value: 0.02 }]],
       }),
     }),
-    answers: {
+    responses: {
       200: Type.Object({
         accepted: Type.Integer({ description: 'Number of stored samples.', examples: [1] }),
         ignored: Type.Integer({
@@ -87,6 +87,6 @@ export const rollbackRoutes = {
     description: 'Shows whether a condition of `rollback_conditions` is close to switching the flag off.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: { 200: RollbackReport },
+    responses: { 200: RollbackReport },
   }),
 }

@@ -117,7 +117,7 @@ export const scheduledChangeRoutes = {
         Type.String({ enum: ['pending', 'done', 'failed'], description: 'Only changes with this status.' }),
       ),
     }),
-    answers: { 200: Page(ScheduledChange) },
+    responses: { 200: Page(ScheduledChange) },
   }),
   create: route({
     method: 'POST',
@@ -146,7 +146,7 @@ export const scheduledChangeRoutes = {
       ),
     }),
     mayConflict: true,
-    answers: { 201: ScheduledChange },
+    responses: { 201: ScheduledChange },
   }),
   get: route({
     method: 'GET',
@@ -157,7 +157,7 @@ export const scheduledChangeRoutes = {
     description: 'Returns the change with its state and the reason of the last failure.',
     access: inProject('feature_flag:read'),
     params: ChangeParams,
-    answers: { 200: ScheduledChange },
+    responses: { 200: ScheduledChange },
   }),
   update: route({
     method: 'PATCH',
@@ -174,7 +174,7 @@ export const scheduledChangeRoutes = {
       ...recurrenceFields,
     }),
     mayConflict: true,
-    answers: { 200: ScheduledChange },
+    responses: { 200: ScheduledChange },
   }),
   remove: route({
     method: 'DELETE',
@@ -185,6 +185,6 @@ export const scheduledChangeRoutes = {
     description: 'Removes the record, also of a change that is done.',
     access: inProject('feature_flag:write'),
     params: ChangeParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

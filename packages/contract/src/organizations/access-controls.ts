@@ -80,7 +80,7 @@ export const accessControlRoutes = {
     description: 'The same grants as `role_access`, up to 1,000.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: { 200: AccessControls },
+    responses: { 200: AccessControls },
   }),
   setOfFlag: route({
     method: 'PUT',
@@ -93,7 +93,7 @@ export const accessControlRoutes = {
     access: inProject('feature_flag:write'),
     params: FlagParams,
     body: AccessControlInput,
-    answers: { 200: AccessControl, 204: null },
+    responses: { 200: AccessControl, 204: null },
   }),
   listOfResources: route({
     method: 'GET',
@@ -105,7 +105,7 @@ export const accessControlRoutes = {
       'The access level of each role, and the organization-wide setting for flags when there is one. Up to 1,000 roles.',
     access: inProject('organization:read'),
     params: ProjectParams,
-    answers: { 200: AccessControls },
+    responses: { 200: AccessControls },
   }),
   setOfResources: route({
     method: 'PUT',
@@ -118,7 +118,7 @@ export const accessControlRoutes = {
     access: inProject('organization:write'),
     params: ProjectParams,
     body: AccessControlInput,
-    answers: { 200: AccessControl, 204: null },
+    responses: { 200: AccessControl, 204: null },
   }),
   listOfProject: route({
     method: 'GET',
@@ -129,6 +129,6 @@ export const accessControlRoutes = {
     description: 'Every member of the organization has access to each project.',
     access: inProject('project:read'),
     params: ProjectParams,
-    answers: { 200: ProjectAccessControls },
+    responses: { 200: ProjectAccessControls },
   }),
 }

@@ -74,7 +74,7 @@ export const apiKeyRoutes = {
     description:
       'Returns the keys of the calling user. Values are never returned again; `mask_value` identifies a key.',
     access: asUser('user:read'),
-    answers: { 200: Type.Array(ApiKey) },
+    responses: { 200: Type.Array(ApiKey) },
   }),
   create: route({
     method: 'POST',
@@ -86,7 +86,7 @@ export const apiKeyRoutes = {
       'The response is the only one that contains the value of the key. The new key cannot have more scopes, projects or time than the calling one.',
     access: asUser('user:write'),
     body: Type.Object({ label: Label, ...fields }),
-    answers: { 201: NewApiKey },
+    responses: { 201: NewApiKey },
   }),
   get: route({
     method: 'GET',
@@ -97,7 +97,7 @@ export const apiKeyRoutes = {
     description: 'Returns one key of the calling user, without its value. `@current` is the key of this request.',
     access: asUser('user:read'),
     params: KeyParams,
-    answers: { 200: ApiKey },
+    responses: { 200: ApiKey },
   }),
   update: route({
     method: 'PATCH',
@@ -109,7 +109,7 @@ export const apiKeyRoutes = {
     access: asUser('user:write'),
     params: KeyParams,
     body: Type.Object({ label: Type.Optional(Label), ...fields }),
-    answers: { 200: ApiKey },
+    responses: { 200: ApiKey },
   }),
   remove: route({
     method: 'DELETE',
@@ -120,6 +120,6 @@ export const apiKeyRoutes = {
     description: 'Revokes the key at once on all nodes.',
     access: asUser('user:write'),
     params: KeyParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

@@ -25,7 +25,7 @@ export const organizationFlagRoutes = {
       ...OrganizationParams.properties,
       feature_flag_key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
     }),
-    answers: { 200: null },
+    responses: { 200: null },
   }),
   copy: route({
     method: 'POST',
@@ -56,6 +56,6 @@ export const organizationFlagRoutes = {
       ),
     }),
     mayConflict: true,
-    answers: { 200: null },
+    responses: { 200: null },
   }),
 }

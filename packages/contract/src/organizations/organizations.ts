@@ -93,7 +93,7 @@ export const organizationRoutes = {
     description: 'Returns a page of the organizations that the caller is a member of and that the key has access to.',
     access: asUser('organization:read'),
     query: PageQuery,
-    answers: { 200: Page(Organization) },
+    responses: { 200: Page(Organization) },
   }),
   create: route({
     method: 'POST',
@@ -104,7 +104,7 @@ export const organizationRoutes = {
     description: 'Requires the admin level in any organization. The first project is created with it.',
     access: asUser('organization:write'),
     body: Type.Object({ name: OrganizationName }),
-    answers: { 201: Organization },
+    responses: { 201: Organization },
   }),
   get: route({
     method: 'GET',
@@ -116,7 +116,7 @@ export const organizationRoutes = {
       'Returns the organization with its projects and the level of the caller. `@current` is the organization that the caller works in.',
     access: inOrganization('organization:read'),
     params: OrganizationParams,
-    answers: { 200: Organization },
+    responses: { 200: Organization },
   }),
   update: route({
     method: 'PATCH',
@@ -137,7 +137,7 @@ export const organizationRoutes = {
         }),
       ),
     }),
-    answers: { 200: Organization },
+    responses: { 200: Organization },
   }),
   remove: route({
     method: 'DELETE',
@@ -149,7 +149,7 @@ export const organizationRoutes = {
       'Requires the owner level. Deletes all projects, flags, persons and plugins of the organization; this cannot be undone.',
     access: inOrganization('organization:write'),
     params: OrganizationParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listMembers: route({
     method: 'GET',
@@ -161,7 +161,7 @@ export const organizationRoutes = {
     access: inOrganization('organization_member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(Member) },
+    responses: { 200: Page(Member) },
   }),
   updateMember: route({
     method: 'PATCH',
@@ -176,7 +176,7 @@ export const organizationRoutes = {
     body: Type.Object({
       level: Type.Integer({ description: 'New level: 1 member, 8 admin, 15 owner.', examples: [8] }),
     }),
-    answers: { 200: Member },
+    responses: { 200: Member },
   }),
   removeMember: route({
     method: 'DELETE',
@@ -187,7 +187,7 @@ export const organizationRoutes = {
     description: 'Requires the admin level, except to leave. The owner cannot leave before ownership is transferred.',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: MemberParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listInvites: route({
     method: 'GET',
@@ -199,7 +199,7 @@ export const organizationRoutes = {
     access: inOrganization('organization_member:read', 'organization:read'),
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(Invite) },
+    responses: { 200: Page(Invite) },
   }),
   createInvite: route({
     method: 'POST',
@@ -224,7 +224,7 @@ export const organizationRoutes = {
         Type.Integer({ description: 'Level after joining: 1 member (default), 8 admin, 15 owner.', examples: [1] }),
       ),
     }),
-    answers: { 201: NewInvite },
+    responses: { 201: NewInvite },
   }),
   removeInvite: route({
     method: 'DELETE',
@@ -235,6 +235,6 @@ export const organizationRoutes = {
     description: 'Requires the admin level. The token of the invitation becomes invalid.',
     access: inOrganization('organization_member:write', 'organization:write'),
     params: InviteParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

@@ -105,7 +105,7 @@ export const projectRoutes = {
     description: 'Returns a page of all projects that the caller and the key have access to.',
     access: asUser('project:read'),
     query: PageQuery,
-    answers: { 200: Page(Project) },
+    responses: { 200: Page(Project) },
   }),
   create: route({
     method: 'POST',
@@ -120,7 +120,7 @@ export const projectRoutes = {
       organization: Type.Optional(IdInput('Id of the organization; the current one by default.')),
       ...fields,
     }),
-    answers: { 201: Project },
+    responses: { 201: Project },
   }),
   get: route({
     method: 'GET',
@@ -131,7 +131,7 @@ export const projectRoutes = {
     description: '`@current` is the project that the caller works in.',
     access: inProject('project:read'),
     params: ProjectParams,
-    answers: { 200: Project },
+    responses: { 200: Project },
   }),
   update: route({
     method: 'PATCH',
@@ -143,7 +143,7 @@ export const projectRoutes = {
     access: inProject('project:write'),
     params: ProjectParams,
     body: ProjectChange,
-    answers: { 200: Project },
+    responses: { 200: Project },
   }),
   remove: route({
     method: 'DELETE',
@@ -155,7 +155,7 @@ export const projectRoutes = {
       'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
     access: inProject('project:write'),
     params: ProjectParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   resetToken: route({
     method: 'PATCH',
@@ -173,7 +173,7 @@ export const projectRoutes = {
         }),
       ),
     }),
-    answers: { 200: Project },
+    responses: { 200: Project },
   }),
   endTokenOverlap: route({
     method: 'DELETE',
@@ -184,7 +184,7 @@ export const projectRoutes = {
     description: 'Requires the admin level. Ends the overlap of a rotation: SDKs with the previous token stop working.',
     access: inProject('project:write'),
     params: ProjectParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listSecretKeys: route({
     method: 'GET',
@@ -196,7 +196,7 @@ export const projectRoutes = {
     access: inProject('project:read'),
     params: ProjectParams,
     query: PageQuery,
-    answers: { 200: Page(ProjectSecretKey) },
+    responses: { 200: Page(ProjectSecretKey) },
   }),
   createSecretKey: route({
     method: 'POST',
@@ -210,7 +210,7 @@ export const projectRoutes = {
     body: Type.Object({
       label: Type.String({ minLength: 1, maxLength: 40, description: 'Name of the key.', examples: ['Backend'] }),
     }),
-    answers: { 201: NewProjectSecretKey },
+    responses: { 201: NewProjectSecretKey },
   }),
   removeSecretKey: route({
     method: 'DELETE',
@@ -221,7 +221,7 @@ export const projectRoutes = {
     description: 'Requires the admin level. SDKs with this key lose access at once.',
     access: inProject('project:write'),
     params: Type.Object({ ...ProjectParams.properties, key_id: Type.String({ description: 'Id of the key.' }) }),
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }
 
@@ -237,7 +237,7 @@ export const organizationProjectRoutes = {
     access: inOrganization('project:read'),
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(Project) },
+    responses: { 200: Page(Project) },
   }),
   create: route({
     method: 'POST',
@@ -249,7 +249,7 @@ export const organizationProjectRoutes = {
     access: inOrganization('project:write'),
     params: OrganizationParams,
     body: ProjectChange,
-    answers: { 201: Project },
+    responses: { 201: Project },
   }),
   get: route({
     method: 'GET',
@@ -260,7 +260,7 @@ export const organizationProjectRoutes = {
     description: 'Returns 404 for a project of another organization.',
     access: inProject('project:read'),
     params: OrganizationProjectParams,
-    answers: { 200: Project },
+    responses: { 200: Project },
   }),
   update: route({
     method: 'PATCH',
@@ -272,7 +272,7 @@ export const organizationProjectRoutes = {
     access: inProject('project:write'),
     params: OrganizationProjectParams,
     body: ProjectChange,
-    answers: { 200: Project },
+    responses: { 200: Project },
   }),
   remove: route({
     method: 'DELETE',
@@ -284,7 +284,7 @@ export const organizationProjectRoutes = {
       'Requires the admin level. Deletes all flags, cohorts and persons of the project; this cannot be undone.',
     access: inProject('project:write'),
     params: OrganizationProjectParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   getEnvironment: route({
     method: 'GET',
@@ -295,7 +295,7 @@ export const organizationProjectRoutes = {
     description: 'The id of the environment is the id of the project.',
     access: inProject('project:read'),
     params: ProjectParams,
-    answers: { 200: Project },
+    responses: { 200: Project },
   }),
   updateEnvironment: route({
     method: 'PATCH',
@@ -307,6 +307,6 @@ export const organizationProjectRoutes = {
     access: inProject('project:write'),
     params: ProjectParams,
     body: ProjectChange,
-    answers: { 200: Project },
+    responses: { 200: Project },
   }),
 }

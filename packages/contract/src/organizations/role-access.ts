@@ -41,7 +41,7 @@ export const roleAccessRoutes = {
     access: inProject('feature_flag:read'),
     params: FlagOfRoleAccessParams,
     query: PageQuery,
-    answers: { 200: Page(RoleAccess) },
+    responses: { 200: Page(RoleAccess) },
   }),
   create: route({
     method: 'POST',
@@ -53,7 +53,7 @@ export const roleAccessRoutes = {
     access: inProject('feature_flag:write'),
     params: FlagOfRoleAccessParams,
     body: Type.Object({ role_id: IdInput('Id of the role.') }),
-    answers: { 201: RoleAccess },
+    responses: { 201: RoleAccess },
   }),
   get: route({
     method: 'GET',
@@ -64,7 +64,7 @@ export const roleAccessRoutes = {
     description: 'Returns the record with the flag and the role.',
     access: inProject('feature_flag:read'),
     params: RoleAccessParams,
-    answers: { 200: RoleAccess },
+    responses: { 200: RoleAccess },
   }),
   remove: route({
     method: 'DELETE',
@@ -75,6 +75,6 @@ export const roleAccessRoutes = {
     description: 'Members of the role lose edit access unless another rule grants it.',
     access: inProject('feature_flag:write'),
     params: RoleAccessParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

@@ -82,7 +82,7 @@ export const roleRoutes = {
     access: reading,
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(Role) },
+    responses: { 200: Page(Role) },
   }),
   create: route({
     method: 'POST',
@@ -97,7 +97,7 @@ export const roleRoutes = {
       name: RoleName,
       feature_flags_access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit.', examples: [37] })),
     }),
-    answers: { 201: Role },
+    responses: { 201: Role },
   }),
   get: route({
     method: 'GET',
@@ -108,7 +108,7 @@ export const roleRoutes = {
     description: 'Returns the role with its members and flags.',
     access: reading,
     params: RoleParams,
-    answers: { 200: Role },
+    responses: { 200: Role },
   }),
   update: route({
     method: 'PATCH',
@@ -123,7 +123,7 @@ export const roleRoutes = {
       name: Type.Optional(RoleName),
       feature_flags_access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit.', examples: [37] })),
     }),
-    answers: { 200: Role },
+    responses: { 200: Role },
   }),
   remove: route({
     method: 'DELETE',
@@ -134,7 +134,7 @@ export const roleRoutes = {
     description: 'Requires the admin level. Access that the role grants to flags ends.',
     access: writing,
     params: RoleParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listMemberships: route({
     method: 'GET',
@@ -146,7 +146,7 @@ export const roleRoutes = {
     access: reading,
     params: RoleParams,
     query: PageQuery,
-    answers: { 200: Page(RoleMembership) },
+    responses: { 200: Page(RoleMembership) },
   }),
   createMembership: route({
     method: 'POST',
@@ -158,7 +158,7 @@ export const roleRoutes = {
     access: writing,
     params: RoleParams,
     body: Type.Object({ user_uuid: IdInput('UUID of a member of the organization.') }),
-    answers: { 201: RoleMembership },
+    responses: { 201: RoleMembership },
   }),
   getMembership: route({
     method: 'GET',
@@ -169,7 +169,7 @@ export const roleRoutes = {
     description: 'Returns the user and when they were added.',
     access: reading,
     params: MembershipParams,
-    answers: { 200: RoleMembership },
+    responses: { 200: RoleMembership },
   }),
   removeMembership: route({
     method: 'DELETE',
@@ -180,7 +180,7 @@ export const roleRoutes = {
     description: 'Requires the admin level.',
     access: writing,
     params: MembershipParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   listResourceAccess: route({
     method: 'GET',
@@ -192,7 +192,7 @@ export const roleRoutes = {
     access: reading,
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(ResourceAccess) },
+    responses: { 200: Page(ResourceAccess) },
   }),
   createResourceAccess: route({
     method: 'POST',
@@ -212,7 +212,7 @@ export const roleRoutes = {
       }),
       access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit.', examples: [37] })),
     }),
-    answers: { 201: ResourceAccess },
+    responses: { 201: ResourceAccess },
   }),
   getResourceAccess: route({
     method: 'GET',
@@ -223,7 +223,7 @@ export const roleRoutes = {
     description: 'Returns one setting.',
     access: reading,
     params: ResourceParams,
-    answers: { 200: ResourceAccess },
+    responses: { 200: ResourceAccess },
   }),
   updateResourceAccess: route({
     method: 'PATCH',
@@ -237,7 +237,7 @@ export const roleRoutes = {
     body: Type.Object({
       access_level: Type.Optional(Type.Integer({ description: '21 view, 37 edit.', examples: [37] })),
     }),
-    answers: { 200: ResourceAccess },
+    responses: { 200: ResourceAccess },
   }),
   removeResourceAccess: route({
     method: 'DELETE',
@@ -248,6 +248,6 @@ export const roleRoutes = {
     description: 'Requires the admin level. The default of the organization applies again.',
     access: writing,
     params: ResourceParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

@@ -70,7 +70,7 @@ export const sessionRoutes = {
         }),
       ),
     }),
-    answers: { 200: Session },
+    responses: { 200: Session },
   }),
   resume: route({
     method: 'POST',
@@ -81,7 +81,7 @@ export const sessionRoutes = {
     description:
       'Returns a new personal API key that expires after 12 hours. Requests of other sites are rejected (403).',
     access: open,
-    answers: { 200: Session },
+    responses: { 200: Session },
   }),
   listSignIns: route({
     method: 'GET',
@@ -91,7 +91,7 @@ export const sessionRoutes = {
     summary: 'List the browsers in which the caller is signed in',
     description: 'Newest first, at most 50.',
     access: asUser('user:read'),
-    answers: { 200: Type.Array(SignIn) },
+    responses: { 200: Type.Array(SignIn) },
   }),
   revokeSignIn: route({
     method: 'DELETE',
@@ -108,7 +108,7 @@ export const sessionRoutes = {
         examples: ['5fG6hJ7kL8n0pQ1rS2tU3v'],
       }),
     }),
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   logout: route({
     method: 'POST',
@@ -118,7 +118,7 @@ export const sessionRoutes = {
     summary: 'Sign out: revoke the key of this request, if it is a sign-in',
     description: 'A personal API key that was created explicitly is not revoked.',
     access: asUser(),
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   readInvite: route({
     method: 'GET',
@@ -129,7 +129,7 @@ export const sessionRoutes = {
     description: 'For the sign-up page. The token is the only credential.',
     access: open,
     params: InviteTokenParams,
-    answers: {
+    responses: {
       200: Type.Object({
         target_email: Type.String({
           description: 'Email address of the invited person.',
@@ -163,7 +163,7 @@ export const sessionRoutes = {
         examples: ['correct horse battery staple'],
       }),
     }),
-    answers: { 201: Session },
+    responses: { 201: Session },
   }),
   join: route({
     method: 'POST',
@@ -174,6 +174,6 @@ export const sessionRoutes = {
     description: 'The caller joins the organization of the invitation.',
     access: asUser('user:write'),
     params: InviteTokenParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

@@ -76,7 +76,7 @@ export const userRoutes = {
     summary: 'Get the caller',
     description: 'Returns the user of the key with the current organization and project.',
     access: asUser('user:read'),
-    answers: { 200: User },
+    responses: { 200: User },
   }),
   updateMe: route({
     method: 'PATCH',
@@ -88,6 +88,6 @@ export const userRoutes = {
     description: 'Changes only the fields that the body contains. A new password ends all sign-ins of the user.',
     access: asUser('user:write'),
     body: UserPatch,
-    answers: { 200: User },
+    responses: { 200: User },
   }),
 }

@@ -169,7 +169,7 @@ export const pluginConfigRoutes = {
     access: inProject('plugin:read'),
     params: ProjectParams,
     query: PageQuery,
-    answers: { 200: Page(PluginConfig) },
+    responses: { 200: Page(PluginConfig) },
   }),
   create: route({
     method: 'POST',
@@ -181,7 +181,7 @@ export const pluginConfigRoutes = {
     access: inProject('plugin:write'),
     params: ProjectParams,
     body: Type.Object({ plugin: Type.Integer({ description: 'Plugin id.', examples: [2] }), ...writable }),
-    answers: { 201: PluginConfig },
+    responses: { 201: PluginConfig },
   }),
   rearrange: route({
     method: 'PATCH',
@@ -199,7 +199,7 @@ export const pluginConfigRoutes = {
         examples: [{ '2': 1, '3': 2 }],
       }),
     }),
-    answers: { 200: Type.Array(PluginConfig) },
+    responses: { 200: Type.Array(PluginConfig) },
   }),
   get: route({
     method: 'GET',
@@ -210,7 +210,7 @@ export const pluginConfigRoutes = {
     description: 'Secrets are masked; attachments are described by name and size.',
     access: inProject('plugin:read'),
     params: ConfigParams,
-    answers: { 200: PluginConfig },
+    responses: { 200: PluginConfig },
   }),
   update: route({
     method: 'PATCH',
@@ -223,7 +223,7 @@ export const pluginConfigRoutes = {
     access: inProject('plugin:write'),
     params: ConfigParams,
     body: PluginConfigWrite,
-    answers: { 200: PluginConfig },
+    responses: { 200: PluginConfig },
   }),
   remove: route({
     method: 'DELETE',
@@ -234,7 +234,7 @@ export const pluginConfigRoutes = {
     description: 'Requires the admin level. The plugin stops; the configuration can be enabled again.',
     access: inProject('plugin:write'),
     params: ConfigParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   job: route({
     method: 'POST',
@@ -259,7 +259,7 @@ export const pluginConfigRoutes = {
         { description: 'The job to start.' },
       ),
     }),
-    answers: { 200: null },
+    responses: { 200: null },
   }),
   jobs: route({
     method: 'GET',
@@ -271,7 +271,7 @@ export const pluginConfigRoutes = {
     access: inProject('plugin:read'),
     params: ConfigParams,
     query: PageQuery,
-    answers: { 200: Page(PluginJob) },
+    responses: { 200: Page(PluginJob) },
   }),
   logs: route({
     method: 'GET',
@@ -289,7 +289,7 @@ export const pluginConfigRoutes = {
       search: Type.Optional(Type.String({ description: 'Part of the message.' })),
       type_filter: Type.Optional(Type.String({ description: 'DEBUG, LOG, INFO, WARN or ERROR; comma-separated.' })),
     }),
-    answers: { 200: Page(PluginLogEntry) },
+    responses: { 200: Page(PluginLogEntry) },
   }),
   metrics: route({
     method: 'GET',
@@ -300,7 +300,7 @@ export const pluginConfigRoutes = {
     description: 'Totals of the last 24 hours, and the same by hour.',
     access: inProject('plugin:read'),
     params: ConfigParams,
-    answers: {
+    responses: {
       200: Type.Object({
         ...PluginMetrics.properties,
         hours: Type.Array(HourlyMetrics, { description: 'By hour; hours without calls are omitted.' }),

@@ -158,7 +158,7 @@ export const pluginRoutes = {
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
     query: PageQuery,
-    answers: { 200: Page(PluginInUse) },
+    responses: { 200: Page(PluginInUse) },
   }),
   create: route({
     method: 'POST',
@@ -171,7 +171,7 @@ export const pluginRoutes = {
     params: OrganizationParams,
     body: PluginWrite,
     bodyOptional: true,
-    answers: { 201: Plugin },
+    responses: { 201: Plugin },
   }),
   install: route({
     method: 'POST',
@@ -194,7 +194,7 @@ export const pluginRoutes = {
       plugin_type: Type.Optional(PluginType),
       is_global: Type.Optional(Type.Boolean({ description: 'Whether other organizations can use the plugin.' })),
     }),
-    answers: { 201: Plugin },
+    responses: { 201: Plugin },
   }),
   activity: route({
     method: 'GET',
@@ -210,7 +210,7 @@ export const pluginRoutes = {
       ...activityQuery,
       plugin: Type.Optional(Type.Integer({ description: 'Only activity of the plugin with this id.' })),
     }),
-    answers: { 200: withPlugin(activityAnswer) },
+    responses: { 200: withPlugin(activityAnswer) },
   }),
   repository: route({
     method: 'GET',
@@ -221,7 +221,7 @@ export const pluginRoutes = {
     description: 'The fields of a plugin are blank; the entries are in `results`.',
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
-    answers: { 200: withPlugin({ results: Type.Array(CatalogEntry, { description: 'Entries of the catalog.' }) }) },
+    responses: { 200: withPlugin({ results: Type.Array(CatalogEntry, { description: 'Entries of the catalog.' }) }) },
   }),
   unused: route({
     method: 'GET',
@@ -232,7 +232,7 @@ export const pluginRoutes = {
     description: 'The fields of a plugin are blank; the ids are in `results`.',
     access: inOrganization('plugin:read'),
     params: OrganizationParams,
-    answers: {
+    responses: {
       200: withPlugin({
         results: Type.Array(Type.Integer(), { description: 'Ids of unused plugins.', examples: [[2]] }),
       }),
@@ -247,7 +247,7 @@ export const pluginRoutes = {
     description: 'Returns an own plugin or one that another organization shares.',
     access: inOrganization('plugin:read'),
     params: PluginParams,
-    answers: { 200: PluginInUse },
+    responses: { 200: PluginInUse },
   }),
   update: route({
     method: 'PATCH',
@@ -259,7 +259,7 @@ export const pluginRoutes = {
     access: inOrganization('plugin:write'),
     params: PluginParams,
     body: PluginWrite,
-    answers: { 200: Plugin },
+    responses: { 200: Plugin },
   }),
   remove: route({
     method: 'DELETE',
@@ -270,7 +270,7 @@ export const pluginRoutes = {
     description: 'Requires the admin level. Stored data of the plugin is deleted as well.',
     access: inOrganization('plugin:write'),
     params: PluginParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
   checkForUpdates: route({
     method: 'GET',
@@ -281,7 +281,7 @@ export const pluginRoutes = {
     description: 'Queries the registry. `update_available` is null and `warning` is set if it is unreachable.',
     access: inOrganization('plugin:read'),
     params: PluginParams,
-    answers: { 200: withPlugin(updateAnswer) },
+    responses: { 200: withPlugin(updateAnswer) },
   }),
   source: route({
     method: 'GET',
@@ -292,7 +292,7 @@ export const pluginRoutes = {
     description: 'Returns the text of every file in `source`.',
     access: inOrganization('plugin:read'),
     params: PluginParams,
-    answers: { 200: withPlugin(sourceAnswer) },
+    responses: { 200: withPlugin(sourceAnswer) },
   }),
   updateSource: route({
     method: 'PATCH',
@@ -307,7 +307,7 @@ export const pluginRoutes = {
     body: PluginWrite,
     bodyOptional: true,
     mayConflict: true,
-    answers: { 200: withPlugin(sourceAnswer) },
+    responses: { 200: withPlugin(sourceAnswer) },
   }),
   previewUpgrade: route({
     method: 'GET',
@@ -319,7 +319,7 @@ export const pluginRoutes = {
     access: inOrganization('plugin:write'),
     params: PluginParams,
     query: Type.Object({ tag: Type.Optional(Type.String({ description: 'The newest version by default.' })) }),
-    answers: {
+    responses: {
       200: Type.Object({
         from: Nullable(Type.String({ description: 'The installed version.', examples: ['1.0.0'] })),
         to: Nullable(Type.String({ description: 'The version that would be installed.', examples: ['1.1.0'] })),
@@ -336,7 +336,7 @@ export const pluginRoutes = {
     description: 'Review the changes, then accept them with `acceptPluginRelease`.',
     access: inOrganization('plugin:read'),
     params: PluginParams,
-    answers: {
+    responses: {
       200: Type.Object({
         release: acceptanceAnswer.release,
         accepted_release: acceptanceAnswer.accepted_release,
@@ -365,7 +365,7 @@ export const pluginRoutes = {
     }),
     bodyOptional: true,
     mayConflict: true,
-    answers: { 200: withPlugin(acceptanceAnswer) },
+    responses: { 200: withPlugin(acceptanceAnswer) },
   }),
   upgrade: route({
     method: 'POST',
@@ -379,6 +379,6 @@ export const pluginRoutes = {
     params: PluginParams,
     body: PluginWrite,
     bodyOptional: true,
-    answers: { 200: withPlugin(updateAnswer) },
+    responses: { 200: withPlugin(updateAnswer) },
   }),
 }

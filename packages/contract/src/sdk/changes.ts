@@ -12,7 +12,7 @@ export const changeRoutes = {
     description:
       'Each event is JSON with the type and id of what changed. The stream stays open; clients reconnect when it ends.',
     access: asUser('project:read'),
-    answers: { 200: EventStream() },
+    responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
 }

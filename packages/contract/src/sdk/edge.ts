@@ -166,7 +166,7 @@ export const edgeRoutes = {
       ),
     }),
     bodyOptional: true,
-    answers: { 200: EventStream() },
+    responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
   batches: route({
@@ -180,7 +180,7 @@ export const edgeRoutes = {
     body: Type.Object({
       batches: Type.Array(EdgeBatch, { maxItems: edgeBatchesMax, description: 'Batches of one or more projects.' }),
     }),
-    answers: {
+    responses: {
       200: Type.Object({
         received: Type.Integer({ description: 'Number of batches that were processed.', examples: [1] }),
         refused: Type.Array(Type.String(), {
@@ -199,6 +199,6 @@ export const edgeRoutes = {
     description: 'Used by edges for flags that depend on stored properties, static cohorts or experience continuity.',
     access: asUser('edge:read'),
     body: EdgeSubjectQuestion,
-    answers: { 200: EdgeSubject },
+    responses: { 200: EdgeSubject },
   }),
 }

@@ -244,7 +244,7 @@ const events = (path: `/${string}`, operationId: string, description: string) =>
     access: open,
     credentials: [],
     body: ShapedObject(Events),
-    answers: { 200: EventsAnswer },
+    responses: { 200: EventsAnswer },
   })
 const definitions = (path: `/${string}`, operationId: string, description: string) =>
   route({
@@ -259,7 +259,7 @@ const definitions = (path: `/${string}`, operationId: string, description: strin
     query: definitionsQuery,
     hasEtag: true,
     headers: ['X-Halyard-Project-Token'],
-    answers: { 200: Definitions, 304: null },
+    responses: { 200: Definitions, 304: null },
   })
 
 const encodings = 'Bodies can be compressed with gzip (`Content-Encoding: gzip` or `compression=gzip`).'
@@ -289,7 +289,7 @@ export const sdkRoutes = [
       ),
     }),
     body: EvaluationRequest,
-    answers: { 200: Type.Union([EvaluationAnswer, EvaluationValues]) },
+    responses: { 200: Type.Union([EvaluationAnswer, EvaluationValues]) },
   }),
   route({
     method: 'POST',
@@ -304,7 +304,7 @@ export const sdkRoutes = [
       v: Type.Optional(Type.Integer({ minimum: 1, maximum: 4, description: 'Shape of the response.', examples: [3] })),
     }),
     body: EvaluationRequest,
-    answers: { 200: ShapedObject(DecideAnswer) },
+    responses: { 200: ShapedObject(DecideAnswer) },
   }),
   definitions(
     '/flags/definitions',
@@ -331,7 +331,7 @@ export const sdkRoutes = [
     }),
     query: Type.Object({ token: tokenQuery }),
     mayBeEmpty: true,
-    answers: { 200: Type.Unknown({ description: 'The payload.', examples: [{ size: 24 }] }) },
+    responses: { 200: Type.Unknown({ description: 'The payload.', examples: [{ size: 24 }] }) },
   }),
   route({
     method: 'GET',
@@ -344,7 +344,7 @@ export const sdkRoutes = [
     credentials: secret,
     params: Type.Object({ project_id: ProjectIdParam }),
     headers: ['X-Halyard-Project-Token'],
-    answers: { 200: EventStream() },
+    responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
   route({
@@ -356,7 +356,7 @@ export const sdkRoutes = [
     description: 'Switches off everything that Halyard does not do, such as session recording.',
     access: open,
     params: TokenParams,
-    answers: {
+    responses: {
       200: Type.Record(Type.String(), Type.Unknown(), {
         [shapeKeyword]: Type.Object(
           {
@@ -381,7 +381,7 @@ export const sdkRoutes = [
     description: 'Loaded by the browser SDK. Contains the same configuration.',
     access: open,
     params: TokenParams,
-    answers: {
+    responses: {
       200: Type.String({
         description: 'A script.',
         examples: ['(function(){window._POSTHOG_REMOTE_CONFIG=window._POSTHOG_REMOTE_CONFIG||{}})();'],
@@ -397,7 +397,7 @@ export const sdkRoutes = [
     summary: 'Get posthog-js as a script',
     description: "Loaded by PostHog's HTML snippet, or by a script tag. The script defines `window.posthog`.",
     access: open,
-    answers: { 200: Type.String({ description: 'A script.', examples: ['!function(){}();'] }) },
+    responses: { 200: Type.String({ description: 'A script.', examples: ['!function(){}();'] }) },
     mediaType: 'text/javascript',
   }),
   events('/batch', 'captureEvents', `Current server SDKs send batches here. ${encodings}`),
@@ -418,7 +418,7 @@ export const sdkRoutes = [
     credentials: anyKey,
     body: OfrepRequest,
     hasEtag: true,
-    answers: { 200: OfrepFlags, 304: null },
+    responses: { 200: OfrepFlags, 304: null },
     refusal: OfrepProblem,
   }),
   route({
@@ -432,7 +432,7 @@ export const sdkRoutes = [
     credentials: anyKey,
     params: Type.Object({ key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }) }),
     body: OfrepRequest,
-    answers: { 200: OfrepFlag },
+    responses: { 200: OfrepFlag },
     refusal: OfrepProblem,
   }),
   route({
@@ -445,7 +445,7 @@ export const sdkRoutes = [
     access: open,
     credentials: anyKey,
     query: Type.Object({ token: Type.Optional(Type.String({ description: 'The project token.', examples: [token] })) }),
-    answers: { 200: EventStream() },
+    responses: { 200: EventStream() },
     mediaType: 'text/event-stream',
   }),
 ]

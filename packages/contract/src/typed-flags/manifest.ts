@@ -87,7 +87,7 @@ const created = {
     'The flag is disabled, so the default in the code applies until someone enables it. 409 if the key is taken, by an archived flag too.',
   body: Type.Object({ ...written, defaultValue: value }, { additionalProperties: false }),
   mayConflict: true,
-  answers: { 201: ManifestFlagAnswer },
+  responses: { 201: ManifestFlagAnswer },
 } as const
 const updated = {
   method: 'PUT',
@@ -95,14 +95,14 @@ const updated = {
   description: 'The type of a flag cannot be changed: 409. An archived flag cannot be changed: 409.',
   body: Type.Object({ ...written, defaultValue: Type.Optional(value) }, { additionalProperties: false }),
   mayConflict: true,
-  answers: { 200: ManifestFlagAnswer },
+  responses: { 200: ManifestFlagAnswer },
 } as const
 const removed = {
   method: 'DELETE',
   summary: 'Archive a flag',
   description: 'Refused with 409 while the flag is evaluated, other flags need it, or it is archived already.',
   mayConflict: true,
-  answers: { 200: Archived },
+  responses: { 200: Archived },
 } as const
 const read = {
   method: 'GET',
@@ -110,7 +110,7 @@ const read = {
   description: 'The header `X-Manifest-Capabilities` lists what the key can do: `read`, `write`, `delete`.',
   credentials: secretOrPersonal,
   access: open,
-  answers: { 200: Manifest },
+  responses: { 200: Manifest },
 } as const
 
 const ownPath = '/openfeature/v0/manifest' as const

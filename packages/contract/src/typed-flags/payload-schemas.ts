@@ -34,7 +34,7 @@ export const payloadSchemaRoutes = {
     access: inProject('feature_flag:read'),
     params: ProjectParams,
     query: Type.Object(pageQuery),
-    answers: { 200: Page(PayloadSchema) },
+    responses: { 200: Page(PayloadSchema) },
   }),
   get: route({
     method: 'GET',
@@ -45,7 +45,7 @@ export const payloadSchemaRoutes = {
     description: 'The schema is null when there is none.',
     access: inProject('feature_flag:read'),
     params: FlagParams,
-    answers: { 200: PayloadSchema },
+    responses: { 200: PayloadSchema },
   }),
   put: route({
     method: 'PUT',
@@ -60,7 +60,7 @@ export const payloadSchemaRoutes = {
     body: Type.Object({
       schema: FreeObjectInput(payloadSchemaBytesMax, 'A JSON Schema, at most 64 KiB.', example),
     }),
-    answers: { 200: PayloadSchema },
+    responses: { 200: PayloadSchema },
   }),
   remove: route({
     method: 'DELETE',
@@ -71,6 +71,6 @@ export const payloadSchemaRoutes = {
     description: 'Payloads can be any JSON again.',
     access: inProject('feature_flag:write'),
     params: FlagParams,
-    answers: { 204: null },
+    responses: { 204: null },
   }),
 }

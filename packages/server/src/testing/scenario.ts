@@ -176,7 +176,7 @@ const shapes = allRoutes
 
 function checksOf(route: Route): Map<number, (reply: Reply) => string | undefined> {
   return new Map(
-    Object.entries(route.answers).map(([status, schema]) => {
+    Object.entries(route.responses).map(([status, schema]) => {
       const compiled = schema && Compile(schema)
       return [
         Number(status),

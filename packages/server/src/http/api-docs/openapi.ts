@@ -140,7 +140,7 @@ function operation(route: Route, schemas: ComponentSchemas): Json {
 function successes(route: Route, { convert }: ComponentSchemas): Json {
   const headers = headerRefs(...(route.hasEtag ? ['ETag' as const] : []), ...(route.headers ?? []))
   return Object.fromEntries(
-    Object.entries(route.answers).map(([status, schema]) => {
+    Object.entries(route.responses).map(([status, schema]) => {
       const content = schema && {
         [route.mediaType ?? json]: { schema: convert(titled(schema, route, 'Result')), example: exampleOf(schema) },
       }

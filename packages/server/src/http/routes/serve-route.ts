@@ -35,7 +35,7 @@ export interface RouteRequest<R extends Route> {
 }
 
 export interface Answer<R extends Route> {
-  readonly status: keyof R['answers'] & number
+  readonly status: keyof R['responses'] & number
   readonly body?: AnswerOf<R> | Buffer | undefined
   readonly headers?: Readonly<Record<string, string>>
   /** Writes the response itself, with these headers and its own. */
@@ -71,7 +71,7 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
   return (route, handler) => {
     const areParamsRight = route.params && shapeChecker(route.params)
     const checkBody = route.body && bodyChecker(route.body)
-    const status = Number(Object.keys(route.answers)[0])
+    const status = Number(Object.keys(route.responses)[0])
 
     app.route<{ Params: Record<string, string>; Querystring: Record<string, string | string[]> }>({
       method: route.method,

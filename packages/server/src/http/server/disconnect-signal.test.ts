@@ -18,7 +18,7 @@ it('aborts a handler when its client disconnects, and not before', async () => {
     summary: '',
     description: '',
     access: { kind: 'open' },
-    answers: { 200: null },
+    responses: { 200: null },
   } as const
   let started = (_signal: AbortSignal) => {}
   const running = new Promise<AbortSignal>(resolve => {
