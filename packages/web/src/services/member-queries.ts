@@ -17,7 +17,7 @@ export function useMembers(organizationId: string | undefined) {
   })
 }
 
-export function useRoles(organizationId: string) {
+export function useRoles(organizationId: string, enabled = true) {
   const call = useCall()
   return useQuery({
     queryKey: ['roles', organizationId],
@@ -25,5 +25,6 @@ export function useRoles(organizationId: string) {
       const params = { parent_lookup_organization_id: organizationId }
       return (await call(routes.roles.list, { params, query: { limit: listedMax }, signal })).results
     },
+    enabled,
   })
 }

@@ -1,15 +1,12 @@
-import { routes } from '@halyard/contract'
-import { useQuery } from '@tanstack/react-query'
 import { useCurrentScope } from '../../services/current-scope.ts'
+import { useRoles } from '../../services/member-queries.ts'
 import { ownerLevel } from '../../services/permissions.ts'
-import { useCall } from '../../services/services.ts'
 import { useMe, useMembershipLevel } from '../../services/session-queries.ts'
 import type { Gate } from './gate.ts'
 import { useApprovalPolicies } from './gate-queries.ts'
 
 /** Owners, and for approvals the members of the emergency roles. The server decides which policies a change meets. */
 export function useCanBreakGlass({ kind }: Gate): boolean {
-  const call = useCall()
   const { organizationId = '', projectId = '' } = useCurrentScope()
   const isOwner = useMembershipLevel(organizationId) >= ownerLevel
   const email = useMe().data?.email
@@ -17,20 +14,11 @@ export function useCanBreakGlass({ kind }: Gate): boolean {
     policy.enabled ? policy.emergency_roles : [],
   )
   const isNamed = kind === 'approval' && !isOwner && named.length > 0
-  const roles = useQuery({
-    queryKey: ['roles', organizationId],
-    queryFn: ({ signal }) =>
-      call(routes.roles.list, {
-        params: { parent_lookup_organization_id: organizationId },
-        query: { limit: '1000' },
-        signal,
-      }),
-    enabled: isNamed,
-  })
+  const roles = useRoles(organizationId, isNamed)
   if (isOwner) return true
   return (
     isNamed &&
     email !== undefined &&
-    (roles.data?.results ?? []).some(({ id, members }) => named.includes(id) && members.split(',').includes(email))
+    (roles.data ?? []).some(({ id, members }) => named.includes(id) && members.split(',').includes(email))
   )
 }
