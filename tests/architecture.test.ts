@@ -58,6 +58,11 @@ describe('imports', () => {
     expect(offences(contract, (_, target) => !/^(contract\/|typebox)/.test(target))).toEqual([])
   })
 
+  it('the importers import only themselves', () => {
+    const importers = production.filter(file => file.name.startsWith('importers/'))
+    expect(offences(importers, (_, target) => !target.startsWith('importers/'))).toEqual([])
+  })
+
   it('published packages import no server code, and the client bundles all that it needs', () => {
     const published = production.filter(file =>
       /^(client|openfeature-\w+|react|test-kit|ofrep-conformance)\//.test(file.name),

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
+import { createServer as createHttpServer } from 'node:http'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import type { Command } from 'commander'
@@ -188,6 +189,45 @@ describe('commands beside a running server', () => {
     await halyard('flags', 'create', 'untyped')
     const outdated = await halyard('types', '--out', out, '--check')
     expect([outdated.code, outdated.stderr]).toEqual([1, expect.stringContaining('is out of date')])
+  })
+
+  it('imports from another service, from a file or an address, and exports again', async () => {
+    const project = JSON.parse((await halyard('projects', 'create', 'Imported', '--json')).stdout).id
+    const on = { on: true, salt: 's', variations: [true, false], offVariation: 1, fallthrough: { variation: 0 } }
+    const clauses = [{ attribute: 'a', op: 'near', values: [1] }]
+    const data = JSON.stringify({ flags: { moved: on, odd: { ...on, rules: [{ clauses, variation: 0 }] } } })
+    const file = join(folder, 'launchdarkly.json')
+    writeFileSync(file, data)
+    const importFrom = (...args: string[]) =>
+      halyard('import-from', 'launchdarkly', '--project', String(project), ...args)
+    const dry = await importFrom('--file', file, '--dry-run')
+    expect([dry.code, dry.stdout]).toEqual([0, expect.stringContaining('1 exact, 0 approximate, 1 refused')])
+    expect(dry.stdout).toContain('The operator "near" is not known. (flags.odd.rules[0].clauses[0].op)')
+    expect((await halyard('flags', 'list', '--project', String(project), '--json')).stdout).toBe('[]\n')
+
+    const requests: (string | undefined)[] = []
+    const stub = createHttpServer((request, response) => {
+      requests.push(request.headers.authorization)
+      response.end(data)
+    })
+    await new Promise<void>(resolve => stub.listen(0, '127.0.0.1', resolve))
+    const { port } = stub.address() as AddressInfo
+    const address = ['--url', `http://127.0.0.1:${port}/flags`, '--token-env', 'LD_TOKEN']
+    const settings = { ...environment, HALYARD_URL: server.url, LD_TOKEN: 'api-123' }
+    const args = ['import-from', 'launchdarkly', '--project', String(project), ...address]
+    const refused = await run(args, settings)
+    expect([refused.code, requests]).toEqual([1, []])
+    const imported = await run(args, { ...settings, HALYARD_TRUSTED_ORIGINS: `http://127.0.0.1:${port}` })
+    stub.close()
+    expect([imported.code, imported.stdout, requests]).toEqual([0, expect.stringContaining('1 created'), ['api-123']])
+    expect(imported.stderr).toContain('Imported: 2 of 2')
+
+    const exported = await halyard('export-to', 'flagd', '--project', String(project))
+    expect(JSON.parse(exported.stdout).flags.moved).toMatchObject({ state: 'ENABLED', defaultVariant: 'off' })
+    writeFileSync(file, '{"flags": ')
+    const broken = await importFrom('--file', file)
+    expect([broken.code, broken.stderr]).toEqual([1, expect.stringContaining('line 1, column')])
+    expect((await importFrom()).code).toBe(2)
   })
 
   it('lists and creates projects, with a key', async () => {

@@ -1,5 +1,5 @@
 import { allRoutes, propertyOperators, type Route, sdkRoutes } from '@halyard/contract'
-import { operators } from '@halyard/engine'
+import { operators, strictOperators } from '@halyard/engine'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../packages/server/src/http/api-docs/openapi.ts'
@@ -67,7 +67,7 @@ describe('the OpenAPI document', () => {
     expect(document.components.schemas.FeatureFlag).toMatchObject({
       properties: { filters: { $ref: '#/components/schemas/Filters' } },
     })
-    expect([...propertyOperators]).toEqual([...operators])
+    expect([...propertyOperators]).toEqual([...operators, ...strictOperators])
   })
 
   it('has an example for every body and response, valid against its schema', () => {

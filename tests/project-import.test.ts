@@ -189,6 +189,7 @@ describe.each(directions.flatMap(([from, to]) => seeds.map(seed => [from, to, se
 
 /** Tables that do not belong to projects. */
 const ofTheInstallation = new Set([
+  'sign_ins',
   'environment_sets',
   'environments',
   'api_keys',

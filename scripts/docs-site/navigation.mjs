@@ -68,6 +68,20 @@ const sections = [
       'operate/troubleshooting',
     ],
   },
+  {
+    title: 'Migrate',
+    pages: [
+      'launchdarkly',
+      'posthog',
+      'unleash',
+      'growthbook',
+      'flagsmith',
+      'flagd',
+      'go-feature-flag',
+      'flipt',
+      'configcat',
+    ].map(name => `migrate/${name}`),
+  },
   { title: 'Compatibility', pages: ['compatibility/posthog', 'compatibility/migrate-from-posthog'] },
   { title: 'Internals', pages: ['ARCHITECTURE', 'internals/reliability', 'reference/performance'] },
 ]

@@ -23,7 +23,7 @@ describe('cohorts', { timeout: 120_000 }, () => {
     await page.getByRole('button', { name: 'Add filter' }).click()
     await page.getByRole('combobox', { name: 'Property', exact: true }).fill('plan')
     await page.getByRole('combobox', { name: 'Operator' }).selectOption('icontains')
-    await page.getByRole('textbox', { name: 'Value', exact: true }).fill('pro')
+    await page.getByRole('combobox', { name: 'Value', exact: true }).fill('pro')
     await expectSound(page)
     await page.getByRole('button', { name: 'New cohort' }).click()
     await page.getByRole('heading', { name: 'Paying', level: 1 }).waitFor()

@@ -26,7 +26,7 @@ describe('the flag editor', { timeout: 120_000 }, () => {
     await expectFocus(property)
     await property.fill('email')
     await page.getByRole('combobox', { name: 'Operator' }).selectOption('ends_with')
-    await page.getByRole('textbox', { name: 'Value', exact: true }).fill('@example.com')
+    await page.getByRole('combobox', { name: 'Value', exact: true }).fill('@example.com')
 
     const preview = page.getByRole('region', { name: 'Try it' })
     await preview.getByText('No condition matched').waitFor()

@@ -46,6 +46,7 @@ beforeAll(async () => {
     history: { path: tab('history'), shows: 'created' },
     ownership: { path: tab('details'), shows: 'No comments yet' },
     playground: { path: `${project}/playground`, shows: 'What-if properties' },
+    import: { path: `${project}/import`, shows: 'Drop the exported file here' },
     health: { path: `${project}/health`, shows: 'No owner 1' },
     projects: { path: tab('copies'), shows: 'Review and copy' },
     code: { path: tab('code'), shows: 'npm install posthog-node' },

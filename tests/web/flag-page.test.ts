@@ -112,3 +112,30 @@ describe('a project', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 })
+
+describe('flags of another service', { timeout: 120_000 }, () => {
+  it('are reviewed, imported and linked', async () => {
+    const on = { on: true, salt: 's', variations: [true, false], offVariation: 1, fallthrough: { variation: 0 } }
+    const clauses = [{ attribute: 'city', op: 'near', values: ['Bern'] }]
+    const document = { flags: { moved: on, odd: { ...on, rules: [{ clauses, variation: 0 }] } } }
+    const page = await visit.signedIn(inProject('/import'))
+    const file = {
+      name: 'launchdarkly.json',
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(document)),
+    }
+    await page.locator('input[type=file]').setInputFiles(file)
+    await page.getByText('launchdarkly.json').waitFor()
+    await page.getByRole('button', { name: 'Review import' }).click()
+    const table = page.getByRole('table', { name: 'Flags and segments of the file' })
+    await table.getByText('The operator "near" is not known.').waitFor()
+    await expectSound(page)
+    await page.getByLabel('Show').selectOption('refused')
+    await table.getByText('moved').waitFor({ state: 'hidden' })
+    await page.getByLabel('Show').selectOption('')
+    await page.getByRole('button', { name: 'Import', exact: true }).click()
+    await page.getByText('1 created, 0 updated.').waitFor()
+    await table.getByRole('link', { name: 'moved' }).click()
+    await page.getByRole('heading', { name: 'moved' }).waitFor()
+  })
+})

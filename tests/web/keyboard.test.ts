@@ -215,14 +215,14 @@ describe('by keyboard alone', { timeout: 300_000 }, () => {
     await expectFieldError(schedules.getByLabel('Time'), 'Choose a time in the future')
 
     const rollback = page.getByRole('group', { name: 'Automatic rollback' })
-    await type(rollback.getByRole('textbox', { name: 'Event' }), '$exception')
+    await type(rollback.getByRole('combobox', { name: 'Event' }), '$exception')
     await choose(rollback.getByRole('combobox', { name: 'Measure' }), 'ratio to event')
     await press(rollback.getByRole('button', { name: 'Add event filter' }))
     await expectFocus(rollback.getByRole('combobox', { name: 'Property' }))
     await page.keyboard.type('type')
     await press(rollback.getByRole('button', { name: 'Add condition' }))
     // The missing field gets the focus.
-    await expectFocus(rollback.getByRole('textbox', { name: 'Ratio to event' }))
+    await expectFocus(rollback.getByRole('combobox', { name: 'Ratio to event' }))
     await page.keyboard.type('$pageview')
     await page.keyboard.press('Enter')
     const filtered = rollback.getByLabel('Value', { exact: true })

@@ -1,6 +1,7 @@
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
+import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
 import { definitionRoutes } from './events/definitions.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
@@ -59,6 +60,13 @@ export {
   type PromotionPlan,
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
+export {
+  type ImportItem,
+  type ImportPlan,
+  importItemsMax,
+  importSourceNames,
+  importTargetsMax,
+} from './change-control/imports.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
 export {
   type EventDefinition,
@@ -183,6 +191,7 @@ export const routes = {
   groups: groupRoutes,
   manifest: manifestRoutes,
   payloadSchemas: payloadSchemaRoutes,
+  imports: importRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,

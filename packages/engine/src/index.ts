@@ -16,7 +16,7 @@ export type {
   Subject,
 } from './definition/definition.ts'
 export type { Issue, IssueCode } from './definition/issue.ts'
-export { type Operator, operators } from './definition/operator.ts'
+export { type Operator, operators, strictOperators } from './definition/operator.ts'
 export { personCreatedAt } from './definition/parse-property.ts'
 export { usesCohorts, usesFlags, usesOf } from './definition/references.ts'
 export { hasPayloadValue, parsePayload, type ReturnType, returnTypeOf, typeOfValue } from './definition/return-type.ts'

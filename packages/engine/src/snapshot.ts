@@ -97,6 +97,12 @@ export class Snapshot {
     return this.#project.index.ofKey(key)
   }
 
+  /** Whether PostHog SDKs must ask the server, because of the flag itself, its cohorts or its dependencies. */
+  isLeftToServer(key: string): boolean {
+    const index = this.#project.index.ofKey(key)
+    return index !== undefined && this.#project.leftToServer.has(index)
+  }
+
   /** The issues of invalid flags, by flag id. */
   get issues(): ReadonlyMap<number, readonly Issue[]> {
     this.#issues ??= this.#allIssues()

@@ -42,6 +42,7 @@ import { createLoginThrottle } from './features/identity/sign-in/login-throttle.
 import type { Passwords } from './features/identity/sign-in/password.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
+import { serveImports } from './features/imports/import-routes.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './features/persons/person-routes.ts'
 import { servePluginConfigs } from './features/plugins/configs/plugin-config-routes.ts'
@@ -159,6 +160,7 @@ export function createApp({
   serveManifest(serve, { ...serving, writes, now })
   serveFlagIntents(serve, { writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
+  serveImports(serve, { database, writes, onCohortWork, now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
   serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })

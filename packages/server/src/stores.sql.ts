@@ -25,6 +25,7 @@ import { sqlFreezeStore } from './features/freezes/freeze-store.sql.ts'
 import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
 import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
 import { sqlSignInStore } from './features/identity/sign-in/sign-in-store.sql.ts'
+import { sqlImportStore } from './features/imports/import-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './features/persons/group-store.sql.ts'
 import { sqlPersonStore } from './features/persons/person-store.sql.ts'
@@ -97,6 +98,7 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   freezes: ({ db }) => sqlFreezeStore(db),
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
+  imports: ({ db }) => sqlImportStore(db),
   instance: ({ db }) => sqlInstanceStore(db),
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),

@@ -20,6 +20,7 @@ import type { FreezeStore } from './features/freezes/freeze-store.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
 import type { SignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.ts'
 import type { SignInStore } from './features/identity/sign-in/sign-in-store.ts'
+import type { ImportStore } from './features/imports/import-store.ts'
 import type { OrganizationStore } from './features/organizations/organization-store.ts'
 import type { GroupStore } from './features/persons/group-store.ts'
 import type { PersonStore } from './features/persons/person-store.ts'
@@ -59,6 +60,7 @@ export interface Stores {
   readonly freezes: FreezeStore
   readonly groups: GroupStore
   readonly identity: IdentityStore
+  readonly imports: ImportStore
   readonly instance: InstanceStore
   readonly leases: LeaseStore
   readonly metrics: MetricStore

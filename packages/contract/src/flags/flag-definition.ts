@@ -39,6 +39,30 @@ export const propertyOperators = [
   'semver_tilde',
   'semver_caret',
   'semver_wildcard',
+  'text_equals',
+  'text_contains',
+  'text_starts_with',
+  'text_ends_with',
+  'text_matches',
+  'number_eq',
+  'number_gt',
+  'number_gte',
+  'number_lt',
+  'number_lte',
+  'number_modulo',
+  'version_eq',
+  'version_gt',
+  'version_gte',
+  'version_lt',
+  'version_lte',
+  'date_or_now_after',
+  'date_or_now_before',
+  'json_one_of',
+  'list_contains_any',
+  'list_contains_all',
+  'list_length',
+  'type_is',
+  'ip_in_cidr',
 ] as const
 
 /** Aliases, and the operators of cohort and flag filters. */
@@ -89,7 +113,28 @@ export const PropertyFilter = Type.Object(
     ),
     group_type_index: groupTypeIndex('Index of the group type, for `type: group`.'),
     negation: Type.Optional(
-      Nullable(Type.Boolean({ description: 'Whether to invert the result.', examples: [false] })),
+      Nullable(
+        Type.Boolean({
+          description: 'In cohorts: whether to invert the result. No effect in flags.',
+          examples: [false],
+        }),
+      ),
+    ),
+    inverted: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'In flags: whether the filter matches exactly those that it would not match otherwise.',
+          examples: [false],
+        }),
+      ),
+    ),
+    ignore_case: Type.Optional(
+      Nullable(
+        Type.Boolean({
+          description: 'Whether `text_…` and `list_contains_…` ignore case; `false` by default.',
+          examples: [false],
+        }),
+      ),
     ),
   },
   { title: 'PropertyFilter', description: 'Compares one property of a person or group, a cohort or another flag.' },
@@ -118,6 +163,13 @@ export const Bucketing = Type.Object(
         }),
       ),
     ),
+    identifier_prefix: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        description: 'What is hashed directly before the identifier, such as the key of the environment in Flagsmith.',
+        examples: [''],
+      }),
+    ),
     encoding: Type.Optional(
       Type.String({
         enum: ['utf-8', 'utf-16', 'latin-1'],
@@ -134,7 +186,17 @@ const Split = Type.Object(
     variants: Type.Array(
       Type.Object(
         {
-          variant: Type.String({ description: 'Key of a variant of the flag.', examples: ['control'] }),
+          variant: Type.Optional(
+            Nullable(Type.String({ description: 'Key of a variant of the flag.', examples: ['control'] })),
+          ),
+          value: Type.Optional(
+            Nullable(
+              Type.Boolean({
+                description: 'Value of the flag instead of a variant: `true` for on, `false` for off.',
+                examples: [null],
+              }),
+            ),
+          ),
           weight: Type.Optional(
             Type.Number({ minimum: 0, description: 'In proportion to the other weights.', examples: [50] }),
           ),
@@ -177,6 +239,14 @@ export const Condition = Type.Object(
     variant: Type.Optional(
       Nullable(
         Type.String({ description: 'Key of the variant that everyone in this condition gets.', examples: [null] }),
+      ),
+    ),
+    value: Type.Optional(
+      Nullable(
+        Type.Literal(false, {
+          description: 'With `false`, the flag is off for the people in this condition.',
+          examples: [null],
+        }),
       ),
     ),
     aggregation_group_type_index: groupTypeIndex('Buckets this condition by another entity than the flag.'),

@@ -38,6 +38,7 @@ export function checkCohort(cohort: CohortDefinition, definitions: Definitions, 
   if (hasTooManyPatterns(leaves, report)) return issues
   for (const leaf of leaves) {
     if (leaf.kind === 'value') checkValue(leaf, matching, report)
+    if (leaf.inverted) report('invalid_value', `${leaf.path}.inverted`, 'Use `negation: true` within a cohort.')
     if (leaf.kind === 'cohort' && leaf.excluded) {
       report('wrong_operator', `${leaf.path}.operator`, 'Use `negation: true` to exclude a cohort within a cohort.')
     }
@@ -65,11 +66,13 @@ function isTooLarge(filters: unknown, report: Report): boolean {
   return true
 }
 
+const patternOperators: ReadonlySet<unknown> = new Set(['regex', 'not_regex', 'text_matches'])
+
 /** Compiling takes time in proportion to the size of all patterns, also when a snapshot is loaded. */
 function hasTooManyPatterns(properties: readonly ParsedProperty[], report: Report): boolean {
   let size = 0
   for (const property of properties) {
-    if (property.kind !== 'value' || (property.operator !== 'regex' && property.operator !== 'not_regex')) continue
+    if (property.kind !== 'value' || !patternOperators.has(property.operator)) continue
     const pattern = toText(property.value)
     if (pattern.length <= patternLengthMax) size += Math.min(estimateProgramSize(pattern), programSizeMax)
   }

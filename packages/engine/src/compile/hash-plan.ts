@@ -1,7 +1,8 @@
+import { NO_VARIANT } from '../evaluate/outcome.ts'
 import { HashBatch } from '../hash/hash-batch.ts'
 import { ROLLOUT_SALT, type Salt, VARIANT_SALT } from '../hash/message.ts'
 import type { CompiledFlag } from './compiler.ts'
-import { FULL_ROLLOUT, NO_VARIANT, type Plan, type PlannedCondition } from './plan.ts'
+import { FULL_ROLLOUT, type Plan, type PlannedCondition } from './plan.ts'
 
 /** The hashes of one entity's identifier with one salt that the flags of a project may need. */
 export interface PlannedHashes {

@@ -1,8 +1,9 @@
 import type { FlagDefinition } from '../definition/definition.ts'
 import type { Report } from '../definition/issue.ts'
-import type { ParsedBucketing } from '../definition/parse-bucketing.ts'
+import type { ParsedBucketing, SplitPart } from '../definition/parse-bucketing.ts'
 import type { ParsedCondition, ParsedFilters } from '../definition/parse-filters.ts'
 import type { ParsedProperty } from '../definition/parse-property.ts'
+import { NO_VARIANT, OFF_VARIANT } from '../evaluate/outcome.ts'
 import { PERSON } from '../evaluate/run.ts'
 import { flagPrefix } from '../hash/bucket.ts'
 import type { PackedPrefix } from '../hash/message.ts'
@@ -29,7 +30,7 @@ export interface Plan {
   readonly continuity: boolean
   /** It is hashed with the entity's own identifier, not with a device id or an earlier id of the person. */
   readonly hasOwnIdentifier: boolean
-  /** PostHog SDKs cannot evaluate it: it has its own bucketing or splits. */
+  /** PostHog SDKs cannot evaluate it: it has its own bucketing or splits, or filters that they do not know. */
   readonly isServerOnly: boolean
 }
 
@@ -37,7 +38,7 @@ export interface PlannedCondition {
   readonly predicates: readonly number[]
   /** The rollout as a fraction, from 0 to 1. `FULL_ROLLOUT` needs no hash. */
   readonly rollout: number
-  /** The index of the variant override, or `NO_VARIANT`. */
+  /** The index of the variant override, `NO_VARIANT` or `OFF_VARIANT`. */
   readonly override: number
   readonly entity: number
   /** Null for PostHog's bucketing. */
@@ -56,11 +57,12 @@ export interface PlannedBucketing extends Pick<HashInput, 'seed' | 'encoding'> {
   readonly algorithm: BucketingAlgorithm
   /** The property that is hashed; null for the identifier of the flag. */
   readonly by: string | null
+  readonly identifierPrefix: string
 }
 
 export interface PlannedSplit {
   readonly bucketing: PlannedBucketing
-  /** Indexes of variants. */
+  /** Indexes of variants, `NO_VARIANT` for on, `OFF_VARIANT` for off, or `OUTSIDE`. */
   readonly variants: readonly number[]
   readonly weights: readonly number[]
   /** Null when the weights decide. */
@@ -75,7 +77,8 @@ export interface VariantSpan {
 
 /** A group type that does not exist in the project. */
 export const NO_ENTITY = -1
-export const NO_VARIANT = -1
+/** Instead of the index of a variant: no part of the split includes the subject. */
+export const OUTSIDE = -3
 export const FULL_ROLLOUT = Number.POSITIVE_INFINITY
 
 /**
@@ -142,9 +145,14 @@ export function planFlag(definition: FlagDefinition, filters: ParsedFilters, opt
     byDevice,
     continuity,
     hasOwnIdentifier: entity !== NO_ENTITY && (entity !== PERSON || !(byDevice || continuity)),
-    isServerOnly: [...conditions, superCondition].some(condition => condition !== null && condition.custom !== null),
+    isServerOnly: [...conditions, superCondition].some(
+      condition => condition !== null && isServerOnly(condition, options.pool),
+    ),
   }
 }
+
+const isServerOnly = ({ custom, override, predicates }: PlannedCondition, pool: PredicatePool): boolean =>
+  custom !== null || override === OFF_VARIANT || predicates.some(id => pool.serverOnly.has(id))
 
 function valueKeys(condition: ParsedCondition | null): string[] {
   return (condition?.properties ?? []).flatMap(property => (property.kind === 'value' ? [property.key] : []))
@@ -162,7 +170,7 @@ function planCondition(
   return {
     predicates: condition.properties.map(property => planProperty(property, entity, options)),
     rollout: percentage === null || percentage >= 100 ? FULL_ROLLOUT : percentage / 100,
-    override: filters.variants.findIndex(variant => variant.key === condition.variant),
+    override: condition.isOff ? OFF_VARIANT : filters.variants.findIndex(variant => variant.key === condition.variant),
     entity,
     custom: planBucketing(condition, key, filters),
   }
@@ -172,25 +180,39 @@ function planBucketing(condition: ParsedCondition, flagKey: string, filters: Par
   const { percentage, split } = condition
   const bucketing = condition.bucketing ?? filters.bucketing
   if (bucketing === null && split === null) return null
-  const native: ParsedBucketing = { algorithm: 'posthog', seed: flagKey, by: null, encoding: 'utf-8' }
+  const native: ParsedBucketing = {
+    algorithm: 'posthog',
+    seed: flagKey,
+    by: null,
+    identifierPrefix: '',
+    encoding: 'utf-8',
+  }
   const planned = ({ algorithm, ...rest }: ParsedBucketing) => ({ ...rest, algorithm: bucketingAlgorithms[algorithm] })
   return {
     rollout: percentage === null ? null : planned(bucketing ?? native),
     percentage,
     split: split && {
       bucketing: planned(split.bucketing ?? bucketing ?? native),
-      variants: split.parts.map(part => filters.variants.findIndex(({ key }) => key === part.variant)),
+      variants: split.parts.map(part => partIndex(part, filters)),
       weights: split.parts.map(({ weight }) => weight),
       ranges: split.parts[0]!.range === null ? null : split.parts.map(({ range }) => range!),
     },
   }
 }
 
+function partIndex({ variant }: SplitPart, filters: ParsedFilters): number {
+  if (typeof variant === 'boolean') return variant ? NO_VARIANT : OFF_VARIANT
+  const index = filters.variants.findIndex(({ key }) => key === variant)
+  return index === -1 ? OUTSIDE : index
+}
+
+/** A filter that cannot be evaluated matches no one, also when it is inverted. */
 function planProperty(property: ParsedProperty, entity: number, { pool, report }: PlanOptions): number {
   const id = pool.idOf(property, entity)
   const valueIssue = pool.valueIssues.get(id)
   if (valueIssue !== undefined) report(valueIssue.code, `${property.path}.value`, valueIssue.message)
-  return id
+  const isInverted = property.inverted && valueIssue === undefined && pool.reads[id]!.kind !== 'nothing'
+  return isInverted ? pool.inverseOf(id) : id
 }
 
 /**

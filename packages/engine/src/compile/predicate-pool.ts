@@ -1,5 +1,5 @@
 import type { CohortDefinition, EngineOptions } from '../definition/definition.ts'
-import { acceptsNull, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
+import { acceptsNull, isStrict, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
 import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
 import { ResultCache } from '../evaluate/result-cache.ts'
@@ -65,6 +65,8 @@ export class PredicatePool {
   readonly valueIssues = new Map<number, ValueIssue>()
   /** By predicate about another flag: whether one of its values is the expected one. */
   readonly expected = new Map<number, (value: boolean | string) => boolean>()
+  /** The predicates that PostHog SDKs cannot evaluate, cohorts with such filters included. */
+  readonly serverOnly = new Set<number>()
   /** Whether any filter refers to another flag. */
   hasReferences = false
   /** Whether any filter always fails. */
@@ -118,18 +120,22 @@ export class PredicatePool {
    */
   #idOfValue(property: ValueProperty, entity: number): number {
     const named = property.group === null ? PERSON : (this.#options.entityOf(property.group) ?? entity)
-    const { key, operator, value } = property
+    const { key, operator, value, ignoresCase } = property
     if (operator === undefined) return this.#constant(UNKNOWN_FALSE)
-    const name = `value ${entity} ${named} ${operator} ${key.length} ${key} ${nameOf(value)}`
+    const mode = ignoresCase ? `${operator}:i` : operator
+    const name = `value ${entity} ${named} ${mode} ${key.length} ${key} ${nameOf(value)}`
     const id = this.#intern(name, () => {
-      const { test, valueIssue, regexSize } = compileTest(operator, value, this.#options)
+      const { test, valueIssue, regexSize } = compileTest(operator, value, { ...this.#options, ignoresCase })
       this.regexSizes[this.predicates.length] = regexSize ?? 0
       if (valueIssue !== undefined) this.valueIssues.set(this.predicates.length, valueIssue)
       return {
-        predicate: valuePredicate(key, operator, test, entity, named),
+        predicate: isStrict(operator)
+          ? strictPredicate(key, test, entity, named)
+          : valuePredicate(key, operator, test, entity, named),
         reads: { kind: 'property', entity, fallback: named, key },
       }
     })
+    if (isStrict(operator)) this.serverOnly.add(id)
     if (isDirectRead(entity, key) && !readsClock(operator)) this.#cache(id, key)
     return id
   }
@@ -157,10 +163,26 @@ export class PredicatePool {
 
   #idOfCohort({ id, excluded }: CohortProperty, entity: number): number {
     const member = this.#idOfMembership(id, entity)
-    if (!excluded) return member
-    return this.#intern(`not ${member}`, () => ({
-      predicate: run => negate(run.decide(member)),
-      reads: { kind: 'cohort', predicates: [member] },
+    return excluded ? this.#complementOf(member) : member
+  }
+
+  #complementOf(id: number): number {
+    const complement = this.#negationOf('not', id)
+    if (this.serverOnly.has(id)) this.serverOnly.add(complement)
+    return complement
+  }
+
+  /** PostHog SDKs know `not_in` but not `inverted`, so it has a predicate of its own. */
+  inverseOf(id: number): number {
+    const inverse = this.#negationOf('inverse', id)
+    this.serverOnly.add(inverse)
+    return inverse
+  }
+
+  #negationOf(kind: string, id: number): number {
+    return this.#intern(`${kind} ${id}`, () => ({
+      predicate: run => negate(run.decide(id)),
+      reads: { kind: 'cohort', predicates: [id] },
     }))
   }
 
@@ -176,7 +198,12 @@ export class PredicatePool {
     this.#openCohorts.push(id)
     const made = this.#membership(cohort, entity)
     this.#openCohorts.pop()
-    return this.#intern(name, () => made)
+    const membership = this.#intern(name, () => made)
+    const { reads } = made
+    if (reads.kind === 'cohort' && reads.predicates.some(used => this.serverOnly.has(used))) {
+      this.serverOnly.add(membership)
+    }
+    return membership
   }
 
   #membership(cohort: CohortDefinition, entity: number): { predicate: Predicate; reads: Reads } {
@@ -239,6 +266,11 @@ function valuePredicate(key: string, operator: Operator, test: Test, entity: num
     const seen = run.entityProperties[PERSON]![key]
     return seen === undefined || seen === null ? decideFound(run) : test(seen, run)
   }
+}
+
+/** The tests of strict operators also read missing values. */
+function strictPredicate(key: string, test: Test, entity: number, fallback: number): Predicate {
+  return run => test(run.property(run.hasProperty(entity, key) ? entity : fallback, key), run)
 }
 
 function staticMembership(run: Run, id: number): Ternary {

@@ -17,6 +17,7 @@ export class Project {
   readonly predicateCount: number
   readonly hasDependencies: boolean
   #hashes: readonly PlannedHashes[] | undefined
+  #leftToServer: ReadonlySet<number> | undefined
 
   constructor(compiler: Compiler, flags: readonly CompiledFlag[], index: FlagIndex, flagOrder: FlagOrder) {
     this.compiler = compiler
@@ -33,6 +34,23 @@ export class Project {
     this.#hashes ??= planHashes(this.flags)
     return this.#hashes
   }
+
+  /** The positions of the flags that PostHog SDKs cannot evaluate, and of those that depend on them. */
+  get leftToServer(): ReadonlySet<number> {
+    this.#leftToServer ??= leftToServerOf(this.flags, this.flagOrder)
+    return this.#leftToServer
+  }
+}
+
+/** Dependencies come first in the order, so that one pass finds all dependents. */
+function leftToServerOf(flags: readonly CompiledFlag[], { order, dependencies }: FlagOrder): Set<number> {
+  const found = new Set<number>()
+  for (let place = 0; place < flags.length; place++) {
+    const position = order === undefined ? place : order[place]!
+    const isServerOnly = flags[position]!.plan?.isServerOnly === true
+    if (isServerOnly || dependencies.get(position)?.some(other => found.has(other))) found.add(position)
+  }
+  return found
 }
 
 /** Finds flags by key or id. Lazy: most snapshots in a series of changes are never queried. */

@@ -16,7 +16,8 @@ function checkCondition(condition: ParsedCondition, filters: ParsedFilters, repo
   const { variant, split } = condition
   if (variant !== null) checkVariantKey(variant, `${condition.path}.variant`, filters, report)
   for (const [index, part] of (split?.parts ?? []).entries()) {
-    checkVariantKey(part.variant, `${split!.path}.variants[${index}].variant`, filters, report)
+    if (typeof part.variant === 'string')
+      checkVariantKey(part.variant, `${split!.path}.variants[${index}].variant`, filters, report)
   }
 }
 

@@ -35,9 +35,46 @@ export const operators = [
   'semver_wildcard',
 ] as const
 
-export type Operator = (typeof operators)[number]
+/**
+ * Operators that PostHog does not have. They do not convert between types beyond what their name says, case matters, and
+ * a missing or unfit value never matches, so that `inverted` is their exact complement.
+ */
+export const strictOperators = [
+  'text_equals',
+  'text_contains',
+  'text_starts_with',
+  'text_ends_with',
+  'text_matches',
+  'number_eq',
+  'number_gt',
+  'number_gte',
+  'number_lt',
+  'number_lte',
+  'number_modulo',
+  'version_eq',
+  'version_gt',
+  'version_gte',
+  'version_lt',
+  'version_lte',
+  'date_or_now_after',
+  'date_or_now_before',
+  'json_one_of',
+  'list_contains_any',
+  'list_contains_all',
+  'list_length',
+  'type_is',
+  'ip_in_cidr',
+] as const
 
-const names: ReadonlySet<string> = new Set(operators)
+export type StrictOperator = (typeof strictOperators)[number]
+
+export type Operator = (typeof operators)[number] | StrictOperator
+
+const strict: ReadonlySet<string> = new Set(strictOperators)
+
+export const isStrict = (operator: string): operator is StrictOperator => strict.has(operator)
+
+const names: ReadonlySet<string> = new Set([...operators, ...strictOperators])
 
 const aliases: ReadonlyMap<string, Operator> = new Map([
   ['min', 'gte'],
@@ -51,7 +88,13 @@ export function parseOperator(value: unknown): Operator | undefined {
   return names.has(value) ? (value as Operator) : aliases.get(value)
 }
 
-const dated: ReadonlySet<Operator> = new Set<Operator>(['is_date_exact', 'is_date_before', 'is_date_after'])
+const dated: ReadonlySet<Operator> = new Set<Operator>([
+  'is_date_exact',
+  'is_date_before',
+  'is_date_after',
+  'date_or_now_after',
+  'date_or_now_before',
+])
 
 /** Whether the result depends on the current time. */
 export const readsClock = (operator: Operator): boolean => dated.has(operator)
@@ -91,3 +134,16 @@ const readsNull: ReadonlySet<Operator> = new Set<Operator>([
 export function acceptsNull(operator: Operator): boolean {
   return readsNull.has(operator)
 }
+
+const foldsCase: ReadonlySet<Operator> = new Set<Operator>([
+  'text_equals',
+  'text_contains',
+  'text_starts_with',
+  'text_ends_with',
+  'text_matches',
+  'list_contains_any',
+  'list_contains_all',
+])
+
+/** Whether `ignore_case` can be used with the operator. */
+export const hasIgnoreCase = (operator: Operator): boolean => foldsCase.has(operator)

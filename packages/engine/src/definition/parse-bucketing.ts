@@ -13,6 +13,8 @@ export interface ParsedBucketing {
   readonly seed: string
   /** The property that is hashed; null for the identifier of the flag. */
   readonly by: string | null
+  /** What the service puts directly before the identifier. */
+  readonly identifierPrefix: string
   readonly encoding: Encoding
 }
 
@@ -25,7 +27,8 @@ export interface ParsedSplit {
 }
 
 export interface SplitPart {
-  readonly variant: string
+  /** The key of a variant, or the value of the flag without one. */
+  readonly variant: string | boolean
   /** In proportion to the other weights; 0 when there is a range. */
   readonly weight: number
   /** Positions from 0 to 1, the end excluded. */
@@ -51,12 +54,17 @@ export function parseBucketing(value: unknown, path: string, report: Report): Pa
   if (by !== null && (typeof by !== 'string' || by === '')) {
     return reject(report, 'wrong_type', `${path}.by`, '`by` must be the name of a property.')
   }
+  const identifierPrefix = own(value, 'identifier_prefix') ?? ''
+  if (typeof identifierPrefix !== 'string' || identifierPrefix.length > seedLengthMax) {
+    const message = '`identifier_prefix` must be a string of at most 1,000 characters.'
+    return reject(report, 'wrong_type', `${path}.identifier_prefix`, message)
+  }
   const encoding = own(value, 'encoding') ?? 'utf-8'
   if (!encodings.includes(encoding as Encoding)) {
     const known = encodings.join(', ')
     return reject(report, 'invalid_value', `${path}.encoding`, `\`encoding\` must be one of ${known}.`)
   }
-  return { algorithm: algorithm as BucketingAlgorithmName, seed, by, encoding: encoding as Encoding }
+  return { algorithm: algorithm as BucketingAlgorithmName, seed, by, identifierPrefix, encoding: encoding as Encoding }
 }
 
 /** Null when absent, undefined when it is invalid. */
@@ -81,16 +89,26 @@ export function parseSplit(value: unknown, path: string, report: Report): Parsed
 
 function parsePart(value: unknown, path: string, report: Report): SplitPart | undefined {
   if (!isRecord(value)) return reject(report, 'wrong_type', path, 'A variant of a split must be an object.')
-  const variant = own(value, 'variant')
-  if (typeof variant !== 'string') {
+  const given = own(value, 'value') ?? null
+  const key = own(value, 'variant') ?? null
+  if (given !== null && (typeof given !== 'boolean' || key !== null)) {
+    return reject(report, 'invalid_value', `${path}.value`, '`value` must be true or false, without a `variant`.')
+  }
+  if (given === null && typeof key !== 'string') {
     return reject(report, 'wrong_type', `${path}.variant`, '`variant` must be the key of a variant.')
   }
+  const variant = (given ?? key) as string | boolean
   return own(value, 'range') === undefined
     ? parseWeight(value, variant, path, report)
     : parseRange(value, variant, path, report)
 }
 
-function parseWeight(value: JsonRecord, variant: string, path: string, report: Report): SplitPart | undefined {
+function parseWeight(
+  value: JsonRecord,
+  variant: string | boolean,
+  path: string,
+  report: Report,
+): SplitPart | undefined {
   const weight = own(value, 'weight')
   if (typeof weight !== 'number' || !(weight >= 0 && weight < 2 ** 31)) {
     return reject(report, 'out_of_range', `${path}.weight`, '`weight` must be a number of at least 0.')
@@ -98,7 +116,7 @@ function parseWeight(value: JsonRecord, variant: string, path: string, report: R
   return { variant, weight, range: null }
 }
 
-function parseRange(value: JsonRecord, variant: string, path: string, report: Report): SplitPart | undefined {
+function parseRange(value: JsonRecord, variant: string | boolean, path: string, report: Report): SplitPart | undefined {
   const range = own(value, 'range')
   const [from, to] = Array.isArray(range) && range.length === 2 ? (range as unknown[]) : []
   if (typeof from !== 'number' || typeof to !== 'number' || !(from >= 0 && from <= to && to <= 1)) {

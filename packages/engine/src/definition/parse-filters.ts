@@ -28,6 +28,8 @@ export interface ParsedCondition {
   /** Null means 100. */
   readonly percentage: number | null
   readonly variant: string | null
+  /** The flag is off for the people in this condition. */
+  readonly isOff: boolean
   /** A group type index as text, null for persons, or undefined to inherit from the flag. */
   readonly aggregation: string | null | undefined
   /** Null for that of the flag. */
@@ -123,7 +125,17 @@ function parseCondition(value: unknown, path: string, report: Report): ParsedCon
   const split = parseSplit(own(value, 'split'), `${path}.split`, report)
   if (properties === undefined || aggregation === false || bucketing === undefined || split === undefined)
     return undefined
-  return { path, properties, percentage, variant: variant === '' ? null : variant, aggregation, bucketing, split }
+  const isOff = parseOff(value, variant !== null || split !== null, path, report)
+  return { path, properties, percentage, variant: variant || null, isOff, aggregation, bucketing, split }
+}
+
+/** `value: false` makes a condition that turns the flag off. */
+function parseOff(condition: JsonRecord, hasVariant: boolean, path: string, report: Report): boolean {
+  const value = own(condition, 'value') ?? null
+  if (value === null) return false
+  if (value !== false) report('invalid_value', `${path}.value`, '`value` of a condition must be false or null.')
+  if (hasVariant) report('invalid_value', `${path}.value`, 'Use either `value` or `variant` and `split`.')
+  return value === false
 }
 
 function parseProperties(value: unknown, path: string, report: Report): ParsedProperty[] | undefined {

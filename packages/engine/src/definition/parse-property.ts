@@ -1,6 +1,6 @@
 import type { Report } from './issue.ts'
 import { isRecord, type JsonRecord, own } from './json.ts'
-import { type Operator, parseOperator } from './operator.ts'
+import { hasIgnoreCase, type Operator, parseOperator } from './operator.ts'
 
 /** One filter of a condition or of a cohort. */
 export type ParsedProperty = ValueProperty | CohortProperty | FlagProperty
@@ -15,6 +15,9 @@ export interface ValueProperty {
   /** The group type index whose property it is, as text; null for the person. */
   readonly group: string | null
   readonly negated: boolean
+  readonly inverted: boolean
+  /** Only for the strict operators on text and lists. */
+  readonly ignoresCase: boolean
 }
 
 export interface CohortProperty {
@@ -25,6 +28,7 @@ export interface CohortProperty {
   /** The operator `not_in`, which only flag conditions support. */
   readonly excluded: boolean
   readonly negated: boolean
+  readonly inverted: boolean
 }
 
 export interface FlagProperty {
@@ -34,6 +38,7 @@ export interface FlagProperty {
   readonly reference: string
   readonly expected: boolean | string | undefined
   readonly negated: boolean
+  readonly inverted: boolean
 }
 
 export function parseProperty(value: unknown, path: string, report: Report): ParsedProperty | undefined {
@@ -47,8 +52,15 @@ export function parseProperty(value: unknown, path: string, report: Report): Par
   return parseValueProperty(value, type, path, report)
 }
 
-function isNegated(value: JsonRecord): boolean {
-  return Boolean(own(value, 'negation'))
+/** `negation` applies within cohorts, where PostHog has it; `inverted` in conditions, where PostHog ignores `negation`. */
+function negationOf(value: JsonRecord, path: string, report: Report): { negated: boolean; inverted: boolean } {
+  return { negated: Boolean(own(value, 'negation')), inverted: parseSwitch(value, 'inverted', path, report) }
+}
+
+function parseSwitch(value: JsonRecord, key: string, path: string, report: Report): boolean {
+  const given = own(value, key) ?? false
+  if (typeof given !== 'boolean') report('wrong_type', `${path}.${key}`, `\`${key}\` must be true or false.`)
+  return given === true
 }
 
 const describedTypes: ReadonlySet<unknown> = new Set(['person', 'group', 'person_metadata'])
@@ -79,12 +91,27 @@ function parseValueProperty(
   const operator = parseOperator(own(value, 'operator'))
   if (operator === undefined) reportOperator(own(value, 'operator'), path, report)
   const group = type === 'group' ? parseGroup(own(value, 'group_type_index'), path, report) : null
-  const negated = isNegated(value)
   if (type === 'person_metadata' && key !== 'created_at') {
     report('invalid_value', `${path}.key`, '`key` must be created_at for the type person_metadata.')
   }
-  const name = type === 'person_metadata' && key === 'created_at' ? personCreatedAt : String(key)
-  return { kind: 'value', path, key: name, operator, value: own(value, 'value'), group, negated }
+  return {
+    kind: 'value',
+    path,
+    key: type === 'person_metadata' && key === 'created_at' ? personCreatedAt : String(key),
+    operator,
+    value: own(value, 'value'),
+    group,
+    ignoresCase: parseIgnoreCase(value, operator, path, report),
+    ...negationOf(value, path, report),
+  }
+}
+
+function parseIgnoreCase(value: JsonRecord, operator: Operator | undefined, path: string, report: Report): boolean {
+  const ignoresCase = parseSwitch(value, 'ignore_case', path, report)
+  if (ignoresCase && operator !== undefined && !hasIgnoreCase(operator)) {
+    report('invalid_value', `${path}.ignore_case`, `\`ignore_case\` cannot be used with ${operator}.`)
+  }
+  return ignoresCase
 }
 
 function reportOperator(operator: unknown, path: string, report: Report): void {
@@ -120,7 +147,7 @@ function parseCohortProperty(value: JsonRecord, path: string, report: Report): C
     path,
     id: isId ? String(id) : '',
     excluded: operator === 'not_in',
-    negated: isNegated(value),
+    ...negationOf(value, path, report),
   }
 }
 
@@ -134,5 +161,5 @@ function parseFlagProperty(value: JsonRecord, path: string, report: Report): Fla
   const expected = own(value, 'value')
   const fits = typeof expected === 'boolean' || typeof expected === 'string'
   if (!fits) report('invalid_value', `${path}.value`, '`value` must be true, false or the key of a variant.')
-  return { kind: 'flag', path, reference, expected: fits ? expected : undefined, negated: isNegated(value) }
+  return { kind: 'flag', path, reference, expected: fits ? expected : undefined, ...negationOf(value, path, report) }
 }

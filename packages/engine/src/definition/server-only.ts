@@ -1,8 +1,9 @@
 import { isRecord, own } from './json.ts'
+import { isStrict } from './operator.ts'
 
 /**
- * Whether PostHog SDKs cannot evaluate such filters: early access, other bucketing, splits, or metadata of persons. The server marks these
- * flags with experience continuity, for which every SDK asks the server.
+ * Whether PostHog SDKs cannot evaluate such filters: early access, other bucketing, splits, metadata of persons, or filters that only
+ * Halyard has. The server marks these flags with experience continuity, for which every SDK asks the server.
  */
 export function isServerOnly(filters: unknown): boolean {
   if (!isRecord(filters)) return false
@@ -12,17 +13,26 @@ export function isServerOnly(filters: unknown): boolean {
     own(filters, 'feature_enrollment') === true ||
     (Array.isArray(superGroups) && superGroups.length > 0) ||
     isPresent(own(filters, 'bucketing')) ||
-    (Array.isArray(groups) &&
-      groups.some(group => isRecord(group) && (hasCustomBucketing(group) || readsMetadata(group))))
+    (Array.isArray(groups) && groups.some(group => isRecord(group) && isOwnCondition(group)))
   )
 }
 
-const hasCustomBucketing = (group: Readonly<Record<string, unknown>>): boolean =>
-  isPresent(own(group, 'bucketing')) || isPresent(own(group, 'split'))
+const isOwnCondition = (group: Readonly<Record<string, unknown>>): boolean =>
+  isPresent(own(group, 'bucketing')) ||
+  isPresent(own(group, 'split')) ||
+  own(group, 'value') === false ||
+  listOf(own(group, 'properties')).some(isOwnFilter)
 
-function readsMetadata(group: Readonly<Record<string, unknown>>): boolean {
-  const properties = own(group, 'properties')
-  return Array.isArray(properties) && properties.some(one => isRecord(one) && own(one, 'type') === 'person_metadata')
+function isOwnFilter(property: unknown): boolean {
+  if (!isRecord(property)) return false
+  const operator = own(property, 'operator')
+  return (
+    own(property, 'inverted') === true ||
+    own(property, 'type') === 'person_metadata' ||
+    (typeof operator === 'string' && isStrict(operator))
+  )
 }
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 
 const isPresent = (value: unknown): boolean => value !== undefined && value !== null

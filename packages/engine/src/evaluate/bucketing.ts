@@ -1,10 +1,11 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
-import { FULL_ROLLOUT, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import { FULL_ROLLOUT, type Plan, type PlannedCondition } from '../compile/plan.ts'
 import { bucketOf, holdoutPrefix } from '../hash/bucket.ts'
 import { ROLLOUT_SALT, type Salt, VARIANT_SALT } from '../hash/message.ts'
 import { bucketOrZero } from './buckets.ts'
 import { isInCustomRollout, splitVariantOf } from './custom-bucketing.ts'
 import { identifierOf } from './identifier.ts'
+import { NO_VARIANT } from './outcome.ts'
 import type { Run } from './run.ts'
 
 export function isInRollout(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): boolean {
@@ -17,10 +18,11 @@ export function isInRollout(run: Run, flag: CompiledFlag, plan: Plan, condition:
 /** The position of the variant for a subject that matches the condition. */
 export function variantOf(run: Run, flag: CompiledFlag, plan: Plan, condition: PlannedCondition): number {
   const { variants } = plan
-  if (condition.override !== NO_VARIANT || variants.length === 0) return condition.override
+  if (condition.override !== NO_VARIANT) return condition.override
   if (condition.custom !== null && condition.custom.split !== null) {
     return splitVariantOf(run, flag, plan, condition, condition.custom.split)
   }
+  if (variants.length === 0) return NO_VARIANT
   const bucket = variantBucketOf(run, flag, plan, condition.entity)
   for (let variant = 0; variant < variants.length; variant++) {
     const { key, from, to } = variants[variant]!

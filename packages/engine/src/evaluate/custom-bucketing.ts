@@ -1,7 +1,7 @@
 import type { CompiledFlag } from '../compile/compiler.ts'
 import {
   type CustomBucketing,
-  NO_VARIANT,
+  OUTSIDE,
   type Plan,
   type PlannedBucketing,
   type PlannedCondition,
@@ -25,7 +25,7 @@ export function isInCustomRollout(
     const hash = hashOf(run, flag, plan, condition, rollout, 'rolloutHash')
     if (hash === undefined || !rollout.algorithm.includes(hash, percentage)) return false
   }
-  return split === null || splitVariantOf(run, flag, plan, condition, split) !== NO_VARIANT
+  return split === null || splitVariantOf(run, flag, plan, condition, split) !== OUTSIDE
 }
 
 export function splitVariantOf(
@@ -37,9 +37,9 @@ export function splitVariantOf(
 ): number {
   const { bucketing, ranges, variants, weights } = split
   const hash = hashOf(run, flag, plan, condition, bucketing, 'splitHash')
-  if (hash === undefined) return NO_VARIANT
+  if (hash === undefined) return OUTSIDE
   const chosen = ranges === null ? bucketing.algorithm.choose(hash, weights) : rangeAt(split, hash, ranges)
-  return chosen === -1 ? NO_VARIANT : variants[chosen]!
+  return chosen === -1 ? OUTSIDE : variants[chosen]!
 }
 
 function rangeAt({ bucketing }: PlannedSplit, hash: number, ranges: NonNullable<PlannedSplit['ranges']>): number {
@@ -56,11 +56,11 @@ export function hashOf(
   bucketing: PlannedBucketing,
   kind: 'rolloutHash' | 'splitHash',
 ): number | undefined {
-  const { algorithm, encoding, seed } = bucketing
+  const { algorithm, encoding, identifierPrefix, seed } = bucketing
   const identifier = hashIdentifierOf(run, flag, plan, condition, bucketing)
   if (identifier === undefined) return algorithm.withoutIdentifier === 'zero' ? 0 : undefined
   if (identifier === '' && algorithm.withoutIdentifier === 'excluded') return undefined
-  return algorithm[kind]({ seed, identifier, encoding })
+  return algorithm[kind]({ seed, identifier: identifierPrefix + identifier, encoding })
 }
 
 export function hashIdentifierOf(
@@ -76,8 +76,8 @@ export function hashIdentifierOf(
 /** A property can be megabytes long and a project can hash it for every flag, so longer values do not identify. */
 const identifierLengthMax = 1000
 
-/** Short strings and finite numbers identify; other values do not. */
+/** Short strings, booleans and finite numbers identify; other values do not. */
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'string') return value.length <= identifierLengthMax ? value : undefined
-  return typeof value === 'number' && Number.isFinite(value) ? toText(value) : undefined
+  return typeof value === 'boolean' || Number.isFinite(value) ? toText(value) : undefined
 }

@@ -16,6 +16,7 @@ export function newRun(project: Project): Run {
     flagCount: flags.length,
     groupTypes: compiler.usesGroups ? compiler.groupTypes : noGroupTypes,
     dependency: (run, reference) => dependencyIn(project, run, reference),
+    leftToServer: () => project.leftToServer,
   })
 }
 

@@ -33,14 +33,15 @@ function payloadValue(filters: unknown, { payload }: Outcome): unknown {
   return typeOfValue(value) === returnTypeOf(filters) ? value : undefined
 }
 
-function reasonOf(filters: unknown, { enabled, reason, variant }: Outcome): OpenFeatureReason {
+function reasonOf(filters: unknown, { reason, variant }: Outcome): OpenFeatureReason {
   if (reason.code === 'flag_disabled') return 'DISABLED'
   if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
   if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'
-  if (!enabled) return 'UNKNOWN'
+  if (reason.code !== 'condition_match') return 'UNKNOWN'
   const condition = conditionAt(filters, reason.conditionIndex)
   const isPartial = typeof condition.rollout_percentage === 'number' && condition.rollout_percentage < 100
-  if (isPartial || (variant !== null && condition.variant !== variant)) return 'SPLIT'
+  const hasSplit = condition.split !== undefined && condition.split !== null
+  if (isPartial || hasSplit || (variant !== null && condition.variant !== variant)) return 'SPLIT'
   return Array.isArray(condition.properties) && condition.properties.length > 0 ? 'TARGETING_MATCH' : 'STATIC'
 }
 

@@ -43,12 +43,15 @@ export const SUPER_ON = 5
 export const SUPER_OFF = 6
 export const firstCondition = 7
 
-/** The outcomes of a condition: no group, no match, out of rollout, match, match with each variant. */
+/** The outcomes of a condition: no group, no match, out of rollout, matches that are off, on, or have each variant. */
 export const SKIPPED = 0
 export const UNMATCHED = 1
 export const EXCLUDED = 2
-const MATCHED = 3
-const MATCHED_VARIANT = 4
+const MATCHED_VARIANT = 5
+
+/** Instead of the index of a variant: the flag is on, or off. */
+export const NO_VARIANT = -1
+export const OFF_VARIANT = -2
 
 /** How many outcomes each condition has. */
 export const conditionStride = (variantCount: number): number => variantCount + MATCHED_VARIANT
@@ -58,9 +61,9 @@ export function conditionOutcome(variantCount: number, condition: number): numbe
   return firstCondition + condition * conditionStride(variantCount)
 }
 
-/** The outcome of a match within its condition, for a variant index or -1. */
+/** The outcome of a match within its condition, for the index of a variant, `NO_VARIANT` or `OFF_VARIANT`. */
 export function matchedOutcome(variant: number): number {
-  return variant < 0 ? MATCHED : MATCHED_VARIANT + variant
+  return MATCHED_VARIANT + variant
 }
 
 const descriptions: Readonly<Record<ReasonCode, string>> = {
@@ -164,7 +167,8 @@ function makeTable({ conditions, holdout, payloads, variants }: ParsedFilters, m
   table[SUPER_OFF] = maker.off('super_condition_value', 0)
   for (let index = 0; index < conditions.length; index++) {
     table.push(maker.off('no_group_type', index), maker.off('no_condition_match', index))
-    table.push(maker.off('out_of_rollout_bound', index), maker.on(true, truePayload, 'condition_match', index))
+    table.push(maker.off('out_of_rollout_bound', index), maker.off('condition_match', index))
+    table.push(maker.on(true, truePayload, 'condition_match', index))
     for (const { key } of variants) {
       table.push(maker.on(key, payloads.get(key) ?? null, 'condition_match', index))
     }

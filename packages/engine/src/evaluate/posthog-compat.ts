@@ -24,18 +24,18 @@ export function posthogUncertainty(run: Run, flag: CompiledFlag): number {
 
 /** The index of an outcome, or a negative number when the SDK declines. */
 export function posthogOutcome(run: Run, flag: CompiledFlag, plan: Plan): number {
-  if (isLeftToServer(plan) || plan.entity === NO_ENTITY) return DECLINED
+  if (isLeftToServer(run, plan) || plan.entity === NO_ENTITY) return DECLINED
   if (!run.has(plan.entity)) return NO_GROUP
   if (plan.byDevice && plan.entity === PERSON && deviceIdOf(run) === undefined) return DECLINED
   return isHeldOut(run, flag, plan) ? HOLDOUT : posthogConditions(run, flag, plan)
 }
 
 /**
- * SDKs support neither early access nor other bucketing; such flags are served to them with experience continuity, which
- * they decline.
+ * SDKs support neither early access nor what only Halyard has. Such flags, and those that depend on the latter, are served
+ * to them with experience continuity, which they decline.
  */
-function isLeftToServer(plan: Plan): boolean {
-  return plan.continuity || plan.isServerOnly || plan.enrollmentKey !== null || plan.superCondition !== null
+function isLeftToServer(run: Run, plan: Plan): boolean {
+  return plan.continuity || plan.enrollmentKey !== null || plan.superCondition !== null || run.isLeftToServer
 }
 
 function posthogConditions(run: Run, flag: CompiledFlag, plan: Plan): number {

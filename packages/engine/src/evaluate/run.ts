@@ -48,6 +48,8 @@ export interface RunOptions {
   readonly groupTypes: readonly (string | undefined)[]
   /** The result of a flag that has been evaluated earlier in the run. */
   readonly dependency: (run: Run, reference: string) => Dependency | undefined
+  /** The positions of the flags that PostHog SDKs leave to the server. */
+  readonly leftToServer: () => ReadonlySet<number>
 }
 
 const noSubject: Subject = Object.freeze({ distinctId: '' })
@@ -193,6 +195,11 @@ export class Run {
 
   dependency(reference: string): Dependency | undefined {
     return this.#options.dependency(this, reference)
+  }
+
+  /** Whether PostHog SDKs leave the current flag to the server. */
+  get isLeftToServer(): boolean {
+    return this.#options.leftToServer().has(this.position)
   }
 
   /** A property of the person or a group, including the implicit `distinct_id` and `$group_key`. */

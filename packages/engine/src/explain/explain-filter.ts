@@ -29,9 +29,9 @@ export class FilterExplainer {
     return this.#trace(property, entity, false)
   }
 
-  /** `negation` applies within cohorts only. */
+  /** `negation` applies within cohorts only, `inverted` within conditions only. */
   #trace(property: ParsedProperty, entity: number, inCohort: boolean): FilterTrace {
-    const negated = inCohort && property.negated
+    const negated = inCohort ? property.negated : property.inverted
     switch (property.kind) {
       case 'value':
         return this.#value(property, entity, negated)

@@ -3,7 +3,6 @@ import {
   type CustomBucketing,
   FULL_ROLLOUT,
   NO_ENTITY,
-  NO_VARIANT,
   type Plan,
   type PlannedCondition,
   type PlannedSplit,
@@ -14,7 +13,7 @@ import { type ParsedCondition, type ParsedFilters, parseFilters } from '../defin
 import { holdoutBucketOf, isHeldOut, isInRollout, rolloutBucketOf, variantBucketOf } from '../evaluate/bucketing.ts'
 import { hashIdentifierOf, hashOf } from '../evaluate/custom-bucketing.ts'
 import { deviceIdOf, identifierOf } from '../evaluate/identifier.ts'
-import type { Outcome } from '../evaluate/outcome.ts'
+import { NO_VARIANT, OFF_VARIANT, type Outcome } from '../evaluate/outcome.ts'
 import { PERSON, type Run } from '../evaluate/run.ts'
 import { FilterExplainer } from './explain-filter.ts'
 import type { ConditionTrace, HoldoutTrace, IdentifierTrace, RolloutTrace, Trace, VariantTrace } from './trace.ts'
@@ -181,7 +180,7 @@ class Explanation {
       const start = from
       from += weights[index]! / total
       const [first, last] = ranges === null ? [start, from] : ranges[index]!
-      return { key: this.#plan.variants[variant]!.key, from: first, to: last }
+      return { key: this.#plan.variants[variant]?.key ?? String(variant !== OFF_VARIANT), from: first, to: last }
     })
     const bucket = hash === undefined ? null : bucketing.algorithm.position(hash)
     return { key: this.#outcome.variant, forced: false, bucket, spans }

@@ -32,8 +32,8 @@ describe('the reachable values of a flag', () => {
           }
         }
       }),
-      // The examples hold a cohort that cannot be evaluated, and an early exit.
-      { numRuns: 60, examples: [[81428130], [1262343201]] },
+      // The examples hold a cohort that cannot be evaluated, and early exits.
+      { numRuns: 60, examples: [[81428130], [1262343201], [1406997]] },
     )
   })
 

@@ -1,6 +1,6 @@
-import { FULL_ROLLOUT, NO_VARIANT, type Plan, type PlannedCondition } from '../compile/plan.ts'
+import { FULL_ROLLOUT, type Plan, type PlannedCondition } from '../compile/plan.ts'
 import type { Project } from '../compile/project.ts'
-import { HOLDOUT } from '../evaluate/outcome.ts'
+import { HOLDOUT, NO_VARIANT, OFF_VARIANT } from '../evaluate/outcome.ts'
 import { PERSON } from '../evaluate/run.ts'
 
 export type FlagValue = boolean | string
@@ -47,6 +47,8 @@ function addConditions(
     if (condition.predicates.some(id => canFail(project, id))) values.add(false)
     if (condition.rollout > 0 || condition.custom !== null)
       for (const value of matchValues(plan, condition)) values.add(value)
+    // People outside of the rollout are off, also when a later condition includes everyone.
+    if (plan.earlyExit && !includesEveryone(condition)) values.add(false)
     const isCertain = filters === 'always' && condition.entity === plan.entity
     if (isCertain && includesEveryone(condition)) return
     // With early exit, a subject outside of the rollout is off, whatever the later conditions are.
@@ -91,10 +93,11 @@ function canFail(project: Project, id: number, seen = new Set<number>()): boolea
 
 /** Other bucketing may hash a property, which a subject need not have. */
 const includesEveryone = ({ rollout, custom }: PlannedCondition): boolean =>
-  custom === null ? rollout === FULL_ROLLOUT : custom.percentage === null
+  custom === null ? rollout === FULL_ROLLOUT : custom.percentage === null && custom.split === null
 
 function matchValues(plan: Plan, { override, custom }: PlannedCondition): FlagValue[] {
-  if (custom !== null && custom.split !== null) return [true, ...plan.variants.map(({ key }) => key || true)]
+  if (custom !== null && custom.split !== null) return [true, false, ...plan.variants.map(({ key }) => key || true)]
+  if (override === OFF_VARIANT) return [false]
   if (override !== NO_VARIANT) return [plan.variants[override]!.key || true]
   const { variants } = plan
   const reached = variants.filter(({ from, to }) => from < to && from < 1).map(({ key }) => key || true)

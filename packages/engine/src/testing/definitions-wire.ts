@@ -21,7 +21,8 @@ export function definitionsWire(definitions: Definitions, snapshot: Snapshot): J
       key: flag.key,
       active: flag.active,
       filters: withPayloadTexts(rewrite(flag.filters)),
-      ensure_experience_continuity: flag.ensureExperienceContinuity === true || isServerOnly(flag.filters),
+      ensure_experience_continuity:
+        flag.ensureExperienceContinuity === true || isServerOnly(flag.filters) || snapshot.isLeftToServer(flag.key),
       bucketing_identifier: flag.bucketingIdentifier ?? null,
     })),
     cohorts: Object.fromEntries(

@@ -1,4 +1,5 @@
-import { Command, InvalidArgumentError, Option } from 'commander'
+import { importSourceNames } from '@halyard/contract'
+import { Argument, Command, InvalidArgumentError, Option } from 'commander'
 import { readConfig } from '../config.ts'
 import { version } from '../version.ts'
 import { credentials } from './accounts/credentials.ts'
@@ -14,6 +15,7 @@ import { edge } from './edge.ts'
 import { testPlugin } from './plugins.ts'
 import { createFlag, evaluateFlag, flagHistory, getFlag, listFlags, setFlagActive } from './remote/flags.ts'
 import { health } from './remote/health.ts'
+import { exportTo, importFrom } from './remote/imports.ts'
 import { createProject, listProjects } from './remote/projects.ts'
 import { serve } from './serve.ts'
 import { targets } from './types/generate-types.ts'
@@ -59,6 +61,7 @@ export function createProgram(): Command {
   addAccountCommands(program)
   addFlagCommands(program)
   addDataCommands(program)
+  addMigrationCommands(program)
 
   program
     .command('doctor')
@@ -238,6 +241,40 @@ function addDataCommands(program: Command): void {
     .command('migrate-store <from> <to>')
     .description('copy everything between sqlite:<path> and postgres://…; resumable and verified')
     .action(migrateStoreCommand)
+}
+
+function addMigrationCommands(program: Command): void {
+  const onServer = (command: Command) =>
+    command
+      .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
+      .option('--server <url>', 'server (HALYARD_URL); default: the one that these settings describe')
+      .option('--key <key>', 'personal API key (HALYARD_KEY); beside the database none is needed')
+      .addOption(jsonOption())
+  onServer(program.command('import-from'))
+    .description('import the flags and segments of another service; everyone keeps their variant')
+    .addArgument(new Argument('<source>', 'service that wrote the file').choices(importSourceNames))
+    .option('--file <file>', 'file with the definitions; - is standard input')
+    .option('--url <url>', 'where the service responds with them')
+    .option('--token-env <name>', 'environment variable with the API token of the service, for --url')
+    .option('--environment <name>', 'environment of the file; needed when it has several')
+    .option('--environment-set <id>', 'import each environment into the project with its name', wholeNumber(1, 2 ** 31))
+    .addOption(
+      new Option('--client-language <language>', 'how the SDKs in use hash text that is not ASCII').choices([
+        'node',
+        'utf-8',
+      ]),
+    )
+    .option('--flagd-version <version>', 'version of flagd, whose rollouts have changed')
+    .option('--include-archived', 'import archived flags as well')
+    .option('--only-exact', 'leave out what is approximate')
+    .option('--overwrite', 'replace what was changed or created here')
+    .option('--emergency <reason>', 'bypass approvals and freezes (owners); recorded and reviewed')
+    .option('--dry-run', 'show what would be imported and change nothing')
+    .action(importFrom)
+  onServer(program.command('export-to'))
+    .description('write the flags of a project in the format of another service; what it cannot express is listed')
+    .addArgument(new Argument('<format>', 'format').choices(['flagd', 'openfeature-manifest', 'posthog']))
+    .action(exportTo)
 }
 
 /** Without a subcommand it prints its help and fails. */

@@ -5,6 +5,7 @@ import type { DefinitionTables } from './rows/definition-tables.ts'
 import type { EmailTables } from './rows/email-tables.ts'
 import type { FlagDetailTables } from './rows/flag-detail-tables.ts'
 import type { IdentityTables } from './rows/identity-tables.ts'
+import type { ImportTables } from './rows/import-tables.ts'
 import type { PluginTables } from './rows/plugin-tables.ts'
 import type { WebhookTables } from './rows/webhook-tables.ts'
 
@@ -20,6 +21,7 @@ export interface Tables
     EmailTables,
     FlagDetailTables,
     IdentityTables,
+    ImportTables,
     WebhookTables {
   users: UserRow
   organizations: OrganizationRow

@@ -145,6 +145,11 @@ const setup = createRoute({
   path: '/setup',
   component: lazyRouteComponent(() => import('../setup/setup-page.tsx'), 'SetupPage'),
 })
+const importFlags = createRoute({
+  getParentRoute: () => project,
+  path: '/import',
+  component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -234,6 +239,7 @@ const tree = root.addChildren([
       playground,
       tags,
       setup,
+      importFlags,
       settings,
       webhooks,
       requests,

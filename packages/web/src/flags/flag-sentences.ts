@@ -10,7 +10,12 @@ export interface Wording {
   flagKey(id: string): string
 }
 
-export function propertySentence(property: Property, { t, groupTypes, cohortName, flagKey }: Wording): string {
+export function propertySentence(property: Property, wording: Wording): string {
+  const sentence = filterSentence(property, wording)
+  return property.inverted === true ? wording.t.words.not(sentence) : sentence
+}
+
+function filterSentence(property: Property, { t, groupTypes, cohortName, flagKey }: Wording): string {
   const w = t.words
   if (property.type === 'cohort') {
     return property.operator === 'not_in'
@@ -51,7 +56,8 @@ export function conditionSentence(condition: Condition, filters: Filters, wordin
       : t.flagState.groups(groupTypes[filters.groupTypeIndex] ?? String(filters.groupTypeIndex))
   const rollout = t.words.percentOf(percent(condition.rollout_percentage ?? 100), audience)
   const where = condition.properties.map(property => propertySentence(property, wording)).join(` ${t.editor.and} `)
-  const variant = condition.variant ? ` → ${condition.variant}` : ''
+  const result = condition.value === false ? t.flagState.off : condition.variant
+  const variant = result ? ` → ${result}` : ''
   return (where === '' ? rollout : `${rollout} ${t.editor.where} ${where}`) + variant
 }
 

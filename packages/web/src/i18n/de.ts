@@ -16,6 +16,7 @@ import { schedule } from './de/schedule.de.ts'
 import { session } from './de/session.de.ts'
 import { shell } from './de/shell.de.ts'
 import { health } from './de/tools/health.de.ts'
+import { imports } from './de/tools/imports.de.ts'
 import { playground } from './de/tools/playground.de.ts'
 import { setup } from './de/tools/setup.de.ts'
 import { views } from './de/tools/views.de.ts'
@@ -38,6 +39,7 @@ export const de: Messages = {
   ...projects,
   ...account,
   ...cohorts,
+  ...imports,
   ...playground,
   ...setup,
   ...views,

@@ -16,6 +16,7 @@ import { schedule } from './en/schedule.en.ts'
 import { session } from './en/session.en.ts'
 import { shell } from './en/shell.en.ts'
 import { health } from './en/tools/health.en.ts'
+import { imports } from './en/tools/imports.en.ts'
 import { playground } from './en/tools/playground.en.ts'
 import { setup } from './en/tools/setup.en.ts'
 import { views } from './en/tools/views.en.ts'
@@ -37,6 +38,7 @@ export const en = {
   ...projects,
   ...account,
   ...cohorts,
+  ...imports,
   ...playground,
   ...setup,
   ...views,

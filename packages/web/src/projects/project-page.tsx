@@ -98,6 +98,7 @@ function Settings({ project }: { project: Project }) {
       <SecretKeys project={project} canEdit={canEdit} />
       {isReady && <PoliciesSection project={project} canEdit={canEdit} />}
       {canEdit && isReady && <WebhooksLink projectId={params.project_id} />}
+      {isReady && <ImportLink projectId={params.project_id} />}
       {/* Rendered once its position is final. */}
       {canEdit && isReady && <DeleteProject project={project} onDelete={remove} />}
     </Stack>
@@ -117,6 +118,24 @@ function WebhooksLink({ projectId }: { projectId: string }) {
         renderRoot={props => <Link {...props} to="/project/$projectId/settings/webhooks" params={{ projectId }} />}
       >
         {t.project.manageWebhooks}
+      </Button>
+    </section>
+  )
+}
+
+function ImportLink({ projectId }: { projectId: string }) {
+  const t = useMessages()
+  return (
+    <section>
+      <Title order={2}>{t.imports.title}</Title>
+      <Text size="sm" c="dimmed" mb="xs">
+        {t.imports.intro}
+      </Text>
+      <Button
+        variant="default"
+        renderRoot={props => <Link {...props} to="/project/$projectId/import" params={{ projectId }} />}
+      >
+        {t.imports.open}
       </Button>
     </section>
   )

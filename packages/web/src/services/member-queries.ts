@@ -17,14 +17,15 @@ export function useMembers(organizationId: string | undefined) {
   })
 }
 
-export function useRoles(organizationId: string, enabled = true) {
+/** The roles of an organization; none are loaded until it is known. */
+export function useRoles(organizationId: string | undefined) {
   const call = useCall()
   return useQuery({
     queryKey: ['roles', organizationId],
     queryFn: async ({ signal }) => {
-      const params = { parent_lookup_organization_id: organizationId }
+      const params = { parent_lookup_organization_id: organizationId ?? '' }
       return (await call(routes.roles.list, { params, query: { limit: listedMax }, signal })).results
     },
-    enabled,
+    enabled: organizationId !== undefined,
   })
 }

@@ -1,7 +1,7 @@
 import type { EngineOptions } from '../../definition/definition.ts'
 import type { IssueCode } from '../../definition/issue.ts'
 import { toText } from '../../definition/json.ts'
-import type { Operator } from '../../definition/operator.ts'
+import { isStrict, type Operator } from '../../definition/operator.ts'
 import { FALSE, negate, TRUE, ternaryOf, UNKNOWN_FALSE } from '../../evaluate/ternary.ts'
 import { parseDateFilter, parseInstant } from './dates.ts'
 import { exactTest } from './equality.ts'
@@ -17,14 +17,17 @@ import {
   type VersionRange,
   wildcardRange,
 } from './semver.ts'
+import { strictTest } from './strict-test.ts'
 import type { CompiledTest, Test, ValueIssue } from './value-test.ts'
 
 export interface MatchOptions extends EngineOptions {
   readonly propertyMatchingVersion: 1 | 2
+  readonly ignoresCase?: boolean
 }
 
 /** Compiles a filter. An invalid value never matches and is reported in `valueIssue`. */
 export function compileTest(operator: Operator, target: unknown, options: MatchOptions): CompiledTest {
+  if (isStrict(operator)) return strictTest(operator, target, options, options.ignoresCase === true)
   switch (operator) {
     case 'exact':
       return { test: exactTest(target, options.propertyMatchingVersion), ...requireValue(target) }

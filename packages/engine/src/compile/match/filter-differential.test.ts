@@ -42,6 +42,7 @@ function ours(
     flagCount: 0,
     groupTypes: [undefined],
     dependency: () => undefined,
+    leftToServer: () => new Set(),
   })
   run.open({ distinctId: 'user', personProperties: properties }, now)
   const result = run.decide(id)

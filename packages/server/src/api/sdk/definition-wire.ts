@@ -22,21 +22,23 @@ export interface FlagPiece {
 export const digestOf = (text: string): string => createHash('sha1').update(text).digest('base64url')
 
 export function createFlagWire(): FlagWire {
-  const known = new WeakMap<Flag, FlagPiece>()
+  const known = new WeakMap<Flag, FlagPiece & { readonly isLeftToServer: boolean }>()
   return {
     piece(served, flag) {
+      // Cohorts and dependencies may change while the flag does not.
+      const isLeftToServer = isServerOnly(flag.filters) || served.snapshot.isLeftToServer(flag.key)
       const made = known.get(flag)
-      if (made !== undefined) return made
+      if (made !== undefined && made.isLeftToServer === isLeftToServer) return made
       const dependencies = dependenciesIn(served)
-      const json = JSON.stringify(flagToDefinitionWire(flag, dependencies))
-      const piece = { json, digest: digestOf(json) }
+      const json = JSON.stringify(flagToDefinitionWire(flag, isLeftToServer, dependencies))
+      const piece = { json, digest: digestOf(json), isLeftToServer }
       if (!dependencies.wereRead()) known.set(flag, piece)
       return piece
     },
   }
 }
 
-const flagToDefinitionWire = (flag: Flag, dependencies: Dependencies): Properties => ({
+const flagToDefinitionWire = (flag: Flag, isLeftToServer: boolean, dependencies: Dependencies): Properties => ({
   id: flag.id,
   team_id: flag.projectId,
   name: flag.name,
@@ -45,7 +47,7 @@ const flagToDefinitionWire = (flag: Flag, dependencies: Dependencies): Propertie
   deleted: false,
   active: flag.active,
   // SDKs leave flags with experience continuity to the server.
-  ensure_experience_continuity: flag.ensureExperienceContinuity || isServerOnly(flag.filters),
+  ensure_experience_continuity: flag.ensureExperienceContinuity || isLeftToServer,
   has_encrypted_payloads: false,
   version: flag.version,
   evaluation_runtime: flag.evaluationRuntime ?? 'all',

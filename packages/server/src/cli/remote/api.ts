@@ -9,7 +9,7 @@ import { withDatabase } from '../with-database.ts'
 
 /** One request to a Halyard server. Raises CommandError with one sentence for everything that is not a 2xx response. */
 // biome-ignore lint/suspicious/noExplicitAny: responses of many routes, each read once.
-export type Api = (method: string, path: string, body?: unknown) => Promise<any>
+export type Api = (method: string, path: string, body?: unknown, onStep?: (step: string) => void) => Promise<any>
 
 export interface RemoteOptions {
   readonly url?: string
@@ -47,12 +47,13 @@ export async function withApi<T>(options: RemoteOptions, work: (api: Api, url: s
 
 export const connect =
   (url: string, key: string, emergency?: string): Api =>
-  async (method, path, body) => {
+  async (method, path, body, onStep) => {
     const response = await fetch(url + path, {
       method,
       headers: {
         authorization: `Bearer ${key}`,
         'content-type': 'application/json',
+        ...(onStep && { accept: 'application/x-ndjson' }),
         ...(emergency !== undefined && { 'x-halyard-emergency': encodeURIComponent(emergency) }),
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -61,10 +62,34 @@ export const connect =
         `No Halyard server responds at ${url}. Start it with "halyard serve", or name another with --url.`,
       )
     })
+    if (onStep && response.ok)
+      return readSteps(response, onStep, problem => explain(problem.status, problem.text, url, `${method} ${path}`))
     const text = await response.text()
     if (!response.ok) throw new CommandError(explain(response.status, text, url, `${method} ${path}`))
     return text === '' ? undefined : JSON.parse(text)
   }
+
+/** The last line is the response, and has its status. */
+async function readSteps(
+  response: Response,
+  onStep: (step: string) => void,
+  describe: (problem: { status: number; text: string }) => string,
+): Promise<unknown> {
+  let rest = ''
+  let last: { status?: number; body?: unknown } = {}
+  for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+    const lines = (rest + chunk).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) {
+      last = JSON.parse(line)
+      if ('step' in last) onStep(String(last.step))
+    }
+  }
+  const { status, body } = last
+  if (status === undefined) throw new CommandError('The server ended the response before the work was done.')
+  if (status >= 400) throw new CommandError(describe({ status, text: JSON.stringify(body) }))
+  return body
+}
 
 function explain(status: number, text: string, url: string, request: string): string {
   if (status === 401) return `The server at ${url} does not accept this key. Check --key or HALYARD_KEY.`

@@ -16,7 +16,6 @@ const organization = '/api/organizations/:parent_lookup_organization_id'
 const flags = `${project}/feature_flags`
 const cohorts = `${project}/cohorts`
 const requests = `${project}/change_requests`
-const manifest = '/openfeature/v0/manifest/flags'
 const condition = { groups: [{ properties: [], rollout_percentage: 99 }] }
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString()
 
@@ -58,12 +57,16 @@ const bodies: Readonly<Record<string, (ids: Ids) => unknown>> = {
   [`POST ${flags}/bulk_delete`]: ids => ({ ids: [ids.flag] }),
   [`POST ${flags}/bulk_update`]: ids => ({ ids: [ids.flag], tags: ['changed'] }),
   [`POST ${flags}/replace_tag`]: () => ({ tag: 'gated', replacement: 'changed' }),
-  [`POST ${manifest}`]: () => ({ key: 'sneaked-in', type: 'boolean', defaultValue: false }),
-  [`POST ${project}${manifest}`]: () => ({ key: 'sneaked-in', type: 'boolean', defaultValue: false }),
-  [`PUT ${manifest}/:key`]: () => ({ key: 'gated', type: 'boolean', description: 'changed' }),
-  [`PUT ${project}${manifest}/:key`]: () => ({ key: 'gated', type: 'boolean', description: 'changed' }),
-  [`DELETE ${manifest}/:key`]: () => undefined,
-  [`DELETE ${project}${manifest}/:key`]: () => undefined,
+  ...Object.fromEntries(
+    ['', project].flatMap(base => {
+      const manifest = `${base}/openfeature/v0/manifest/flags`
+      return Object.entries({
+        [`POST ${manifest}`]: () => ({ key: 'sneaked-in', type: 'boolean', defaultValue: true }),
+        [`PUT ${manifest}/:key`]: () => ({ key: 'gated', type: 'boolean', description: 'changed' }),
+        [`DELETE ${manifest}/:key`]: () => undefined,
+      })
+    }),
+  ),
   [`POST ${flags}/:id/dashboard`]: () => ({}),
   [`POST ${flags}/:id/enrich_usage_dashboard`]: () => ({}),
   [`POST ${flags}/:id/create_static_cohort_for_flag`]: () => ({}),
@@ -114,14 +117,17 @@ const others: Readonly<Record<string, string>> = {
   [`DELETE ${flags}/:parent_lookup_feature_flag_id/role_access/:id`]: 'who can edit',
   [`PUT ${flags}/:id/access_controls`]: 'who can edit',
   [`PATCH ${flags}/:id/details`]: 'owner and links, which no evaluation reads',
-  [`POST ${flags}/:id/comments`]: 'adds a comment',
-  [`DELETE ${flags}/:id/comments/:comment_id`]: 'removes a comment',
-  [`PUT ${flags}/:id/payload_schema`]: 'what later payloads are checked against',
-  [`DELETE ${flags}/:id/payload_schema`]: 'what later payloads are checked against',
+  [`PUT ${flags}/:id/payload_schema`]: 'what later payloads must match; no evaluation reads it',
+  [`DELETE ${flags}/:id/payload_schema`]: 'what later payloads must match; no evaluation reads it',
   [`PUT ${flags}/:id/favorite`]: 'a mark of one user',
   [`DELETE ${flags}/:id/favorite`]: 'a mark of one user',
-  [`POST ${project}/saved_views`]: 'a list of one user',
-  [`DELETE ${project}/saved_views/:id`]: 'a list of one user',
+  [`POST ${project}/saved_views`]: 'a search that is kept',
+  [`DELETE ${project}/saved_views/:id`]: 'a search that is kept',
+  [`POST ${flags}/:id/comments`]: 'adds a comment',
+  [`DELETE ${flags}/:id/comments/:comment_id`]: 'removes a comment',
+  [`POST ${organization}/imports`]: 'plans an import',
+  [`POST ${organization}/imports/:import_id/apply`]: 'refused as a whole where approval is needed: imports.test.ts',
+  [`DELETE ${organization}/imports/:import_id`]: 'deletes a plan',
   [`POST ${flags}/:id/metrics`]: 'numbers that rollback conditions are compared with',
 }
 

@@ -19,6 +19,7 @@ const tags: Readonly<Record<string, string>> = {
   'Approval policies': 'Which changes need approval, and by which users.',
   'Change requests': 'Changes that wait for approval: review, decide, rebase and apply them.',
   Environments: 'Projects as environments of an application; promotion from one to another.',
+  Imports: 'Flags and segments of other services: a plan, then its application.',
   Freezes: 'Times in which flags and cohorts are not changed.',
   Webhooks: 'Addresses that are notified of changes, and what was sent to them.',
   'Scheduled changes': 'Change a flag at a later time, or roll it out step by step.',

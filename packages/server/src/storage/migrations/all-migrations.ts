@@ -24,6 +24,8 @@ import { flagDetails } from './flags/0036-flag-details.ts'
 import { savedViews } from './flags/0040-saved-views.ts'
 import { payloadSchemas } from './flags/0042-payload-schemas.ts'
 import { signIns } from './identity/0039-sign-ins.ts'
+import { importPlans } from './imports/0044-import-plans.ts'
+import { importLinks } from './imports/0045-import-links.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -54,4 +56,6 @@ export const migrations: readonly Migration[] = [
   signIns,
   savedViews,
   payloadSchemas,
+  importPlans,
+  importLinks,
 ]

@@ -14,7 +14,7 @@ export function useCanBreakGlass({ kind }: Gate): boolean {
     policy.enabled ? policy.emergency_roles : [],
   )
   const isNamed = kind === 'approval' && !isOwner && named.length > 0
-  const roles = useRoles(organizationId, isNamed)
+  const roles = useRoles(isNamed ? organizationId : undefined)
   if (isOwner) return true
   return (
     isNamed &&

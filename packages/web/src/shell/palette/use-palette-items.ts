@@ -130,6 +130,7 @@ function useActions(projectId: string | undefined, organizationId: string | unde
       : [
           action('new-flag', t.flags.create, go(`/project/${projectId}/flags/new`)),
           action('new-cohort', t.cohorts.create, go(`/project/${projectId}/cohorts/new`)),
+          action('import', t.imports.open, go(`/project/${projectId}/import`)),
         ]),
     ...(organizationId === undefined
       ? []

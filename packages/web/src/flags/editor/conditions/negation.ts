@@ -5,3 +5,9 @@ export function negated(property: Property, isNegated: boolean): Property {
   const { negation: _old, ...rest } = property
   return (isNegated ? { ...rest, negation: true } : rest) as Property
 }
+
+/** In a condition, `inverted` inverts a filter. */
+export function inverted(property: Property, isInverted: boolean): Property {
+  const { inverted: _old, ...rest } = property
+  return (isInverted ? { ...rest, inverted: true } : rest) as Property
+}

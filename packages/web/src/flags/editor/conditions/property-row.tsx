@@ -1,4 +1,4 @@
-import { operators } from '@halyard/engine'
+import { operators, strictOperators } from '@halyard/engine'
 import { ActionIcon, Autocomplete, Checkbox, Group, NativeSelect, TagsInput, Text, TextInput } from '@mantine/core'
 import { useEffect, useMemo, useRef } from 'react'
 import type { Messages } from '../../../i18n/en.ts'
@@ -7,8 +7,8 @@ import { CrossIcon } from '../../../ui/icons.tsx'
 import type { Property } from '../../filters.ts'
 import classes from '../editor.module.css'
 import { useEditing } from '../editor-context.ts'
-import { negated } from './negation.ts'
-import { valueFor, valueKind } from './operator-kind.ts'
+import { inverted, negated } from './negation.ts'
+import { parseJson, valueFor, valueKind } from './operator-kind.ts'
 import { type PropertySource, usePropertyNames, usePropertyValues } from './property-suggestions.ts'
 import { CohortFields, type Faults, type FieldsProps, FlagFields } from './reference-fields.tsx'
 
@@ -59,6 +59,16 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
             w="100%"
           />
         )}
+        {!isCohort && (property.inverted === true || isStrict(property.operator)) && (
+          <Checkbox
+            size="xs"
+            label={t.cohorts.not}
+            description={t.cohorts.notHint}
+            checked={property.inverted === true}
+            onChange={event => onChange(inverted(property, event.currentTarget.checked))}
+            w="100%"
+          />
+        )}
         {stray.map(problem => (
           <Text key={problem} size="xs" c="var(--mantine-color-error)" role="alert" w="100%">
             {problem}
@@ -71,6 +81,8 @@ export function PropertyRow({ property, path, joint, isNew = false, onChange, on
     </div>
   )
 }
+
+const isStrict = (operator: string): boolean => (strictOperators as readonly string[]).includes(operator)
 
 /** Filters repeat the same field names, so each one is a labeled group. */
 function nameOf({ type, key }: Property, t: Messages): string {
@@ -108,7 +120,10 @@ function ValueFields({ property, faults, onChange }: FieldsProps) {
         value={property.operator}
         error={faults.operator}
         onChange={event => choose(event.currentTarget.value)}
-        data={operators.map(operator => ({ value: operator, label: words[operator] ?? operator }))}
+        data={[...operators, ...strictOperators].map(operator => ({
+          value: operator,
+          label: words[operator] ?? operator,
+        }))}
         className={classes.operator as string}
       />
       <ValueField
@@ -177,21 +192,39 @@ function ValueField({ property, suggestions, fault, onChange }: ValueProps) {
         </Group>
       )
     }
+    case 'json':
+      return (
+        <TextInput
+          aria-label={label}
+          placeholder='["a", 1]'
+          ff="monospace"
+          value={typeof value === 'string' || value === undefined ? (value ?? '') : JSON.stringify(value)}
+          error={fault}
+          onChange={event => onChange(parseJson(event.currentTarget.value))}
+          className={className}
+        />
+      )
     default: {
       const kind = valueKind(property.operator)
       const hints = { date: t.editor.dateHint, version: '1.4.0', pattern: '^beta-', number: '18', text: label }
+      const shared = {
+        'aria-label': label,
+        placeholder: hints[kind as keyof typeof hints],
+        value: value === undefined || value === null ? '' : String(value),
+        error: fault,
+        className,
+      }
+      if (kind === 'text') {
+        // The typed value itself is no suggestion: its list would cover what is below the field.
+        const others = suggestions.filter(each => each !== shared.value)
+        return <Autocomplete {...shared} data={others} limit={suggestionsMax} onChange={onChange} />
+      }
       return (
-        <Autocomplete
-          aria-label={label}
-          data={kind === 'text' ? [...suggestions] : []}
-          limit={suggestionsMax}
-          placeholder={hints[kind as keyof typeof hints]}
+        <TextInput
+          {...shared}
           ff={kind === 'pattern' ? 'monospace' : 'text'}
           inputMode={kind === 'number' ? 'decimal' : 'text'}
-          value={value === undefined || value === null ? '' : String(value)}
-          error={fault}
-          onChange={onChange}
-          className={className}
+          onChange={event => onChange(event.currentTarget.value)}
         />
       )
     }

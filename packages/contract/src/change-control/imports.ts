@@ -1,0 +1,283 @@
+import Type, { type Static } from 'typebox'
+import { UserBasic } from '../organizations/users.ts'
+import { Page, pageQuery } from '../page.ts'
+import { inOrganization, inProject, route } from '../route.ts'
+import {
+  FreeObject,
+  FreeValueInput,
+  IdParam,
+  Instant,
+  mebibyte,
+  Nullable,
+  OrganizationParams,
+  ProjectParams,
+} from '../schema.ts'
+
+/** Maximum number of projects into which a file is imported at once. */
+export const importTargetsMax = 10
+/** Maximum number of flags and segments in one file, for all environments together. */
+export const importItemsMax = 50_000
+
+export const importSourceNames = [
+  'posthog',
+  'launchdarkly',
+  'unleash',
+  'growthbook',
+  'flagsmith',
+  'flagd',
+  'go-feature-flag',
+  'flipt',
+  'configcat',
+] as const
+
+const Source = Type.String({
+  enum: [...importSourceNames],
+  description: 'The service that wrote the file.',
+  examples: ['launchdarkly'],
+})
+const SourceInput = Type.Union(
+  [
+    Type.Literal('posthog'),
+    Type.Literal('launchdarkly'),
+    Type.Literal('unleash'),
+    Type.Literal('growthbook'),
+    Type.Literal('flagsmith'),
+    Type.Literal('flagd'),
+    Type.Literal('go-feature-flag'),
+    Type.Literal('flipt'),
+    Type.Literal('configcat'),
+  ],
+  { description: 'The service that wrote the file.', examples: ['launchdarkly'] },
+)
+const statuses = ['exact', 'approximate', 'refused'] as const
+const drifts = ['new', 'unchanged', 'changed_at_source', 'changed_here', 'changed_both', 'exists_here'] as const
+const outcomes = ['created', 'updated', 'unchanged', 'skipped'] as const
+
+const count = (description: string) => Type.Integer({ minimum: 0, description, examples: [12] })
+
+const ImportTarget = Type.Object(
+  {
+    project: Type.Integer({ description: 'Id of the project.', examples: [1] }),
+    environment: Nullable(
+      Type.String({ description: 'Environment of the file; null when it has only one.', examples: ['production'] }),
+    ),
+    exact: count('Items that have the same value for everyone.'),
+    approximate: count('Items with differences that their reasons name.'),
+    refused: count('Items that cannot be imported.'),
+    created: count('Flags and cohorts that were created.'),
+    updated: count('Flags and cohorts that were updated.'),
+    unchanged: count('Flags and cohorts that were the same already.'),
+    skipped: count('Items that were left as they are here.'),
+  },
+  { title: 'ImportTarget', description: 'What a file means for one project.' },
+)
+
+export const ImportPlan = Type.Object(
+  {
+    id: Type.Integer({ description: 'Unique id of the import.', examples: [1] }),
+    source: Source,
+    targets: Type.Array(ImportTarget, { description: 'One for each project.' }),
+    created_by: UserBasic,
+    created_at: Instant('When the file was read.'),
+    expires_at: Instant('When the plan is deleted. What was imported stays.'),
+    applied_at: Nullable(Instant('When it was applied last.')),
+  },
+  { title: 'ImportPlan', description: 'What importing a file would do, and what it did.' },
+)
+export type ImportPlan = Static<typeof ImportPlan>
+
+const Reason = Type.Object({
+  message: Type.String({ description: 'A sentence.', examples: ['The operator "near" is not known.'] }),
+  path: Type.String({ description: 'The place in the file.', examples: ['flags.checkout.rules[0].clauses[0].op'] }),
+})
+
+export const ImportItem = Type.Object(
+  {
+    position: Type.Integer({ description: 'Position in the plan.', examples: [0] }),
+    project: Type.Integer({ description: 'Id of the project.', examples: [1] }),
+    kind: Type.String({ enum: ['flag', 'segment'], description: 'What it is in the file.' }),
+    source_key: Type.String({ description: 'The key in the file.', examples: ['new-checkout'] }),
+    status: Type.String({
+      enum: [...statuses],
+      description: '`exact`, `approximate` (imported, with the differences that `reasons` names) or `refused`.',
+    }),
+    reasons: Type.Array(Reason, { description: 'Why it is not exact.' }),
+    drift: Type.String({
+      enum: [...drifts],
+      description:
+        'Against what is stored here: `new`, `unchanged`, `changed_at_source`, `changed_here`, `changed_both` since the last import, or `exists_here` without one.',
+    }),
+    outcome: Nullable(Type.String({ enum: [...outcomes], description: 'What applying did; null before.' })),
+    flag: Nullable(Type.Integer({ description: 'Id of the imported flag.', examples: [12] })),
+    cohort: Nullable(Type.Integer({ description: 'Id of the imported cohort.', examples: [3] })),
+  },
+  { title: 'ImportItem', description: 'A flag or segment of the file.' },
+)
+export type ImportItem = Static<typeof ImportItem>
+
+const Mapping = Type.Object({
+  environment: Type.Optional(
+    Nullable(Type.String({ maxLength: 200, description: 'Environment of the file.', examples: ['production'] })),
+  ),
+  project: Type.Integer({ description: 'Id of the project to import it into.', examples: [1] }),
+})
+
+const NewImport = Type.Object({
+  source: SourceInput,
+  content: FreeValueInput(
+    64 * mebibyte,
+    'The file: its text, or the JSON in it. The limit is that of request bodies.',
+    { flags: {}, segments: {} },
+  ),
+  mapping: Type.Optional(
+    Type.Array(Mapping, {
+      minItems: 1,
+      maxItems: importTargetsMax,
+      description: 'Which environment of the file goes into which project.',
+    }),
+  ),
+  environment_set: Type.Optional(
+    Type.Integer({
+      description: 'Instead of `mapping`: a set whose environments have the names of those in the file.',
+      examples: [1],
+    }),
+  ),
+  client_language: Type.Optional(
+    Type.Union([Type.Literal('node'), Type.Literal('utf-8')], {
+      description: 'How the SDKs in use hash text that is not ASCII: `node` (default) or `utf-8` for other languages.',
+    }),
+  ),
+  flagd_version: Type.Optional(
+    Type.String({
+      maxLength: 40,
+      description: 'Version of flagd, whose `fractional` has changed.',
+      examples: ['0.11.4'],
+    }),
+  ),
+  include_archived: Type.Optional(Type.Boolean({ description: 'Import archived flags as well.' })),
+})
+
+const FlagExport = Type.Object(
+  {
+    document: FreeObject('The file.', { flags: {} }),
+    items: Type.Array(
+      Type.Object({
+        key: Type.String({ description: 'Key of the flag.', examples: ['new-checkout'] }),
+        status: Type.String({ enum: [...statuses], description: '`exact`, `approximate` or `refused`.' }),
+        reasons: Type.Array(Type.String(), { description: 'Why it is not exact.', examples: [[]] }),
+      }),
+      { description: 'One for each flag.' },
+    ),
+  },
+  { title: 'FlagExport', description: 'The flags of a project for another service.' },
+)
+
+const tag = 'Imports'
+const imports = '/api/organizations/:parent_lookup_organization_id/imports' as const
+const ImportParams = Type.Object({ ...OrganizationParams.properties, import_id: IdParam('Id of the import.') })
+
+export const importRoutes = {
+  list: route({
+    method: 'GET',
+    path: imports,
+    tag,
+    operationId: 'listImports',
+    summary: 'List imports, newest first',
+    description: 'Imports into projects that the caller cannot see are left out, as are expired ones.',
+    access: inOrganization('feature_flag:read'),
+    params: OrganizationParams,
+    query: Type.Object(pageQuery),
+    answers: { 200: Page(ImportPlan) },
+  }),
+  create: route({
+    method: 'POST',
+    path: imports,
+    tag,
+    operationId: 'planImport',
+    summary: 'Read the file of another service and plan its import',
+    description:
+      'Changes no flag. Each flag and segment of the file is exact, approximate or refused, with reasons. A file that cannot be read returns 400 with the place in it. An organization has at most 20 plans; the oldest is deleted.',
+    access: inOrganization('feature_flag:write'),
+    params: OrganizationParams,
+    body: NewImport,
+    answers: { 201: ImportPlan },
+  }),
+  get: route({
+    method: 'GET',
+    path: `${imports}/:import_id`,
+    tag,
+    operationId: 'getImport',
+    summary: 'Get an import',
+    description: 'Returns the numbers for each project.',
+    access: inOrganization('feature_flag:read'),
+    params: ImportParams,
+    answers: { 200: ImportPlan },
+  }),
+  items: route({
+    method: 'GET',
+    path: `${imports}/:import_id/items`,
+    tag,
+    operationId: 'listImportItems',
+    summary: 'List the flags and segments of an import',
+    description: 'In the order in which they are imported: what others depend on comes first, refused items last.',
+    access: inOrganization('feature_flag:read'),
+    params: ImportParams,
+    query: Type.Object({
+      ...pageQuery,
+      status: Type.Optional(Type.String({ description: 'Only `exact`, `approximate` or `refused` items.' })),
+      project: Type.Optional(Type.Integer({ description: 'Only items of this project.' })),
+      search: Type.Optional(Type.String({ description: 'Part of the key in the file.' })),
+    }),
+    answers: { 200: Page(ImportItem) },
+  }),
+  apply: route({
+    method: 'POST',
+    path: `${imports}/:import_id/apply`,
+    tag,
+    operationId: 'applyImport',
+    summary: 'Import into each project, all or nothing',
+    description:
+      'Creates what is new and updates what has changed at the source; what was changed here stays unless `overwrite` is true. Refused items are left out. Returns 409 when something has changed since the plan, and when the project needs approval. With `Accept: application/x-ndjson` the steps are streamed.',
+    access: inOrganization('feature_flag:write'),
+    params: ImportParams,
+    body: Type.Object({
+      only: Type.Optional(
+        Type.Union([Type.Literal('exact'), Type.Literal('all')], {
+          description: '`exact`: without approximate items; `all` (default).',
+        }),
+      ),
+      overwrite: Type.Optional(Type.Boolean({ description: 'Replace what was changed or created here.' })),
+    }),
+    bodyOptional: true,
+    mayConflict: true,
+    answers: { 200: ImportPlan },
+  }),
+  remove: route({
+    method: 'DELETE',
+    path: `${imports}/:import_id`,
+    tag,
+    operationId: 'deleteImport',
+    summary: 'Delete the plan of an import',
+    description: 'What was imported stays.',
+    access: inOrganization('feature_flag:write'),
+    params: ImportParams,
+    answers: { 204: null },
+  }),
+  export: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/feature_flags/export',
+    tag,
+    operationId: 'exportFlags',
+    summary: 'Write the flags of a project in the format of another service',
+    description:
+      'Archived flags are left out. A flag that the format cannot express is refused with reasons and is not in the document.',
+    access: inProject('feature_flag:read'),
+    params: ProjectParams,
+    query: Type.Object({
+      format: Type.Optional(
+        Type.String({ description: '`flagd` (default), `openfeature-manifest` or `posthog`.', examples: ['flagd'] }),
+      ),
+    }),
+    answers: { 200: FlagExport },
+  }),
+}

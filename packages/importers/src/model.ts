@@ -1,0 +1,184 @@
+/** What a converter makes of another service's document. Converters are pure: the caller has read and parsed the file. */
+
+export const importSources = [
+  'posthog',
+  'launchdarkly',
+  'unleash',
+  'growthbook',
+  'flagsmith',
+  'flagd',
+  'go-feature-flag',
+  'flipt',
+  'configcat',
+] as const
+
+export type ImportSource = (typeof importSources)[number]
+
+/** Throws `ImportFileError` when the document is not one of this service; a single bad item is refused instead. */
+export type Converter = (document: unknown, options: ImportOptions) => ImportedProject
+
+export interface ImportOptions {
+  /** The environment to convert; needed when the document has several. */
+  readonly environment?: string | undefined
+  /** How the service's SDKs hash text that is not ASCII; `node` by default. */
+  readonly clientLanguage?: 'node' | 'utf-8' | undefined
+  /** flagd changed `fractional` between versions, as `0.11.4`. */
+  readonly flagdVersion?: string | undefined
+  /** The group types of the project by name, for services with several kinds of contexts. */
+  readonly groupTypes?: Readonly<Record<string, number>> | undefined
+  /** Archived flags are left out otherwise. */
+  readonly includeArchived?: boolean | undefined
+}
+
+export interface ImportedProject {
+  readonly source: ImportSource
+  /** Null when the service or the document has only one. */
+  readonly environment: string | null
+  /** Only those that were not refused. */
+  readonly flags: readonly ImportedFlag[]
+  readonly cohorts: readonly ImportedCohort[]
+  /** One for each flag and segment of the document, refused ones included, in the order of the document. */
+  readonly items: readonly ImportItem[]
+}
+
+export interface ImportedFlag {
+  /** Unique among the flags of the document and stable: another import updates the flag with the same source id. */
+  readonly sourceId: string
+  readonly key: string
+  /** The description of the flag. */
+  readonly name: string
+  readonly active: boolean
+  /** As `filters` of the API, with `reference(sourceId)` where the id of a cohort or flag belongs. */
+  readonly filters: FlagFilters
+  readonly tags: readonly string[]
+  readonly archived: boolean
+  /** Halyard's own fields that the source may set. */
+  readonly ensureExperienceContinuity?: boolean
+  readonly bucketingIdentifier?: 'distinct_id' | 'device_id' | null
+}
+
+export interface ImportedCohort {
+  readonly sourceId: string
+  readonly name: string
+  readonly description?: string
+  /** `ids` are distinct ids; `filters` is a tree with `reference(sourceId)` for other cohorts. */
+  readonly content: { readonly ids: readonly string[] } | { readonly filters: CohortFilters }
+}
+
+export interface ImportItem {
+  readonly kind: 'flag' | 'segment'
+  /** The key in the document, for people. */
+  readonly sourceKey: string
+  /** That of the imported flag or cohort; for a refused item, what it would have been. */
+  readonly sourceId: string
+  /** `exact`: the same value for every context. `approximate`: imported, with the differences that `reasons` names. */
+  readonly status: 'exact' | 'approximate' | 'refused'
+  /** Empty only when exact. */
+  readonly reasons: readonly ImportReason[]
+}
+
+export interface ImportReason {
+  /** One sentence. */
+  readonly message: string
+  /** The place in the document, as `flags.checkout.rules[0].clauses[1].op`. */
+  readonly path: string
+}
+
+export interface FlagFilters {
+  readonly groups: readonly Condition[]
+  readonly multivariate?: { readonly variants: readonly Variant[] } | null
+  /** By variant key, or `true`: JSON as text. */
+  readonly payloads?: Readonly<Record<string, string>>
+  readonly bucketing?: Bucketing
+  readonly aggregation_group_type_index?: number | null
+  readonly [key: string]: unknown
+}
+
+export interface Condition {
+  readonly properties: readonly Property[]
+  readonly rollout_percentage?: number | null
+  readonly variant?: string | null
+  readonly bucketing?: Bucketing
+  readonly split?: Split
+  /** The flag is off for the people in this condition. */
+  readonly value?: false
+  readonly description?: string
+  readonly [key: string]: unknown
+}
+
+export interface Property {
+  readonly key: string
+  readonly type: 'person' | 'group' | 'cohort' | 'flag'
+  readonly operator?: string
+  readonly value?: unknown
+  /** In cohorts. */
+  readonly negation?: boolean
+  /** In conditions. */
+  readonly inverted?: boolean
+  readonly [key: string]: unknown
+}
+
+export interface Variant {
+  readonly key: string
+  readonly name?: string
+  readonly rollout_percentage: number
+}
+
+export interface Bucketing {
+  readonly algorithm: string
+  readonly seed?: string
+  readonly by?: string
+  readonly identifier_prefix?: string
+  readonly encoding?: 'utf-8' | 'utf-16' | 'latin-1'
+}
+
+export interface Split {
+  readonly bucketing?: Bucketing
+  /** A part has a variant, or the value of the flag: on or off. */
+  readonly variants: readonly (({ readonly variant: string } | { readonly value: boolean }) &
+    ({ readonly weight: number } | { readonly range: readonly [number, number] }))[]
+}
+
+export interface CohortFilters {
+  readonly properties: CohortGroup
+}
+
+export interface CohortGroup {
+  readonly type: 'AND' | 'OR'
+  readonly values: readonly (CohortGroup | Property)[]
+}
+
+const referencePrefix = 'source:'
+
+/** Stands for the id of a flag or cohort that has none yet. No id starts like this, so one left behind is an error. */
+export const reference = (sourceId: string): string => `${referencePrefix}${sourceId}`
+
+/** The source id of a reference; undefined for an id. */
+export const sourceIdOf = (text: string): string | undefined =>
+  text.startsWith(referencePrefix) ? text.slice(referencePrefix.length) : undefined
+
+export const inCohort = (sourceId: string, operator: 'in' | 'not_in' = 'in'): Property => ({
+  key: 'id',
+  type: 'cohort',
+  operator,
+  value: reference(sourceId),
+})
+
+export const flagEvaluatesTo = (sourceId: string, value: boolean | string): Property => ({
+  key: reference(sourceId),
+  type: 'flag',
+  operator: 'flag_evaluates_to',
+  value,
+})
+
+/** The file as a whole cannot be read. */
+export class ImportFileError extends Error {
+  /** The place in the file: a path, or line and column; empty for the whole file. */
+  readonly path: string
+
+  constructor(message: string, path: string) {
+    super(message)
+    this.name = 'ImportFileError'
+    this.path = path
+  }
+}

@@ -1,0 +1,196 @@
+import { isRecord, type JsonRecord, listOf, requireRecord, requireText, textOr, textsIn } from '../document.ts'
+import {
+  type CohortFilters,
+  type Converter,
+  type FlagFilters,
+  type ImportedCohort,
+  type ImportedFlag,
+  ImportFileError,
+  type ImportItem,
+  type ImportOptions,
+  reference,
+} from '../model.ts'
+import { refuseDependents } from '../refuse-dependents.ts'
+import { judge, type Verdict } from '../verdict.ts'
+
+/**
+ * The response of the list of feature flags, or `{flags, cohorts, group_type_mapping}` with the responses of both lists.
+ * Halyard evaluates PostHog's filters as they are; only ids differ.
+ */
+export const convertPostHog: Converter = (document, options) => {
+  const source = readDocument(document)
+  const cohortItems: ImportItem[] = []
+  const cohorts: ImportedCohort[] = []
+  for (const { value, path } of source.cohorts) {
+    if (value.deleted === true) continue
+    const sourceId = idOf(value, path)
+    const sourceKey = textOr(value.name, '') || sourceId
+    const { item, result } = judge({ kind: 'segment', sourceKey, sourceId }, verdict =>
+      convertCohort(value, sourceId, path, { source, options, verdict }),
+    )
+    cohortItems.push(item)
+    if (result) cohorts.push(result)
+  }
+  const flagItems: ImportItem[] = []
+  const flags: ImportedFlag[] = []
+  for (const { value, path } of source.flags) {
+    if (value.deleted === true || (value.archived === true && !options.includeArchived)) continue
+    const sourceId = idOf(value, path)
+    const key = requireText(value.key, `${path}.key`, 'The key of a flag')
+    const { item, result } = judge({ kind: 'flag', sourceKey: key, sourceId }, verdict =>
+      convertFlag(value, sourceId, path, { source, options, verdict }),
+    )
+    flagItems.push(item)
+    if (result) flags.push(result)
+  }
+  return refuseDependents({
+    source: 'posthog',
+    environment: null,
+    flags,
+    cohorts,
+    items: [...cohortItems, ...flagItems],
+  })
+}
+
+interface Entry {
+  readonly value: JsonRecord
+  readonly path: string
+}
+
+interface Source {
+  readonly flags: readonly Entry[]
+  readonly cohorts: readonly Entry[]
+  /** The name of each group type by its index; undefined when the file does not have it. */
+  readonly groupTypes: JsonRecord | undefined
+  readonly cohortIds: ReadonlySet<string>
+  readonly flagIds: ReadonlySet<string>
+  readonly flagIdByKey: ReadonlyMap<string, string>
+}
+
+interface Context {
+  readonly source: Source
+  readonly options: ImportOptions
+  readonly verdict: Verdict
+}
+
+function readDocument(document: unknown): Source {
+  const isPage = Array.isArray(document) || (isRecord(document) && Array.isArray(document.results))
+  const root: JsonRecord = isPage ? { flags: document } : requireRecord(document, '', 'The document')
+  if (root.flags === undefined) {
+    throw new ImportFileError('The file must have `results`, or `flags` and `cohorts`, as PostHog writes them.', '')
+  }
+  const flags = entriesOf(root.flags, isPage ? '' : 'flags')
+  const cohorts = root.cohorts === undefined ? [] : entriesOf(root.cohorts, 'cohorts')
+  return {
+    flags,
+    cohorts,
+    cohortIds: new Set(cohorts.map(({ value, path }) => idOf(value, path))),
+    flagIds: new Set(flags.map(({ value, path }) => idOf(value, path))),
+    groupTypes: isRecord(root.group_type_mapping) ? root.group_type_mapping : undefined,
+    flagIdByKey: new Map(flags.map(({ value, path }) => [String(value.key), idOf(value, path)])),
+  }
+}
+
+function entriesOf(given: unknown, path: string): Entry[] {
+  const isPage = isRecord(given) && Array.isArray(given.results)
+  if (isPage && typeof given.next === 'string') {
+    throw new ImportFileError('The file has only one page of the list; request it with a higher limit.', `${path}.next`)
+  }
+  const list = isPage ? given.results : given
+  const at = isPage ? [path, 'results'].filter(Boolean).join('.') : path
+  if (!Array.isArray(list)) throw new ImportFileError('A list of objects is expected here.', at)
+  return list.map((value, index) => {
+    const place = `${at}[${index}]`
+    return { value: requireRecord(value, place, 'An item of the list'), path: place }
+  })
+}
+
+function idOf(value: JsonRecord, path: string): string {
+  if (Number.isInteger(value.id)) return String(value.id)
+  return requireText(value.id ?? value.key, `${path}.id`, 'The id')
+}
+
+function convertFlag(value: JsonRecord, sourceId: string, path: string, context: Context): ImportedFlag {
+  const { verdict } = context
+  if (!isRecord(value.filters)) return verdict.refuse('The flag has no filters.', `${path}.filters`)
+  if (listOf(value.experiment_set).length > 0) {
+    verdict.differs('The split of the experiment is kept; its results stay in PostHog.', `${path}.experiment_set`)
+  }
+  const filters = convertFilters(value.filters, `${path}.filters`, context) as FlagFilters
+  return {
+    sourceId,
+    key: String(value.key),
+    name: textOr(value.name, ''),
+    active: value.active !== false,
+    filters: { ...filters, groups: listOf(filters.groups) as FlagFilters['groups'] },
+    tags: textsIn(value.tags),
+    archived: value.archived === true,
+    ensureExperienceContinuity: value.ensure_experience_continuity === true,
+    bucketingIdentifier: value.bucketing_identifier === 'device_id' ? 'device_id' : null,
+  }
+}
+
+function convertCohort(value: JsonRecord, sourceId: string, path: string, context: Context): ImportedCohort {
+  const { verdict } = context
+  if (value.is_static === true) {
+    return verdict.refuse('The members of a static cohort are not in the file.', `${path}.is_static`)
+  }
+  const named = { sourceId, name: textOr(value.name, '') || sourceId, description: textOr(value.description, '') }
+  if (!isRecord(value.filters)) return verdict.refuse('The cohort has no filters.', `${path}.filters`)
+  const filters = convertFilters(value.filters, `${path}.filters`, context)
+  return { ...named, content: { filters: filters as unknown as CohortFilters } }
+}
+
+/** Free-form user data without references. */
+const opaqueFields: ReadonlySet<string> = new Set(['payloads', 'multivariate'])
+
+/** Replaces ids of cohorts, flags and group types, wherever they are. */
+function convertFilters(filters: JsonRecord, path: string, context: Context): JsonRecord {
+  return Object.fromEntries(
+    Object.entries(filters).map(([name, value]) => {
+      const at = `${path}.${name}`
+      if (opaqueFields.has(name)) return [name, value]
+      if (Array.isArray(value)) {
+        return [
+          name,
+          value.map((item, index) => (isRecord(item) ? convertFilters(item, `${at}[${index}]`, context) : item)),
+        ]
+      }
+      if (isRecord(value)) return [name, convertFilters(value, at, context)]
+      return [name, convertField(filters, name, value, at, context)]
+    }),
+  )
+}
+
+function convertField(owner: JsonRecord, name: string, value: unknown, path: string, context: Context): unknown {
+  const { source, verdict } = context
+  if (owner.type === 'behavioral' && name === 'type') {
+    return verdict.refuse('Cohorts by behavior have no equivalent.', path)
+  }
+  if (owner.type === 'cohort' && name === 'value') {
+    const id = String(value)
+    const isKnown = source.cohortIds.has(id)
+    return isKnown
+      ? reference(id)
+      : verdict.refuse(`There is no cohort ${id} in the file; add \`cohorts\` to it.`, path)
+  }
+  if (owner.type === 'flag' && name === 'key') {
+    const id = String(value)
+    const isKnown = source.flagIds.has(id)
+    const known = isKnown ? id : source.flagIdByKey.get(id)
+    return known === undefined ? verdict.refuse(`There is no flag ${id} in the file.`, path) : reference(known)
+  }
+  if (/^(aggregation_)?group_type_index$/.test(name) && value !== null) return groupTypeOf(value, path, context)
+  return value
+}
+
+/** The same group type by its name. */
+function groupTypeOf(index: unknown, path: string, { source, options, verdict }: Context): unknown {
+  const name = source.groupTypes?.[String(index)]
+  if (typeof name !== 'string') {
+    verdict.differs(`Group type ${String(index)} must be the same one in this project.`, path)
+    return index
+  }
+  const own = options.groupTypes?.[name]
+  return own ?? verdict.refuse(`The project has no group type "${name}"; create it first.`, path)
+}

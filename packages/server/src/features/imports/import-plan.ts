@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto'
+import type { ImportedCohort, ImportedFlag, ImportItem, ImportSource } from '@halyard/importers'
+import type { Instant } from '../../instant.ts'
+import type { User } from '../../tenancy.ts'
+import type { Cohort } from '../cohorts/cohort.ts'
+import type { Flag } from '../flags/flag.ts'
+
+/** A file of another service as it would be imported. */
+export interface ImportPlan {
+  readonly id: number
+  readonly organizationId: string
+  readonly source: ImportSource
+  readonly targets: readonly ImportTarget[]
+  readonly createdBy: User
+  readonly createdAt: Instant
+  readonly expiresAt: Instant
+  readonly appliedAt: Instant | null
+}
+
+export interface ImportTarget {
+  readonly projectId: number
+  readonly environment: string | null
+}
+
+export type Status = ImportItem['status']
+export type Drift = 'new' | 'unchanged' | 'changed_at_source' | 'changed_here' | 'changed_both' | 'exists_here'
+export type Outcome = 'created' | 'updated' | 'unchanged' | 'skipped'
+
+export interface PlannedItem extends ImportItem {
+  /** In the order in which items are imported. */
+  readonly position: number
+  readonly projectId: number
+  readonly drift: Drift
+  /** Null when refused. */
+  readonly definition: Definition | null
+  readonly outcome: Outcome | null
+}
+
+export type Definition = { readonly flag: ImportedFlag } | { readonly cohort: ImportedCohort }
+
+/** Which flag or cohort came from an item of another service. */
+export interface ImportLink {
+  readonly kind: ImportItem['kind']
+  readonly sourceId: string
+  readonly flagId: number | null
+  readonly cohortId: number | null
+  /** Of both sides, when they were last imported. */
+  readonly sourceHash: string
+  readonly targetHash: string
+}
+
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url')
+
+export const sourceHashOf = (definition: Definition): string => hashOf(definition)
+
+/** Only the fields that an import writes. */
+export const flagHash = (flag: Flag): string =>
+  hashOf([
+    flag.key,
+    flag.name,
+    flag.filters,
+    flag.active,
+    flag.tags,
+    flag.archived,
+    flag.ensureExperienceContinuity,
+    flag.bucketingIdentifier,
+  ])
+
+export const cohortHash = ({ name, isStatic, filters }: Pick<Cohort, 'isStatic' | 'filters'> & { name?: string }) =>
+  hashOf([name, isStatic, isStatic ? null : filters])
+
+/** `currentHash` is undefined when nothing was imported, or when it was deleted here. */
+export function driftOf(
+  link: ImportLink | undefined,
+  sourceHash: string,
+  currentHash: string | undefined,
+  isKeyTaken: boolean,
+): Drift {
+  if (!link || currentHash === undefined) return isKeyTaken ? 'exists_here' : 'new'
+  const isChangedHere = link.targetHash !== currentHash
+  if (link.sourceHash === sourceHash) return isChangedHere ? 'changed_here' : 'unchanged'
+  return isChangedHere ? 'changed_both' : 'changed_at_source'
+}

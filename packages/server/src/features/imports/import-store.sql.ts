@@ -1,0 +1,222 @@
+import type { ImportSource } from '@halyard/importers'
+import type { Kysely, Selectable } from 'kysely'
+import { inParts } from '../../storage/in-batches.ts'
+import { readPage } from '../../storage/read-page.ts'
+import type { ImportPlanItemRow } from '../../storage/rows/import-tables.ts'
+import type { Tables } from '../../storage/tables.ts'
+import { contains } from '../../storage/text-search.ts'
+import { embeddedUser, readUser } from '../identity/embedded-user.sql.ts'
+import type { Drift, ImportPlan, Outcome, PlannedItem, Status } from './import-plan.ts'
+import type { ImportStore } from './import-store.ts'
+
+/** Rows per statement: both databases limit the number of parameters. */
+const rowsAtOnceMax = 500
+
+export function sqlImportStore(db: Kysely<Tables>): ImportStore {
+  async function readPlans(organizationId: string, now: string, planId?: number): Promise<readonly ImportPlan[]> {
+    let query = db
+      .selectFrom('import_plans')
+      .innerJoin('users as creator', 'creator.id', 'import_plans.created_by_id')
+      .selectAll('import_plans')
+      .select(embeddedUser('creator'))
+      .where('import_plans.organization_id', '=', organizationId)
+      .where('import_plans.expires_at', '>', now)
+    if (planId !== undefined) query = query.where('import_plans.id', '=', planId)
+    const rows = await query.orderBy('import_plans.id', 'desc').execute()
+    return rows.map(row => ({
+      id: row.id,
+      organizationId: row.organization_id,
+      source: row.source as ImportSource,
+      targets: JSON.parse(row.targets),
+      createdBy: readUser(row, 'creator'),
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+      appliedAt: row.applied_at,
+    }))
+  }
+
+  return {
+    async createPlan(plan, items) {
+      const { id } = await db
+        .insertInto('import_plans')
+        .values({
+          organization_id: plan.organizationId,
+          source: plan.source,
+          targets: JSON.stringify(plan.targets),
+          created_by_id: plan.createdBy.id,
+          created_at: plan.createdAt,
+          expires_at: plan.expiresAt,
+          applied_at: plan.appliedAt,
+        })
+        .returning('id')
+        .executeTakeFirstOrThrow()
+      for (const part of inParts(items, rowsAtOnceMax)) {
+        await db
+          .insertInto('import_plan_items')
+          .values(part.map(item => itemRow(id, item)))
+          .execute()
+      }
+      return { ...plan, id }
+    },
+    findPlan: async (organizationId, planId, now) => (await readPlans(organizationId, now, planId))[0],
+    listPlans: readPlans,
+    async removePlan(planId) {
+      await db.deleteFrom('import_plans').where('id', '=', planId).execute()
+    },
+    async removeExpired(now) {
+      await db.deleteFrom('import_plans').where('expires_at', '<=', now).execute()
+    },
+    async setApplied(planId, now) {
+      await db.updateTable('import_plans').set({ applied_at: now }).where('id', '=', planId).execute()
+    },
+
+    listItems(plan, { status, projectId, search }, window) {
+      let query = db
+        .selectFrom('import_plan_items as item')
+        .leftJoin('import_links as link', join =>
+          join
+            .onRef('link.project_id', '=', 'item.project_id')
+            .on('link.source', '=', plan.source)
+            .onRef('link.kind', '=', 'item.kind')
+            .onRef('link.source_id', '=', 'item.source_id'),
+        )
+        .select([
+          'item.plan_id',
+          'item.position',
+          'item.project_id',
+          'item.kind',
+          'item.source_id',
+          'item.source_key',
+          'item.status',
+          'item.reasons',
+          'item.drift',
+          'item.outcome',
+          'link.flag_id',
+          'link.cohort_id',
+        ])
+        .where('item.plan_id', '=', plan.id)
+      if (status !== undefined) query = query.where('item.status', '=', status)
+      if (projectId !== undefined) query = query.where('item.project_id', '=', projectId)
+      if (search) query = query.where(contains('item.source_key', search))
+      return readPage(query.orderBy('item.position'), window, row => ({
+        ...toItem(row),
+        flagId: row.flag_id,
+        cohortId: row.cohort_id,
+      }))
+    },
+    async countItems(planId) {
+      const rows = await db
+        .selectFrom('import_plan_items')
+        .select(['project_id', 'status', 'outcome', ({ fn }) => fn.countAll().as('count')])
+        .where('plan_id', '=', planId)
+        .groupBy(['project_id', 'status', 'outcome'])
+        .execute()
+      return rows.map(row => ({
+        projectId: row.project_id,
+        status: row.status as Status,
+        outcome: row.outcome as Outcome | null,
+        count: Number(row.count),
+      }))
+    },
+    async readItems(planId, projectId) {
+      const rows = await db
+        .selectFrom('import_plan_items')
+        .selectAll()
+        .where('plan_id', '=', planId)
+        .where('project_id', '=', projectId)
+        .orderBy('position')
+        .execute()
+      return rows.map(row => ({ ...toItem(row), definition: row.definition && JSON.parse(row.definition) }))
+    },
+    async saveOutcomes(planId, outcomes) {
+      const byOutcome = new Map<Outcome, number[]>()
+      for (const [position, outcome] of outcomes) {
+        const positions = byOutcome.get(outcome)
+        if (positions) positions.push(position)
+        else byOutcome.set(outcome, [position])
+      }
+      for (const [outcome, positions] of byOutcome) {
+        for (const part of inParts(positions, rowsAtOnceMax)) {
+          await db
+            .updateTable('import_plan_items')
+            .set({ outcome })
+            .where('plan_id', '=', planId)
+            .where('position', 'in', part)
+            .execute()
+        }
+      }
+    },
+
+    async listLinks(projectId, source) {
+      const rows = await db
+        .selectFrom('import_links')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('source', '=', source)
+        .execute()
+      return rows.map(row => ({
+        kind: row.kind as PlannedItem['kind'],
+        sourceId: row.source_id,
+        flagId: row.flag_id,
+        cohortId: row.cohort_id,
+        sourceHash: row.source_hash,
+        targetHash: row.target_hash,
+      }))
+    },
+    async saveLinks(projectId, source, links, now) {
+      for (const part of inParts(links, rowsAtOnceMax)) {
+        await db
+          .insertInto('import_links')
+          .values(
+            part.map(link => ({
+              project_id: projectId,
+              source,
+              kind: link.kind,
+              source_id: link.sourceId,
+              flag_id: link.flagId,
+              cohort_id: link.cohortId,
+              source_hash: link.sourceHash,
+              target_hash: link.targetHash,
+              imported_at: now,
+            })),
+          )
+          .onConflict(conflict =>
+            conflict.columns(['project_id', 'source', 'kind', 'source_id']).doUpdateSet(({ ref }) => ({
+              flag_id: ref('excluded.flag_id'),
+              cohort_id: ref('excluded.cohort_id'),
+              source_hash: ref('excluded.source_hash'),
+              target_hash: ref('excluded.target_hash'),
+              imported_at: ref('excluded.imported_at'),
+            })),
+          )
+          .execute()
+      }
+    },
+  }
+}
+
+const itemRow = (planId: number, item: PlannedItem) => ({
+  plan_id: planId,
+  position: item.position,
+  project_id: item.projectId,
+  kind: item.kind,
+  source_id: item.sourceId,
+  source_key: item.sourceKey,
+  status: item.status,
+  reasons: JSON.stringify(item.reasons),
+  drift: item.drift,
+  definition: item.definition && JSON.stringify(item.definition),
+  outcome: item.outcome,
+})
+
+const toItem = (row: Omit<Selectable<ImportPlanItemRow>, 'definition'>): Omit<PlannedItem, 'definition'> => ({
+  position: row.position,
+  projectId: row.project_id,
+  kind: row.kind as PlannedItem['kind'],
+  sourceId: row.source_id,
+  sourceKey: row.source_key,
+  status: row.status as Status,
+  reasons: JSON.parse(row.reasons),
+  drift: row.drift as Drift,
+  outcome: row.outcome as Outcome | null,
+})

@@ -1,0 +1,236 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { onEachDatabase } from '../../testing/databases.ts'
+import { type Scenario, startScenario } from '../../testing/scenario.ts'
+
+const flag = (more: object = {}) => ({
+  on: true,
+  salt: 'salt',
+  variations: [true, false],
+  offVariation: 1,
+  fallthrough: { variation: 1 },
+  ...more,
+})
+const inSegment = (key: string) => ({ clauses: [{ op: 'segmentMatch', values: [key] }], variation: 0 })
+const segments = {
+  beta: { key: 'beta', included: ['ann'], excluded: [], rules: [] },
+}
+const flags = (more: object = {}) => ({
+  basic: flag({
+    rules: [inSegment('beta')],
+    fallthrough: {
+      rollout: {
+        variations: [
+          { variation: 0, weight: 30_000 },
+          { variation: 1, weight: 70_000 },
+        ],
+      },
+    },
+  }),
+  price: flag({
+    variations: [9.5, 12],
+    prerequisites: [{ key: 'basic', variation: 0 }],
+    fallthrough: { variation: 0 },
+  }),
+  odd: flag({ rules: [{ clauses: [{ attribute: 'a', op: 'near', values: [1] }], variation: 0 }] }),
+  ...more,
+})
+
+onEachDatabase('imports', dialect => {
+  let s: Scenario
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+  })
+  afterAll(() => s.close())
+
+  const imports = () => `${s.organization}/imports/`
+  async function newProject(name: string): Promise<number> {
+    return (await s.post('/api/projects/', { name })).body.id
+  }
+  const plan = async (project: number, content: unknown = { flags: flags(), segments }, more: object = {}) => {
+    const reply = await s.post(imports(), { source: 'launchdarkly', content, mapping: [{ project }], ...more })
+    expect(reply).toMatchObject({ status: 201 })
+    return reply.body
+  }
+  const itemsOf = async ({ id }: { id: number }, query = '') => (await s.get(`${imports()}${id}/items/${query}`)).body
+  const apply = ({ id }: { id: number }, body?: object) => s.post(`${imports()}${id}/apply/`, body)
+  const flagsOf = async (project: number) =>
+    (await s.get(`/api/projects/${project}/feature_flags/?limit=100`)).body.results as {
+      id: number
+      key: string
+      filters: { groups: { properties: object[] }[] }
+      version: number
+    }[]
+  const find = async (project: number, key: string) => (await flagsOf(project)).find(item => item.key === key)!
+
+  it('are planned without effect, then applied: segments become cohorts, prerequisites dependencies', async () => {
+    const project = await newProject('First')
+    const made = await plan(project)
+    expect(made.targets).toMatchObject([{ project, environment: null, exact: 3, refused: 1, created: 0 }])
+    expect(await flagsOf(project)).toEqual([])
+    const { results, count } = await itemsOf(made)
+    expect(count).toBe(4)
+    expect(results).toMatchObject([
+      { kind: 'segment', source_key: 'beta', status: 'exact', drift: 'new', outcome: null },
+      { kind: 'flag', source_key: 'basic', status: 'exact' },
+      { kind: 'flag', source_key: 'price', status: 'exact' },
+      { source_key: 'odd', status: 'refused', reasons: [{ path: 'flags.odd.rules[0].clauses[0].op' }], flag: null },
+    ])
+    expect((await itemsOf(made, '?status=refused&search=OD')).count).toBe(1)
+
+    const applied = await apply(made)
+    expect(applied.body.targets).toMatchObject([{ created: 3, updated: 0, skipped: 0, refused: 1 }])
+    const basic = await find(project, 'basic')
+    const price = await find(project, 'price')
+    const after = await itemsOf(made)
+    expect(after.results).toMatchObject([
+      { outcome: 'created', cohort: expect.any(Number) },
+      { outcome: 'created', flag: basic.id },
+      { outcome: 'created', flag: price.id },
+      { outcome: 'skipped', flag: null },
+    ])
+    const cohort = String(after.results[0].cohort)
+    expect(basic.filters.groups[0]?.properties).toEqual([{ key: 'id', type: 'cohort', operator: 'in', value: cohort }])
+    expect(price.filters.groups[0]?.properties).toMatchObject([{ type: 'flag', key: String(basic.id), value: true }])
+    const { body: activity } = await s.get(`/api/projects/${project}/feature_flags/${price.id}/activity/`)
+    expect(activity.results[0].detail.trigger).toMatchObject({ imported_from: 'launchdarkly', source_id: 'price' })
+
+    const token = (await s.get(`/api/projects/${project}/`)).body.api_token
+    const evaluated = await s.post('/flags/?v=2', { token, distinct_id: 'ann' })
+    expect(evaluated.body.flags).toMatchObject({
+      basic: { enabled: true },
+      price: { variant: '9.5', metadata: { payload: '9.5' } },
+    })
+  })
+
+  it('change nothing when repeated, and show on which side something changed', async () => {
+    const project = await newProject('Again')
+    await apply(await plan(project))
+    const again = await plan(project)
+    expect((await itemsOf(again, '?status=exact')).results.map(({ drift }: { drift: string }) => drift)).toEqual([
+      'unchanged',
+      'unchanged',
+      'unchanged',
+    ])
+    expect((await apply(again)).body.targets).toMatchObject([{ created: 0, updated: 0, unchanged: 3 }])
+
+    const price = await find(project, 'price')
+    await s.patch(`/api/projects/${project}/feature_flags/${price.id}/`, { active: false })
+    const changed = { ...flags(), basic: flag({ fallthrough: { variation: 0 } }) }
+    const third = await plan(project, { flags: changed, segments })
+    expect((await itemsOf(third)).results).toMatchObject([
+      { source_key: 'beta', drift: 'unchanged' },
+      { source_key: 'basic', drift: 'changed_at_source' },
+      { source_key: 'price', drift: 'changed_here' },
+      {},
+    ])
+    expect((await apply(third)).body.targets).toMatchObject([{ updated: 1, unchanged: 1, skipped: 1 }])
+    expect(await find(project, 'price')).toMatchObject({ active: false, version: 2 })
+    expect((await find(project, 'basic')).version).toBe(2)
+    const fourth = await plan(project, { flags: changed, segments })
+    await apply(fourth, { overwrite: true })
+    expect(await find(project, 'price')).toMatchObject({ active: true, version: 3 })
+  })
+
+  it('leave flags that were made here, unless they are to be replaced', async () => {
+    const project = await newProject('Taken')
+    await s.post(`/api/projects/${project}/feature_flags/`, { key: 'basic' })
+    const first = await plan(project)
+    expect((await itemsOf(first, '?search=basic')).results).toMatchObject([{ drift: 'exists_here' }])
+    expect((await apply(first)).body.targets).toMatchObject([{ created: 2, skipped: 1 }])
+    await apply(await plan(project), { overwrite: true })
+    expect((await find(project, 'basic')).filters.groups).toHaveLength(2)
+  })
+
+  it('are all or nothing: a plan that is out of date or needs approval changes nothing', async () => {
+    const project = await newProject('Stale')
+    const stale = await plan(project)
+    await s.post(`/api/projects/${project}/feature_flags/`, { key: 'price' })
+    expect(await apply(stale)).toMatchObject({ status: 409, body: { code: 'plan_is_stale' } })
+    expect(await flagsOf(project)).toHaveLength(1)
+    expect((await s.get(`/api/projects/${project}/cohorts/`)).body.count).toBe(0)
+
+    const approver = await s.join('import-approver')
+    const policy = { action_key: '*', approver_config: { users: [approver.id] } }
+    await s.post(`/api/projects/${project}/approval_policies/`, policy)
+    const gated = await plan(project)
+    const reply = await apply(gated)
+    expect(reply).toMatchObject({ status: 409, body: { type: 'approval_required' } })
+    expect(reply.body.detail).toContain('nothing was imported')
+    expect(await flagsOf(project)).toHaveLength(1)
+    expect((await s.get(`/api/projects/${project}/cohorts/`)).body.count).toBe(0)
+  })
+
+  it('take several environments into the projects of a set', async () => {
+    const { body: set } = await s.post(`${s.organization}/environment_sets/`, { name: 'Imported' })
+    const state = (on: boolean) => ({ on, salt: 's', offVariation: 1, fallthrough: { variation: 0 } })
+    const item = {
+      key: 'both',
+      name: 'Both',
+      variations: [{ value: true }, { value: false }],
+      environments: { development: state(true), production: state(false), other: state(true) },
+    }
+    const reply = await s.post(imports(), {
+      source: 'launchdarkly',
+      content: JSON.stringify({ items: [item] }),
+      environment_set: set.id,
+    })
+    expect(reply.body.targets).toMatchObject([{ environment: 'development' }, { environment: 'production' }])
+    await apply(reply.body)
+    const [development, production] = set.environments as { project: number }[]
+    expect(await find(development!.project, 'both')).toMatchObject({ active: true })
+    expect(await find(production!.project, 'both')).toMatchObject({ active: false })
+  })
+
+  it('stream their progress', async () => {
+    const many = Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`flag-${index}`, flag()]))
+    const project = await newProject('Many')
+    const made = await plan(project, { flags: many })
+    const response = await fetch(`${s.url}${imports()}${made.id}/apply/`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${s.key}`, accept: 'application/x-ndjson' },
+    })
+    const lines = (await response.text())
+      .trim()
+      .split('\n')
+      .map(line => JSON.parse(line))
+    expect(lines.map(({ step }) => step)).toEqual([
+      'Many: 0 of 600',
+      'Many: 250 of 600',
+      'Many: 500 of 600',
+      'Many: 600 of 600',
+      undefined,
+    ])
+    expect(lines.at(-1)).toMatchObject({ status: 200, body: { targets: [{ created: 600 }] } })
+  })
+
+  it.each<[string, object, string, string]>([
+    ['broken JSON', { content: '{\n  "flags": {,}' }, 'content', 'line 2, column 13'],
+    ['another document', { content: { features: [] } }, 'content', 'LaunchDarkly'],
+    ['a bad flag', { content: { flags: { a: 5 } } }, 'content', 'flags.a'],
+    ['an unknown project', { mapping: [{ project: 999_999 }] }, 'mapping', '999999'],
+    ['neither mapping nor set', { mapping: undefined }, 'mapping', 'environment_set'],
+    ['an unknown source', { source: 'vault' }, 'source', 'launchdarkly'],
+  ])('are refused for %s, with the place', async (_name, more, attr, message) => {
+    const body = { source: 'launchdarkly', content: { flags: {} }, mapping: [{ project: s.projectId }], ...more }
+    const reply = await s.post(imports(), body)
+    expect(reply).toMatchObject({ status: 400, body: { attr } })
+    expect(reply.body.detail).toContain(message)
+  })
+
+  it('are unknown to others, need the scope for cohorts, and can be deleted', async () => {
+    const made = await plan(s.projectId)
+    const stranger = await s.stranger('import-stranger')
+    expect((await stranger.get(`${stranger.organization}/imports/${made.id}/`)).status).toBe(404)
+    expect((await stranger.post(`${stranger.organization}/imports/${made.id}/apply/`)).status).toBe(404)
+    const key = await s.post('/api/personal_api_keys/', { label: 'Flags', scopes: ['feature_flag:write'] })
+    const limited = await s.as(key.body.value).post(`${imports()}${made.id}/apply/`)
+    expect(limited).toMatchObject({ status: 403, body: { detail: expect.stringContaining('cohort:write') } })
+    expect((await s.delete(`${imports()}${made.id}/`)).status).toBe(204)
+    expect((await s.get(`${imports()}${made.id}/`)).status).toBe(404)
+  })
+
+  it('keep the newest plans only', async () => {
+    for (let index = 0; index < 21; index++) await plan(s.projectId, { flags: {} })
+    expect((await s.get(`${imports()}?limit=100`)).body.count).toBe(20)
+  })
+})

@@ -1,0 +1,125 @@
+import { importItemsMax } from '@halyard/contract'
+import {
+  convertersBySource,
+  type ImportedProject,
+  ImportFileError,
+  type ImportItem,
+  type ImportOptions,
+  type ImportSource,
+  parseJson,
+} from '@halyard/importers'
+import { type Instant, plusMilliseconds } from '../../instant.ts'
+import { invalid, Problem } from '../../problem.ts'
+import type { Database } from '../../stores.ts'
+import type { Actor, Organization, Project } from '../../tenancy.ts'
+import { checkImported } from './check-imported.ts'
+import { readCurrentState } from './current-state.ts'
+import type { Definition, ImportPlan, PlannedItem } from './import-plan.ts'
+
+/** Plans of one organization; the oldest makes way. */
+const plansMax = 20
+const planMilliseconds = 24 * 60 * 60 * 1000
+
+export interface NewImport {
+  readonly source: ImportSource
+  /** Parsed. */
+  readonly document: unknown
+  readonly targets: readonly { readonly project: Project; readonly environment: string | null }[]
+  readonly options: ImportOptions
+}
+
+/** Converts the file for each target and stores what applying it would do. Raises `invalid` with the place in the file. */
+export async function planImport(
+  database: Database,
+  actor: Actor,
+  organization: Organization,
+  { source, document, targets, options }: NewImport,
+  now: Instant,
+): Promise<ImportPlan> {
+  const converted: { project: Project; environment: string | null; imported: ImportedProject }[] = []
+  let count = 0
+  for (const { project, environment } of targets) {
+    const imported = convert(source, document, { ...options, ...(environment !== null && { environment }) }, project)
+    count += imported.items.length
+    if (count > importItemsMax) {
+      throw invalid('content', 'max_length', `The file has more than ${importItemsMax} flags and segments; split it.`)
+    }
+    converted.push({ project, environment: imported.environment, imported: await checkImported(imported, project) })
+  }
+  return database.transaction(async tx => {
+    const items: PlannedItem[] = []
+    for (const { project, imported } of converted) {
+      const current = await readCurrentState(tx, project.id, source)
+      for (const { item, definition } of inOrder(imported)) {
+        const drift = definition ? current.drift(definition) : 'new'
+        items.push({ ...item, position: items.length, projectId: project.id, drift, definition, outcome: null })
+      }
+    }
+    await tx.imports.removeExpired(now)
+    const older = await tx.imports.listPlans(organization.id, now)
+    for (const { id } of older.slice(plansMax - 1)) await tx.imports.removePlan(id)
+    const plan = {
+      organizationId: organization.id,
+      source,
+      targets: converted.map(({ project, environment }) => ({ projectId: project.id, environment })),
+      createdBy: actor.user,
+      createdAt: now,
+      expiresAt: plusMilliseconds(now, planMilliseconds),
+      appliedAt: null,
+    }
+    return tx.imports.createPlan(plan, items)
+  })
+}
+
+/** The text of a file, or the JSON in it. Raises `invalid`. */
+export const readContent = (content: unknown): unknown =>
+  typeof content === 'string' ? inFile(() => parseJson(content)) : content
+
+function convert(source: ImportSource, document: unknown, options: ImportOptions, project: Project): ImportedProject {
+  const converter = convertersBySource[source]
+  if (!converter) throw invalid('source', 'invalid_choice', `Files of ${source} cannot be imported yet.`)
+  const groupTypes = Object.fromEntries(
+    Object.entries(project.groupTypes).map(([index, name]) => [name, Number(index)]),
+  )
+  return inFile(() => converter(document, { ...options, groupTypes }))
+}
+
+function inFile<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ImportFileError)) throw error
+    const place = error.path === '' ? '' : ` (${error.path})`
+    throw new Problem('invalid', `${error.message}${place}`, {
+      field: 'content',
+      code: 'invalid_file',
+      extra: { path: error.path },
+    })
+  }
+}
+
+interface Ordered {
+  readonly item: ImportItem
+  readonly definition: Definition | null
+}
+
+/** Cohorts, then flags, each after those it depends on; refused items last. */
+function inOrder({ items, cohorts, flags }: ImportedProject): Ordered[] {
+  const byId = new Map(items.map(item => [`${item.kind} ${item.sourceId}`, item]))
+  // Some cohorts join several segments and are no item of the file.
+  const joined = (sourceId: string, sourceKey: string): ImportItem => ({
+    kind: 'segment',
+    sourceId,
+    sourceKey,
+    status: 'exact',
+    reasons: [],
+  })
+  return [
+    ...cohorts.map(cohort => ({
+      item: byId.get(`segment ${cohort.sourceId}`) ?? joined(cohort.sourceId, cohort.name),
+      definition: { cohort },
+    })),
+    ...flags.map(flag => ({ item: byId.get(`flag ${flag.sourceId}`)!, definition: { flag } })),
+    ...items.filter(({ status }) => status === 'refused').map(item => ({ item, definition: null })),
+  ]
+}

@@ -1,0 +1,48 @@
+import type { Generated } from 'kysely'
+
+/** Rows of imports from other services. */
+export interface ImportTables {
+  import_plans: ImportPlanRow
+  import_plan_items: ImportPlanItemRow
+  import_links: ImportLinkRow
+}
+
+export interface ImportPlanRow {
+  id: Generated<number>
+  organization_id: string
+  source: string
+  /** JSON: `[{projectId, environment}]`. */
+  targets: string
+  created_by_id: number
+  created_at: string
+  expires_at: string
+  applied_at: string | null
+}
+
+export interface ImportPlanItemRow {
+  plan_id: number
+  position: number
+  project_id: number
+  kind: string
+  source_id: string
+  source_key: string
+  status: string
+  /** JSON: `[{message, path}]`. */
+  reasons: string
+  drift: string
+  /** JSON of the converted flag or cohort; null when refused. */
+  definition: string | null
+  outcome: string | null
+}
+
+export interface ImportLinkRow {
+  project_id: number
+  source: string
+  kind: string
+  source_id: string
+  flag_id: number | null
+  cohort_id: number | null
+  source_hash: string
+  target_hash: string
+  imported_at: string
+}

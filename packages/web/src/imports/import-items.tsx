@@ -1,0 +1,139 @@
+import { type ImportItem, type ImportPlan, routes } from '@halyard/contract'
+import { Badge, NativeSelect, Stack, Text } from '@mantine/core'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useMessages } from '../i18n/language.tsx'
+import { useCall } from '../services/services.ts'
+import { DataTable } from '../ui/data/data-table.tsx'
+import { Pagination } from '../ui/data/pagination.tsx'
+import { EmptyState } from '../ui/feedback/empty-state.tsx'
+import { Loaded } from '../ui/feedback/problems.tsx'
+
+const pageSize = 100
+const statuses = ['exact', 'approximate', 'refused'] as const
+type Status = (typeof statuses)[number]
+
+const colors: Readonly<Record<Status, string>> = { exact: 'green', approximate: 'yellow', refused: 'red' }
+
+interface Props {
+  organizationId: string
+  projectId: string
+  planId: number
+  counts: ImportPlan['targets'][number]
+}
+
+/** The flags and segments of a file, with what importing them means. */
+export function ImportItems({ organizationId, projectId, planId, counts }: Props) {
+  const t = useMessages()
+  const call = useCall()
+  const [status, setStatus] = useState('')
+  const [offset, setOffset] = useState(0)
+  const items = useQuery({
+    queryKey: ['import-items', planId, status, offset],
+    queryFn: ({ signal }) =>
+      call(routes.imports.items, {
+        params: { parent_lookup_organization_id: organizationId, import_id: String(planId) },
+        query: { ...(status !== '' && { status }), limit: String(pageSize), offset: String(offset) },
+        signal,
+      }),
+    placeholderData: keepPreviousData,
+  })
+  const total = counts.exact + counts.approximate + counts.refused
+  return (
+    <Stack>
+      <NativeSelect
+        label={t.imports.filter}
+        maw={280}
+        value={status}
+        onChange={event => {
+          setStatus(event.currentTarget.value)
+          setOffset(0)
+        }}
+        data={[
+          { value: '', label: t.imports.all(total) },
+          ...statuses.map(name => ({
+            value: name,
+            label: t.imports.statusCount(t.imports.statuses[name], counts[name]),
+          })),
+        ]}
+      />
+      <Loaded query={items}>
+        {({ results, count }) =>
+          results.length === 0 ? (
+            <EmptyState title={t.imports.none} text={t.imports.noneText} />
+          ) : (
+            <>
+              <ItemTable items={results} projectId={projectId} />
+              <Pagination count={count} offset={offset} pageSize={pageSize} onChange={setOffset} />
+            </>
+          )
+        }
+      </Loaded>
+    </Stack>
+  )
+}
+
+function ItemTable({ items, projectId }: { items: readonly ImportItem[]; projectId: string }) {
+  const t = useMessages()
+  const stateOf = ({ outcome, drift, status }: ImportItem): string => {
+    if (status === 'refused') return '–'
+    return outcome === null
+      ? t.imports.drifts[drift as keyof typeof t.imports.drifts]
+      : t.imports.outcomes[outcome as keyof typeof t.imports.outcomes]
+  }
+  return (
+    <DataTable
+      label={t.imports.items}
+      head={[t.imports.key, t.imports.status, t.imports.state, t.imports.reasons]}
+      rows={items.map(item => ({
+        key: item.position,
+        cells: [
+          <span key="key">
+            <ItemLink item={item} projectId={projectId} />{' '}
+            <Text span size="xs" c="dimmed">
+              {item.kind === 'flag' ? t.imports.flag : t.imports.segment}
+            </Text>
+          </span>,
+          <Badge key="status" variant="light" color={colors[item.status as Status]}>
+            {t.imports.statuses[item.status as Status]}
+          </Badge>,
+          stateOf(item),
+          <Stack key="reasons" gap={2}>
+            {item.reasons.map(({ message, path }) => (
+              <Text key={path + message} size="sm">
+                {message}{' '}
+                <Text span size="xs" c="dimmed" style={{ overflowWrap: 'anywhere' }}>
+                  {path}
+                </Text>
+              </Text>
+            ))}
+          </Stack>,
+        ],
+      }))}
+    />
+  )
+}
+
+function ItemLink({
+  item: { flag, cohort, outcome, source_key: key },
+  projectId,
+}: {
+  item: ImportItem
+  projectId: string
+}) {
+  if (outcome === null || outcome === 'skipped') return key
+  if (flag !== null) {
+    return (
+      <Link to="/project/$projectId/flags/$flagId" params={{ projectId, flagId: String(flag) }}>
+        {key}
+      </Link>
+    )
+  }
+  if (cohort === null) return key
+  return (
+    <Link to="/project/$projectId/cohorts/$cohortId" params={{ projectId, cohortId: String(cohort) }}>
+      {key}
+    </Link>
+  )
+}

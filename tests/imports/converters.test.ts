@@ -1,0 +1,345 @@
+import { convertersBySource, ImportFileError, type ImportOptions, type ImportSource } from '@halyard/importers'
+import { describe, expect, it } from 'vitest'
+import { compileImported, evaluateHere, OFF } from './halyard-evaluator.ts'
+
+/** Small documents of each service: the values that people get, and what is refused. */
+
+const now = Date.parse('2026-07-01T00:00:00Z')
+
+interface Case {
+  readonly name: string
+  readonly source: ImportSource
+  readonly document: unknown
+  readonly options?: ImportOptions
+  /** By flag: the id and properties of a person, and the value. */
+  readonly values?: Readonly<Record<string, readonly (readonly [id: string, properties: object, value: unknown])[]>>
+  /** By key of the item: a part of the first reason, and its path. */
+  readonly refused?: Readonly<Record<string, readonly [message: string, path: string]>>
+  readonly approximate?: readonly string[]
+}
+
+const unleashFeature = (more: object) => ({ features: [{ name: 'f', enabled: true, strategies: [], ...more }] })
+const constraint = (more: object) => ({ contextName: 'plan', operator: 'IN', values: ['pro'], ...more })
+const growthbookFeature = (rules: unknown[], defaultValue: unknown = false) => ({
+  features: { f: { defaultValue, rules } },
+})
+const flagdFlag = (targeting: unknown) => ({
+  flags: { f: { state: 'ENABLED', variants: { on: true, off: false }, defaultVariant: 'off', targeting } },
+})
+const flagsmithState = (more: object) => ({ feature: { id: 1, name: 'f' }, django_id: 1, enabled: true, ...more })
+
+const cases: readonly Case[] = [
+  {
+    name: 'compares with case, and inverts constraints for people without the property',
+    source: 'unleash',
+    document: unleashFeature({ strategies: [{ name: 'default', constraints: [constraint({ inverted: true })] }] }),
+    values: {
+      f: [
+        ['a', { plan: 'pro' }, OFF],
+        ['a', { plan: 'Pro' }, true],
+        ['a', {}, true],
+      ],
+    },
+  },
+  {
+    name: 'imports segments as cohorts and parents as dependencies',
+    source: 'unleash',
+    document: {
+      features: [
+        { name: 'parent', enabled: true, strategies: [{ name: 'userWithId', parameters: { userIds: 'ada, bob' } }] },
+        {
+          name: 'child',
+          enabled: true,
+          strategies: [{ name: 'default', segments: [7] }],
+          dependencies: [{ feature: 'parent' }],
+        },
+      ],
+      segments: [{ id: 7, name: 'Payers', constraints: [constraint({})] }],
+    },
+    values: {
+      child: [
+        ['ada', { plan: 'pro' }, true],
+        ['eve', { plan: 'pro' }, OFF],
+        ['ada', {}, OFF],
+      ],
+    },
+  },
+  {
+    name: 'takes the environment of an export',
+    source: 'unleash',
+    options: { environment: 'production' },
+    document: {
+      features: [{ name: 'f' }],
+      featureStrategies: [{ featureName: 'f', name: 'default', parameters: {}, constraints: [] }],
+      featureEnvironments: [
+        { featureName: 'f', environment: 'development', enabled: false },
+        { featureName: 'f', environment: 'production', enabled: true },
+      ],
+    },
+    values: { f: [['a', {}, true]] },
+  },
+  {
+    name: 'refuses strategies that only the application knows',
+    source: 'unleash',
+    document: unleashFeature({ strategies: [{ name: 'ourOwn' }] }),
+    refused: { f: ['The custom strategy "ourOwn"', 'features[0].strategies[0].name'] },
+  },
+  {
+    name: 'says that random stickiness is not random any more',
+    source: 'unleash',
+    document: unleashFeature({
+      strategies: [{ name: 'flexibleRollout', parameters: { rollout: '50', stickiness: 'random', groupId: 'g' } }],
+    }),
+    approximate: ['f'],
+  },
+  {
+    name: 'forces false before true',
+    source: 'growthbook',
+    document: growthbookFeature([{ condition: { beta: false }, force: false }, { force: true }]),
+    values: {
+      f: [
+        ['a', { beta: 0 }, OFF],
+        ['a', { beta: 'yes' }, true],
+        ['a', {}, true],
+      ],
+    },
+  },
+  {
+    name: 'keeps JSON values and converts types as GrowthBook does',
+    source: 'growthbook',
+    document: growthbookFeature([{ condition: { age: 0 }, force: { size: 1 } }], { size: 2 }),
+    values: {
+      f: [
+        ['a', {}, { size: 1 }],
+        ['a', { age: '0' }, { size: 1 }],
+        ['a', { age: 3 }, { size: 2 }],
+      ],
+    },
+  },
+  {
+    name: 'refuses nested attributes and namespaces that start later',
+    source: 'growthbook',
+    document: {
+      features: {
+        nested: { defaultValue: 1, rules: [{ condition: { 'a.b': 1 }, force: 2 }] },
+        later: { defaultValue: 1, rules: [{ variations: [1, 2], namespace: ['n', 0.5, 1] }] },
+      },
+    },
+    refused: {
+      nested: ['Properties are not nested', 'features.nested.rules[0].condition.a.b'],
+      later: ['A namespace that does not start at 0', 'features.later.rules[0].namespace'],
+    },
+  },
+  {
+    name: 'lets the segment with the lowest priority decide, and identities before segments',
+    source: 'flagsmith',
+    document: {
+      api_key: 'env',
+      project: {
+        segments: [2, 1].map(id => ({
+          id,
+          name: `segment ${id}`,
+          rules: [{ type: 'ALL', conditions: [{ operator: 'EQUAL', property_: 'plan', value: 'pro' }], rules: [] }],
+          feature_states: [
+            flagsmithState({ feature_state_value: `s${id}`, feature_segment: { priority: id === 2 ? 0 : 1 } }),
+          ],
+        })),
+      },
+      feature_states: [flagsmithState({ feature_state_value: 'usual' })],
+      identity_overrides: [{ identifier: 'ada', identity_features: [flagsmithState({ feature_state_value: 'hers' })] }],
+    },
+    values: {
+      f: [
+        ['eve', { plan: 'pro' }, 's2'],
+        ['eve', {}, 'usual'],
+        ['ada', { plan: 'pro' }, 'hers'],
+      ],
+    },
+  },
+  {
+    name: 'refuses paths of the context that people do not have',
+    source: 'flagsmith',
+    document: {
+      api_key: 'env',
+      project: {
+        segments: [
+          {
+            id: 1,
+            name: 's',
+            rules: [{ type: 'ALL', conditions: [{ operator: 'EQUAL', property_: '$.identity.key', value: 'x' }] }],
+            feature_states: [flagsmithState({})],
+          },
+        ],
+      },
+      feature_states: [flagsmithState({})],
+    },
+    refused: {
+      s: ['"$.identity.key" of the context', 'project.segments[0].rules[0].property_'],
+      f: ['The segment "segment:1" that it depends on', 'f'],
+    },
+  },
+  {
+    name: 'converts targeting with nested conditions',
+    source: 'flagd',
+    document: flagdFlag({
+      if: [{ and: [{ '===': [{ var: 'plan' }, 'pro'] }, { '!': [{ in: ['x', { var: 'tags' }] }] }] }, 'on'],
+    }),
+    values: {
+      f: [
+        ['a', { plan: 'pro' }, true],
+        ['a', { plan: 'pro', tags: ['x'] }, OFF],
+        ['a', {}, OFF],
+      ],
+    },
+  },
+  {
+    name: 'does not guess the version of flagd',
+    source: 'flagd',
+    document: flagdFlag({
+      fractional: [
+        ['on', 50],
+        ['off', 50],
+      ],
+    }),
+    refused: { f: ['`fractional` differs between versions of flagd', 'flags.f.targeting.fractional'] },
+  },
+  {
+    name: 'refuses the older hash of flagd',
+    source: 'flagd',
+    options: { flagdVersion: '0.11.4' },
+    document: flagdFlag({
+      fractional: [
+        ['on', 50],
+        ['off', 50],
+      ],
+    }),
+    refused: { f: ['`fractional` of flagd before 0.15.0', 'flags.f.targeting.fractional'] },
+  },
+  {
+    name: 'converts queries and percentages in the reverse order of names',
+    source: 'go-feature-flag',
+    document: {
+      f: {
+        variations: { A: 'first', B: 'second' },
+        targeting: [{ query: '(plan eq "PRO" or age ge 18) and country in ["DE", "FR"]', variation: 'B' }],
+        defaultRule: { percentage: { A: 100, B: 0 } },
+      },
+    },
+    values: {
+      f: [
+        ['a', { plan: 'pro', country: 'DE' }, 'second'],
+        ['a', { age: 18, country: 'FR' }, 'second'],
+        ['a', { age: '18', country: 'FR' }, 'first'],
+        ['a', { plan: 'pro', country: 'de' }, 'first'],
+      ],
+    },
+  },
+  {
+    name: 'refuses rollouts over time',
+    source: 'go-feature-flag',
+    document: { f: { variations: { A: true }, defaultRule: { progressiveRollout: {} } } },
+    refused: { f: ['A progressive rollout', 'f.defaultRule.progressiveRollout'] },
+  },
+  {
+    name: 'converts boolean flags with segments and a default',
+    source: 'flipt',
+    document: {
+      flags: [
+        {
+          key: 'f',
+          type: 'BOOLEAN_FLAG_TYPE',
+          enabled: true,
+          rollouts: [{ segment: { key: 's', value: false } }, { threshold: { percentage: 0, value: false } }],
+        },
+      ],
+      segments: [
+        {
+          key: 's',
+          match_type: 'ALL_MATCH_TYPE',
+          constraints: [{ type: 'STRING_COMPARISON_TYPE', property: 'plan', operator: 'prefix', value: 'pro' }],
+        },
+      ],
+    },
+    values: {
+      f: [
+        ['a', { plan: ' pro-1' }, OFF],
+        ['a', { plan: 'free' }, true],
+        ['a', {}, true],
+      ],
+    },
+  },
+  {
+    name: 'refuses constraints on dates',
+    source: 'flipt',
+    document: {
+      flags: [],
+      segments: [
+        { key: 's', constraints: [{ type: 'DATETIME_COMPARISON_TYPE', property: 'd', operator: 'lt', value: 'x' }] },
+      ],
+    },
+    refused: { s: ['"lt" of DATETIME', 'segments[0].constraints[0].operator'] },
+  },
+  {
+    name: 'skips a rule when an attribute is missing, also a negated one',
+    source: 'configcat',
+    document: {
+      f: {
+        f: {
+          t: 1,
+          v: { s: 'usual' },
+          r: [{ c: [{ u: { a: 'Email', c: 29, s: 'a@b.c' } }], s: { v: { s: 'other' } } }],
+        },
+      },
+    },
+    values: {
+      f: [
+        ['a', { Email: 'x' }, 'other'],
+        ['a', { Email: 'a@b.c' }, 'usual'],
+        ['a', {}, 'usual'],
+      ],
+    },
+  },
+  {
+    name: 'refuses values that are hashed in the file',
+    source: 'configcat',
+    document: {
+      f: { f: { t: 0, v: { b: false }, r: [{ c: [{ u: { a: 'Email', c: 16, l: ['ab'] } }], s: { v: { b: true } } }] } },
+    },
+    refused: { f: ['The values of this condition are hashed', 'f.f.r[0].c[0].u.c'] },
+  },
+]
+
+describe.each(cases)(
+  '$source',
+  ({ name, source, document, options = {}, values = {}, refused = {}, approximate = [] }) => {
+    it(name, () => {
+      const project = convertersBySource[source]!(document, options)
+      const snapshot = compileImported(project)
+      expect([...snapshot.issues.values()].flat()).toEqual([])
+      for (const [key, people] of Object.entries(values)) {
+        for (const [id, attributes, value] of people) {
+          const found = evaluateHere(snapshot, { id, attributes: attributes as Record<string, unknown> }, now).get(key)
+          expect(found, `${key} for ${id} ${JSON.stringify(attributes)}`).toEqual(value)
+        }
+      }
+      const refusals = project.items.filter(({ status }) => status === 'refused')
+      expect(refusals.map(({ sourceKey }) => sourceKey).sort()).toEqual(Object.keys(refused).sort())
+      for (const { sourceKey, reasons } of refusals) {
+        const [message, path] = refused[sourceKey]!
+        expect(reasons[0]!.message).toContain(message)
+        expect(reasons[0]!.path).toBe(path)
+      }
+      const approximations = project.items.filter(({ status }) => status === 'approximate')
+      if (approximate.length > 0) expect(approximations.map(({ sourceKey }) => sourceKey)).toEqual(approximate)
+    })
+  },
+)
+
+it.each(['unleash', 'growthbook', 'flagsmith', 'flagd', 'go-feature-flag', 'flipt', 'configcat'] as const)(
+  '%s names the place in a file that is not one of the service',
+  source => {
+    for (const document of [null, 'text', [], { flags: 5, features: 5, feature_states: 5, f: 5 }]) {
+      expect(() => convertersBySource[source]!(document, {})).toThrow(ImportFileError)
+    }
+  },
+)

@@ -1,0 +1,62 @@
+import { compile, type Snapshot } from '@halyard/engine'
+import { type ImportedProject, sourceIdOf } from '@halyard/importers'
+import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
+
+/** A person in the terms of every service. */
+export interface ProofContext {
+  readonly id: string
+  readonly attributes: Readonly<Record<string, unknown>>
+}
+
+/** `off` stands for false, null and no value. Everything else is the value of the flag, or true. */
+export const OFF = 'off: no value'
+
+export const normalized = (value: unknown): unknown =>
+  value === undefined || value === null || value === false ? OFF : value
+
+/** Compiles imported flags as the server would store them. */
+export function compileImported(project: ImportedProject): Snapshot {
+  const flagIds = new Map(project.flags.map(({ sourceId }, index) => [sourceId, index + 1]))
+  const cohortIds = new Map(project.cohorts.map(({ sourceId }, index) => [sourceId, index + 1]))
+  const resolved = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(resolved)
+    if (typeof value !== 'object' || value === null) return value
+    const copy = Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolved(inner)]))
+    if (copy.type === 'cohort') return { ...copy, value: cohortIds.get(sourceIdOf(String(copy.value))!) }
+    if (copy.type === 'flag') return { ...copy, key: String(flagIds.get(sourceIdOf(String(copy.key))!)) }
+    return copy
+  }
+  const snapshot = compile(
+    {
+      flags: project.flags.map(({ sourceId, key, active, filters }) => ({
+        id: flagIds.get(sourceId)!,
+        key,
+        active,
+        filters: resolved(filters),
+      })),
+      cohorts: project.cohorts.map(({ sourceId, name, content }) => ({
+        id: cohortIds.get(sourceId)!,
+        name,
+        isStatic: 'ids' in content,
+        filters: 'filters' in content ? resolved(content.filters) : {},
+      })),
+      groupTypes: {},
+      propertyMatchingVersion: 2,
+    },
+    { regex: linearRegex },
+  )
+  return snapshot
+}
+
+/** The value of every flag for one person. */
+export function evaluateHere(snapshot: Snapshot, { id, attributes }: ProofContext, now: number): Map<string, unknown> {
+  const results = snapshot.evaluate({ distinctId: id, personProperties: attributes }, { now })
+  return new Map(
+    snapshot.flags.map(({ key }) => {
+      const { value, payload, failed } = results.get(key)!
+      if (failed) return [key, 'failed']
+      const isText = typeof value === 'string'
+      return [key, normalized(isText && payload !== null ? JSON.parse(payload) : value)]
+    }),
+  )
+}
