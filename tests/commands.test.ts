@@ -196,7 +196,7 @@ describe('commands beside a running server', () => {
     const on = { on: true, salt: 's', variations: [true, false], offVariation: 1, fallthrough: { variation: 0 } }
     const clauses = [{ attribute: 'a', op: 'near', values: [1] }]
     const data = JSON.stringify({ flags: { moved: on, odd: { ...on, rules: [{ clauses, variation: 0 }] } } })
-    const file = join(folder, 'launchdarkly.json')
+    const file = join(newFolder(), 'launchdarkly.json')
     writeFileSync(file, data)
     const importFrom = (...args: string[]) =>
       halyard('import-from', 'launchdarkly', '--project', String(project), ...args)

@@ -17,8 +17,8 @@ const isOfApp = (id: string): boolean => !/swagger-ui|api-docs/.test(id)
 const chunkGroups = [
   { name: 'start', tags: ['$initial' as const], test: isOfApp, priority: 6 },
   { name: 'app', test: await isNeededBy('src/app/start-app.tsx'), priority: 5 },
-  { name: 'notices', test: await isNeededBy('src/app/notices.tsx'), priority: 4 },
-  { name: 'list', test: await isNeededBy('src/flags/list/flags-page.tsx'), priority: 3 },
+  { name: 'list', test: await isNeededBy('src/flags/list/flags-page.tsx'), priority: 4 },
+  { name: 'notices', test: await isNeededBy('src/app/notices.tsx'), priority: 3 },
   { name: 'review', test: await isNeededBy('src/flags/review/toggle-dialog.tsx'), priority: 2 },
   {
     name: 'shared',

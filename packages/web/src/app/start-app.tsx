@@ -12,8 +12,12 @@ import { goToSignIn } from '../session/sign-in-path.ts'
 import type { AppRoot } from './app-root.tsx'
 import { createAppRouter } from './router.tsx'
 
-/** The first toast comes after the first page. */
-const Notices = lazy(async () => ({ default: (await import('./notices.tsx')).Notices }))
+/** The first toast comes after the first page: its code is loaded when that is shown. */
+const Notices = lazy(async () => {
+  await new Promise(resolve => setTimeout(resolve, idleMilliseconds))
+  return { default: (await import('./notices.tsx')).Notices }
+})
+const idleMilliseconds = 500
 const retriesMax = 2
 
 /** Renders the app for a signed-in user, or an invitation. */
