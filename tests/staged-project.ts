@@ -331,6 +331,18 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .values({ project_id, user_id: created_by_id, name: 'Stale', query: 'state=stale', is_shared: 1, created_at: at })
     .execute()
   await db.insertInto('favorite_flags').values({ project_id, user_id: created_by_id, flag_id }).execute()
+  const link = {
+    source: 'unleash',
+    kind: 'flag',
+    source_id: 'staged',
+    source_hash: 'a',
+    target_hash: 'b',
+    imported_at: at,
+  }
+  await db
+    .insertInto('import_links')
+    .values({ project_id, flag_id, cohort_id: null, ...link })
+    .execute()
   await db
     .insertInto('sign_ins')
     .values({

@@ -214,7 +214,9 @@ it('moves every table of the schema', async () => {
   const database = await createTestDatabase('postgres')
   const storage = openStorage(database.url)
   const tables = (await storage.kysely.introspection.getTables()).map(table => table.name)
-  expect([...(await tableShapes()).map(shape => shape.name), 'schema_migrations'].sort()).toEqual(tables.sort())
+  // Plans of imports expire within a day and are made again from the file.
+  const left = ['schema_migrations', 'import_plans', 'import_plan_items']
+  expect([...(await tableShapes()).map(shape => shape.name), ...left].sort()).toEqual(tables.sort())
   await storage.close()
   await database.drop()
 })

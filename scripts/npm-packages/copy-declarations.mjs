@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 
-const importPattern = /((?:from|import)\s*\(?\s*)(['"])([^'"]+)\2/g
+// A description that ends with the word "import" is followed by a quote as well, but not by a name.
+const importPattern = /((?:from|import)\s*\(?\s*)(['"])([^'"\s]+)\2/g
 
 /**
  * Copies the declarations that the entries reach, and no others. Workspace packages that are bundled come along, so that the types
