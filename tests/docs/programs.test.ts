@@ -19,7 +19,11 @@ const programs = readdirSync(folder).flatMap(page =>
   ),
 )
 const nodePrograms = programs.filter(({ kind }) => kind === 'node')
-const browserPrograms = programs.filter(({ kind }) => kind !== 'node')
+const pythonPrograms = programs.filter(({ kind }) => kind === 'python')
+const browserPrograms = programs.filter(({ kind }) => !['node', 'python'].includes(kind))
+
+/** npm does not install this package: these programs run where an interpreter that has it is named, as in the workflows. */
+const python = process.env.HALYARD_TEST_PYTHON ?? ''
 
 let server: ServerProcess
 let token: string
@@ -59,6 +63,7 @@ describe('programs in the quick starts', () => {
     expect(pages('node')).toEqual(['in-process.md', 'in-process.md', 'node.md', 'node.md', 'openfeature.md'])
     expect(pages('browser')).toEqual(['browser.md', 'in-process.md', 'openfeature.md'])
     expect([pages('html'), pages('react')]).toEqual([['browser.md'], ['openfeature.md', 'react.md']])
+    expect(pages('python')).toEqual(['python.md'])
   })
 
   it.each(nodePrograms)('$title evaluates a flag in Node, ends, and prints no warning', async ({ source }) => {
@@ -66,23 +71,14 @@ describe('programs in the quick starts', () => {
     const path = join(root, `node_modules/.halyard-doc-program-${process.pid}.mjs`)
     writeFileSync(path, await withOwnPackages(source))
     try {
-      const child = spawn(process.execPath, [path], {
-        env: {
-          ...process.env,
-          HALYARD_URL: server.url,
-          HALYARD_PROJECT_TOKEN: token,
-          HALYARD_SECRET_KEY: secretKey,
-        },
-      })
-      let output = ''
-      let errors = ''
-      child.stdout.on('data', text => (output += text))
-      child.stderr.on('data', text => (errors += text))
-      const status = await new Promise(resolve => child.on('close', resolve))
-      expect({ status, output: output.trim(), errors }).toEqual({ status: 0, output: 'new checkout', errors: '' })
+      expect(await run(process.execPath, [path])).toEqual(success)
     } finally {
       rmSync(path, { force: true })
     }
+  })
+
+  it.runIf(python !== '').each(pythonPrograms)('$title evaluates a flag in Python and ends', async ({ source }) => {
+    expect(await run(python, ['-W', 'error', '-c', source])).toEqual(success)
   })
 
   it.each(browserPrograms)('$title evaluates a flag in a browser and prints no warning', async ({ kind, source }) => {
@@ -101,6 +97,20 @@ describe('programs in the quick starts', () => {
     await page.context().close()
   })
 })
+
+const success = { status: 0, output: 'new checkout', errors: '' }
+
+async function run(command: string, args: readonly string[]): Promise<typeof success> {
+  const child = spawn(command, args, {
+    env: { ...process.env, HALYARD_URL: server.url, HALYARD_PROJECT_TOKEN: token, HALYARD_SECRET_KEY: secretKey },
+  })
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', text => (output += text))
+  child.stderr.on('data', text => (errors += text))
+  const status = await new Promise<number>(resolve => child.on('close', resolve))
+  return { status, output: output.trim(), errors }
+}
 
 /** Halyard's packages are built for a release only; here their sources take their place. */
 async function withOwnPackages(source: string): Promise<string> {
