@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { ensureInstalled, root } from './prepare.mjs'
+import { runBundled } from './run-bundled.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -44,22 +45,7 @@ if (missing.length > 0) {
   if (status !== 0) process.exit(status ?? 1)
 }
 
-const { build } = await import('esbuild')
-const outfile = join(root, '.cache', 'prove-imports.mjs')
-await build({
-  entryPoints: [join(root, 'tests', 'imports', 'prove.ts')],
-  outfile,
-  bundle: true,
-  format: 'esm',
-  platform: 'node',
-  target: 'node20',
-  conditions: ['halyard-source'],
-  external: ['re2js'],
-  logLevel: 'warning',
-})
-const { status } = spawnSync(process.execPath, [outfile, directory, values.pairs, values.seed, values.source], {
+await runBundled('tests/imports/prove.ts', [directory, values.pairs, values.seed, values.source], {
   cwd: root,
-  stdio: 'inherit',
   env: { ...process.env, NODE_ENV: 'production' },
 })
-process.exit(status ?? 1)

@@ -1,5 +1,6 @@
-import { allRoutes, propertyOperators, type Route, sdkRoutes } from '@halyard/contract'
+import { allRoutes, importSourceNames, propertyOperators, type Route, sdkRoutes } from '@halyard/contract'
 import { operators, strictOperators } from '@halyard/engine'
+import { importSources } from '@halyard/importers'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { describe, expect, it } from 'vitest'
 import { openApiDocument } from '../packages/server/src/http/api-docs/openapi.ts'
@@ -68,6 +69,7 @@ describe('the OpenAPI document', () => {
       properties: { filters: { $ref: '#/components/schemas/Filters' } },
     })
     expect([...propertyOperators]).toEqual([...operators, ...strictOperators])
+    expect(importSourceNames).toEqual(importSources)
   })
 
   it('has an example for every body and response, valid against its schema', () => {
