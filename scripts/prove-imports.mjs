@@ -25,6 +25,8 @@ const versions = {
   '@openfeature/core': '1.12.0',
   '@openfeature/flagd-core': '4.0.1',
   'configcat-node': '11.4.1',
+  'posthog-node': '5.67.0',
+  '@flipt-io/flipt-client-js': '0.5.1',
 }
 
 await ensureInstalled('test')

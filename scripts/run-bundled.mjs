@@ -15,7 +15,7 @@ export async function runBundled(path, args, options = {}) {
     platform: 'node',
     target: 'node20',
     conditions: ['halyard-source'],
-    external: ['re2js'],
+    external: ['re2js', 'yaml'],
     logLevel: 'warning',
   })
   const { status } = spawnSync(process.execPath, [outfile, ...args], { stdio: 'inherit', ...options })

@@ -230,6 +230,44 @@ describe('commands beside a running server', () => {
     expect((await importFrom()).code).toBe(2)
   })
 
+  it('proves an import with the SDK of the service, and imports nothing when an exact flag differs', async () => {
+    const project = JSON.parse((await halyard('projects', 'create', 'Proved', '--json')).stdout).id
+    const folder = newFolder()
+    const file = join(folder, 'posthog.json')
+    const half = { groups: [{ properties: [{ key: 'plan', value: 'pro' }], rollout_percentage: 50 }] }
+    writeFileSync(file, JSON.stringify([{ id: 1, key: 'half', active: true, filters: half }]))
+    const certificate = join(folder, 'certificate.json')
+    const prove = (...args: string[]) =>
+      halyard(
+        ...['import-from', 'posthog', '--project', String(project), '--file', file, '--prove', '--pairs', '2000'],
+        ...['--seed', '7', '--certificate', certificate, ...args],
+      )
+    const missing = await prove('--sdk-from', folder)
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining('Run there: npm install posthog-node')])
+
+    const wrong = join(folder, 'node_modules', 'posthog-node')
+    mkdirSync(wrong, { recursive: true })
+    writeFileSync(join(wrong, 'package.json'), '{ "name": "posthog-node", "version": "0.0.0", "main": "index.js" }')
+    const code = 'async waitForLocalEvaluationReady() {} async getAllFlags() { return { half: true } } shutdown() {}'
+    writeFileSync(join(wrong, 'index.js'), `exports.PostHog = class { ${code} }`)
+    const disproved = await prove('--sdk-from', folder)
+    expect([disproved.code, disproved.stderr]).toEqual([1, expect.stringContaining('nothing was imported')])
+    expect(disproved.stdout).toContain('differs  flag half for ')
+    expect(JSON.parse(readFileSync(certificate, 'utf8'))).toMatchObject({ sdk_version: '0.0.0', exact: 1 })
+    expect((await halyard('flags', 'list', '--project', String(project), '--json')).stdout).toBe('[]\n')
+
+    const proved = await prove('--sdk-from', join(import.meta.dirname, '..'))
+    expect([proved.code, proved.stdout]).toEqual([0, expect.stringContaining('0 differ for exact flags')])
+    expect(proved.stdout).toContain('1 created')
+    const { seed, pairs, equal, differing, flags } = JSON.parse(readFileSync(certificate, 'utf8'))
+    expect({ seed, differing, flags }).toMatchObject({
+      seed: 7,
+      differing: 0,
+      flags: [{ key: 'half', pairs, equal: pairs }],
+    })
+    expect(equal).toBeGreaterThanOrEqual(2000)
+  })
+
   it('lists and creates projects, with a key', async () => {
     const key = ['--key', shown('HALYARD_KEY')]
     const created = JSON.parse((await halyard('projects', 'create', 'Second', '--json', ...key)).stdout)

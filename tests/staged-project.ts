@@ -344,6 +344,14 @@ async function addRareRows(databaseUrl: string, project_id: number, flag_id: num
     .values({ project_id, flag_id, cohort_id: null, ...link })
     .execute()
   await db
+    .insertInto('shadow_days')
+    .values({ project_id, flag_id, day: '2026-01-31', agree: 2, differ: 0, differed_at: null, example: null })
+    .execute()
+  await db
+    .insertInto('import_certificates')
+    .values({ project_id, import_id: null, summary: '{}', certificate: '{}', created_at: at })
+    .execute()
+  await db
     .insertInto('sign_ins')
     .values({
       id: 'staged',

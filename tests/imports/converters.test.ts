@@ -1,6 +1,6 @@
 import { convertersBySource, ImportFileError, type ImportOptions, type ImportSource } from '@halyard/importers'
 import { describe, expect, it } from 'vitest'
-import { compileImported, evaluateHere, OFF } from './halyard-evaluator.ts'
+import { compileImported, evaluateImported, OFF } from '../../packages/server/src/cli/prove/evaluate-imported.ts'
 
 /** Small documents of each service: the values that people get, and what is refused. */
 
@@ -318,7 +318,8 @@ describe.each(cases)(
       expect([...snapshot.issues.values()].flat()).toEqual([])
       for (const [key, people] of Object.entries(values)) {
         for (const [id, attributes, value] of people) {
-          const found = evaluateHere(snapshot, { id, attributes: attributes as Record<string, unknown> }, now).get(key)
+          const person = { id, attributes: attributes as Record<string, unknown> }
+          const found = evaluateImported(project, snapshot, person, now).get(key)
           expect(found, `${key} for ${id} ${JSON.stringify(attributes)}`).toEqual(value)
         }
       }

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { convertersBySource, type ImportSource } from '@halyard/importers'
 import { expect, it } from 'vitest'
-import { compileImported, evaluateHere, normalized } from './halyard-evaluator.ts'
+import { compileImported, evaluateImported, normalized } from '../../packages/server/src/cli/prove/evaluate-imported.ts'
 import { proofOptions } from './proof.ts'
 
 /** The examples of docs/migrate are converted and evaluated, so that the pages cannot drift from the importers. */
@@ -24,7 +24,8 @@ it.each(guides)('the guide for $source shows what the import gives', ({ source, 
   const rows = [...text.matchAll(/^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$/gm)]
   expect(rows.length).toBeGreaterThan(0)
   for (const [, flag, id, properties, value] of rows) {
-    const found = evaluateHere(snapshot, { id: id!, attributes: JSON.parse(properties!) }, Date.now()).get(flag!)
+    const person = { id: id!, attributes: JSON.parse(properties!) }
+    const found = evaluateImported(project, snapshot, person, Date.now()).get(flag!)
     expect(found, `${flag} for ${id}`).toEqual(normalized(JSON.parse(value!)))
   }
 })

@@ -1,14 +1,7 @@
 import type { ImportSource } from '@halyard/importers'
-import type { ProofContext } from './halyard-evaluator.ts'
-import type { Random } from './random.ts'
+import type { Random } from '../../packages/server/src/cli/prove/random.ts'
 
-/** Documents of each service with all that the converters claim to convert, and contexts at the edges of their rules. */
-
-export interface RandomDocument {
-  readonly document: unknown
-  /** Each flag's own part, for reports. */
-  readonly definitions: ReadonlyMap<string, unknown>
-}
+/** Documents of each service with all that the converters claim to convert. */
 
 type Json = Record<string, unknown>
 
@@ -23,68 +16,18 @@ const properties = ['plan', 'age', 'version', 'ip', 'city', 'tags']
 const flagsPerDocument = 12
 const keys = Array.from({ length: flagsPerDocument }, (_, index) => `flag-${index}`)
 
-const documents: Readonly<Partial<Record<ImportSource, (random: Random) => RandomDocument>>> = {
+const documents: Readonly<Partial<Record<ImportSource, (random: Random) => unknown>>> = {
   launchdarkly,
   unleash,
   growthbook,
   flagsmith,
   flagd,
   configcat,
+  posthog,
+  flipt,
 }
 
-export const randomDocument = (source: ImportSource, random: Random): RandomDocument => documents[source]!(random)
-
-const listSources: ReadonlySet<ImportSource> = new Set(['launchdarkly', 'growthbook', 'flagd', 'configcat'])
-
-/** Every literal of the document, itself and just beside it, and values that no rule expects. */
-export function* randomContexts(
-  source: ImportSource,
-  document: unknown,
-  random: Random,
-  count: number,
-): Generator<ProofContext> {
-  const hasLists = listSources.has(source)
-  const literals = [...new Set(literalsIn(document))]
-  const values = literals.flatMap(literal => {
-    if (typeof literal === 'number') return [literal, literal + 1, literal - 1, String(literal)]
-    if (typeof literal !== 'string') return [literal]
-    return [literal, literal.toUpperCase(), `${literal}x`, `x${literal}`, literal.slice(0, -1)]
-  })
-  const odd = ['', 0, -1, '0', ' ', 'n/a', '2.1.0', '10.1.2.3', '2001:db8::5', ...versions]
-  const ofType = (value: unknown): unknown => (hasLists && random.chance(0.1) ? listOf(value) : value)
-  const listOf = (value: unknown): unknown[] => [random.chance(0.7) ? String(value) : value, ...random.some(texts, 2)]
-  for (let index = 0; index < count; index++) {
-    const attributes: Json = {}
-    for (const property of properties) {
-      if (random.chance(0.2)) continue
-      const value = random.chance(0.7) && values.length > 0 ? random.pick(values) : random.pick(odd)
-      const isBoolean = source !== 'flagd' && random.chance(0.05)
-      attributes[property] = ofType(isBoolean ? random.chance(0.5) : value)
-    }
-    if (source === 'unleash') addUnleashContext(attributes, random)
-    // Identifiers with and without text that is not ASCII, and of different lengths.
-    const id = `${random.pick(['user-', 'ü', '用户', ''])}${random.below(1_000_000)}`
-    yield { id: random.chance(0.03) ? random.pick(['alice', 'bob', 'Bob']) : id, attributes }
-  }
-}
-
-function addUnleashContext(attributes: Json, random: Random): void {
-  if (random.chance(0.5)) attributes.sessionId = `session-${random.below(100_000)}`
-  if (random.chance(0.5))
-    attributes.remoteAddress = random.pick(['10.1.2.3', '192.168.1.77', '1.2.3.4', '8.8.8.8', '::1'])
-  if (random.chance(0.3)) attributes.currentTime = random.pick([...dates, '2030-05-05T05:05:05.000Z'])
-}
-
-function* literalsIn(value: unknown): Generator<unknown> {
-  if (Array.isArray(value)) for (const item of value) yield* literalsIn(item)
-  else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* literalsIn(item)
-  else if (typeof value === 'number' || (typeof value === 'string' && value.length < 40)) yield value
-}
-
-const documentOf = (document: unknown, flags: readonly (readonly [string, unknown])[]): RandomDocument => ({
-  document,
-  definitions: new Map(flags),
-})
+export const randomDocument = (source: ImportSource, random: Random): unknown => documents[source]!(random)
 
 function weights(random: Random, count: number, total: number): number[] {
   const cuts = random.list(count - 1, () => random.below(total + 1)).sort((left, right) => left - right)
@@ -93,7 +36,7 @@ function weights(random: Random, count: number, total: number): number[] {
 
 // LaunchDarkly
 
-function launchdarkly(random: Random): RandomDocument {
+function launchdarkly(random: Random): unknown {
   const clause = (): Json => {
     const shared = { attribute: random.pick([...properties, 'key']), negate: random.chance(0.2) }
     const op = random.pick([
@@ -166,13 +109,12 @@ function launchdarkly(random: Random): RandomDocument {
     })),
   })
   const segments = { beta: segment('beta'), staff: segment('staff') }
-  const reported = flags.map(([key, flag]): [string, Json] => [key, { ...flag, segments }])
-  return documentOf({ flags: Object.fromEntries(flags), segments }, reported)
+  return { flags: Object.fromEntries(flags), segments }
 }
 
 // Unleash
 
-function unleash(random: Random): RandomDocument {
+function unleash(random: Random): unknown {
   const constraint = (): Json => {
     const contextName = random.pick([...properties, 'userId', 'sessionId'])
     const shared = { contextName, inverted: random.chance(0.3) }
@@ -279,15 +221,12 @@ function unleash(random: Random): RandomDocument {
     name: `segment ${id}`,
     constraints: random.list(1 + random.below(2), constraint),
   }))
-  return documentOf(
-    { version: 2, features, segments },
-    features.map(feature => [String(feature.name), feature]),
-  )
+  return { version: 2, features, segments }
 }
 
 // GrowthBook
 
-function growthbook(random: Random): RandomDocument {
+function growthbook(random: Random): unknown {
   const scalar = (): unknown => random.pick<unknown>([...texts, ...numbers, true, false, null])
   const operator = (): Json =>
     random.pick<() => Json>([
@@ -362,12 +301,12 @@ function growthbook(random: Random): RandomDocument {
     features: Object.fromEntries(features),
     savedGroups: { g1: random.some<unknown>([...texts, 5], 3) },
   }
-  return documentOf(document, features)
+  return document
 }
 
 // Flagsmith
 
-function flagsmith(random: Random): RandomDocument {
+function flagsmith(random: Random): unknown {
   const condition = (): Json => {
     const operator = random.pick([
       'EQUAL',
@@ -454,15 +393,12 @@ function flagsmith(random: Random): RandomDocument {
       },
     ],
   }
-  return documentOf(
-    document,
-    keys.map((key, index) => [key, states[index]]),
-  )
+  return document
 }
 
 // flagd
 
-function flagd(random: Random): RandomDocument {
+function flagd(random: Random): unknown {
   const variable = () => ({ var: random.pick([...properties, 'targetingKey']) })
   const logic = (depth = 0): Json => {
     const shape = depth < 2 ? random.below(10) : 3 + random.below(7)
@@ -514,12 +450,12 @@ function flagd(random: Random): RandomDocument {
     key,
     typeof flag.targeting === 'string' ? { ...flag, targeting: { if: [true, flag.targeting] } } : flag,
   ])
-  return documentOf({ flags: Object.fromEntries(valid) }, valid)
+  return { flags: Object.fromEntries(valid) }
 }
 
 // ConfigCat
 
-function configcat(random: Random): RandomDocument {
+function configcat(random: Random): unknown {
   const attribute = () => random.pick([...properties, 'Identifier', 'Email'])
   const user = (): Json =>
     random.pick<() => Json>([
@@ -556,5 +492,110 @@ function configcat(random: Random): RandomDocument {
     ]
   })
   const segments = [0, 1].map(index => ({ n: `segment ${index}`, r: random.list(1 + random.below(2), user) }))
-  return documentOf({ p: { u: 'x', r: 0, s: 'salt' }, s: segments, f: Object.fromEntries(settings) }, settings)
+  return { p: { u: 'x', r: 0, s: 'salt' }, s: segments, f: Object.fromEntries(settings) }
+}
+
+// PostHog
+
+function posthog(random: Random): unknown {
+  const operators = ['exact', 'is_not', 'icontains', 'not_icontains', 'regex', 'gt', 'gte', 'lt', 'lte', 'is_set']
+  const property = (): Json => {
+    const operator = random.pick([...operators, 'is_date_before', 'is_date_after', 'semver_gt', 'semver_lte'])
+    const shared = { key: random.pick(properties), type: 'person', operator }
+    if (operator === 'is_set') return { ...shared, value: 'is_set' }
+    if (operator === 'regex') return { ...shared, value: random.pick(patterns) }
+    if (operator.startsWith('is_date')) return { ...shared, value: random.pick(dates) }
+    if (operator.startsWith('semver')) return { ...shared, key: 'version', value: random.pick(['1.2.3', '2.0.0']) }
+    if (operator === 'exact' || operator === 'is_not')
+      return {
+        ...shared,
+        value: random.chance(0.5) ? random.pick(texts) : random.some<unknown>([...texts, ...numbers], 3),
+      }
+    return { ...shared, value: String(random.pick<unknown>([...texts, ...numbers])) }
+  }
+  const filters = (index: number): Json[] => {
+    if (index > 6 && random.chance(0.2)) {
+      return [
+        { key: String(1 + random.below(3)), type: 'flag', operator: 'flag_evaluates_to', value: random.chance(0.7) },
+      ]
+    }
+    if (random.chance(0.2)) return [{ key: 'id', type: 'cohort', value: 100 + random.below(2) }]
+    return random.list(random.below(3), property)
+  }
+  const flags = keys.map((key, index): Json => {
+    const shares = weights(random, 3, 100)
+    const variants = shares.map((share, at) => ({ key: `v${at}`, rollout_percentage: share }))
+    const isMultivariate = random.chance(0.4)
+    const groups = random.list(1 + random.below(3), () => ({
+      properties: filters(index),
+      rollout_percentage: random.chance(0.5) ? random.below(101) : null,
+      ...(isMultivariate && random.chance(0.3) && { variant: 'v1' }),
+    }))
+    return {
+      id: index + 1,
+      key,
+      name: '',
+      active: random.chance(0.95),
+      filters: { groups, ...(isMultivariate && { multivariate: { variants }, payloads: { v0: '{"a":1}' } }) },
+    }
+  })
+  const cohorts = [100, 101].map(id => ({
+    id,
+    name: `cohort ${id}`,
+    filters: {
+      properties: { type: 'OR', values: [{ type: 'AND', values: random.list(1 + random.below(2), property) }] },
+    },
+  }))
+  return { flags, cohorts }
+}
+
+// Flipt
+
+function flipt(random: Random): unknown {
+  const constraint = (): Json => {
+    const type = random.pick(['STRING', 'NUMBER', 'BOOLEAN', 'ENTITY_ID'])
+    const shared = { type: `${type}_COMPARISON_TYPE`, property: random.pick(properties) }
+    if (type === 'BOOLEAN') return { ...shared, operator: random.pick(['true', 'false', 'present', 'notpresent']) }
+    if (type === 'NUMBER') {
+      const operator = random.pick(['eq', 'neq', 'lt', 'lte', 'gt', 'gte', 'isoneof', 'isnotoneof', 'present'])
+      const list = operator.endsWith('oneof')
+      return {
+        ...shared,
+        operator,
+        value: list ? JSON.stringify(random.some(numbers, 3)) : String(random.pick(numbers)),
+      }
+    }
+    const operators = ['eq', 'neq', 'prefix', 'suffix', 'contains', 'notcontains', 'isoneof', 'isnotoneof']
+    const operator = random.pick(type === 'STRING' ? [...operators, 'empty', 'notempty'] : operators)
+    const list = operator.endsWith('oneof')
+    return { ...shared, operator, value: list ? JSON.stringify(random.some(texts, 3)) : random.pick(texts) }
+  }
+  const segments = ['s1', 's2', 's3'].map(key => ({
+    key,
+    name: key,
+    match_type: random.pick(['ALL_MATCH_TYPE', 'ANY_MATCH_TYPE']),
+    constraints: random.list(random.below(3), constraint),
+  }))
+  const inSegments = (): Json =>
+    random.chance(0.5)
+      ? { key: random.pick(['s1', 's2', 's3']) }
+      : { keys: ['s1', 's3'], operator: random.pick(['OR_SEGMENT_OPERATOR', 'AND_SEGMENT_OPERATOR']) }
+  const flags = keys.map((key): Json => {
+    const enabled = random.chance(0.8)
+    if (random.chance(0.5)) {
+      const rollouts = random.list(random.below(3), () =>
+        random.chance(0.5)
+          ? { threshold: { percentage: random.below(101), value: random.chance(0.6) } }
+          : { segment: { ...inSegments(), value: random.chance(0.6) } },
+      )
+      return { key, name: key, type: 'BOOLEAN_FLAG_TYPE', enabled, rollouts }
+    }
+    const variants = ['a', 'b', 'c'].map((name, index) => ({ key: name, default: index === 0 && enabled }))
+    const rules = random.list(random.below(3), () => ({
+      segment: inSegments(),
+      distributions: weights(random, 3, 100).map((rollout, index) => ({ variant: 'abc'[index], rollout })),
+    }))
+    return { key, name: key, type: 'VARIANT_FLAG_TYPE', enabled, variants, rules }
+  })
+  return { flags, segments }
 }

@@ -2,8 +2,15 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { convertersBySource, ImportFileError, type ImportItem, type ImportSource } from '@halyard/importers'
+import { parse as parseYaml } from 'yaml'
+import {
+  compileImported,
+  evaluateImported,
+  normalized,
+  OFF,
+  type ProofContext,
+} from '../../packages/server/src/cli/prove/evaluate-imported.ts'
 import { gherkinCases } from './gherkin.ts'
-import { compileImported, evaluateHere, normalized, OFF, type ProofContext } from './halyard-evaluator.ts'
 import { proofOptions } from './proof.ts'
 
 /** Replays the services' own test data through the converters; see scripts/replay-corpora.mjs. */
@@ -196,6 +203,71 @@ function* flagdCases(directory: string): Generator<CorpusCase> {
   }
 }
 
+/** Templates with `<NAME>` for constants and for parameters, of which several lists are combined. */
+function* launchdarklyCases(directory: string): Generator<CorpusCase> {
+  const folder = join(directory, 'data/data-files/server-side-eval')
+  for (const file of readdirSync(folder).filter(name => name.endsWith('.yml'))) {
+    const template = parseYaml(readFileSync(join(folder, file), 'utf8'), { merge: true }) as Json
+    for (const parameters of parameterSets(template.parameters)) {
+      const names = { ...(template.constants as Json | undefined), ...parameters }
+      const { sdkData, evaluations } = filledIn({ sdkData: template.sdkData, evaluations: template.evaluations }, names)
+      const { flags = {}, segments = {} } = sdkData as { flags?: Json; segments?: Json }
+      for (const { name, flagKey, context, default: fallback, expect } of evaluations as Json[]) {
+        const { value, reason } = expect as { value: unknown; reason?: { kind?: string } }
+        yield {
+          name: `${file}: ${String(name)}`,
+          document: { flags: withSalt(flags), segments },
+          flag: String(flagKey),
+          ...launchdarklyContext((context ?? {}) as Json),
+          expected: normalized(value),
+          ...(reason?.kind === 'ERROR' && { unsuitable: 'The SDK returns the default of the code after an error.' }),
+          ...(isDeepStrictEqual(value, fallback) && reason?.kind === 'OFF' && { expected: OFF }),
+        }
+      }
+    }
+  }
+}
+
+const withSalt = (flags: Json): Json =>
+  Object.fromEntries(
+    Object.entries(flags).map(([key, flag]) => [key, { salt: '', offVariation: null, ...(flag as Json) }]),
+  )
+
+function launchdarklyContext(context: Json): Pick<CorpusCase, 'context' | 'unsuitable'> {
+  const { kind = 'user', key, custom, _meta, ...attributes } = context
+  const unsuitable = kind === 'user' ? undefined : 'The context is not a user.'
+  return {
+    context: { id: String(key ?? ''), attributes: { ...attributes, ...(custom as Json | undefined) } },
+    ...(unsuitable !== undefined && { unsuitable }),
+  }
+}
+
+/** A list of sets, or lists of sets that are combined. */
+function parameterSets(value: unknown): Json[] {
+  const sets = (value ?? [{}]) as (Json | Json[])[]
+  if (!sets.every(Array.isArray)) return sets as Json[]
+  return (sets as Json[][]).reduce<Json[]>(
+    (combined, next) => combined.flatMap(left => next.map(right => ({ ...left, ...right }))),
+    [{}],
+  )
+}
+
+/** A text that is only `<NAME>` becomes the value with its type; within other text it becomes text. */
+function filledIn<T>(value: T, names: Json): T {
+  if (Array.isArray(value)) return value.map(item => filledIn(item, names)) as T
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([key, inner]) => [filledIn(key, names), filledIn(inner, names)]),
+    ) as T
+  }
+  if (typeof value !== 'string') return value
+  const whole = /^<([A-Za-z_\d]+)>$/.exec(value)
+  if (whole && whole[1]! in names) return filledIn(names[whole[1]!], names) as T
+  return value.replace(/<([A-Za-z_\d]+)>/g, (text, name) => (name in names ? textOf(names[name]) : text)) as T
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
 interface Tally {
   cases: number
   passed: number
@@ -210,6 +282,7 @@ const corpora: Readonly<Partial<Record<ImportSource, (path: string) => Generator
   growthbook: growthbookCases,
   flagsmith: flagsmithCases,
   flagd: flagdCases,
+  launchdarkly: launchdarklyCases,
 }
 
 function isExpected(found: unknown, expected: unknown): boolean {
@@ -240,7 +313,7 @@ function replay(source: ImportSource, path: string): Tally {
       item = project.items.find(({ kind, sourceId }) => kind === 'flag' && sourceId === flag)
       if (item?.status !== 'refused') {
         const kept = compileImported(project)
-        found = item === undefined ? OFF : evaluateHere(kept, context, Date.now()).get(flag)
+        found = item === undefined ? OFF : evaluateImported(project, kept, context, Date.now()).get(flag)
       }
     } catch (error) {
       if (!(error instanceof ImportFileError)) throw error
@@ -249,8 +322,10 @@ function replay(source: ImportSource, path: string): Tally {
     }
     if (item?.status === 'refused') refuse(item.reasons.at(-1)!.message)
     else if (isExpected(found, expected)) tally.passed++
-    else if (item?.status === 'approximate') tally.declared++
-    else {
+    else if (item?.status === 'approximate') {
+      tally.declared++
+      console.log(`${source}: ${name}: declared: ${item.reasons.map(({ message }) => message).join(' ')}`)
+    } else {
       tally.differing++
       console.log(`${source}: ${name}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`)
     }

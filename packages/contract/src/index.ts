@@ -1,10 +1,12 @@
 import { approvalPolicyRoutes, changeRequestRoutes } from './change-control/approvals.ts'
 import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
+import { importCertificateRoutes } from './change-control/import-certificates.ts'
 import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
 import { definitionRoutes } from './events/definitions.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
+import { shadowRoutes } from './events/shadow.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
 import { savedViewRoutes } from './flag-list/saved-views.ts'
 import { cohortRoutes } from './flags/cohorts.ts'
@@ -61,6 +63,14 @@ export {
 } from './change-control/environments.ts'
 export type { Freeze } from './change-control/freezes.ts'
 export {
+  type CertificateSummary,
+  certificateDifferencesMax,
+  certificateFlagsMax,
+  certificatesMax,
+  type ImportCertificate,
+  type StoredCertificate,
+} from './change-control/import-certificates.ts'
+export {
   type ImportItem,
   type ImportPlan,
   importItemsMax,
@@ -76,6 +86,7 @@ export {
   propertyKinds,
 } from './events/definitions.ts'
 export type { ConnectedSdk } from './events/sdk-usage.ts'
+export { type ShadowReport, type ShadowSummary, shadowDaysMax } from './events/shadow.ts'
 export { type FlagSummary, flagUsageDays, flagUsageIdsMax, tagCharactersMax } from './flag-list/flag-list.ts'
 export { type SavedView, savedViewNameCharactersMax } from './flag-list/saved-views.ts'
 export type { ActivityEntry } from './flags/activity.ts'
@@ -192,6 +203,7 @@ export const routes = {
   manifest: manifestRoutes,
   payloadSchemas: payloadSchemaRoutes,
   imports: importRoutes,
+  importCertificates: importCertificateRoutes,
   organizationFlags: organizationFlagRoutes,
   organizationProjects: organizationProjectRoutes,
   organizations: organizationRoutes,
@@ -207,6 +219,7 @@ export const routes = {
   savedViews: savedViewRoutes,
   scheduledChanges: scheduledChangeRoutes,
   sdkUsage: sdkUsageRoutes,
+  shadow: shadowRoutes,
   session: sessionRoutes,
   users: userRoutes,
 }

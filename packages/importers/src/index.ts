@@ -16,3 +16,4 @@ export {
   sourceIdOf,
 } from './model.ts'
 export { refuseDependents, type Uses, usesOf, usesOfCohort } from './refuse-dependents.ts'
+export { sdkDocumentOf } from './sdk-documents.ts'

@@ -42,6 +42,7 @@ import { createLoginThrottle } from './features/identity/sign-in/login-throttle.
 import type { Passwords } from './features/identity/sign-in/password.ts'
 import { serveImpact } from './features/impact/impact-routes.ts'
 import type { Scanner } from './features/impact/scan/scanner.ts'
+import { serveCertificates } from './features/imports/certificate-routes.ts'
 import { serveImports } from './features/imports/import-routes.ts'
 import { serveOrganizations } from './features/organizations/organization-routes.ts'
 import { serveGroups, servePersons } from './features/persons/person-routes.ts'
@@ -53,6 +54,7 @@ import { serveRollback } from './features/rollback/rollback-routes.ts'
 import { serveSavedViews } from './features/saved-views/saved-view-routes.ts'
 import { serveSchedules } from './features/schedules/schedule-routes.ts'
 import { serveSdkUsage } from './features/sdk-usage/sdk-usage-routes.ts'
+import { serveShadow } from './features/shadow/shadow-routes.ts'
 import { serveManifest } from './features/typed-flags/manifest-routes.ts'
 import { servePayloadSchemas } from './features/typed-flags/payload-schema-routes.ts'
 import { serveWebhooks } from './features/webhooks/webhook-routes.ts'
@@ -65,6 +67,7 @@ import { servePage } from './http/web-app/web-app-routes.ts'
 import type { Instant } from './instant.ts'
 import type { Metrics } from './observability/metrics.ts'
 import { type Readiness, serveOperations } from './observability/operations-routes.ts'
+import { createShadowMetrics } from './observability/shadow-metrics.ts'
 import type { Tracing } from './observability/telemetry/tracing.ts'
 import type { Outgoing } from './outgoing/outgoing.ts'
 import { createRateLimiter } from './overload/rate-limit.ts'
@@ -161,6 +164,8 @@ export function createApp({
   serveFlagIntents(serve, { writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
   serveImports(serve, { database, writes, onCohortWork, now })
+  serveCertificates(serve, { database, now })
+  serveShadow(serve, { database, access: serving.access, onCompared: createShadowMetrics(metrics.registry), now })
   serveFreezes(serve, { database, now })
   servePolicies(serve, { database, now })
   serveWebhooks(serve, { database, outgoing, secretBox: plugins.secretBox, now })

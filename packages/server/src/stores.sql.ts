@@ -25,6 +25,7 @@ import { sqlFreezeStore } from './features/freezes/freeze-store.sql.ts'
 import { sqlIdentityStore } from './features/identity/identity-store.sql.ts'
 import { sqlSignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.sql.ts'
 import { sqlSignInStore } from './features/identity/sign-in/sign-in-store.sql.ts'
+import { sqlCertificateStore } from './features/imports/certificate-store.sql.ts'
 import { sqlImportStore } from './features/imports/import-store.sql.ts'
 import { sqlOrganizationStore } from './features/organizations/organization-store.sql.ts'
 import { sqlGroupStore } from './features/persons/group-store.sql.ts'
@@ -39,6 +40,7 @@ import { sqlMetricStore } from './features/rollback/metric-store.sql.ts'
 import { sqlSavedViewStore } from './features/saved-views/saved-view-store.sql.ts'
 import { sqlScheduleStore } from './features/schedules/schedule-store.sql.ts'
 import { sqlSdkUsageStore } from './features/sdk-usage/sdk-usage-store.sql.ts'
+import { sqlShadowStore } from './features/shadow/shadow-store.sql.ts'
 import { sqlPayloadSchemaStore } from './features/typed-flags/payload-schema-store.sql.ts'
 import { sqlWebhookStore } from './features/webhooks/webhook-store.sql.ts'
 import { sqlLeaseStore } from './jobs/lease-store.sql.ts'
@@ -99,6 +101,8 @@ const factories: { readonly [Name in keyof Stores]: (context: StoreContext) => S
   groups: ({ db }) => sqlGroupStore(db),
   identity: ({ db }) => sqlIdentityStore(db),
   imports: ({ db }) => sqlImportStore(db),
+  shadow: ({ db }) => sqlShadowStore(db),
+  certificates: ({ db }) => sqlCertificateStore(db),
   instance: ({ db }) => sqlInstanceStore(db),
   leases: ({ db }) => sqlLeaseStore(db),
   metrics: ({ db }) => sqlMetricStore(db),

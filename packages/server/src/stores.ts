@@ -20,6 +20,7 @@ import type { FreezeStore } from './features/freezes/freeze-store.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
 import type { SignInFailureStore } from './features/identity/sign-in/sign-in-failure-store.ts'
 import type { SignInStore } from './features/identity/sign-in/sign-in-store.ts'
+import type { CertificateStore } from './features/imports/certificate-store.ts'
 import type { ImportStore } from './features/imports/import-store.ts'
 import type { OrganizationStore } from './features/organizations/organization-store.ts'
 import type { GroupStore } from './features/persons/group-store.ts'
@@ -33,6 +34,7 @@ import type { MetricStore } from './features/rollback/metric-store.ts'
 import type { SavedViewStore } from './features/saved-views/saved-view-store.ts'
 import type { ScheduleStore } from './features/schedules/schedule-store.ts'
 import type { SdkUsageStore } from './features/sdk-usage/sdk-usage-store.ts'
+import type { ShadowStore } from './features/shadow/shadow-store.ts'
 import type { PayloadSchemaStore } from './features/typed-flags/payload-schema-store.ts'
 import type { WebhookStore } from './features/webhooks/webhook-store.ts'
 import type { InstanceStore } from './instance-store.ts'
@@ -61,6 +63,8 @@ export interface Stores {
   readonly groups: GroupStore
   readonly identity: IdentityStore
   readonly imports: ImportStore
+  readonly shadow: ShadowStore
+  readonly certificates: CertificateStore
   readonly instance: InstanceStore
   readonly leases: LeaseStore
   readonly metrics: MetricStore

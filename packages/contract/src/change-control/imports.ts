@@ -35,7 +35,7 @@ const Source = Type.String({
   description: 'The service that wrote the file.',
   examples: ['launchdarkly'],
 })
-const SourceInput = Type.Union(
+export const ImportSourceInput = Type.Union(
   [
     Type.Literal('posthog'),
     Type.Literal('launchdarkly'),
@@ -123,7 +123,7 @@ const Mapping = Type.Object({
 })
 
 const NewImport = Type.Object({
-  source: SourceInput,
+  source: ImportSourceInput,
   content: FreeValueInput(
     64 * mebibyte,
     'The file: its text, or the JSON in it. The limit is that of request bodies.',

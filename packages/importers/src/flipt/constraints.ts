@@ -13,11 +13,19 @@ const isNotBlank = (key: string): Expression => person(key, 'text_matches', `[^$
 
 const decimal = '^[+-]?([0-9]+\\.?[0-9]*|\\.[0-9]+)([eE][+-]?[0-9]+)?$'
 
+const ignoresSpace: ReadonlySet<string> = new Set(['empty', 'notempty', 'present', 'notpresent', 'prefix', 'suffix'])
+
 export function convertConstraint(value: unknown, path: string, verdict: Verdict): Expression {
   if (!isRecord(value)) return verdict.refuse('A constraint must be an object.', path)
   const type = String(value.type).replace(/_COMPARISON_TYPE$/, '')
   const key = type === 'ENTITY_ID' ? 'distinct_id' : String(value.property)
   const operator = String(value.operator)
+  if (ignoresSpace.has(operator)) {
+    verdict.differs(
+      "Flipt's server ignores white space around text here, as Halyard does; its client SDKs do not.",
+      path,
+    )
+  }
   if (operator === 'empty' || operator === 'notpresent') return not(isNotBlank(key))
   if (operator === 'notempty' || operator === 'present') return isNotBlank(key)
   const test = testOf(type, key, operator, value, path, verdict)
@@ -35,6 +43,7 @@ function testOf(
   if (type === 'STRING' || type === 'ENTITY_ID') return textTest(key, operator, String(constraint.value ?? ''))
   if (type === 'NUMBER') return numberTest(key, operator, constraint.value, path, verdict)
   if (type !== 'BOOLEAN') return undefined
+  verdict.differs("Flipt's server reads texts such as 1 and T as booleans, as here; its client SDKs do not.", path)
   if (operator === 'true') return person(key, 'text_equals', ['1', 't', 'T', 'TRUE', 'true', 'True'])
   return operator === 'false' ? person(key, 'text_equals', ['0', 'f', 'F', 'FALSE', 'false', 'False']) : undefined
 }
@@ -86,6 +95,7 @@ function numberTest(
   path: string,
   verdict: Verdict,
 ): Expression | undefined {
+  verdict.differs("Flipt's server compares all numbers, as here; its client SDKs only integers.", path)
   const isNumber = any([
     person(key, 'type_is', 'number'),
     all([person(key, 'type_is', 'string'), person(key, 'text_matches', decimal)]),

@@ -70,6 +70,9 @@ function subjectOf(
   const isUser = userKinds.has(contextKind)
   const attribute = attributeName(clause.attribute, `${path}.attribute`, verdict)
   if (attribute === 'kind') return verdict.refuse('Conditions on the kind of a context have no equivalent.', path)
+  if (attribute === 'anonymous') {
+    verdict.differs('A context without `anonymous` has the value false in LaunchDarkly; send it as a property.', path)
+  }
   if (isUser) return { key: attribute === 'key' ? 'distinct_id' : attribute, type: 'person' }
   const index = groupType(String(contextKind))
   if (index === undefined) {

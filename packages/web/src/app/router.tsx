@@ -150,6 +150,11 @@ const importFlags = createRoute({
   path: '/import',
   component: lazyRouteComponent(() => import('../imports/import-page.tsx'), 'ImportPage'),
 })
+const importCertificate = createRoute({
+  getParentRoute: () => project,
+  path: '/import/certificates/$certificateId',
+  component: lazyRouteComponent(() => import('../imports/certificate-page.tsx'), 'CertificatePage'),
+})
 const settings = createRoute({
   getParentRoute: () => project,
   path: '/settings',
@@ -240,6 +245,7 @@ const tree = root.addChildren([
       tags,
       setup,
       importFlags,
+      importCertificate,
       settings,
       webhooks,
       requests,

@@ -10,6 +10,7 @@ import { useProject } from '../services/session-queries.ts'
 import { ProblemAlert } from '../ui/feedback/problems.tsx'
 import { TextField } from '../ui/form/text-field.tsx'
 import { Page } from '../ui/layout/page.tsx'
+import { CertificateList } from './certificate-list.tsx'
 import { ImportItems } from './import-items.tsx'
 
 const sourceTitles: Readonly<Record<(typeof importSourceNames)[number], string>> = {
@@ -42,7 +43,10 @@ export function ImportPage() {
             onRestart={() => setPlan(undefined)}
           />
         ) : (
-          <ChooseFile organizationId={project.organization} projectId={projectId} onPlan={setPlan} />
+          <>
+            <ChooseFile organizationId={project.organization} projectId={projectId} onPlan={setPlan} />
+            <CertificateList projectId={projectId} />
+          </>
         ))}
     </Page>
   )

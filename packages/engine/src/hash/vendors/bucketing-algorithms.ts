@@ -169,11 +169,13 @@ const flipt: BucketingAlgorithm = {
   choose: (hash, weights) => {
     const last = weights.findLastIndex(weight => weight > 0)
     const total = weights.reduce((sum, weight) => single(sum + single(weight)), 0)
+    // Flipt truncates each percentage to tenths. Percentages add up to 100 there; other sums are scaled to it.
+    const percentageOf = (weight: number): number => (total === 100 ? weight : (weight / total) * 100)
     let cumulative = 0
     return weights.findIndex((weight, index) => {
       if (!(weight > 0)) return false
-      cumulative = single(cumulative + single(single(single(weight) / total) * 100))
-      return hash % 1000 < (index === last ? 1000 : Math.trunc(single(cumulative * 10)))
+      cumulative += Math.trunc(single(single(percentageOf(weight)) * 10))
+      return hash % 1000 < (index === last ? 1000 : cumulative)
     })
   },
   position: hash => (hash % 100) / 100,

@@ -1,9 +1,11 @@
 import { readFileSync } from 'node:fs'
-import type { ImportItem, ImportPlan } from '@halyard/contract'
+import type { ImportCertificate, ImportItem, ImportPlan } from '@halyard/contract'
+import type { ImportOptions, ImportSource } from '@halyard/importers'
 import { readConfig } from '../../config.ts'
 import { createGuardedClient } from '../../outgoing/guarded-client.ts'
 import { OutgoingFailure } from '../../outgoing/outgoing.ts'
 import { printJson, progress } from '../output.ts'
+import { describeCertificate, proveFile, writeCertificate } from '../prove/prove-file.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { type Api, type RemoteOptions, withApi } from './api.ts'
 
@@ -22,6 +24,11 @@ export interface ImportFromOptions {
   readonly onlyExact?: boolean
   readonly overwrite?: boolean
   readonly dryRun?: boolean
+  readonly prove?: boolean
+  readonly pairs?: number
+  readonly seed?: number
+  readonly sdkFrom?: string
+  readonly certificate?: string
   readonly json?: boolean
   readonly server?: string
   readonly key?: string
@@ -34,9 +41,12 @@ const remote = ({ server, key, emergency }: ImportFromOptions): RemoteOptions =>
   ...(emergency !== undefined && { emergency }),
 })
 
-/** `halyard import-from <source>`: plans the import and applies it, unless it is a dry run. */
-export async function importFrom(source: string, options: ImportFromOptions): Promise<void> {
+/** `halyard import-from <source>`: plans the import and applies it, unless it is a dry run or a proof fails. */
+export async function importFrom(source: ImportSource, options: ImportFromOptions): Promise<void> {
   const content = await readSource(source, options)
+  const certificate = options.prove ? await prove(source, content, options) : undefined
+  const isDisproved = certificate !== undefined && certificate.differing > 0
+  const isDryRun = options.dryRun === true
   await withApi(remote(options), async api => {
     const { id: project, organization } = await api('GET', `/api/projects/${encodeURIComponent(options.project)}/`)
     const imports = `/api/organizations/${organization}/imports/`
@@ -51,12 +61,38 @@ export async function importFrom(source: string, options: ImportFromOptions): Pr
     })
     const path = `${imports}${plan.id}/`
     const body = { only: options.onlyExact ? 'exact' : 'all', overwrite: options.overwrite === true }
-    const done = options.dryRun ? plan : ((await api('POST', `${path}apply/`, body, progress)) as ImportPlan)
+    if (certificate && !isDryRun) {
+      await api('POST', `/api/projects/${project}/import_certificates/`, { import: plan.id, certificate })
+    }
+    const isApplied = !isDryRun && !isDisproved
+    const done = isApplied ? ((await api('POST', `${path}apply/`, body, progress)) as ImportPlan) : plan
     const items = await readItems(api, path)
-    if (options.dryRun) await api('DELETE', path)
-    if (options.json) printJson({ ...done, dry_run: options.dryRun === true, items })
-    else describe(done, items, options.dryRun === true)
+    if (isDryRun) await api('DELETE', path)
+    if (options.json) printJson({ ...done, dry_run: isDryRun, ...(certificate && { certificate }), items })
+    else describe(done, items, !isApplied)
   })
+  if (isDisproved) throw new CommandError('Flags that should be exact have other values; nothing was imported.')
+}
+
+/** Compares with the service's SDK, prints what that has shown and writes the certificate. */
+async function prove(source: ImportSource, content: string, options: ImportFromOptions): Promise<ImportCertificate> {
+  if (options.environmentSet !== undefined) {
+    throw new UsageError('--prove compares one environment: use --environment instead of --environment-set.')
+  }
+  const certificate = await proveFile(source, content, {
+    sdkFrom: options.sdkFrom ?? '.',
+    pairs: options.pairs ?? 200_000,
+    ...(options.seed !== undefined && { seed: options.seed }),
+    importOptions: {
+      environment: options.environment,
+      clientLanguage: options.clientLanguage as ImportOptions['clientLanguage'],
+      flagdVersion: options.flagdVersion,
+      includeArchived: options.includeArchived,
+    },
+  })
+  if (options.certificate !== undefined) writeCertificate(options.certificate, certificate)
+  if (!options.json) describeCertificate(certificate)
+  return certificate
 }
 
 async function readItems(api: Api, path: string): Promise<ImportItem[]> {

@@ -1,3 +1,4 @@
+import { shadowDaysMax } from '@halyard/contract'
 import { plusMilliseconds } from '../../instant.ts'
 import type { Job } from '../../jobs/job-runner.ts'
 import { definitionDaysMax, valueDaysMax } from '../definitions/definition.ts'
@@ -22,6 +23,7 @@ export const trimEvents: Job = {
     await transaction(tx => tx.receivedBatches.removeBefore(before(receivedBatchDaysMax)))
     await transaction(tx => tx.definitions.removeBefore(before(definitionDaysMax), before(valueDaysMax)))
     await transaction(tx => tx.sdkUsage.removeBefore(before(sdkUsageDaysMax)))
+    await transaction(tx => tx.shadow.removeBefore(dayOf(before(shadowDaysMax))))
     await transaction(tx => tx.usage.removeUsersBefore(dayOf(before(usageUsersDaysMax)), seriesPerTransactionMax))
     await transaction(tx => tx.usage.removeBefore(dayOf(before(usageDaysMax)), seriesPerTransactionMax))
   },

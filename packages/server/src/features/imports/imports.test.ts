@@ -35,6 +35,38 @@ const flags = (more: object = {}) => ({
   ...more,
 })
 
+const certificate = {
+  source: 'launchdarkly',
+  environment: null,
+  file_sha256: 'ab'.repeat(32),
+  sdk: '@launchdarkly/node-server-sdk',
+  sdk_version: '9.13.7',
+  halyard_version: '0.1.0',
+  node_version: '24.1.0',
+  seed: 7,
+  contexts: 10,
+  pairs: 20,
+  equal: 19,
+  differing: 1,
+  declared: 0,
+  sdk_errors: 0,
+  exact: 1,
+  approximate: 0,
+  refused: 0,
+  flags: [{ key: 'basic', status: 'exact', reasons: [], pairs: 20, equal: 19 }],
+  differences: [
+    {
+      flag: 'basic',
+      status: 'exact',
+      context: { id: 'ann', attributes: { plan: 'pro' } },
+      there: true,
+      here: 'off: no value',
+      there_trace: { kind: 'FALLTHROUGH' },
+      here_trace: { conditions: [] },
+    },
+  ],
+}
+
 onEachDatabase('imports', dialect => {
   let s: Scenario
   beforeAll(async () => {
@@ -227,6 +259,36 @@ onEachDatabase('imports', dialect => {
     expect(limited).toMatchObject({ status: 403, body: { detail: expect.stringContaining('cohort:write') } })
     expect((await s.delete(`${imports()}${made.id}/`)).status).toBe(204)
     expect((await s.get(`${imports()}${made.id}/`)).status).toBe(404)
+  })
+
+  it('have certificates, which stay in their project', async () => {
+    const project = await newProject('Proved')
+    const made = await plan(project)
+    const path = `/api/projects/${project}/import_certificates/`
+    const stored = await s.post(path, { import: made.id, certificate })
+    expect(stored).toMatchObject({ status: 201, body: { import: made.id, certificate } })
+    const { flags: _, differences: __, ...numbers } = certificate
+    expect((await s.get(path)).body.results).toEqual([
+      { id: stored.body.id, import: made.id, created_at: stored.body.created_at, ...numbers },
+    ])
+    expect((await s.get(`${path}${stored.body.id}/`)).body).toEqual(stored.body)
+    const elsewhere = `/api/projects/${s.projectId}/import_certificates/`
+    expect((await s.get(`${elsewhere}${stored.body.id}/`)).status).toBe(404)
+    const foreign = await s.post(elsewhere, { import: made.id, certificate })
+    expect(foreign).toMatchObject({ status: 400, body: { attr: 'import' } })
+    const stranger = await s.stranger('certificate-stranger')
+    expect((await stranger.get(path)).status).toBe(404)
+    const wrong = await s.post(path, { certificate: { ...certificate, file_sha256: 'x' } })
+    expect(wrong.status).toBe(400)
+    expect(JSON.stringify(wrong.body)).toContain('file_sha256')
+    const many = Array.from({ length: 51 }, () => certificate.differences[0])
+    expect((await s.post(path, { certificate: { ...certificate, differences: many } })).status).toBe(400)
+    for (let index = 0; index < 50; index++) await s.post(path, { certificate })
+    expect((await s.get(path)).body.count).toBe(50)
+    expect((await s.get(`${path}${stored.body.id}/`)).status).toBe(404)
+    const [newest] = (await s.get(path)).body.results
+    expect((await s.delete(`${path}${newest.id}/`)).status).toBe(204)
+    expect((await s.get(path)).body.count).toBe(49)
   })
 
   it('keep the newest plans only', async () => {

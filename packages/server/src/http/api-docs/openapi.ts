@@ -22,6 +22,7 @@ const tags: Readonly<Record<string, string>> = {
   Imports: 'Flags and segments of other services: a plan, then its application.',
   Freezes: 'Times in which flags and cohorts are not changed.',
   Webhooks: 'Addresses that are notified of changes, and what was sent to them.',
+  'Shadow mode': 'How often another service and Halyard have the same value.',
   'Scheduled changes': 'Change a flag at a later time, or roll it out step by step.',
   Rollback: 'Switch a flag off automatically when a metric crosses a threshold.',
   'Flags of an organization': 'Find and copy flags across the projects of an organization.',

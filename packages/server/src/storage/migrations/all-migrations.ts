@@ -20,12 +20,14 @@ import { webhooks } from './change-control/0033-webhooks.ts'
 import { emails } from './change-control/0034-emails.ts'
 import { definitions } from './events/0037-definitions.ts'
 import { sdkUsage } from './events/0038-sdk-usage.ts'
+import { shadowDays } from './events/0050-shadow-days.ts'
 import { flagDetails } from './flags/0036-flag-details.ts'
 import { savedViews } from './flags/0040-saved-views.ts'
 import { payloadSchemas } from './flags/0042-payload-schemas.ts'
 import { signIns } from './identity/0039-sign-ins.ts'
 import { importPlans } from './imports/0044-import-plans.ts'
 import { importLinks } from './imports/0045-import-links.ts'
+import { importCertificates } from './imports/0049-import-certificates.ts'
 import type { Migration } from './migration.ts'
 
 /** The one list, in order. Append only. */
@@ -58,4 +60,6 @@ export const migrations: readonly Migration[] = [
   payloadSchemas,
   importPlans,
   importLinks,
+  importCertificates,
+  shadowDays,
 ]

@@ -3,6 +3,7 @@ export interface DefinitionTables {
   definitions: DefinitionRow
   definition_values: DefinitionValueRow
   sdk_usage: SdkUsageRow
+  shadow_days: ShadowDayRow
 }
 
 interface DefinitionRow {
@@ -29,4 +30,15 @@ interface SdkUsageRow {
   calls: number
   first_seen_at: string
   last_seen_at: string
+}
+
+export interface ShadowDayRow {
+  project_id: number
+  flag_id: number
+  day: string
+  agree: number
+  differ: number
+  differed_at: string | null
+  /** JSON: `{there, here, distinctId}`. */
+  example: string | null
 }

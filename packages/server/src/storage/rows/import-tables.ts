@@ -5,6 +5,19 @@ export interface ImportTables {
   import_plans: ImportPlanRow
   import_plan_items: ImportPlanItemRow
   import_links: ImportLinkRow
+  import_certificates: ImportCertificateRow
+}
+
+export interface ImportCertificateRow {
+  id: Generated<number>
+  project_id: number
+  /** The plan may be gone. */
+  import_id: number | null
+  /** JSON of the numbers, for lists. */
+  summary: string
+  /** JSON. */
+  certificate: string
+  created_at: string
 }
 
 export interface ImportPlanRow {

@@ -11,6 +11,7 @@ import { DisclosureButton } from '../../ui/layout/disclosure-button.tsx'
 import { ValueDistribution } from '../editor/value-distribution.tsx'
 import { offColor, onColor, variantColor } from '../editor/variants/variant-colors.ts'
 import type { TabProps } from '../flag-tabs.ts'
+import { ShadowLine } from './shadow-line.tsx'
 import { UsageChart } from './usage-chart.tsx'
 
 /** Evaluations per day and value. */
@@ -61,6 +62,7 @@ export function UsageTab({ flag, project }: TabProps) {
           </>
         )}
       </Loaded>
+      <ShadowLine projectId={params.project_id} flagId={flag.id} />
     </Stack>
   )
 }

@@ -1,6 +1,6 @@
 import { compile, type Snapshot } from '@halyard/engine'
 import { type ImportedProject, sourceIdOf } from '@halyard/importers'
-import { linearRegex } from '../../packages/server/src/evaluation/linear-regex.ts'
+import { linearRegex } from '../../evaluation/linear-regex.ts'
 
 /** A person in the terms of every service. */
 export interface ProofContext {
@@ -26,14 +26,18 @@ export function compileImported(project: ImportedProject): Snapshot {
     if (copy.type === 'flag') return { ...copy, key: String(flagIds.get(sourceIdOf(String(copy.key))!)) }
     return copy
   }
-  const snapshot = compile(
+  return compile(
     {
-      flags: project.flags.map(({ sourceId, key, active, filters }) => ({
-        id: flagIds.get(sourceId)!,
-        key,
-        active,
-        filters: resolved(filters),
-      })),
+      flags: project.flags.map(
+        ({ sourceId, key, active, filters, ensureExperienceContinuity, bucketingIdentifier }) => ({
+          id: flagIds.get(sourceId)!,
+          key,
+          active,
+          filters: resolved(filters),
+          ...(ensureExperienceContinuity !== undefined && { ensureExperienceContinuity }),
+          ...(bucketingIdentifier !== undefined && { bucketingIdentifier }),
+        }),
+      ),
       cohorts: project.cohorts.map(({ sourceId, name, content }) => ({
         id: cohortIds.get(sourceId)!,
         name,
@@ -45,18 +49,24 @@ export function compileImported(project: ImportedProject): Snapshot {
     },
     { regex: linearRegex },
   )
-  return snapshot
 }
 
-/** The value of every flag for one person. */
-export function evaluateHere(snapshot: Snapshot, { id, attributes }: ProofContext, now: number): Map<string, unknown> {
+/** The value of every flag for one person, by key. */
+export function evaluateImported(
+  { source }: Pick<ImportedProject, 'source'>,
+  snapshot: Snapshot,
+  { id, attributes }: ProofContext,
+  now: number,
+): Map<string, unknown> {
+  // Only where a service has no payloads beside the value, the payload is the value.
+  const hasPayloads = source === 'posthog' || source === 'flipt'
   const results = snapshot.evaluate({ distinctId: id, personProperties: attributes }, { now })
   return new Map(
     snapshot.flags.map(({ key }) => {
       const { value, payload, failed } = results.get(key)!
       if (failed) return [key, 'failed']
-      const isText = typeof value === 'string'
-      return [key, normalized(isText && payload !== null ? JSON.parse(payload) : value)]
+      const isPayload = typeof value === 'string' && payload !== null && !hasPayloads
+      return [key, normalized(isPayload ? JSON.parse(payload) : value)]
     }),
   )
 }

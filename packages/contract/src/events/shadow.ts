@@ -1,0 +1,104 @@
+import Type, { type Static } from 'typebox'
+import { FlagParams, flagKeyCharactersMax } from '../flags/flags.ts'
+import { type Credential, inProject, open, route } from '../route.ts'
+import { FreeValueInput, Instant, kibibyte, Nullable } from '../schema.ts'
+
+/** Flags in one report. */
+export const shadowFlagsMax = 1000
+/** Days for which comparisons are kept. */
+export const shadowDaysMax = 90
+
+const count = (description: string) => Type.Integer({ minimum: 0, maximum: 1e9, description, examples: [120] })
+const there = FreeValueInput(2 * kibibyte, 'Value of the other service.', true)
+const here = FreeValueInput(2 * kibibyte, 'Value of Halyard.', false)
+const distinctId = Type.String({
+  maxLength: 400,
+  description: 'Targeting key for which they differ.',
+  examples: ['user-1'],
+})
+
+const ReportedFlag = Type.Object({
+  key: Type.String({
+    minLength: 1,
+    maxLength: flagKeyCharactersMax,
+    description: 'Key of the flag. Unknown keys are skipped.',
+    examples: ['new-checkout'],
+  }),
+  agree: count('Evaluations with the same value.'),
+  differ: count('Evaluations with different values.'),
+  example: Type.Optional(
+    Nullable(
+      Type.Object({ there, here, distinct_id: distinctId }, { description: 'One of the evaluations that differ.' }),
+    ),
+  ),
+})
+
+const ShadowReport = Type.Object({
+  batch_id: Type.String({
+    minLength: 1,
+    maxLength: 100,
+    description: 'Unique id of the report, which is counted once, however often it is sent.',
+    examples: ['0198c1d2-7f3a-7b52-9c1e-5d0f6a7b8c9d'],
+  }),
+  flags: Type.Array(ReportedFlag, { maxItems: shadowFlagsMax, description: 'One entry for each flag.' }),
+})
+export type ShadowReport = Static<typeof ShadowReport>
+
+export const ShadowSummary = Type.Object(
+  {
+    agree: count('Evaluations with the same value.'),
+    differ: count('Evaluations with different values.'),
+    since: Nullable(Type.String({ description: 'First day with comparisons, in UTC.', examples: ['2026-03-01'] })),
+    last_difference: Nullable(
+      Type.Object(
+        {
+          at: Instant('When it was reported.'),
+          there: Type.Unknown({ description: 'Value of the other service.', examples: [true] }),
+          here: Type.Unknown({ description: 'Value of Halyard.', examples: [false] }),
+          distinct_id: distinctId,
+        },
+        { description: 'The newest difference.' },
+      ),
+    ),
+  },
+  {
+    title: 'ShadowSummary',
+    description: 'How often another service and Halyard had the same value, in the last 90 days.',
+  },
+)
+export type ShadowSummary = Static<typeof ShadowSummary>
+
+const tag = 'Shadow mode'
+const secretOrPersonal: readonly Credential[] = ['projectSecretKey', 'personalApiKey']
+
+export const shadowRoutes = {
+  report: route({
+    method: 'POST',
+    path: '/api/shadow_reports',
+    tag,
+    operationId: 'reportShadow',
+    summary: 'Report how often another service and Halyard agreed',
+    description:
+      'The shadow provider of `@halyard/openfeature-server` sends this. The secret key selects the project. A report with a known `batch_id` changes nothing.',
+    access: open,
+    credentials: secretOrPersonal,
+    body: ShadowReport,
+    responses: {
+      200: Type.Object(
+        { counted: Type.Boolean({ description: 'False when the report was known.', examples: [true] }) },
+        { title: 'ShadowReceipt', description: 'Whether the report was counted.' },
+      ),
+    },
+  }),
+  get: route({
+    method: 'GET',
+    path: '/api/projects/:project_id/feature_flags/:id/shadow',
+    tag,
+    operationId: 'getFlagShadow',
+    summary: 'Get how often another service and Halyard agreed on a flag',
+    description: 'Sums over the last 90 days.',
+    access: inProject('feature_flag:read'),
+    params: FlagParams,
+    responses: { 200: ShadowSummary },
+  }),
+}

@@ -1,0 +1,60 @@
+import type { Kysely } from 'kysely'
+import { inParts } from '../../storage/in-batches.ts'
+import type { Tables } from '../../storage/tables.ts'
+import type { ShadowStore } from './shadow-store.ts'
+
+/** Rows per statement: both databases limit the number of parameters. */
+const rowsAtOnceMax = 200
+
+export function sqlShadowStore(db: Kysely<Tables>): ShadowStore {
+  return {
+    async add(projectId, day, counts, at) {
+      // A fixed lock order, so that two nodes cannot deadlock.
+      const ordered = [...counts].sort((a, b) => a.flagId - b.flagId)
+      for (const part of inParts(ordered, rowsAtOnceMax)) {
+        await db
+          .insertInto('shadow_days')
+          .values(
+            part.map(({ flagId, agree, differ, example }) => ({
+              project_id: projectId,
+              flag_id: flagId,
+              day,
+              agree,
+              differ,
+              differed_at: differ > 0 ? at : null,
+              example: example && JSON.stringify(example),
+            })),
+          )
+          .onConflict(conflict =>
+            conflict.columns(['project_id', 'flag_id', 'day']).doUpdateSet(({ eb, fn, ref }) => ({
+              agree: eb('shadow_days.agree', '+', ref('excluded.agree')),
+              differ: eb('shadow_days.differ', '+', ref('excluded.differ')),
+              differed_at: fn.coalesce(ref('excluded.differed_at'), ref('shadow_days.differed_at')),
+              example: fn.coalesce(ref('excluded.example'), ref('shadow_days.example')),
+            })),
+          )
+          .execute()
+      }
+    },
+    async totals(projectId, flagId) {
+      const rows = await db
+        .selectFrom('shadow_days')
+        .selectAll()
+        .where('project_id', '=', projectId)
+        .where('flag_id', '=', flagId)
+        .orderBy('day')
+        .execute()
+      const last = rows.findLast(({ example }) => example !== null)
+      const sum = (field: 'agree' | 'differ') => rows.reduce((total, row) => total + Number(row[field]), 0)
+      return {
+        agree: sum('agree'),
+        differ: sum('differ'),
+        since: rows[0]?.day ?? null,
+        lastDifference: last ? { ...JSON.parse(last.example!), at: last.differed_at! } : null,
+      }
+    },
+    async removeBefore(day) {
+      await db.deleteFrom('shadow_days').where('day', '<', day).execute()
+    },
+  }
+}

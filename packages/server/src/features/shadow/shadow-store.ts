@@ -1,0 +1,30 @@
+import type { Instant } from '../../instant.ts'
+
+export interface ShadowCount {
+  readonly flagId: number
+  readonly agree: number
+  readonly differ: number
+  /** One of the evaluations that differ. */
+  readonly example: ShadowExample | null
+}
+
+export interface ShadowExample {
+  readonly there: unknown
+  readonly here: unknown
+  readonly distinctId: string
+}
+
+export interface ShadowTotals {
+  readonly agree: number
+  readonly differ: number
+  /** First day with comparisons. */
+  readonly since: string | null
+  readonly lastDifference: (ShadowExample & { readonly at: Instant }) | null
+}
+
+export interface ShadowStore {
+  /** Adds to the counts of the day. Each flag occurs once. */
+  add(projectId: number, day: string, counts: readonly ShadowCount[], at: Instant): Promise<void>
+  totals(projectId: number, flagId: number): Promise<ShadowTotals>
+  removeBefore(day: string): Promise<void>
+}

@@ -1,0 +1,29 @@
+import { routes } from '@halyard/contract'
+import { Alert, Text } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMessages } from '../../i18n/language.tsx'
+import { useCall } from '../../services/services.ts'
+import { RelativeTime } from '../../ui/data/relative-time.tsx'
+
+/** How often another service and Halyard had the same value; nothing where shadow mode is not in use. */
+export function ShadowLine({ projectId, flagId }: { projectId: string; flagId: number }) {
+  const t = useMessages()
+  const call = useCall()
+  const { data } = useQuery({
+    queryKey: ['flag-shadow', projectId, flagId],
+    queryFn: ({ signal }) => call(routes.shadow.get, { params: { project_id: projectId, id: String(flagId) }, signal }),
+  })
+  if (!data || data.since === null) return null
+  const { agree, differ, last_difference: last } = data
+  return (
+    <Alert color={differ === 0 ? 'green' : 'yellow'} title={t.shadow.title(agree, differ)} mt="md">
+      <Text size="sm">{t.shadow.since(data.since)}</Text>
+      {last && (
+        <Text size="sm" style={{ overflowWrap: 'anywhere' }}>
+          {t.shadow.last(last.distinct_id, JSON.stringify(last.there), JSON.stringify(last.here))}{' '}
+          <RelativeTime instant={last.at} />
+        </Text>
+      )}
+    </Alert>
+  )
+}

@@ -1,0 +1,99 @@
+import { HalyardProvider, ShadowProvider } from '@halyard/openfeature-server'
+import { InMemoryProvider, OpenFeature } from '@openfeature/server-sdk'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { onEachDatabase } from '../../packages/server/src/testing/databases.ts'
+import { type Scenario, startScenario } from '../../packages/server/src/testing/scenario.ts'
+
+onEachDatabase('shadow mode', dialect => {
+  let s: Scenario
+  let secret: string
+  const ids: Record<string, number> = {}
+  beforeAll(async () => {
+    s = await startScenario(dialect)
+    secret = (await s.post(`${s.project}/secret_keys/`, { label: 'shadow' })).body.value
+    const pro = [{ key: 'plan', type: 'person', operator: 'exact', value: 'pro' }]
+    for (const flag of [{ key: 'same' }, { key: 'other', filters: { groups: [{ properties: pro }] } }]) {
+      ids[flag.key] = (await s.post(`${s.project}/feature_flags/`, flag)).body.id
+    }
+  })
+  afterAll(() => s.close())
+
+  const shadowOf = async (key: string) => (await s.get(`${s.project}/feature_flags/${ids[key]}/shadow/`)).body
+  const report = (body: object, key = secret) => s.as(key).post('/api/shadow_reports/', body)
+
+  it('returns the value of the provider in use and counts where Halyard differs', async () => {
+    const on = { variants: { on: true, off: false }, defaultVariant: 'on', disabled: false }
+    const errors: Error[] = []
+    const provider = new ShadowProvider({
+      current: new InMemoryProvider({ same: on, other: on, unknown: on }),
+      candidate: new HalyardProvider({ url: s.url, key: secret }, { initializationTimeoutMilliseconds: 60_000 }),
+      report: { url: s.url, key: secret, intervalMilliseconds: 600_000, onError: error => errors.push(error) },
+    })
+    await OpenFeature.setProviderAndWait('shadow', provider)
+    const client = OpenFeature.getClient('shadow')
+    // The candidate becomes ready in the background; until then nothing is compared.
+    await expect
+      .poll(
+        async () => {
+          await client.getBooleanValue('same', false, { targetingKey: 'early' })
+          await provider.reporter.flush()
+          return (await shadowOf('same')).agree
+        },
+        { timeout: 60_000 },
+      )
+      .toBeGreaterThan(0)
+    const before = await shadowOf('same')
+    for (let index = 0; index < 20; index++) {
+      const context = { targetingKey: `user-${index}`, plan: index < 15 ? 'pro' : 'free' }
+      expect(await client.getBooleanValue('same', false, context)).toBe(true)
+      expect(await client.getBooleanValue('other', false, context)).toBe(true)
+      expect(await client.getBooleanValue('unknown', false, context)).toBe(true)
+    }
+    await OpenFeature.clearProviders()
+    await provider.onClose()
+    expect(errors).toEqual([])
+    expect(await shadowOf('same')).toMatchObject({ agree: before.agree + 20, differ: 0, last_difference: null })
+    expect(await shadowOf('other')).toMatchObject({
+      agree: 15,
+      differ: 5,
+      since: expect.stringMatching(/^\d{4}-\d\d-\d\d$/),
+      last_difference: { there: true, here: false, distinct_id: expect.stringMatching(/^user-1[5-9]$/) },
+    })
+    const metrics = await (await fetch(`${s.url}/metrics`)).text()
+    expect(metrics).toContain(
+      `halyard_shadow_evaluations_total{project="${s.projectId}",flag="other",result="differ"} 5`,
+    )
+  })
+
+  it('counts a report once, for flags of the project only', async () => {
+    const before = await shadowOf('other')
+    const body = {
+      batch_id: 'twice',
+      flags: [
+        { key: 'other', agree: 3, differ: 0 },
+        { key: 'gone', agree: 1, differ: 0 },
+      ],
+    }
+    expect((await report(body)).body).toEqual({ counted: true })
+    expect((await report(body)).body).toEqual({ counted: false })
+    expect((await shadowOf('other')).agree).toBe(before.agree + 3)
+    const stranger = await s.stranger('shadow-stranger')
+    expect((await stranger.get(`${s.project}/feature_flags/${ids.other}/shadow/`)).status).toBe(404)
+  })
+
+  it.each<[string, object, string]>([
+    ['a negative count', { flags: [{ key: 'other', agree: -1, differ: 0 }] }, 'agree'],
+    ['too many flags', { flags: Array(1001).fill({ key: 'other', agree: 1, differ: 0 }) }, 'flags'],
+    ['no id', { batch_id: undefined }, 'batch_id'],
+  ])('refuses %s', async (_name, more, field) => {
+    const reply = await report({ batch_id: 'bad', flags: [], ...more })
+    expect(reply.status).toBe(400)
+    expect(JSON.stringify(reply.body)).toContain(field)
+  })
+
+  it('needs a key that can read definitions', async () => {
+    const { api_token: token } = (await s.get(`${s.project}/`)).body
+    expect((await report({ batch_id: 'x', flags: [] }, token)).status).toBe(401)
+    expect((await report({ batch_id: 'x', flags: [] }, 'phs_wrong')).status).toBe(401)
+  })
+})
