@@ -9,6 +9,7 @@ import { useCall } from '../../services/services.ts'
 import { Dialog } from '../../ui/dialog/dialog.tsx'
 import { useNotify } from '../../ui/feedback/notify.ts'
 import { ProblemAlert } from '../../ui/feedback/problems.tsx'
+import { UsedBy, useUsedBy } from '../../used-by/used-by.tsx'
 import { cacheFlag } from '../flag-cache.ts'
 import { savedOrRequested } from '../save-flag.ts'
 
@@ -47,6 +48,8 @@ interface Props {
 export function ArchiveDialog({ projectId, flag, onClose }: Props) {
   const t = useMessages()
   const { archive } = useArchiving(projectId, flag)
+  const subject = { projectId, of: { flag: flag.id } }
+  const uses = useUsedBy(subject)
   const [reason, setReason] = useState('')
   const run = useMutation({ mutationFn: (why: string | undefined) => archive(why), onSuccess: onClose })
   const use = isProblem(run.error) && run.error.code === 'in_use' ? run.error.message : undefined
@@ -56,6 +59,7 @@ export function ArchiveDialog({ projectId, flag, onClose }: Props) {
     <Dialog title={t.archive.title(flag.key)} onClose={onClose}>
       <Stack>
         <Text>{t.archive.question}</Text>
+        <UsedBy {...subject} />
         {use !== undefined && (
           <Alert color="yellow" role="alert" title={t.archive.inUse}>
             {use}
@@ -79,7 +83,7 @@ export function ArchiveDialog({ projectId, flag, onClose }: Props) {
           <Button
             color="red"
             data-autofocus
-            disabled={isForced && reason.trim() === ''}
+            disabled={uses.isPending || (isForced && reason.trim() === '')}
             loading={run.isPending}
             onClick={() => run.mutate(isForced ? reason.trim() : undefined)}
           >

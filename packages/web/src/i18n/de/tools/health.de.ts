@@ -45,6 +45,7 @@ export const health: HealthMessages = {
     cohorts: names => `Kohorten, die darauf verweisen: ${names}`,
     schedules: count => (count === 1 ? '1 geplante Änderung' : `${count} geplante Änderungen`),
     environments: names => `Andere Umgebungen mit diesem Flag: ${names}`,
+    code: (count, names) => `${count === 1 ? '1 Zeile' : `${count} Zeilen`} Code in ${names}`,
   },
   flagDetails: {
     title: 'Zuständigkeit',

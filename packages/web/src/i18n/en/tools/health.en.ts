@@ -44,6 +44,7 @@ export const health = {
     cohorts: (names: string) => `Cohorts that refer to it: ${names}`,
     schedules: (count: number) => (count === 1 ? '1 pending schedule' : `${count} pending schedules`),
     environments: (names: string) => `Other environments with this flag: ${names}`,
+    code: (count: number, names: string) => `${count === 1 ? '1 line' : `${count} lines`} of code in ${names}`,
   },
   flagDetails: {
     title: 'Ownership',
