@@ -104,6 +104,10 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
     },
     onSettled: refresh,
   })
+  const pauseLabel = ({ is_recurring, pair_id }: ScheduledChange): string => {
+    if (pair_id === null) return is_recurring ? t.schedule.pause : t.schedule.resume
+    return is_recurring ? t.schedule.pausePair : t.schedule.resumePair
+  }
   const atTime = fieldProblem(t, create.error, 'scheduled_at')
   const states: Record<string, string> = t.schedule.states
   const whenOf = (planned: PlannedChange): string => {
@@ -162,7 +166,7 @@ export function ScheduledChanges({ changes, ...known }: TabProps & { changes: re
                       loading={pause.isPending && pause.variables.id === change.id}
                       onClick={() => pause.mutate(change)}
                     >
-                      {change.is_recurring ? t.schedule.pause : t.schedule.resume}
+                      {pauseLabel(change)}
                       <VisuallyHidden>: {sentenceOf(change)}</VisuallyHidden>
                     </Button>
                   )}
