@@ -29,6 +29,7 @@ const sections = [
       'guide/sdks',
       'guide/typed-flags',
       'guide/code-references',
+      'guide/develop-offline',
       'guide/cohorts',
       'guide/events',
       'guide/schedules',

@@ -7,7 +7,7 @@ import {
   codeReferencesMax,
 } from '@halyard/contract'
 import { printJson, progress } from '../output.ts'
-import { listAll, type RemoteOptions, withApi } from '../remote/api.ts'
+import { type RemoteOptions, readAll, withApi } from '../remote/api.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { findKeys, indexKeys, type KeyIndex } from './find-keys.ts'
 import { askGit, listFiles, TooManyFiles } from './list-files.ts'
@@ -38,8 +38,8 @@ export const codeReferences = (options: CodeReferencesOptions): Promise<void> =>
     if (!(await stat(dir).catch(() => undefined))?.isDirectory()) throw new UsageError(`--dir ${dir} is not a folder.`)
     const project = `/api/projects/${encodeURIComponent(options.project)}`
     const flags = [
-      ...(await listAll<{ key: string }>(api, `${project}/feature_flags/?`)),
-      ...(await listAll<{ key: string }>(api, `${project}/feature_flags/?archived=true&`)),
+      ...(await readAll<{ key: string }>(api, `${project}/feature_flags/?`)),
+      ...(await readAll<{ key: string }>(api, `${project}/feature_flags/?archived=true&`)),
     ]
     const { references, files } = await scan(dir, indexKeys(flags.map(({ key }) => key)))
     const sent: CodeReferencesWrite = {

@@ -71,8 +71,8 @@ export const connect =
 
 const pageSize = 1000
 
-/** All pages of a list. The path ends in `?` or `&`. */
-export async function listAll<T>(api: Api, path: string): Promise<T[]> {
+/** All pages of a list. The path ends with `?` or `&`. */
+export async function readAll<T>(api: Api, path: string): Promise<T[]> {
   const found: T[] = []
   for (;;) {
     const { results, next } = await api('GET', `${path}limit=${pageSize}&offset=${found.length}`)

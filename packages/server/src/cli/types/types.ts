@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Api, listAll, type RemoteOptions, withApi } from '../remote/api.ts'
+import { type Api, type RemoteOptions, readAll, withApi } from '../remote/api.ts'
 import { CommandError, UsageError } from '../usage.ts'
 import { generateTypes, type Target, type TypedFlag } from './generate-types.ts'
 
@@ -69,9 +69,9 @@ function readOr(path: string): string | undefined {
 async function typesOf(api: Api, { project, for: targets }: TypesOptions): Promise<string> {
   const base = `/api/projects/${encodeURIComponent(project)}`
   const [flags, schemas, stale] = [
-    await listAll<TypedFlag>(api, `${base}/feature_flags/?`),
-    await listAll<{ flag_key: string; schema: Record<string, unknown> }>(api, `${base}/payload_schemas/?`),
-    await listAll<{ key: string }>(api, `${base}/flag_health/?check=stale&`),
+    await readAll<TypedFlag>(api, `${base}/feature_flags/?`),
+    await readAll<{ flag_key: string; schema: Record<string, unknown> }>(api, `${base}/payload_schemas/?`),
+    await readAll<{ key: string }>(api, `${base}/flag_health/?check=stale&`),
   ]
   return generateTypes({
     flags,
