@@ -8,6 +8,7 @@ import { publish, readExpected, readRecords, recordsPath, writeExpected, writeRe
 import { lineOf, markdownOf, type RowRecord } from './report.ts'
 import type { Row } from './row.ts'
 import { blastRadius } from './rows/blast-radius.ts'
+import { clients } from './rows/clients.ts'
 import { definitions } from './rows/definitions.ts'
 import { engine } from './rows/engine.ts'
 import { evaluation } from './rows/evaluation.ts'
@@ -31,6 +32,7 @@ const rows: Readonly<Record<string, Row>> = {
   memory,
   start,
   streams,
+  clients,
   'idle-streams': idleStreams,
   'blast-radius': blastRadius,
   growth,

@@ -194,7 +194,8 @@ export class HalyardWebProvider implements Provider {
     if (address === undefined || address === this.#sourceUrl) return
     this.#source?.close()
     this.#sourceUrl = address
-    const source = new EventSource(address)
+    // A server that evaluated the first values may have used another address of Halyard than browsers do.
+    const source = new EventSource(address.startsWith('/') ? this.#options.url.replace(/\/+$/, '') + address : address)
     this.#source = source
     let wasOpen = false
     source.onmessage = ({ data }) => {
