@@ -29,6 +29,7 @@ const sections = [
       'guide/sdks',
       'guide/typed-flags',
       'guide/develop-offline',
+      'guide/toolbar',
       'guide/cohorts',
       'guide/events',
       'guide/schedules',
