@@ -30,6 +30,7 @@ const sections = [
       'guide/typed-flags',
       'guide/code-references',
       'guide/develop-offline',
+      'guide/toolbar',
       'guide/cohorts',
       'guide/events',
       'guide/schedules',

@@ -126,14 +126,16 @@ export async function expectSound(page: Page, rules: 'all' | 'colors' = 'all'): 
   if (folder)
     await page.screenshot({ path: `${folder}/${expect.getState().currentTestName} ${performance.now() | 0}.png` })
   expect(consoleErrors.get(page)).toEqual([])
-  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
-  // As text: it runs in the browser, whose types are not known here.
-  const violations = await page.evaluate<string[]>(
-    `axe.run(document, ${JSON.stringify(axeOptions[rules])}).then(${describeViolations})`,
-  )
-  expect(violations).toEqual([])
+  expect(await violationsIn(page, rules)).toEqual([])
   expect(await page.evaluate(namelessTabs), 'tab lists without an accessible name').toBe(0)
   expect(await hasHorizontalScroll(page), 'the page scrolls horizontally').toBe(false)
+}
+
+/** What axe finds in any page. */
+export async function violationsIn(page: Page, rules: keyof typeof axeOptions = 'all'): Promise<string[]> {
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axeSource)
+  // As text: it runs in the browser, whose types are not known here.
+  return page.evaluate<string[]>(`axe.run(document, ${JSON.stringify(axeOptions[rules])}).then(${describeViolations})`)
 }
 
 /** Switches with the keyboard, because a drawing covers the element, and waits for the effect. */

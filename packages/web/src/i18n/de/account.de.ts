@@ -31,6 +31,7 @@ export const account: AccountMessages = {
       dashboard: 'Dashboards',
       edge: 'Edge-Knoten',
       feature_flag: 'Flags',
+      flag_override: 'Überschriebene Flags',
       group: 'Gruppen',
       organization: 'Organisationen',
       organization_member: 'Mitglieder und Rollen',

@@ -30,6 +30,7 @@ export const account = {
       dashboard: 'Dashboards',
       edge: 'Edge nodes',
       feature_flag: 'Flags',
+      flag_override: 'Flag overrides',
       group: 'Groups',
       organization: 'Organizations',
       organization_member: 'Members and roles',
