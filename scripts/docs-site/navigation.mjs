@@ -85,7 +85,7 @@ const sections = [
       'configcat',
     ].map(name => `migrate/${name}`),
   },
-  { title: 'Compatibility', pages: ['compatibility/posthog', 'compatibility/migrate-from-posthog'] },
+  { title: 'Compatibility', pages: ['compatibility/posthog'] },
   { title: 'Internals', pages: ['ARCHITECTURE', 'internals/reliability', 'reference/performance'] },
 ]
 
