@@ -7,15 +7,38 @@ import { useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { ConfirmDialog } from '../ui/dialog/confirm-dialog.tsx'
 import { useNotify } from '../ui/feedback/notify.ts'
-import { UsedBy } from '../used-by/used-by.tsx'
+import { UsedBy, useUsedBy } from '../used-by/used-by.tsx'
+
+interface Props {
+  projectId: string
+  flag: { id: number; key: string }
+}
 
 /** Archives a flag after showing what uses it; one that is in use needs a reason. */
-export function ArchiveButton({ projectId, flag }: { projectId: string; flag: { id: number; key: string } }) {
+export function ArchiveButton(props: Props) {
+  const t = useMessages()
+  const [isAsking, setIsAsking] = useState(false)
+  return (
+    <>
+      <Button
+        variant="subtle"
+        size="compact-sm"
+        aria-label={`${t.health.archive}: ${props.flag.key}`}
+        onClick={() => setIsAsking(true)}
+      >
+        {t.health.archive}
+      </Button>
+      {isAsking && <ArchiveDialog {...props} onClose={() => setIsAsking(false)} />}
+    </>
+  )
+}
+
+function ArchiveDialog({ projectId, flag, onClose }: Props & { onClose: () => void }) {
   const t = useMessages()
   const call = useCall()
   const notify = useNotify()
   const queries = useQueryClient()
-  const [isAsking, setIsAsking] = useState(false)
+  const used = useUsedBy(projectId, { flag: flag.id })
   const [isInUse, setIsInUse] = useState(false)
   const [reason, setReason] = useState('')
   const params = { project_id: projectId, id: String(flag.id) }
@@ -41,37 +64,26 @@ export function ArchiveButton({ projectId, flag }: { projectId: string; flag: { 
     })
   }
   return (
-    <>
-      <Button
-        variant="subtle"
-        size="compact-sm"
-        aria-label={`${t.health.archive}: ${flag.key}`}
-        onClick={() => setIsAsking(true)}
-      >
-        {t.health.archive}
-      </Button>
-      {isAsking && (
-        <ConfirmDialog
-          title={t.health.archiveTitle(flag.key)}
-          label={isInUse ? t.health.archiveAnyway : t.health.archive}
-          question={
-            <Stack gap="sm">
-              <Text size="sm">{t.health.archiveQuestion}</Text>
-              <UsedBy projectId={projectId} of={{ flag: flag.id }} />
-              {isInUse && (
-                <TextInput
-                  label={t.health.reason}
-                  value={reason}
-                  maxLength={1000}
-                  onChange={event => setReason(event.currentTarget.value)}
-                />
-              )}
-            </Stack>
-          }
-          onConfirm={archive}
-          onClose={() => setIsAsking(false)}
-        />
-      )}
-    </>
+    <ConfirmDialog
+      title={t.health.archiveTitle(flag.key)}
+      label={isInUse ? t.health.archiveAnyway : t.health.archive}
+      isLoading={used.isPending}
+      question={
+        <Stack gap="sm">
+          <Text size="sm">{t.health.archiveQuestion}</Text>
+          <UsedBy used={used} />
+          {isInUse && (
+            <TextInput
+              label={t.health.reason}
+              value={reason}
+              maxLength={1000}
+              onChange={event => setReason(event.currentTarget.value)}
+            />
+          )}
+        </Stack>
+      }
+      onConfirm={archive}
+      onClose={onClose}
+    />
   )
 }
