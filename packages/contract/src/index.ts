@@ -4,6 +4,7 @@ import { freezeRoutes } from './change-control/freezes.ts'
 import { importCertificateRoutes } from './change-control/import-certificates.ts'
 import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { codeReferenceRoutes } from './code-references/code-references.ts'
 import { definitionRoutes } from './events/definitions.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { shadowRoutes } from './events/shadow.ts'
@@ -36,6 +37,7 @@ import { pluginRoutes } from './plugins/plugins.ts'
 import type { Route } from './route.ts'
 import { changeRoutes } from './sdk/changes.ts'
 import { edgeRoutes } from './sdk/edge.ts'
+import { flagOverrideRoutes } from './sdk/flag-overrides.ts'
 import { manifestRoutes } from './typed-flags/manifest.ts'
 import { payloadSchemaRoutes } from './typed-flags/payload-schemas.ts'
 
@@ -78,6 +80,15 @@ export {
   importTargetsMax,
 } from './change-control/imports.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export {
+  type CodeReference,
+  type CodeReferencesWrite,
+  type CodeRepository,
+  codeExcerptCharactersMax,
+  codePathCharactersMax,
+  codeReferencesMax,
+  codeRepositoriesMax,
+} from './code-references/code-references.ts'
 export {
   type EventDefinition,
   type PropertyDefinition,
@@ -174,7 +185,7 @@ export {
   edgeBatchesMax,
   edgeProjectsMax,
 } from './sdk/edge.ts'
-
+export { overriddenFlagsMax, overridesSecondsDefault, type SignedFlagOverrides } from './sdk/flag-overrides.ts'
 export type { ManifestFlag } from './typed-flags/manifest.ts'
 export { type PayloadSchema, payloadSchemaBytesMax } from './typed-flags/payload-schemas.ts'
 
@@ -186,6 +197,7 @@ export const routes = {
   approvalPolicies: approvalPolicyRoutes,
   changeRequests: changeRequestRoutes,
   changes: changeRoutes,
+  codeReferences: codeReferenceRoutes,
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
   definitions: definitionRoutes,
@@ -200,6 +212,7 @@ export const routes = {
   freezes: freezeRoutes,
   webhooks: webhookRoutes,
   groups: groupRoutes,
+  flagOverrides: flagOverrideRoutes,
   manifest: manifestRoutes,
   payloadSchemas: payloadSchemaRoutes,
   imports: importRoutes,
