@@ -320,8 +320,13 @@ describe('access', { timeout: 120_000 }, () => {
     await expectSound(page)
   })
 
-  it('creates keys that are shown once and revokes them', async () => {
+  it('turns off emails, creates keys that are shown once and revokes them', async () => {
     const page = await visit.signedIn('/account', { dark: true })
+    const preferences = async () => (await visit.scenario.get('/api/users/@me/')).body
+    await toggle(page.getByRole('switch', { name: 'Emails about change requests' }))
+    await expect.poll(preferences).toMatchObject({ change_request_emails: false, language: null })
+    await page.getByRole('combobox', { name: 'Language of emails' }).selectOption('Deutsch')
+    await expect.poll(preferences).toMatchObject({ change_request_emails: false, language: 'de' })
     await page.getByRole('textbox', { name: 'Label' }).fill('deploy')
     await page.getByRole('button', { name: 'Create key' }).click()
     // Nothing chosen is no access, not full access.
