@@ -266,7 +266,7 @@ describe('commands beside a running server', () => {
     const imported = await run(args, { ...settings, HALYARD_TRUSTED_ORIGINS: `http://127.0.0.1:${port}` })
     stub.close()
     expect([imported.code, imported.stdout, requests]).toEqual([0, expect.stringContaining('1 created'), ['api-123']])
-    expect(imported.stderr).toContain('Imported: 2 of 2')
+    expect(imported.stderr).toContain('Imported: 1 of 1 saved')
 
     const exported = await halyard('export-to', 'flagd', '--project', String(project))
     expect(JSON.parse(exported.stdout).flags.moved).toMatchObject({ state: 'ENABLED', defaultVariant: 'off' })

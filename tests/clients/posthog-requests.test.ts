@@ -19,7 +19,7 @@ beforeAll(async () => {
   for (const flag of [
     { key: 'config', is_remote_configuration: true, filters: { groups: [{}], payloads: { true: '{"a":[1,2]}' } } },
     { key: 'no-payload', filters: { groups: [{}] } },
-    { key: 'nobody', filters: { groups: [{ rollout_percentage: 0 }] } },
+    { key: 'no-rollout', filters: { groups: [{ rollout_percentage: 0 }] } },
     { key: 'split', filters: { groups: [{}], multivariate: { variants } } },
     { key: 'by-company', filters: { aggregation_group_type_index: 0, groups: [{}] } },
     { key: 'outside', filters: { groups: [{ properties: property('not_between', [1, 10]) }] } },
@@ -68,7 +68,7 @@ describe('evaluation', () => {
 
   it('an empty distinct_id is in every rollout and the first variant; a missing one is an error', async () => {
     const { flags } = (await decide('')).body
-    expect(flags.nobody).toMatchObject({ enabled: true, reason: { code: 'condition_match', condition_index: 0 } })
+    expect(flags['no-rollout']).toMatchObject({ enabled: true, reason: { code: 'condition_match', condition_index: 0 } })
     expect(flags.split.variant).toBe('first')
     const missing = await decide(undefined)
     expect([missing.status, missing.body.code]).toEqual([400, 'required'])

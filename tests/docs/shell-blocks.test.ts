@@ -61,25 +61,6 @@ async function api<T>(path: string, body?: unknown): Promise<T> {
   return (await response.json()) as T
 }
 
-/** What a reader of a page has already: for the migration, a project with flags at another service. */
-const preparations: Record<string, (project: Project) => Promise<Record<string, string>>> = {
-  'docs/compatibility/migrate-from-posthog.md': async () => {
-    const source = await api<Project>('/api/projects/', { name: 'Another service' })
-    const create = (key: string, filters: unknown) =>
-      api<{ id: number }>(`/api/projects/${source.id}/feature_flags/`, { key, filters })
-    const cohort = await api<{ id: number }>(`/api/projects/${source.id}/cohorts/`, {
-      name: 'Pro users',
-      filters: { properties: { type: 'AND', values: [{ key: 'plan', type: 'person', value: ['pro'] }] } },
-    })
-    const pro = { type: 'cohort', key: 'id', operator: 'in', value: cohort.id }
-    const parent = await create('parent', { groups: [{ properties: [pro], rollout_percentage: 50 }] })
-    const isOn = { type: 'flag', key: String(parent.id), operator: 'flag_evaluates_to', value: true }
-    await create('child', { groups: [{ properties: [isOn] }] })
-    await create('plain', { groups: [{ rollout_percentage: 100 }] })
-    return { SOURCE_URL: server.url, SOURCE_KEY: ownerKey, SOURCE_PROJECT_ID: String(source.id) }
-  },
-}
-
 /** Every operation of the flags and plugins API, which the tutorial promises to call. */
 const flagsPath = '/api/projects/:project_id/feature_flags'
 const accessPath = `${flagsPath}/:parent_lookup_feature_flag_id/role_access`
@@ -130,7 +111,6 @@ describe('shell blocks of the documentation', { timeout: 300_000 }, () => {
       npm_config_fund: 'false',
       npm_config_ignore_scripts: 'true',
       npm_config_update_notifier: 'false',
-      ...(await preparations[name]?.(project)),
     })
     if (name === 'docs/guide/api-tutorial.md') expectEveryOperation(server.lines)
     for (const [index, { line, expected }] of runnable.entries()) {

@@ -35,6 +35,7 @@ import { pluginRoutes } from './plugins/plugins.ts'
 import type { Route } from './route.ts'
 import { changeRoutes } from './sdk/changes.ts'
 import { edgeRoutes } from './sdk/edge.ts'
+import { flagOverrideRoutes } from './sdk/flag-overrides.ts'
 import { manifestRoutes } from './typed-flags/manifest.ts'
 import { payloadSchemaRoutes } from './typed-flags/payload-schemas.ts'
 
@@ -173,7 +174,7 @@ export {
   edgeBatchesMax,
   edgeProjectsMax,
 } from './sdk/edge.ts'
-
+export { overriddenFlagsMax, overridesSecondsDefault, type SignedFlagOverrides } from './sdk/flag-overrides.ts'
 export type { ManifestFlag } from './typed-flags/manifest.ts'
 export { type PayloadSchema, payloadSchemaBytesMax } from './typed-flags/payload-schemas.ts'
 
@@ -200,6 +201,7 @@ export const routes = {
   freezes: freezeRoutes,
   webhooks: webhookRoutes,
   groups: groupRoutes,
+  flagOverrides: flagOverrideRoutes,
   manifest: manifestRoutes,
   payloadSchemas: payloadSchemaRoutes,
   imports: importRoutes,

@@ -13,7 +13,7 @@ export interface OfrepFlag {
 export interface FlagSnapshot {
   readonly flags: readonly OfrepFlag[]
   readonly etag?: string
-  /** Addresses of streams that announce changes. */
+  /** Addresses of streams that announce changes. A path is one of the server that was asked, by whatever address a client knows it. */
   readonly streams: readonly string[]
 }
 
@@ -24,6 +24,8 @@ export interface OfrepRequest {
   readonly context: object
   /** From an earlier snapshot of the same context. */
   readonly etag?: string | undefined
+  /** Signed values of flags; see `@halyard/openfeature-web/toolbar`. */
+  readonly overrides?: string | undefined
   readonly signal?: AbortSignal
 }
 
@@ -43,7 +45,7 @@ export class OfrepFailure extends Error {
 
 /** Evaluates all flags on the server. Undefined when nothing has changed since the ETag. Rejects with OfrepFailure. */
 export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot | undefined> {
-  const { url, token, context, etag, signal } = request
+  const { url, token, context, etag, overrides, signal } = request
   const base = url.replace(/\/+$/, '')
   const response = await fetch(`${base}/ofrep/v1/evaluate/flags`, {
     method: 'POST',
@@ -51,6 +53,7 @@ export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot
       'content-type': 'application/json',
       authorization: `Bearer ${token}`,
       ...(etag !== undefined && { 'if-none-match': etag }),
+      ...(overrides !== undefined && { 'x-halyard-overrides': overrides }),
     },
     body: JSON.stringify({ context }),
     ...(signal && { signal }),
@@ -66,20 +69,19 @@ export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot
   const found = response.headers.get('etag')
   return {
     flags: body.flags as OfrepFlag[],
-    streams: streamsIn(body.eventStreams, base),
+    streams: streamsIn(body.eventStreams),
     ...(found !== null && { etag: found }),
   }
 }
 
-/** Of each stream either the address, or the path on the server that was asked. */
-function streamsIn(value: unknown, base: string): string[] {
+function streamsIn(value: unknown): string[] {
   if (!Array.isArray(value)) return []
   return value.flatMap((stream: unknown) => {
     if (!isRecord(stream) || stream.type !== 'sse') return []
     if (typeof stream.url === 'string') return [stream.url]
     const { requestUri, origin } = (isRecord(stream.endpoint) ? stream.endpoint : {}) as Record<string, unknown>
     if (typeof requestUri !== 'string') return []
-    return [`${typeof origin === 'string' ? origin : base}${requestUri}`]
+    return [typeof origin === 'string' ? origin + requestUri : requestUri]
   })
 }
 

@@ -1,7 +1,13 @@
 import type { CohortDefinition, EngineOptions } from '../definition/definition.ts'
 import { acceptsNull, isStrict, matchesMissing, type Operator, readsClock } from '../definition/operator.ts'
 import { type ParsedGroup, parseCohortFilters } from '../definition/parse-cohort.ts'
-import type { CohortProperty, FlagProperty, ParsedProperty, ValueProperty } from '../definition/parse-property.ts'
+import {
+  type CohortProperty,
+  type FlagProperty,
+  type ParsedProperty,
+  personCreatedAt,
+  type ValueProperty,
+} from '../definition/parse-property.ts'
 import { ResultCache } from '../evaluate/result-cache.ts'
 import { NO_CACHE, PERSON, type Predicate, type Run } from '../evaluate/run.ts'
 import {
@@ -135,7 +141,7 @@ export class PredicatePool {
         reads: { kind: 'property', entity, fallback: named, key },
       }
     })
-    if (isStrict(operator)) this.serverOnly.add(id)
+    if (isStrict(operator) || key === personCreatedAt) this.serverOnly.add(id)
     if (isDirectRead(entity, key) && !readsClock(operator)) this.#cache(id, key)
     return id
   }

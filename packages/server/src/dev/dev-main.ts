@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import { createReplica } from '../edge/replica.ts'
 import { serveIngest } from '../features/events/ingest-routes.ts'
 import { readEvents } from '../features/events/read-events.ts'
+import { readUnsigned } from '../features/flag-overrides/signed-overrides.ts'
 import type { Authenticator } from '../http/server/authenticator.ts'
 import { createServingHttp } from '../http/server/serving-http.ts'
 import { type Instant, instantOf } from '../instant.ts'
@@ -16,7 +17,7 @@ import { forbidden, missing } from '../problem.ts'
 import { createServing } from '../serving.ts'
 import { ownerLevel } from '../tenancy.ts'
 import { type DevFiles, type FollowedFiles, followFiles, localProject } from './follow-files.ts'
-import { isLocalRequest } from './local-request.ts'
+import { isLocalRequest, isLoopback } from './local-request.ts'
 
 /** A server for one developer: a project from a file, no database, any token. */
 export interface DevServer {
@@ -64,6 +65,7 @@ export async function createDevServer(config: Config, files: DevFiles, log: Fast
       currentProjectOf: async () => ({ id: projectId() }),
       changes: replica.changes,
       acceptsToken: () => true,
+      ...(isLoopback(config.host) && { readOverrides: readUnsigned }),
     },
     now,
     bodiesBytesMax: config.bodiesBytesMax,

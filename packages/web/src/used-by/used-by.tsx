@@ -5,12 +5,8 @@ import { useFormats, useMessages } from '../i18n/language.tsx'
 import { useCall } from '../services/services.ts'
 import { Loaded } from '../ui/feedback/problems.tsx'
 
-interface Subject {
-  projectId: string
-  of: { readonly flag: number } | { readonly cohort: number }
-}
-
-export function useUsedBy({ projectId, of }: Subject) {
+/** What depends on a flag or a cohort. Mount it with the dialog that asks: an older result is not shown again. */
+export function useUsedBy(projectId: string, of: { readonly flag: number } | { readonly cohort: number }) {
   const call = useCall()
   const isFlag = 'flag' in of
   const id = String(isFlag ? of.flag : of.cohort)
@@ -21,13 +17,13 @@ export function useUsedBy({ projectId, of }: Subject) {
         ? call(routes.flagDetails.flagUsedBy, { params: { project_id: projectId, id }, signal })
         : call(routes.flagDetails.cohortUsedBy, { params: { project_id: projectId, id }, signal }),
     staleTime: 0,
+    gcTime: 0,
   })
 }
 
 /** What depends on a flag or a cohort, before it is deleted or archived. */
-export function UsedBy(subject: Subject) {
+export function UsedBy({ used }: { used: ReturnType<typeof useUsedBy> }) {
   const t = useMessages()
-  const used = useUsedBy(subject)
   return (
     <Loaded query={used}>
       {known => (isUnused(known) ? <Text size="sm">{t.usedBy.nothing}</Text> : <Uses used={known} />)}

@@ -123,6 +123,8 @@ describe('strict operators', () => {
     expect(planOf([usual], []).isServerOnly).toBe(false)
     expect(planOf([inCohort], [{ type: 'AND', values: [strict] }]).isServerOnly).toBe(true)
     expect(planOf([inCohort], [{ type: 'AND', values: [usual] }]).isServerOnly).toBe(false)
+    const created = { key: 'created_at', type: 'person_metadata', operator: 'is_date_after', value: '2024-01-01' }
+    expect(planOf([inCohort], [{ type: 'AND', values: [created] }]).isServerOnly).toBe(true)
     expect(isServerOnly({ groups: [{ properties: [strict] }] })).toBe(true)
     expect(isServerOnly({ groups: [{ value: false }] })).toBe(true)
   })

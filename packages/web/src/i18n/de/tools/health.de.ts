@@ -31,12 +31,6 @@ export const health: HealthMessages = {
       no_owner: 'Niemand ist als zuständig eingetragen.',
       expired: 'Das erwartete Ende ist vorbei.',
     },
-    archive: 'Archivieren',
-    archiveTitle: key => `${key} archivieren`,
-    archiveQuestion: 'Das Flag wird ausgeschaltet und nicht mehr aufgelistet. Du kannst es wiederherstellen.',
-    archiveAnyway: 'Trotzdem archivieren',
-    archived: key => `${key} archiviert`,
-    reason: 'Grund, nötig solange das Flag verwendet wird',
   },
   usedBy: {
     title: 'Noch in Verwendung',

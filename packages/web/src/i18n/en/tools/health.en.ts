@@ -30,12 +30,6 @@ export const health = {
       no_owner: 'No one is named as its owner.',
       expired: 'Its expected end has passed.',
     },
-    archive: 'Archive',
-    archiveTitle: (key: string) => `Archive ${key}`,
-    archiveQuestion: 'The flag is turned off and is no longer listed. You can restore it.',
-    archiveAnyway: 'Archive anyway',
-    archived: (key: string) => `Archived ${key}`,
-    reason: 'Reason, required while the flag is in use',
   },
   usedBy: {
     title: 'Still in use',
