@@ -2,7 +2,6 @@ import { type FlagDetails, flagLinksMax, routes } from '@halyard/contract'
 import { ActionIcon, Button, Group, NativeSelect, Paper, Stack, Text, TextInput, Title } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { HealthBadges } from '../../health/health-badges.tsx'
 import { useMessages } from '../../i18n/language.tsx'
 import { useMembers } from '../../services/member-queries.ts'
 import { useCall } from '../../services/services.ts'
@@ -12,6 +11,7 @@ import { combineQueries, Loaded, ProblemAlert } from '../../ui/feedback/problems
 import { CrossIcon, PlusIcon } from '../../ui/icons.tsx'
 import type { TabProps } from '../flag-tabs.ts'
 import { FlagComments } from './flag-comments.tsx'
+import { HealthBadges } from './health-badges.tsx'
 
 /** Who looks after the flag, until when, and what is written about it. */
 export function FlagDetailsTab({ flag, project }: TabProps) {
