@@ -99,8 +99,11 @@ OpenFeature.setProvider(provider)
 const typedWeb = `
 import { evaluateFlags, type FlagSnapshot, HalyardWebProvider } from '@halyard/openfeature-web'
 import { OpenFeature, type Provider } from '@openfeature/web-sdk'
-const provider: Provider = new HalyardWebProvider({ url: 'http://127.0.0.1:9', token: 'phc_none' })
+import { createPageOverrides, type HalyardToolbar, showToolbar } from '@halyard/openfeature-web/toolbar'
+const overrides = createPageOverrides()
+const provider: Provider = new HalyardWebProvider({ url: 'http://127.0.0.1:9', token: 'phc_none', overrides })
 OpenFeature.setProvider(provider)
+export const toolbar: HalyardToolbar = showToolbar({ url: 'x', overrides, openFeature: OpenFeature })
 export const snapshot: Promise<FlagSnapshot | undefined> = evaluateFlags({ url: 'x', token: 'y', context: {} })
 `
 

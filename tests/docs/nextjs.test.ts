@@ -7,7 +7,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { copyModules } from '../../scripts/npm-packages/build-package.mjs'
 import { ownerKey, root, type ServerProcess, startServer } from '../faults/server-process.ts'
-import { launch } from '../web/browser.ts'
+import { launch } from '../web/launch-browser.ts'
 import { fencesOf } from './run-shell-blocks.ts'
 
 /** The application of the Next.js quick start: installed, built, started and opened in a browser. */

@@ -3,6 +3,7 @@ import { environmentRoutes } from './change-control/environments.ts'
 import { freezeRoutes } from './change-control/freezes.ts'
 import { importRoutes } from './change-control/imports.ts'
 import { webhookRoutes } from './change-control/webhooks.ts'
+import { codeReferenceRoutes } from './code-references/code-references.ts'
 import { definitionRoutes } from './events/definitions.ts'
 import { sdkUsageRoutes } from './events/sdk-usage.ts'
 import { flagListRoutes } from './flag-list/flag-list.ts'
@@ -34,6 +35,7 @@ import { pluginRoutes } from './plugins/plugins.ts'
 import type { Route } from './route.ts'
 import { changeRoutes } from './sdk/changes.ts'
 import { edgeRoutes } from './sdk/edge.ts'
+import { flagOverrideRoutes } from './sdk/flag-overrides.ts'
 import { manifestRoutes } from './typed-flags/manifest.ts'
 import { payloadSchemaRoutes } from './typed-flags/payload-schemas.ts'
 
@@ -68,6 +70,15 @@ export {
   importTargetsMax,
 } from './change-control/imports.ts'
 export { type Webhook, type WebhookDelivery, type WebhookEvent, webhookEvents } from './change-control/webhooks.ts'
+export {
+  type CodeReference,
+  type CodeReferencesWrite,
+  type CodeRepository,
+  codeExcerptCharactersMax,
+  codePathCharactersMax,
+  codeReferencesMax,
+  codeRepositoriesMax,
+} from './code-references/code-references.ts'
 export {
   type EventDefinition,
   type PropertyDefinition,
@@ -163,7 +174,7 @@ export {
   edgeBatchesMax,
   edgeProjectsMax,
 } from './sdk/edge.ts'
-
+export { overriddenFlagsMax, overridesSecondsDefault, type SignedFlagOverrides } from './sdk/flag-overrides.ts'
 export type { ManifestFlag } from './typed-flags/manifest.ts'
 export { type PayloadSchema, payloadSchemaBytesMax } from './typed-flags/payload-schemas.ts'
 
@@ -175,6 +186,7 @@ export const routes = {
   approvalPolicies: approvalPolicyRoutes,
   changeRequests: changeRequestRoutes,
   changes: changeRoutes,
+  codeReferences: codeReferenceRoutes,
   cohorts: cohortRoutes,
   dashboards: dashboardRoutes,
   definitions: definitionRoutes,
@@ -189,6 +201,7 @@ export const routes = {
   freezes: freezeRoutes,
   webhooks: webhookRoutes,
   groups: groupRoutes,
+  flagOverrides: flagOverrideRoutes,
   manifest: manifestRoutes,
   payloadSchemas: payloadSchemaRoutes,
   imports: importRoutes,

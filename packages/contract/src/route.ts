@@ -7,6 +7,7 @@ export const scopeObjects = [
   'dashboard',
   'edge',
   'feature_flag',
+  'flag_override',
   'group',
   'organization',
   'organization_member',
@@ -65,6 +66,8 @@ export interface Route {
   readonly body?: TSchema
   /** Whether an empty request body is accepted, as for POST actions of the contract. */
   readonly bodyOptional?: true
+  /** Whether pages of every origin can call it. The key is in a header, so that no page calls it by accident. */
+  readonly isForBrowsers?: true
   /** Whether concurrent changes can make it return 409. */
   readonly mayConflict?: true
   /** Whether the response has an `ETag`. */

@@ -25,6 +25,14 @@ export interface HalyardWebProviderOptions {
   readonly storage?: SnapshotStorage | null
   /** Whether changes are received as they happen. Default: true. */
   readonly stream?: boolean
+  /** Values for development, which the server accepts only when they are signed; see `@halyard/openfeature-web/toolbar`. */
+  readonly overrides?: OverrideSource
+}
+
+/** Where the overrides of this browser come from. */
+export interface OverrideSource {
+  readonly token: string | undefined
+  onChange(listener: () => void): () => void
 }
 
 type Kind = 'boolean' | 'string' | 'number' | 'object'
@@ -53,6 +61,7 @@ export class HalyardWebProvider implements Provider {
   #failures = 0
   #isStale = false
   #isClosed = false
+  #unsubscribe: (() => void) | undefined
 
   constructor(options: HalyardWebProviderOptions) {
     this.#options = options
@@ -66,6 +75,7 @@ export class HalyardWebProvider implements Provider {
     this.#context = context
     const cached = this.#options.initial ?? this.#store.read(context)
     browser.document?.addEventListener('visibilitychange', this.#onVisible)
+    this.#unsubscribe = this.#options.overrides?.onChange(() => void this.#refresh())
     if (cached !== undefined) {
       this.#use(cached, this.#options.initial === undefined)
       void this.#refresh()
@@ -93,6 +103,7 @@ export class HalyardWebProvider implements Provider {
     this.#source?.close()
     this.#request?.abort()
     clearTimeout(this.#retry)
+    this.#unsubscribe?.()
     browser.document?.removeEventListener('visibilitychange', this.#onVisible)
   }
 
@@ -167,15 +178,17 @@ export class HalyardWebProvider implements Provider {
     this.#request = request
     const context = this.#context
     const { url, token } = this.#options
+    const overrides = this.#options.overrides?.token
     const etag = this.#snapshot?.etag
-    const fetched = await fetchSnapshot({ url, token, context, etag, signal: request.signal })
+    const fetched = await fetchSnapshot({ url, token, context, etag, overrides, signal: request.signal })
     if (this.#isClosed || request.signal.aborted) return
     this.#failures = 0
     this.#isFromCache = false
     if (fetched !== undefined) {
       const before = this.#snapshot === undefined ? undefined : this.#flags
       this.#use(fetched, false)
-      this.#store.write(context, fetched)
+      // The next visit must not start with values that no longer apply.
+      if (overrides === undefined) this.#store.write(context, fetched)
       const flagsChanged = before === undefined ? [] : changedKeys(before, this.#flags)
       if (flagsChanged.length > 0) this.events.emit(ProviderEvents.ConfigurationChanged, { flagsChanged })
     }

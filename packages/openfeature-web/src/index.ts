@@ -1,4 +1,4 @@
-export { HalyardWebProvider, type HalyardWebProviderOptions } from './halyard-web-provider.ts'
+export { HalyardWebProvider, type HalyardWebProviderOptions, type OverrideSource } from './halyard-web-provider.ts'
 export {
   type FlagSnapshot,
   fetchSnapshot as evaluateFlags,

@@ -24,6 +24,8 @@ export interface OfrepRequest {
   readonly context: object
   /** From an earlier snapshot of the same context. */
   readonly etag?: string | undefined
+  /** Signed values of flags; see `@halyard/openfeature-web/toolbar`. */
+  readonly overrides?: string | undefined
   readonly signal?: AbortSignal
 }
 
@@ -43,7 +45,7 @@ export class OfrepFailure extends Error {
 
 /** Evaluates all flags on the server. Undefined when nothing has changed since the ETag. Rejects with OfrepFailure. */
 export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot | undefined> {
-  const { url, token, context, etag, signal } = request
+  const { url, token, context, etag, overrides, signal } = request
   const base = url.replace(/\/+$/, '')
   const response = await fetch(`${base}/ofrep/v1/evaluate/flags`, {
     method: 'POST',
@@ -51,6 +53,7 @@ export async function fetchSnapshot(request: OfrepRequest): Promise<FlagSnapshot
       'content-type': 'application/json',
       authorization: `Bearer ${token}`,
       ...(etag !== undefined && { 'if-none-match': etag }),
+      ...(overrides !== undefined && { 'x-halyard-overrides': overrides }),
     },
     body: JSON.stringify({ context }),
     ...(signal && { signal }),

@@ -19,6 +19,7 @@ import type { GatedWrites } from './features/approvals/gated-writes.ts'
 import type { Impact } from './features/approvals/policy.ts'
 import { servePolicies } from './features/approvals/policy-routes.ts'
 import { serveChangeRequests } from './features/approvals/requests/change-request-routes.ts'
+import { serveCodeReferences } from './features/code-references/code-reference-routes.ts'
 import { serveCohorts } from './features/cohorts/cohort-routes.ts'
 import { serveDashboards } from './features/dashboards/dashboard-routes.ts'
 import { serveDefinitions } from './features/definitions/definition-routes.ts'
@@ -30,6 +31,8 @@ import { serveOrganizationFlags } from './features/flag-copies/organization-flag
 import { serveFlagDetails } from './features/flag-details/flag-details-routes.ts'
 import { serveFlagIntents } from './features/flag-intents/intent-routes.ts'
 import { serveFlagList } from './features/flag-list/flag-list-routes.ts'
+import { serveFlagOverrides } from './features/flag-overrides/override-routes.ts'
+import type { OverrideSigner } from './features/flag-overrides/signed-overrides.ts'
 import { serveFlagVersions } from './features/flag-versions/version-routes.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { serveFlags } from './features/flags/flag-routes.ts'
@@ -103,6 +106,7 @@ export interface AppDeps {
   readonly scanner: Scanner
   readonly tracing: Tracing | undefined
   readonly writes: GatedWrites
+  readonly overrideSigner: OverrideSigner
   /** Requests to webhooks. */
   readonly outgoing: Outgoing
   /** How many people a change of a flag concerns. */
@@ -131,6 +135,7 @@ export function createApp({
   serving,
   tracing,
   writes,
+  overrideSigner,
   outgoing,
   measure,
   now,
@@ -156,8 +161,10 @@ export function createApp({
   serveAccess(serve, { database, now })
   serveFlags(serve, { database, changes, writes, now })
   serveFlagDetails(serve, { database, snapshots: serving.snapshots, now })
+  serveCodeReferences(serve, { database, now })
   servePayloadSchemas(serve, { database, now })
   serveManifest(serve, { ...serving, writes, now })
+  serveFlagOverrides(serve, { database, overrideSigner, now })
   serveFlagIntents(serve, { writes, now })
   serveEnvironments(serve, { database, writes, measure, now })
   serveImports(serve, { database, writes, onCohortWork, now })

@@ -16,6 +16,7 @@ import { createSmtpTransport, senderOf } from './features/emails/smtp-transport.
 import { createIngest, type Ingest } from './features/events/ingest/ingest.ts'
 import { createIngestMetrics } from './features/events/ingest/ingest-metrics.ts'
 import { trimEvents } from './features/events/trim-events.ts'
+import { createOverrideSigner } from './features/flag-overrides/signed-overrides.ts'
 import type { FlagSave } from './features/flags/flag-guard.ts'
 import { bootstrap, type FirstOwner } from './features/identity/bootstrap.ts'
 import { createFirstCredentials, type FirstCredentials } from './features/identity/first-start/first-credentials.ts'
@@ -146,8 +147,9 @@ export async function createHalyard(
       storage.writersMax,
     )
     const source = storedSource(database, changes)
+    const overrideSigner = createOverrideSigner(secretKey)
     const serving = createServing({
-      source,
+      source: { ...source, readOverrides: overrideSigner.read },
       now,
       limits: config,
       onRefreshFailed: () => failures.count('snapshot_refresh'),
@@ -226,6 +228,7 @@ export async function createHalyard(
       metrics,
       peers,
       plugins,
+      overrideSigner,
       onCohortWork,
       readiness,
       scanner,

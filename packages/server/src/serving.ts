@@ -7,10 +7,12 @@ import { createStreams, type Streams } from './api/streams/streams.ts'
 import { createEvaluator, type Evaluator } from './evaluation/evaluator.ts'
 import type { ProjectSource } from './evaluation/projects/project-source.ts'
 import { storedProjects } from './evaluation/projects/stored-projects.ts'
+import { createRequestOverrides, type RequestOverrides } from './evaluation/request-overrides.ts'
 import { createSnapshots, type Snapshots } from './evaluation/snapshots.ts'
 import type { StoredSubjects } from './evaluation/subjects/gather-subject.ts'
 import { storedSubjects } from './evaluation/subjects/stored-subjects.ts'
 import type { KnownDefinitions } from './fast-path/evaluation-fast-path.ts'
+import type { ReadOverrides } from './features/flag-overrides/signed-overrides.ts'
 import { type ActorCache, createActorCache } from './features/identity/actor-cache.ts'
 import { currentProject } from './features/identity/authenticator.ts'
 import type { IdentityStore } from './features/identity/identity-store.ts'
@@ -19,7 +21,7 @@ import { type BodyMemoryBudget, createBodyMemoryBudget } from './overload/body-m
 import { missing } from './problem.ts'
 import type { ChangeFeed } from './storage/changes/changes.ts'
 import type { Database } from './stores.ts'
-import type { Actor } from './tenancy.ts'
+import type { AcceptsToken, Actor } from './tenancy.ts'
 
 /** Everything that evaluates from memory, for the ordinary path and the fast path. */
 export interface Serving {
@@ -34,6 +36,7 @@ export interface Serving {
   readonly streams: Streams
   readonly counts: EvaluationCounts
   readonly sdkCalls: SdkCalls
+  readonly overrides: RequestOverrides
   /** For large request bodies of all clients. */
   readonly bodyMemory: BodyMemoryBudget
   /** From now on responses ask clients to open a new connection, elsewhere. */
@@ -51,6 +54,10 @@ export interface ServingSource {
   /** The project that a user works in. Raises `missing`. */
   readonly currentProjectOf: (actor: Actor) => Promise<{ readonly id: number }>
   readonly changes: Pick<ChangeFeed, 'subscribe'>
+  /** Without it, requests cannot override values. */
+  readonly readOverrides?: ReadOverrides
+  /** Default: only the tokens of the project. */
+  readonly acceptsToken?: AcceptsToken
 }
 
 /** All of it from the database. */
@@ -79,20 +86,22 @@ export interface ServingLimits {
 }
 
 export function createServing({ source, now, limits, onRefreshFailed, bodiesBytesMax }: Deps): Serving {
-  const { changes, currentProjectOf } = source
+  const { changes, currentProjectOf, acceptsToken } = source
   const snapshots = createSnapshots({
     source: source.projects,
     changes,
     ...(onRefreshFailed && { onRefreshFailed }),
+    ...(acceptsToken && { acceptsToken }),
     ...(limits && { bytesMax: limits.servedBytesMax }),
   })
   const actors = createActorCache(source.findActor, changes, now)
   const counts = createEvaluationCounts()
   const sdkCalls = createSdkCalls()
   const evaluator = createEvaluator(source.subjects)
-  const evaluation = createSdkEvaluation({ snapshots, evaluator, counts })
+  const overrides = createRequestOverrides(source.readOverrides)
+  const evaluation = createSdkEvaluation({ snapshots, evaluator, counts, overrides })
   const definitions = createDefinitions()
-  const access = createSdkAccess({ snapshots, actors, currentProjectOf })
+  const access = createSdkAccess({ snapshots, actors, currentProjectOf, ...(acceptsToken && { acceptsToken }) })
   const streams = createStreams({ snapshots, definitions, ...(limits && { limits }) })
   const bodyMemory = createBodyMemoryBudget(bodiesBytesMax)
   let isClosing = false
@@ -103,6 +112,7 @@ export function createServing({ source, now, limits, onRefreshFailed, bodiesByte
     evaluator,
     counts,
     sdkCalls,
+    overrides,
     evaluation,
     definitions,
     access,

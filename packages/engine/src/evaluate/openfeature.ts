@@ -38,6 +38,7 @@ function reasonOf(filters: unknown, { reason, variant }: Outcome): OpenFeatureRe
   if (reason.code === 'out_of_rollout_bound' || reason.code === 'holdout_condition_value') return 'SPLIT'
   if (reason.code === 'super_condition_value') return 'TARGETING_MATCH'
   if (reason.code === 'no_condition_match') return 'DEFAULT'
+  if (reason.code === 'override') return 'STATIC'
   if (reason.code !== 'condition_match') return 'UNKNOWN'
   const condition = conditionAt(filters, reason.conditionIndex)
   const isPartial = typeof condition.rollout_percentage === 'number' && condition.rollout_percentage < 100

@@ -5,11 +5,14 @@ import { version } from '../version.ts'
 import { credentials } from './accounts/credentials.ts'
 import { createKey, listKeys, revokeKey } from './accounts/keys.ts'
 import { createUser, listUsers, resetPassword, setStaff } from './accounts/users.ts'
+import { codeReferences } from './code-references/code-references.ts'
 import { backup } from './data/backup.ts'
 import { importCommand } from './data/import.ts'
 import { migrateCommand } from './data/migrate.ts'
 import { exportCommand, migrateStoreCommand, restoreCommand } from './data/transfer.ts'
 import { demo } from './demo/demo.ts'
+import { dev } from './dev/dev.ts'
+import { pull } from './dev/pull.ts'
 import { doctor } from './doctor/doctor.ts'
 import { edge } from './edge.ts'
 import { testPlugin } from './plugins.ts'
@@ -57,6 +60,24 @@ export function createProgram(): Command {
     .option('--port <number>', 'port to listen on (PORT)')
     .addHelpText('after', '\nMore in docs/operate/edge.md; all settings in docs/reference/settings.md.')
     .action(edge)
+
+  const development = program
+    .command('dev')
+    .description('serve the flags of a file for development: no database, any token; watches the files')
+    .option('--file <file>', 'what "halyard dev pull" wrote', 'halyard.dev.json')
+    .option('--overrides <file>', 'values that replace those of flags; need not exist', 'flags.local.json')
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <number>', 'port to listen on; 0 picks a free one (PORT)')
+    .addHelpText('after', '\nMore in docs/guide/develop-offline.md.')
+    .action(dev)
+  development
+    .command('pull')
+    .description('write the flags, cohorts and group types of a project to a file that can be committed')
+    .option('--from <url>', 'server (HALYARD_URL); default: the one that these settings describe')
+    .option('--key <key>', 'personal API key (HALYARD_KEY); beside the database none is needed')
+    .option('--project <id>', 'project', process.env.HALYARD_PROJECT_ID || '@current')
+    .option('--out <file>', 'file to write', 'halyard.dev.json')
+    .action(pull)
 
   addAccountCommands(program)
   addFlagCommands(program)
@@ -198,6 +219,16 @@ function addFlagCommands(program: Command): void {
     .option('--watch', 'keep the file up to date until the command is stopped')
     .addOption(new Option('--for <packages...>', 'packages whose functions get the types').choices(targets).default([]))
     .action(types)
+
+  onFlags(program.command('code-refs'))
+    .description('find the flags of a project in source code and upload where they are')
+    .requiredOption('--repository <name>', 'name of the repository, such as acme/shop')
+    .option('--dir <folder>', 'folder to scan', '.')
+    .option('--branch <name>', 'branch that is scanned; default: from Git')
+    .option('--commit <hash>', 'commit that is scanned; default: from Git')
+    .option('--no-excerpts', 'upload files and line numbers only, no source text')
+    .option('--dry-run', 'print what is found and upload nothing')
+    .action(codeReferences)
 
   const projects = group(program, 'projects', 'manage projects on a running server')
   withServer(projects.command('list')).description('list projects').addOption(jsonOption()).action(listProjects)

@@ -2,6 +2,12 @@ import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Evaluator } from '../../evaluation/evaluator.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import {
+  exposedHeaders,
+  type Overridden,
+  overridesHeaders,
+  type RequestOverrides,
+} from '../../evaluation/request-overrides.ts'
 import type { Runtime } from '../../evaluation/request-runtime.ts'
 import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
 import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
@@ -23,27 +29,29 @@ interface Deps {
   readonly evaluator: Evaluator
   readonly counts: EvaluationCounts
   readonly sdkCalls: Pick<SdkCalls, 'note'>
+  readonly overrides: RequestOverrides
 }
 
 /** A browser whose stream is inactive for this long may close it and poll. */
 const inactivityDelaySeconds = 120
 
 /** OpenFeature Remote Evaluation Protocol 0.3, for every OpenFeature client. */
-export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sdkCalls }: Deps): void {
-  async function open(request: FastifyRequest): Promise<{ served: ServedProject; asking: Asking }> {
+export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sdkCalls, overrides }: Deps): void {
+  async function open(request: FastifyRequest, reply: FastifyReply): Promise<Overridden & { asking: Asking }> {
     const key = credentialOf(request.headers)
-    const served = await access.toEvaluation(key)
-    noteProject(request, served)
-    sdkCalls.note(served.project.id, request.headers)
-    return { served, asking: readOfrepRequest(await jsonOf(request), runtimeOf(request, key)) }
+    const found = overrides.apply(await access.toEvaluation(key), request.headers)
+    noteProject(request, found.served)
+    sdkCalls.note(found.served.project.id, request.headers)
+    reply.headers(overridesHeaders(found.overrides))
+    return { ...found, asking: readOfrepRequest(await jsonOf(request), runtimeOf(request, key)) }
   }
 
   const evaluateAll = (request: FastifyRequest, reply: FastifyReply) =>
     responding(reply, undefined, async () => {
-      const { served, asking } = await open(request)
+      const { served, overrides: status, asking } = await open(request, reply)
       const evaluation = await evaluator.evaluate(served, asking, { withInactive: true })
       const { outcomes, eligible } = evaluation
-      counts.add(eligible.length)
+      if (status !== 'applied') counts.add(eligible.length)
       traceEvaluation(spanOf(request), served, evaluation)
       const flags = eligible.flatMap(index => serializeFlag(served, index, outcomes.outcomeIndex(index)) ?? [])
       const requestUri = `${evaluationStreamPath}?token=${served.project.apiToken}`
@@ -58,12 +66,12 @@ export function serveOfrep(app: FastifyInstance, { access, evaluator, counts, sd
   const evaluateOne = (request: FastifyRequest, reply: FastifyReply) => {
     const key = (request.params as { '*': string })['*'].replace(/\/$/, '')
     return responding(reply, key, async () => {
-      const { served, asking } = await open(request)
+      const { served, overrides: status, asking } = await open(request, reply)
       const index = served.snapshot.indexOf(key)
       const only = { ...asking, keys: [key] }
       const evaluation = await evaluator.evaluate(served, only, { withInactive: true })
       const { outcomes, eligible } = evaluation
-      counts.add(1)
+      if (status !== 'applied') counts.add(1)
       traceEvaluation(spanOf(request), served, evaluation)
       const flag =
         index !== undefined && eligible.includes(index) && serializeFlag(served, index, outcomes.outcomeIndex(index))
@@ -107,7 +115,7 @@ async function responding(
   key: string | undefined,
   work: () => Promise<FastifyReply>,
 ): Promise<FastifyReply> {
-  reply.header('access-control-expose-headers', 'ETag, Retry-After')
+  reply.header('access-control-expose-headers', exposedHeaders)
   try {
     return await work()
   } catch (error) {

@@ -1,9 +1,11 @@
 import { type Evaluation, type Evaluator, isAsking } from '../../evaluation/evaluator.ts'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import type { Overridden, OverridesStatus, RequestOverrides } from '../../evaluation/request-overrides.ts'
 import type { Headers } from '../../evaluation/request-runtime.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { type EvaluationRequest, readEvaluationRequest } from '../../evaluation/subjects/evaluation-request.ts'
 import type { Asking } from '../../evaluation/subjects/gather-subject.ts'
+import { overridesHeader } from '../../http/server/response-headers.ts'
 import { invalid, Problem } from '../../problem.ts'
 import type { EvaluationCounts } from './evaluation-counts.ts'
 import { type EvaluationUrl, isTrue } from './evaluation-url.ts'
@@ -25,16 +27,18 @@ export interface SdkResult {
   readonly evaluation: Evaluation
   /** The client requested specific flags. */
   readonly hasKeys: boolean
+  readonly overrides: OverridesStatus | undefined
 }
 
 interface Deps {
   readonly snapshots: Snapshots
   readonly evaluator: Evaluator
   readonly counts: EvaluationCounts
+  readonly overrides: RequestOverrides
   readonly now?: () => number
 }
 
-export function createSdkEvaluation({ snapshots, evaluator, counts, now = Date.now }: Deps): SdkEvaluation {
+export function createSdkEvaluation({ snapshots, evaluator, counts, overrides, now = Date.now }: Deps): SdkEvaluation {
   const serializedConfig = createConfigSerializer()
 
   async function projectOf(request: EvaluationRequest, query: EvaluationUrl['query']): Promise<ServedProject> {
@@ -45,9 +49,9 @@ export function createSdkEvaluation({ snapshots, evaluator, counts, now = Date.n
     return served
   }
 
-  function resultOf(served: ServedProject, { keys }: EvaluationRequest, evaluation: Evaluation): SdkResult {
-    counts.add(evaluation.eligible.length)
-    return { served, evaluation, hasKeys: keys !== undefined }
+  function resultOf(found: Overridden, { keys }: EvaluationRequest, evaluation: Evaluation): SdkResult {
+    if (found.overrides !== 'applied') counts.add(evaluation.eligible.length)
+    return { ...found, evaluation, hasKeys: keys !== undefined }
   }
 
   const envelopeOf: SdkEvaluation['envelopeOf'] = ({ config }, { evaluation, hasKeys, served }, requestId) => ({
@@ -62,20 +66,20 @@ export function createSdkEvaluation({ snapshots, evaluator, counts, now = Date.n
     envelopeOf,
     async evaluate({ query }, headers, body) {
       const request = readEvaluationRequest(body, headers)
-      const served = await projectOf(request, query)
+      const found = overrides.apply(await projectOf(request, query), headers)
       const onlySurveys = isTrue(query.only_evaluate_survey_feature_flags)
       const evaluation = request.isWithoutFlags
         ? emptyEvaluation
-        : await evaluator.evaluate(served, withDistinctId(request), { onlySurveys })
-      return resultOf(served, request, evaluation)
+        : await evaluator.evaluate(found.served, withDistinctId(request), { onlySurveys })
+      return resultOf(found, request, evaluation)
     },
     evaluateSync(headers, body) {
       const request = readEvaluationRequest(body, headers)
       const { token } = request
       const served = token === undefined || !isAsking(request) ? undefined : snapshots.known(token)
-      if (served === undefined || request.isWithoutFlags) return undefined
+      if (served === undefined || request.isWithoutFlags || headers[overridesHeader] !== undefined) return undefined
       const evaluation = evaluator.evaluateAtOnce(served, request as Asking)
-      return evaluation && resultOf(served, request, evaluation)
+      return evaluation && resultOf({ served, overrides: undefined }, request, evaluation)
     },
     toJson(url, result, requestId) {
       const { served, evaluation } = result

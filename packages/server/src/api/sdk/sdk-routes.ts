@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ServedProject } from '../../evaluation/projects/served-project.ts'
+import { overridesHeaders } from '../../evaluation/request-overrides.ts'
 import type { Snapshots } from '../../evaluation/snapshots.ts'
 import { type Query, queryOf } from '../../http/routes/query-of.ts'
 import { readBodyOf, serveSdkPath } from '../../http/sdk-body/sdk-path.ts'
@@ -36,7 +37,7 @@ export function serveSdk(app: FastifyInstance, { snapshots, access, evaluation, 
       noteProject(request, result.served)
       sdkCalls.note(result.served.project.id, request.headers, query.ver)
       traceEvaluation(spanOf(request), result.served, result.evaluation)
-      return sendJson(reply, evaluation.toJson(url, result, request.id))
+      return sendJson(reply.headers(overridesHeaders(result.overrides)), evaluation.toJson(url, result, request.id))
     }
     serveSdkPath(app, ['GET', 'POST'], `/${endpoint}`, handler, 'evaluation')
   }

@@ -6,6 +6,7 @@ import { forbidden } from '../../problem.ts'
 import { type Actor, hasAnyScope, type Organization, type Project } from '../../tenancy.ts'
 import type { Authenticator } from '../server/authenticator.ts'
 import { sendManifestProblem } from '../server/manifest-problem.ts'
+import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyChecker, readJson, shapeChecker } from './check-body.ts'
 import { eventStreamType } from './event-streams.ts'
 import { sendProgress, type Work, wantsProgress } from './progress-stream.ts'
@@ -78,7 +79,8 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
       url: route.path,
       config: { isRefusal: status === 405, paramPatterns: paramPatterns(route) },
       ...(route.errorShape === 'manifest' && { errorHandler: sendManifestProblem }),
-      async onRequest(request) {
+      async onRequest(request, reply) {
+        if (route.isForBrowsers) reply.headers(corsHeaders)
         const access = await admit(route, request, authenticator, limiter)
         request.setDecorator('access', access)
       },
@@ -107,7 +109,17 @@ export function createServeRoute(app: FastifyInstance, authenticator: Authentica
         return send(reply, status, result)
       },
     })
+    if (route.isForBrowsers) servePreflight(app, route.path)
   }
+}
+
+function servePreflight(app: FastifyInstance, url: string): void {
+  const handler = async (_request: FastifyRequest, reply: FastifyReply) =>
+    reply
+      .headers({ ...corsHeaders, ...preflightHeaders })
+      .code(204)
+      .send()
+  app.route({ method: 'OPTIONS', url, handler })
 }
 
 /** What the parameters of a path may look like, to distinguish "not found" from "method not allowed". */

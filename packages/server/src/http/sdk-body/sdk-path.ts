@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { queryOf } from '../routes/query-of.ts'
-import { corsHeaders } from '../server/response-headers.ts'
+import { corsHeaders, preflightHeaders } from '../server/response-headers.ts'
 import { bodyMemoryOf } from './receive-body.ts'
 import { evaluationBodyBytesMax, eventBodyBytesMax, readSdkBody } from './sdk-body.ts'
 
@@ -8,13 +8,6 @@ export type SdkMethod = 'GET' | 'POST'
 
 /** `evaluation`: requests so frequent that the access log has a setting for them, with small bodies. */
 export type SdkPathKind = 'evaluation' | 'other'
-
-const preflightHeaders = {
-  'access-control-allow-methods': 'GET, POST, OPTIONS',
-  'access-control-allow-headers':
-    'authorization, content-encoding, content-type, if-none-match, x-api-key, x-posthog-token, x-requested-with',
-  'access-control-max-age': '86400',
-}
 
 /** Serves a path of the SDKs: open to every origin, errors included, with the response to the browser's preflight. */
 export function serveSdkPath(

@@ -11,6 +11,15 @@ export const securityHeaders = {
 /** Any website may call the SDK paths: they carry a public token and no cookie. */
 export const corsHeaders = { 'access-control-allow-origin': '*', 'cross-origin-resource-policy': 'cross-origin' }
 
+/** Sent by pages with signed values of flags; the response has what became of them. */
+export const overridesHeader = 'x-halyard-overrides'
+
+export const preflightHeaders = {
+  'access-control-allow-methods': 'GET, POST, OPTIONS',
+  'access-control-allow-headers': `authorization, content-encoding, content-type, if-none-match, x-api-key, ${overridesHeader}, x-posthog-token, x-requested-with`,
+  'access-control-max-age': '86400',
+}
+
 export const jsonContentType = 'application/json; charset=utf-8'
 
 export const responseHeaders = (requestId: string): Readonly<Record<string, string>> => ({

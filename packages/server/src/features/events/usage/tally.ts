@@ -111,10 +111,14 @@ const kinds: Readonly<Record<string, UsageKind>> = {
   $feature_interaction: 'interacted',
 }
 
+/** The description of the reason that SDKs report for a value that a developer has overridden. */
+const overridden = 'Overridden'
+
 function useIn({ name, properties }: IncomingEvent): { kind: UsageKind; flagKey: string; value: unknown } | undefined {
   const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
   const flagKey = kind === 'called' ? properties.$feature_flag : (properties.feature_flag ?? properties.$feature_flag)
-  if (kind === undefined || typeof flagKey !== 'string') return undefined
+  if (kind === undefined || typeof flagKey !== 'string' || properties.$feature_flag_reason === overridden)
+    return undefined
   const value =
     kind === 'called'
       ? properties.$feature_flag_response
