@@ -229,6 +229,17 @@ describe('halyard dev', () => {
     await OpenFeatureWeb.close()
   })
 
+  it('accepts overrides of a request without a signature', async () => {
+    const content = { o: { color: 'red', gone: true }, e: Math.floor(Date.now() / 1000) + 60 }
+    const token = `unsigned.${Buffer.from(JSON.stringify(content)).toString('base64url')}`
+    const ask = (header: string) =>
+      client.post('/flags/?v=2', { token: 'phc_x', distinct_id: 'a' }, { 'x-halyard-overrides': header })
+    const reply = await ask(token)
+    expect(reply.headers.get('x-halyard-overrides')).toBe('applied')
+    expect(reply.body.flags.color).toMatchObject({ variant: 'red', reason: { code: 'override' } })
+    expect((await ask('ho1.x')).headers.get('x-halyard-overrides')).toBe('invalid')
+  })
+
   it('explains a missing file in one sentence', async () => {
     const { code, output } = await runCommand(['dev', '--file', join(folder, 'none.json'), '--port', '0'])
     expect(code).toBe(1)
